@@ -1,0 +1,72 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every target of our own is held to.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+let strictC: [CSetting] = [
+  .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
+]
+
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let orderedCollections = Target.Dependency.product(
+  name: "OrderedCollections", package: "swift-collections")
+
+let package = Package(
+  name: "taskschedd",
+  products: [
+    .library(name: "TaskSchedulerClient", targets: ["TaskSchedulerClient"]),
+    .executable(name: "taskschedd", targets: ["taskschedd"]),
+    .executable(name: "taskctl", targets: ["taskctl"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
+  ],
+  targets: [
+    // The rooms, in the order of the architecture page: each imports only those above it.
+    .target(
+      name: "TaskSchedulerCore", dependencies: [deque, heap, orderedCollections],
+      swiftSettings: strict),
+    .target(
+      name: "TaskSchedulerWire",
+      resources: [
+        .embedInCode("Interfaces/org.taskschedd.Application.varlink"),
+        .embedInCode("Interfaces/org.taskschedd.Control.varlink"),
+      ],
+      swiftSettings: strict),
+    .target(name: "CSystemd", cSettings: strictC, linkerSettings: [.linkedLibrary("systemd")]),
+    .target(name: "CLinux", cSettings: strictC),
+    .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: strict),
+    .target(
+      name: "TaskSchedulerClient", dependencies: ["TaskSchedulerWire", "LinuxSystem"],
+      swiftSettings: strict),
+    .target(
+      name: "TaskSchedulerDaemon",
+      dependencies: [
+        "TaskSchedulerCore", "TaskSchedulerWire", "CSystemd", "CLinux", "LinuxSystem", "TOMLKit", deque,
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "taskschedd", dependencies: ["TaskSchedulerDaemon", argumentParser],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "taskctl",
+      dependencies: ["TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", argumentParser],
+      swiftSettings: strict),
+
+    .testTarget(
+      name: "TaskSchedulerCoreTests", dependencies: ["TaskSchedulerCore"], swiftSettings: strict),
+    .testTarget(
+      name: "TaskSchedulerWireTests", dependencies: ["TaskSchedulerWire", "LinuxSystem"],
+      swiftSettings: strict),
+    .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem"], swiftSettings: strict),
+    .testTarget(
+      name: "TaskSchedulerDaemonTests", dependencies: ["TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem"],
+      swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

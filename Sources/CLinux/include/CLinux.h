@@ -1,0 +1,4 @@
+// System calls and structures that Swift's Glibc module lacks.
+#pragma once
+
+#include <sys/types.h>

@@ -1,0 +1,8 @@
+// libsystemd for Swift: the headers, and functions of fixed arity for its variadic calls.
+#pragma once
+
+#include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <systemd/sd-journal.h>
+#include <systemd/sd-login.h>
