@@ -1,0 +1,111 @@
+import DequeModule
+
+/// An application, running or not.
+struct Application: Hashable, Sendable {
+  let key: ApplicationKey
+  var manifest: Manifest?
+  var instance: InstanceID?
+  /// A launch under way: its program has not been executed yet.
+  var launching: InstanceID?
+  var lastEnd: End?
+  /// When it was active last, as the number of the activation; 0 is never. This is the order of
+  /// the application switcher.
+  var activation: UInt64 = 0
+}
+
+/// All applications that are known: those with a manifest, those that run, and the most recently
+/// ended of the rest.
+struct Applications: Sendable {
+  private var byKey: [ApplicationKey: Application] = [:]
+  private var manifests: [ApplicationID: Manifest] = [:]
+  private var runningByOwner: [UserID: Int] = [:]
+  /// Ended ones without a manifest, oldest first; a key may be outdated.
+  private var endedByOwner: [UserID: Deque<ApplicationKey>] = [:]
+  private var activationLast: UInt64 = 0
+
+  subscript(key: ApplicationKey) -> Application? { byKey[key] }
+
+  var all: [Application] { byKey.values.sorted { $0.key < $1.key } }
+  var running: [ApplicationKey] { all.filter { $0.instance != nil }.map(\.key) }
+
+  func owners(of id: ApplicationID) -> [UserID] {
+    byKey.keys.filter { $0.id == id }.map(\.owner).sorted()
+  }
+
+  func manifest(for key: ApplicationKey) -> Manifest? {
+    manifests[key.id].flatMap { $0.applies(to: key) ? $0 : nil }
+  }
+
+  func runningCount(of owner: UserID) -> Int { runningByOwner[owner] ?? 0 }
+
+  /// Its application is running from now on.
+  mutating func started(_ key: ApplicationKey, _ instance: InstanceID) {
+    var application = byKey[key] ?? Application(key: key, manifest: manifest(for: key))
+    precondition(application.instance == nil, "an application has at most one instance")
+    application.instance = instance
+    application.launching = nil
+    byKey[key] = application
+    runningByOwner[key.owner, default: 0] += 1
+  }
+
+  mutating func ended(_ key: ApplicationKey, _ end: End, keeping endedMax: Int) {
+    guard byKey[key]?.instance != nil else { preconditionFailure("it does not run") }
+    byKey[key]?.instance = nil
+    byKey[key]?.lastEnd = end
+    runningByOwner[key.owner] = runningCount(of: key.owner) - 1
+    if runningCount(of: key.owner) == 0 { runningByOwner[key.owner] = nil }
+    guard byKey[key]?.manifest == nil else { return }
+    endedByOwner[key.owner, default: []].removeAll { $0 == key }
+    endedByOwner[key.owner, default: []].append(key)
+    while let count = endedByOwner[key.owner]?.count, count > endedMax {
+      guard let oldest = endedByOwner[key.owner]?.popFirst() else { return }
+      forgetIfIdle(oldest)
+    }
+  }
+
+  mutating func setLaunching(_ key: ApplicationKey, _ instance: InstanceID?) {
+    byKey[key]?.launching = instance
+  }
+
+  mutating func becameActive(_ key: ApplicationKey) {
+    activationLast += 1
+    byKey[key]?.activation = activationLast
+  }
+
+  /// The applications that were ever active, the most recent first.
+  var switcher: [ApplicationKey] {
+    byKey.values.filter { $0.activation > 0 }
+      .sorted { $0.activation > $1.activation }.map(\.key)
+  }
+
+  mutating func replaceManifests(_ fresh: [Manifest]) {
+    manifests = [:]
+    for manifest in fresh { manifests[manifest.id] = manifest }
+    for key in byKey.keys.sorted() {
+      let applying = manifest(for: key)
+      byKey[key]?.manifest = applying
+      let isIdle = byKey[key].map { $0.manifest == nil && $0.lastEnd == nil } ?? false
+      if isIdle { forgetIfIdle(key) }
+    }
+    for manifest in fresh where byKey[manifest.launchKey] == nil {
+      byKey[manifest.launchKey] = Application(key: manifest.launchKey, manifest: manifest)
+    }
+  }
+
+  private mutating func forgetIfIdle(_ key: ApplicationKey) {
+    guard let application = byKey[key], application.instance == nil,
+      application.launching == nil, application.manifest == nil
+    else { return }
+    byKey[key] = nil
+  }
+
+  func checkInvariants() {
+    for (key, application) in byKey {
+      precondition(key == application.key, "an application is kept under another's key")
+    }
+    let counted = byKey.values.reduce(into: [UserID: Int]()) {
+      if $1.instance != nil { $0[$1.key.owner, default: 0] += 1 }
+    }
+    precondition(counted == runningByOwner, "the running are miscounted")
+  }
+}

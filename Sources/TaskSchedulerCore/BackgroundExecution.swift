@@ -1,0 +1,121 @@
+// Background tasks (contract §4) and what entitles an instance to run in the background (§5).
+
+extension Instance {
+  /// In the contract's order. Asked in the foreground too, where none is needed.
+  func entitlements(_ policy: Policy, at now: Instant) -> [Entitlement] {
+    var entitlements: [Entitlement] = []
+    if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
+    if !callbacks.isEmpty { entitlements.append(.callback) }
+    entitlements += activities.entitlements
+    if launchEnds != nil, !entitlements.contains(.event) { entitlements.append(.event) }
+    return entitlements
+  }
+
+  private func isEntitled(_ policy: Policy, at now: Instant) -> Bool {
+    !callbacks.isEmpty || launchEnds != nil || !activities.isEmpty
+      || (!tasks.isEmpty && hasTimeLeft(policy, at: now))
+  }
+
+  private func hasTimeLeft(_ policy: Policy, at now: Instant) -> Bool {
+    guard let stint, !isTraced else { return true }
+    return now < stint.limit(policy)
+  }
+
+  /// Suspends what nothing entitles to run any longer, and takes a suspension back when something
+  /// does again. To be called after whatever may have changed that.
+  ///
+  /// - Parameter debuggerIsAbsent: whether the daemon has just looked; else it is asked before
+  ///   the limit of the background time kills.
+  mutating func reconsider(debuggerIsAbsent: Bool = false, in turn: inout Turn) {
+    guard state == .background, termination == nil else { return }
+    if isEntitled(turn.policy, at: turn.now) {
+      undoSuspension(in: &turn)
+    } else if !tasks.isEmpty {
+      guard debuggerIsAbsent else { return deadlinePassed(in: &turn) }
+      kill(.backgroundTimeExpired, in: &turn)
+    } else if suspension == .none {
+      suspension = .stopping
+      turn.emit(.suspend(id))
+    }
+  }
+
+  mutating func undoSuspension(in turn: inout Turn) {
+    if suspension == .stopping { turn.emit(.resume(id)) }
+    suspension = .none
+  }
+
+  mutating func suspensionCompleted(in turn: inout Turn) {
+    guard suspension == .stopping else { return }
+    suspension = .none
+    move(to: .suspended, cause: .noEntitlement, in: &turn)
+  }
+
+  mutating func suspensionFailed(reason: String, in turn: inout Turn) {
+    guard suspension == .stopping else { return }
+    suspension = .failed(retryAt: turn.now.advanced(by: turn.policy.suspendRetryInterval))
+    record(.suspensionFailed(reason: reason), in: &turn)
+  }
+
+  // MARK: Background tasks
+
+  mutating func beginTask(name: String?, request: RequestID, in turn: inout Turn) {
+    if let refusal = refusalOfTask(turn.policy) {
+      turn.reply(request, .refused(refusal))
+      return record(.refused(refusal), in: &turn)
+    }
+    grantTask(name: name, request: request, in: &turn)
+    if stint?.warnedAt != nil { expireTasks(in: &turn) }
+    reconsider(in: &turn)
+  }
+
+  mutating func grantTask(name: String?, request: RequestID?, in turn: inout Turn) {
+    let task = tasks.begin(name: name, at: turn.now)
+    let remaining = timeRemaining(turn.policy, at: turn.now)
+    turn.reply(request, .began(task, remaining: remaining))
+    record(.taskBegan(task, name: name, remaining: remaining), in: &turn)
+  }
+
+  private func refusalOfTask(_ policy: Policy) -> Refusal? {
+    if state == .suspended { return .invalidState(state) }
+    guard tasks.count >= policy.tasksPerApplicationMax else { return nil }
+    return .quotaExceeded(name: "MaxTasksPerApplication", limit: policy.tasksPerApplicationMax)
+  }
+
+  mutating func endTask(_ task: TaskID, request: RequestID, in turn: inout Turn) {
+    guard let ended = tasks.end(task) else {
+      turn.reply(request, .refused(.unknownTask(task)))
+      return record(.refused(.unknownTask(task)), in: &turn)
+    }
+    turn.reply(request, .done)
+    record(.taskEnded(task, name: ended.name), in: &turn)
+    reconsider(in: &turn)
+  }
+
+  /// Calls the expiration handler of every outstanding task that was not told yet, in the order in
+  /// which they were begun.
+  mutating func expireTasks(in turn: inout Turn) {
+    let remaining = timeRemaining(turn.policy, at: turn.now)
+    for task in tasks.expireAll() {
+      if hasStream { turn.emit(.expire(id, task.id, remaining: remaining)) }
+      record(.taskExpired(task.id, name: task.name), in: &turn)
+    }
+  }
+
+  // MARK: Activities
+
+  mutating func begin(_ activity: Activity, in turn: inout Turn) {
+    if let mode = activity.mode, !backgroundModes.contains(mode) {
+      return record(.refused(.modeNotDeclared(mode)), in: &turn)
+    }
+    activities.begin(activity)
+    if activity == .event, state == .suspended {
+      leaveSuspended(to: .background, cause: .event, in: &turn)
+    }
+    reconsider(in: &turn)
+  }
+
+  mutating func end(_ activity: Activity, in turn: inout Turn) {
+    activities.end(activity)
+    reconsider(in: &turn)
+  }
+}

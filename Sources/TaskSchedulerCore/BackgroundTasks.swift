@@ -1,0 +1,48 @@
+/// A background task that has begun and not ended.
+public struct BackgroundTask: Hashable, Sendable, Codable {
+  public let id: TaskID
+  /// For people.
+  public let name: String?
+  public let beganAt: Instant
+  /// Whether its expiration handler has been called.
+  public internal(set) var isExpired: Bool
+}
+
+/// The outstanding background tasks of one instance (contract §4).
+struct BackgroundTasks: Hashable, Sendable {
+  private var tasks: [TaskID: BackgroundTask] = [:]
+  private var idLast: UInt64 = 0
+
+  var isEmpty: Bool { tasks.isEmpty }
+  var count: Int { tasks.count }
+
+  /// In the order in which they were begun.
+  var inOrder: [BackgroundTask] {
+    tasks.isEmpty ? [] : tasks.values.sorted { $0.id < $1.id }
+  }
+
+  mutating func begin(name: String?, at now: Instant) -> TaskID {
+    idLast += 1
+    let id = TaskID(idLast)
+    tasks[id] = BackgroundTask(id: id, name: name, beganAt: now, isExpired: false)
+    return id
+  }
+
+  /// - Returns: the task that has ended; nil if `id` is unknown or has ended before.
+  mutating func end(_ id: TaskID) -> BackgroundTask? {
+    tasks.removeValue(forKey: id)
+  }
+
+  /// Marks all tasks that were not told yet as expired, and returns them in order.
+  mutating func expireAll() -> [BackgroundTask] {
+    let fresh = inOrder.filter { !$0.isExpired }
+    for task in fresh { tasks[task.id]?.isExpired = true }
+    return fresh
+  }
+
+  func checkInvariants() {
+    for (id, task) in tasks {
+      precondition(id == task.id && id.number > 0 && id.number <= idLast, "a task has a wrong id")
+    }
+  }
+}

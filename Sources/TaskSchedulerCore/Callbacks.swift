@@ -1,0 +1,67 @@
+import DequeModule
+
+/// The six lifecycle callbacks (contract §2, §3).
+public enum CallbackKind: String, Hashable, Sendable, Codable, CaseIterable {
+  case didFinishLaunching
+  case didBecomeActive
+  case willResignActive
+  case didEnterBackground
+  case willEnterForeground
+  case willTerminate
+}
+
+/// One callback to one instance.
+public struct Callback: Hashable, Sendable, Codable {
+  public let id: CallbackID
+  public let kind: CallbackKind
+}
+
+/// The callbacks of one instance that have not been acknowledged: one at a time is in flight, in
+/// order; the next goes out when that one is acknowledged.
+struct Callbacks: Hashable, Sendable {
+  private(set) var inFlight: Callback?
+  /// From when the time limit of the one in flight counts.
+  private var limitStart = Instant(nanoseconds: 0)
+  private var waiting: Deque<CallbackKind> = []
+  private var idLast: UInt64 = 0
+
+  var isEmpty: Bool { inFlight == nil }
+  var count: Int { (inFlight == nil ? 0 : 1) + waiting.count }
+
+  /// When the one in flight is due.
+  func deadline(_ policy: Policy) -> Instant? {
+    inFlight == nil ? nil : limitStart.advanced(by: policy.callbackTimeout)
+  }
+
+  /// Adds callbacks at the end. Returns what is to be sent now.
+  mutating func enqueue(_ kinds: [CallbackKind], at now: Instant) -> Callback? {
+    waiting.append(contentsOf: kinds)
+    return inFlight == nil ? sendNext(at: now) : nil
+  }
+
+  /// - Returns: the acknowledged callback and the next to be sent; nil if `id` is not in flight.
+  mutating func acknowledge(_ id: CallbackID, at now: Instant) -> (done: Callback, next: Callback?)?
+  {
+    guard let done = inFlight, done.id == id else { return nil }
+    inFlight = nil
+    return (done, sendNext(at: now))
+  }
+
+  /// A debugger has left: the limit runs again from its start.
+  mutating func restartLimit(at now: Instant) {
+    limitStart = now
+  }
+
+  private mutating func sendNext(at now: Instant) -> Callback? {
+    guard let kind = waiting.popFirst() else { return nil }
+    idLast += 1
+    limitStart = now
+    inFlight = Callback(id: CallbackID(idLast), kind: kind)
+    return inFlight
+  }
+
+  func checkInvariants() {
+    precondition(inFlight != nil || waiting.isEmpty, "a callback waits though none is in flight")
+    precondition(inFlight.map { $0.id.number == idLast } ?? true, "an old callback is in flight")
+  }
+}

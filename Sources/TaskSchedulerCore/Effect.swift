@@ -1,0 +1,69 @@
+/// What is to be done, in this order.
+public enum Effect: Hashable, Sendable, Codable {
+  /// Answers a request.
+  case reply(RequestID, Reply)
+  /// Sends a callback on the event stream.
+  case deliver(InstanceID, Callback, LaunchReason?)
+  /// Tells the application to call the expiration handler of a task.
+  case expire(InstanceID, TaskID, remaining: Duration?)
+  /// Starts what the manifest names; answered by `spawned` or `spawnFailed`.
+  case spawn(InstanceID, ApplicationKey, reason: LaunchReason)
+  /// From here on this process is the leader of that instance.
+  case manage(InstanceID, Leader, ApplicationKey)
+  /// Stops every process; answered by `suspensionCompleted` or `suspensionFailed`.
+  case suspend(InstanceID)
+  /// Lets every process run again; ends a suspension under way too.
+  case resume(InstanceID)
+  /// SIGTERM.
+  case terminate(InstanceID)
+  /// SIGKILL to every process.
+  case kill(InstanceID)
+  /// The instance is over: what is left of its processes is resumed or, where `killing`, killed.
+  case release(InstanceID, killing: Bool)
+  /// Looks whether a debugger traces any process; answered by `tracerChecked`.
+  case checkTracer(InstanceID)
+  /// For the log and the monitors.
+  case record(Record)
+}
+
+/// The answer to a request.
+public enum Reply: Hashable, Sendable, Codable {
+  case done
+  case registered(Registration)
+  case began(TaskID, remaining: Duration?)
+  case started(InstanceID, Leader)
+  case ended(End)
+  case refused(Refusal)
+}
+
+/// The instance as its event stream finds it.
+public struct Registration: Hashable, Sendable, Codable {
+  public var application: ApplicationID
+  public var instance: InstanceID
+  public var state: ApplicationState
+  public var launchReason: LaunchReason
+  public var backgroundModes: [BackgroundMode]
+  /// nil is unlimited.
+  public var remaining: Duration?
+  public var tasks: [BackgroundTask]
+}
+
+/// One change, for the log and the monitors.
+public struct Record: Hashable, Sendable, Codable {
+  public var application: ApplicationKey
+  /// nil where the application does not run.
+  public var leader: Leader?
+  public var change: Change
+
+  public enum Change: Hashable, Sendable, Codable {
+    case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)
+    case registered
+    case taskBegan(TaskID, name: String?, remaining: Duration?)
+    case taskEnded(TaskID, name: String?)
+    case taskExpired(TaskID, name: String?)
+    case ended(EndReason)
+    case refused(Refusal)
+    case suspensionFailed(reason: String)
+    case signalFailed(reason: String)
+  }
+}

@@ -1,0 +1,52 @@
+/// Why an instance ended (contract §14). Every end has exactly one reason.
+public enum EndReason: Hashable, Sendable, Codable {
+  /// It exited by itself; the code is nil where the kernel does not tell it (not our child, and a
+  /// kernel older than 6.15).
+  case exited(code: Int32?)
+  /// A signal that the scheduler did not send ended it.
+  case crashed(signal: Int32)
+  case terminatedByOperator
+  case terminatedByUser
+  case callbackTimeout
+  case backgroundTimeExpired
+  case keepAliveTimeout
+  case memoryPressure
+  case gpuInBackground
+  case sharedResourceHeld
+  case excessiveUse
+  case optedOut
+  case schedulerStopped
+
+  /// The reason's name, as it stands in the contract, the log and on the wire.
+  public var name: String {
+    switch self {
+    case .exited: "exited"
+    case .crashed: "crashed"
+    case .terminatedByOperator: "terminatedByOperator"
+    case .terminatedByUser: "terminatedByUser"
+    case .callbackTimeout: "callbackTimeout"
+    case .backgroundTimeExpired: "backgroundTimeExpired"
+    case .keepAliveTimeout: "keepAliveTimeout"
+    case .memoryPressure: "memoryPressure"
+    case .gpuInBackground: "gpuInBackground"
+    case .sharedResourceHeld: "sharedResourceHeld"
+    case .excessiveUse: "excessiveUse"
+    case .optedOut: "optedOut"
+    case .schedulerStopped: "schedulerStopped"
+    }
+  }
+}
+
+/// How the leader's process ended, as the kernel tells it.
+public enum ExitStatus: Hashable, Sendable, Codable {
+  case exited(code: Int32)
+  case signaled(Int32)
+  /// The process is gone and nobody told how.
+  case unknown
+}
+
+/// The end of an instance, kept with its application.
+public struct End: Hashable, Sendable, Codable {
+  public var reason: EndReason
+  public var at: Instant
+}

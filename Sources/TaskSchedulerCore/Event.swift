@@ -1,0 +1,74 @@
+/// What happened. The daemon translates the world into these; a journal of them is its memory.
+public enum Event: Hashable, Sendable, Codable {
+  // From applications; the daemon has found out which instance speaks.
+
+  /// A process of no instance opened an event stream: it becomes the leader of a new one.
+  case register(RequestID, ApplicationKey, Leader, target: LaunchTarget, seat: SeatID)
+  /// A process of `instance` opened its event stream, naming an application.
+  case openStream(RequestID, InstanceID, named: ApplicationID)
+  /// The event stream is closed.
+  case streamClosed(InstanceID)
+  case acknowledge(RequestID, InstanceID, CallbackID)
+  case beginBackgroundTask(RequestID, InstanceID, name: String?)
+  case endBackgroundTask(RequestID, InstanceID, TaskID)
+
+  // From operators and the daemon's own services.
+
+  case launch(RequestID?, ApplicationKey, target: LaunchTarget, reason: LaunchReason)
+  case adopt(RequestID, Adoption)
+  case activate(RequestID?, ApplicationKey)
+  case deactivate(RequestID?, ApplicationKey)
+  case sendToBackground(RequestID?, ApplicationKey)
+  case terminate(RequestID?, ApplicationKey, byUser: Bool)
+
+  // From the world.
+
+  /// The program of ``Effect/spawn(_:_:reason:)`` has been executed.
+  case spawned(InstanceID, Leader)
+  case spawnFailed(InstanceID, reason: String)
+  case leaderExited(InstanceID, ExitStatus)
+  /// Every process of the instance has been seen to be stopped.
+  case suspensionCompleted(InstanceID)
+  /// Some process could not be stopped; all have been resumed.
+  case suspensionFailed(InstanceID, reason: String)
+  /// A signal could not be sent.
+  case signalFailed(InstanceID, reason: String)
+  /// The answer to ``Effect/checkTracer(_:)``.
+  case tracerChecked(InstanceID, isTraced: Bool)
+  /// Something that may entitle an instance to run began or ended.
+  case activityBegan(InstanceID, Activity)
+  case activityEnded(InstanceID, Activity)
+  /// ``Scheduler/nextDeadline`` has passed.
+  case deadlineReached
+
+  // From the configuration.
+
+  case policyChanged(Policy)
+  case manifestsChanged([Manifest])
+  /// The daemon stops and lets go of every process.
+  case stop
+}
+
+/// A running process that is to be taken under management.
+public struct Adoption: Hashable, Sendable, Codable {
+  public var application: ApplicationKey
+  public var leader: Leader
+  public var target: LaunchTarget
+  public var seat: SeatID
+  /// Begins one task of this name at once.
+  public var backgroundTask: String?
+  /// In place of a manifest's.
+  public var backgroundModes: [BackgroundMode]
+
+  public init(
+    application: ApplicationKey, leader: Leader, target: LaunchTarget, seat: SeatID,
+    backgroundTask: String? = nil, backgroundModes: [BackgroundMode] = []
+  ) {
+    self.application = application
+    self.leader = leader
+    self.target = target
+    self.seat = seat
+    self.backgroundTask = backgroundTask
+    self.backgroundModes = backgroundModes
+  }
+}

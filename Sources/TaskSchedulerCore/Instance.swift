@@ -1,0 +1,138 @@
+/// One call of ``Scheduler/handle(_:at:)``: what holds during it, and what it brings about.
+struct Turn {
+  let policy: Policy
+  let now: Instant
+  var effects: [Effect] = []
+
+  mutating func emit(_ effect: Effect) {
+    effects.append(effect)
+  }
+
+  mutating func reply(_ request: RequestID?, _ reply: Reply) {
+    if let request { effects.append(.reply(request, reply)) }
+  }
+}
+
+/// How an instance is to start.
+struct StartPlan: Hashable, Sendable, Codable {
+  var target: LaunchTarget
+  var reason: LaunchReason
+  var seat: SeatID
+  var backgroundModes: [BackgroundMode]
+  var mayStayInBackground: Bool
+  var isAware = false
+}
+
+/// One run of an application: its state and all that is promised to it.
+///
+/// What it does in each part of the contract stands in the file of that part: `Lifecycle`,
+/// `BackgroundExecution`, `TimeLimits`, `Termination`.
+struct Instance: Hashable, Sendable {
+  let id: InstanceID
+  let application: ApplicationKey
+  let leader: Leader
+  let seat: SeatID
+  let launchReason: LaunchReason
+  let backgroundModes: [BackgroundMode]
+  /// Whether its manifest and the machine let it stay when it is sent away.
+  let mayStayInBackground: Bool
+  let startedAt: Instant
+
+  var state: ApplicationState
+  var stateSince: Instant
+  /// Whether it has ever opened its event stream.
+  var isAware = false
+  var hasStream = false
+  var callbacks = Callbacks()
+  var tasks = BackgroundTasks()
+  var activities = Activities()
+  /// Present in the background state only.
+  var stint: Stint?
+  var suspension = Suspension.none
+  var termination: Termination?
+  /// How long it may run in the background without having opened its event stream.
+  var launchEnds: Instant?
+  var tracer = Tracer.absent
+
+  /// How far the stopping of its processes has come.
+  enum Suspension: Hashable {
+    case none
+    case stopping
+    /// It could not complete; the next try comes at the instant given.
+    case failed(retryAt: Instant)
+  }
+
+  /// What is known of a debugger.
+  enum Tracer: Hashable {
+    case absent
+    /// A limit has passed and the daemon was asked whether a debugger holds it.
+    case asked(heldBefore: Bool)
+    case present(nextCheck: Instant)
+  }
+
+  /// What is left of the background time; nil is unlimited: in the foreground, and while a debugger
+  /// traces the instance.
+  func timeRemaining(_ policy: Policy, at now: Instant) -> Duration? {
+    guard let stint, !isTraced else { return nil }
+    return now.duration(to: stint.limit(policy))
+  }
+
+  var isTraced: Bool {
+    switch tracer {
+    case .absent, .asked(heldBefore: false): false
+    case .present, .asked(heldBefore: true): true
+    }
+  }
+
+  init(
+    id: InstanceID, application: ApplicationKey, leader: Leader, plan: StartPlan, policy: Policy,
+    at now: Instant
+  ) {
+    self.id = id
+    self.application = application
+    self.leader = leader
+    seat = plan.seat
+    launchReason = plan.reason
+    backgroundModes = plan.backgroundModes
+    mayStayInBackground = plan.mayStayInBackground
+    startedAt = now
+    stateSince = now
+    isAware = plan.isAware
+    hasStream = plan.isAware
+    switch plan.target {
+    case .foreground:
+      state = .active
+    case .background:
+      state = .background
+      stint = Stint(at: now)
+      if !isAware { launchEnds = now.advanced(by: policy.launchTime) }
+    }
+  }
+
+  func record(_ change: Record.Change, in turn: inout Turn) {
+    turn.emit(.record(Record(application: application, leader: leader, change: change)))
+  }
+
+  func registration(_ turn: Turn) -> Registration {
+    Registration(
+      application: application.id, instance: id, state: state, launchReason: launchReason,
+      backgroundModes: backgroundModes, remaining: timeRemaining(turn.policy, at: turn.now),
+      tasks: tasks.inOrder)
+  }
+
+  func checkInvariants() {
+    callbacks.checkInvariants()
+    tasks.checkInvariants()
+    precondition(state != .notRunning, "an instance that is not running is kept")
+    precondition((stint != nil) == (state == .background), "a stint is a stretch in background")
+    if state == .suspended {
+      precondition(callbacks.isEmpty, "a suspended instance has a callback to acknowledge")
+      precondition(tasks.isEmpty, "a suspended instance has an outstanding task")
+    }
+    if suspension != .none {
+      precondition(state == .background, "only what is in the background is being suspended")
+    }
+    precondition(isAware || callbacks.isEmpty, "an unaware instance gets no callbacks")
+    precondition(isAware || !hasStream, "whoever has an event stream is aware")
+  }
+}

@@ -1,0 +1,137 @@
+// How applications come to run: launched by the scheduler, registering by themselves, or taken
+// under management (contract §2, §8).
+
+/// A launch whose program has not been executed yet.
+struct PendingLaunch: Hashable, Sendable, Codable {
+  var request: RequestID?
+  var application: ApplicationKey
+  var plan: StartPlan
+}
+
+extension Scheduler {
+  mutating func launch(
+    _ request: RequestID?, _ key: ApplicationKey, target: LaunchTarget, reason: LaunchReason,
+    in turn: inout Turn
+  ) {
+    guard let application = applications[key] else {
+      return refuse(request, key, .unknownApplication(key), in: &turn)
+    }
+    guard let manifest = application.manifest, manifest.isLaunchable, manifest.launchKey == key
+    else { return refuse(request, key, .notLaunchable, in: &turn) }
+    let plan = StartPlan(
+      target: target, reason: reason, seat: manifest.seat,
+      backgroundModes: manifest.backgroundModes, mayStayInBackground: manifest.multitasking)
+    if let refusal = refusalOfStart(key, plan, in: turn) {
+      return refuse(request, key, refusal, in: &turn)
+    }
+    let id = newInstanceID()
+    launches[id] = PendingLaunch(request: request, application: key, plan: plan)
+    applications.setLaunching(key, id)
+    turn.emit(.spawn(id, key, reason: reason))
+  }
+
+  mutating func spawned(_ id: InstanceID, _ leader: Leader, in turn: inout Turn) {
+    guard let launch = launches.removeValue(forKey: id) else { return }
+    start(id, launch.application, leader, launch.plan, cause: .launch, in: &turn) { _, turn in
+      turn.reply(launch.request, .started(id, leader))
+    }
+  }
+
+  mutating func spawnFailed(_ id: InstanceID, reason: String, in turn: inout Turn) {
+    guard let launch = launches.removeValue(forKey: id) else { return }
+    applications.setLaunching(launch.application, nil)
+    refuse(launch.request, launch.application, .launchFailed(reason: reason), in: &turn)
+  }
+
+  mutating func register(
+    _ request: RequestID, _ key: ApplicationKey, _ leader: Leader, target: LaunchTarget,
+    seat: SeatID, in turn: inout Turn
+  ) {
+    let manifest = applications.manifest(for: key)
+    let plan = StartPlan(
+      target: target, reason: .user, seat: manifest?.seat ?? seat,
+      backgroundModes: manifest?.backgroundModes ?? [],
+      mayStayInBackground: manifest?.multitasking ?? true, isAware: true)
+    if let refusal = refusalOfStart(key, plan, in: turn) {
+      return refuse(request, key, refusal, in: &turn)
+    }
+    start(newInstanceID(), key, leader, plan, cause: .register, in: &turn) { instance, turn in
+      turn.reply(request, .registered(instance.registration(turn)))
+      instance.record(.registered, in: &turn)
+    }
+  }
+
+  mutating func openStream(
+    _ request: RequestID, _ id: InstanceID, named name: ApplicationID, in turn: inout Turn
+  ) {
+    guard let key = instances[id]?.application else {
+      return turn.reply(request, .refused(.invalidState(.notRunning)))
+    }
+    guard key.id == name else {
+      return refuse(request, key, .wrongApplication(registeredAs: key.id), in: &turn)
+    }
+    with(id, in: &turn) { $0.openStream(request, in: &$1) }
+  }
+
+  mutating func adopt(_ request: RequestID, _ adoption: Adoption, in turn: inout Turn) {
+    let key = adoption.application
+    let manifest = applications.manifest(for: key)
+    let plan = StartPlan(
+      target: adoption.target, reason: .operator, seat: manifest?.seat ?? adoption.seat,
+      backgroundModes: adoption.backgroundModes.isEmpty
+        ? manifest?.backgroundModes ?? [] : adoption.backgroundModes,
+      mayStayInBackground: manifest?.multitasking ?? true)
+    if let refusal = refusalOfStart(key, plan, in: turn) {
+      return refuse(request, key, refusal, in: &turn)
+    }
+    let id = newInstanceID()
+    start(id, key, adoption.leader, plan, cause: .adopt, in: &turn) { instance, turn in
+      turn.reply(request, .started(id, adoption.leader))
+      guard let name = adoption.backgroundTask else { return }
+      // The task is what it may run for, not the launch.
+      instance.launchEnds = nil
+      instance.grantTask(name: name, request: nil, in: &turn)
+    }
+  }
+
+  private func refusalOfStart(_ key: ApplicationKey, _ plan: StartPlan, in turn: Turn) -> Refusal? {
+    if let running = applications[key]?.instance, let instance = instances[running] {
+      return .alreadyRunning(pid: instance.leader.pid)
+    }
+    if applications[key]?.launching != nil {
+      return .invalidTransition(from: .notRunning, cause: .launch)
+    }
+    if plan.target == .background, !(plan.mayStayInBackground && policy.multitaskingSupported) {
+      return .multitaskingNotSupported
+    }
+    guard applications.runningCount(of: key.owner) < policy.applicationsPerUserMax else {
+      return .quotaExceeded(name: "MaxApplicationsPerUser", limit: policy.applicationsPerUserMax)
+    }
+    return nil
+  }
+
+  private mutating func newInstanceID() -> InstanceID {
+    instanceIDLast += 1
+    return InstanceID(instanceIDLast)
+  }
+
+  /// From notRunning to its first state. `welcome` comes after the process is managed and before
+  /// the first callback.
+  private mutating func start(
+    _ id: InstanceID, _ key: ApplicationKey, _ leader: Leader, _ plan: StartPlan,
+    cause: TransitionCause, in turn: inout Turn,
+    welcome: (inout Instance, inout Turn) -> Void
+  ) {
+    applications.started(key, id)
+    if plan.target == .foreground { vacate(plan.seat, in: &turn) }
+    instances[id] = Instance(
+      id: id, application: key, leader: leader, plan: plan, policy: policy, at: turn.now)
+    turn.emit(.manage(id, leader, key))
+    with(id, in: &turn) { instance, turn in
+      welcome(&instance, &turn)
+      instance.start(cause: cause, in: &turn)
+      instance.reconsider(in: &turn)
+    }
+    if plan.target == .foreground { takeSeat(id) }
+  }
+}

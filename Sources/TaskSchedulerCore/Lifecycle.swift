@@ -1,0 +1,111 @@
+// States and transitions (contract §2): what happens to one instance. Which transitions follow for
+// others at the seat is the scheduler's (`Seats`).
+
+extension Instance {
+  /// The first transition: from notRunning.
+  mutating func start(cause: TransitionCause, in turn: inout Turn) {
+    record(.transition(from: .notRunning, to: state, cause: cause), in: &turn)
+    if isAware { enqueue(startCallbacks, in: &turn) }
+  }
+
+  /// What an application hears first, in the state in which it opens its event stream.
+  private var startCallbacks: [CallbackKind] {
+    state == .active ? [.didFinishLaunching, .didBecomeActive] : [.didFinishLaunching]
+  }
+
+  /// Opens its event stream, for the first time or again after a lost connection.
+  mutating func openStream(_ request: RequestID, in turn: inout Turn) {
+    let wasAware = isAware
+    isAware = true
+    hasStream = true
+    launchEnds = nil
+    if !wasAware, state == .suspended {
+      // Its call was on the way when its processes were stopped: its launch is not over.
+      leaveSuspended(to: .background, cause: .register, in: &turn)
+    }
+    turn.reply(request, .registered(registration(turn)))
+    record(.registered, in: &turn)
+    if !wasAware, termination == nil {
+      enqueue(startCallbacks, in: &turn)
+    } else if let callback = callbacks.inFlight {
+      deliver(callback, in: &turn)
+    }
+    reconsider(in: &turn)
+  }
+
+  mutating func activate(cause: TransitionCause, in turn: inout Turn) {
+    switch state {
+    case .inactive:
+      move(to: .active, cause: cause, in: &turn)
+      enqueue([.didBecomeActive], in: &turn)
+    case .background:
+      undoSuspension(in: &turn)
+      move(to: .active, cause: cause, in: &turn)
+      enqueue([.willEnterForeground, .didBecomeActive], in: &turn)
+    case .suspended:
+      leaveSuspended(to: .active, cause: cause, in: &turn)
+      enqueue([.willEnterForeground, .didBecomeActive], in: &turn)
+    case .active, .notRunning:
+      preconditionFailure("no such transition: \(state) to active")
+    }
+  }
+
+  mutating func resignActive(cause: TransitionCause, in turn: inout Turn) {
+    precondition(state == .active, "only the active resigns")
+    move(to: .inactive, cause: cause, in: &turn)
+    enqueue([.willResignActive], in: &turn)
+  }
+
+  mutating func enterBackground(cause: TransitionCause, in turn: inout Turn) {
+    precondition(state.isForeground, "only the foreground is sent away")
+    guard mayStayInBackground, turn.policy.multitaskingSupported else {
+      return terminate(.optedOut, waiter: nil, in: &turn)
+    }
+    let kinds: [CallbackKind] =
+      state == .active ? [.willResignActive, .didEnterBackground] : [.didEnterBackground]
+    move(to: .background, cause: cause, in: &turn)
+    enqueue(kinds, in: &turn)
+    reconsider(in: &turn)
+  }
+
+  /// Puts the processes back exactly where they were.
+  mutating func leaveSuspended(
+    to next: ApplicationState, cause: TransitionCause, in turn: inout Turn
+  ) {
+    precondition(state == .suspended, "only the suspended resumes")
+    turn.emit(.resume(id))
+    move(to: next, cause: cause, in: &turn)
+  }
+
+  mutating func move(to next: ApplicationState, cause: TransitionCause, in turn: inout Turn) {
+    record(.transition(from: state, to: next, cause: cause), in: &turn)
+    state = next
+    stateSince = turn.now
+    stint = next == .background ? Stint(at: turn.now) : nil
+    if next != .background { launchEnds = nil }
+  }
+
+  // MARK: Callbacks (contract §3)
+
+  /// Sends callbacks, or leaves them waiting behind the one in flight. An unaware instance gets none.
+  mutating func enqueue(_ kinds: [CallbackKind], in turn: inout Turn) {
+    guard isAware, let callback = callbacks.enqueue(kinds, at: turn.now) else { return }
+    deliver(callback, in: &turn)
+  }
+
+  private func deliver(_ callback: Callback, in turn: inout Turn) {
+    guard hasStream else { return }
+    let reason = callback.kind == .didFinishLaunching ? launchReason : nil
+    turn.emit(.deliver(id, callback, reason))
+  }
+
+  mutating func acknowledge(_ callback: CallbackID, request: RequestID, in turn: inout Turn) {
+    guard let (done, next) = callbacks.acknowledge(callback, at: turn.now) else {
+      return turn.reply(request, .refused(.unknownCallback(callback)))
+    }
+    turn.reply(request, .done)
+    if let next { deliver(next, in: &turn) }
+    if done.kind == .willTerminate { signalTermination(in: &turn) }
+    reconsider(in: &turn)
+  }
+}

@@ -1,0 +1,130 @@
+// What a person or an operator asks for (contract §2), and what ends an instance.
+
+extension Scheduler {
+  /// Brings an application to the foreground; launches it where it does not run.
+  mutating func activate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
+    guard let application = applications[key] else {
+      return refuse(request, key, .unknownApplication(key), in: &turn)
+    }
+    guard let id = application.instance else {
+      return launch(request, key, target: .foreground, reason: .user, in: &turn)
+    }
+    guard let instance = instances[id] else { preconditionFailure("an instance is lost") }
+    if let refusal = refusal(of: .activate, for: instance, from: [.inactive, .background, .suspended])
+    {
+      return refuse(request, key, refusal, in: &turn)
+    }
+    vacate(instance.seat, in: &turn)
+    turn.reply(request, .done)
+    with(id, in: &turn) { $0.activate(cause: .activate, in: &$1) }
+    takeSeat(id)
+  }
+
+  mutating func deactivate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
+    guard let id = runningInstance(request, key, cause: .interruption, from: [.active], in: &turn)
+    else { return }
+    turn.reply(request, .done)
+    leaveSeat(id)
+    with(id, in: &turn) { $0.resignActive(cause: .interruption, in: &$1) }
+  }
+
+  mutating func sendToBackground(
+    _ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn
+  ) {
+    let foreground: [ApplicationState] = [.active, .inactive]
+    guard let id = runningInstance(request, key, cause: .sendAway, from: foreground, in: &turn)
+    else { return }
+    turn.reply(request, .done)
+    leaveSeat(id)
+    with(id, in: &turn) { $0.enterBackground(cause: .sendAway, in: &$1) }
+  }
+
+  /// Answers when the leader has exited.
+  mutating func terminate(
+    _ request: RequestID?, _ key: ApplicationKey, byUser: Bool, in turn: inout Turn
+  ) {
+    guard let application = applications[key] else {
+      return refuse(request, key, .unknownApplication(key), in: &turn)
+    }
+    guard let id = application.instance else {
+      let refusal = Refusal.invalidTransition(from: .notRunning, cause: .terminate)
+      return refuse(request, key, refusal, in: &turn)
+    }
+    leaveSeat(id)
+    with(id, in: &turn) {
+      $0.terminate(
+        byUser ? .terminatedByUser : .terminatedByOperator, waiter: request, in: &$1)
+    }
+  }
+
+  mutating func leaderExited(_ id: InstanceID, _ status: ExitStatus, in turn: inout Turn) {
+    guard let instance = instances.removeValue(forKey: id) else { return }
+    deadlines.set(id, to: nil)
+    seats.leave(instance.seat, id)
+    let end = instance.finish(status, in: &turn)
+    applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
+  }
+
+  // MARK: Seats
+
+  /// Sends the active application of a seat away; whoever comes next does not wait for it.
+  mutating func vacate(_ seat: SeatID, in turn: inout Turn) {
+    guard let id = seats.active(at: seat) else { return }
+    seats.leave(seat, id)
+    with(id, in: &turn) { $0.enterBackground(cause: .otherActivated, in: &$1) }
+  }
+
+  mutating func takeSeat(_ id: InstanceID) {
+    guard let instance = instances[id] else { return }
+    seats.take(instance.seat, id)
+    applications.becameActive(instance.application)
+  }
+
+  private mutating func leaveSeat(_ id: InstanceID) {
+    if let instance = instances[id] { seats.leave(instance.seat, id) }
+  }
+
+  // MARK: Refusals
+
+  mutating func refuse(
+    _ request: RequestID?, _ key: ApplicationKey, _ refusal: Refusal, in turn: inout Turn
+  ) {
+    turn.reply(request, .refused(refusal))
+    let leader = applications[key]?.instance.flatMap { instances[$0]?.leader }
+    turn.emit(.record(Record(application: key, leader: leader, change: .refused(refusal))))
+  }
+
+  /// The instance of `key`, where it may make a transition of this cause; else nil, and the
+  /// request is refused.
+  private mutating func runningInstance(
+    _ request: RequestID?, _ key: ApplicationKey, cause: TransitionCause,
+    from states: [ApplicationState], in turn: inout Turn
+  ) -> InstanceID? {
+    guard let application = applications[key] else {
+      refuse(request, key, .unknownApplication(key), in: &turn)
+      return nil
+    }
+    guard let id = application.instance, let instance = instances[id] else {
+      refuse(request, key, .invalidTransition(from: .notRunning, cause: cause), in: &turn)
+      return nil
+    }
+    if let refusal = refusal(of: cause, for: instance, from: states) {
+      refuse(request, key, refusal, in: &turn)
+      return nil
+    }
+    return id
+  }
+
+  private func refusal(
+    of cause: TransitionCause, for instance: Instance, from states: [ApplicationState]
+  ) -> Refusal? {
+    if instance.termination != nil { return .terminating }
+    guard states.contains(instance.state) else {
+      return .invalidTransition(from: instance.state, cause: cause)
+    }
+    guard instance.callbacks.count < policy.queuedCallbacksMax else {
+      return .quotaExceeded(name: "MaxQueuedCallbacks", limit: policy.queuedCallbacksMax)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,63 @@
+/// Every limit and quota of the contract, under the name that it has there.
+///
+/// Units are in the types (`Duration`) or the names. A site changes them in the table `[policy]`
+/// of taskschedd.toml; ``problems`` says which relations between them must hold.
+public struct Policy: Hashable, Sendable, Codable {
+  /// Whether this machine runs anything in the background at all. Where false, an application that
+  /// is sent away is terminated. Source: contract §2, iOS 4 on devices without multitasking.
+  public var multitaskingSupported = true
+
+  /// `CallbackTimeout`: how long an application has to acknowledge each of the six lifecycle
+  /// callbacks. Source: contract §3.
+  public var callbackTimeout: Duration = .seconds(6)
+
+  /// `TerminateTimeout`: from SIGTERM to SIGKILL. Source: contract §3.
+  public var terminateTimeout: Duration = .seconds(5)
+
+  /// `BackgroundTime`: what a background task has, counted from the start of the stint. Source:
+  /// contract §4, ten minutes as on iOS 4.
+  public var backgroundTime: Duration = .seconds(600)
+
+  /// `ExpirationLead`: how long before the limit the expiration handlers are called. Source: §4.
+  public var expirationLead: Duration = .seconds(5)
+
+  /// `LaunchTime`: how long an instance that starts in the background may run before it has opened
+  /// its event stream; then it is taken for unaware. Source: this project; iOS ends a
+  /// launch that takes 20 s.
+  public var launchTime: Duration = .seconds(20)
+
+  /// `SuspendRetryInterval`: after a suspension that could not complete, the time to the next try.
+  /// Source: this project.
+  public var suspendRetryInterval: Duration = .seconds(10)
+
+  /// `TracerCheckInterval`: while a debugger holds an instance's limits, how often it is looked
+  /// whether it has left (the kernel does not tell). Source: this project.
+  public var tracerCheckInterval: Duration = .seconds(1)
+
+  /// `MaxTasksPerApplication`: background tasks outstanding at a time. Source: contract §4.
+  public var tasksPerApplicationMax = 1024
+
+  /// `MaxApplicationsPerUser`: running instances of one user. Source: this project (§16 asks for
+  /// a quota).
+  public var applicationsPerUserMax = 8192
+
+  /// `MaxQueuedCallbacks`: callbacks that one instance has not acknowledged yet; past it no more
+  /// changes of state are asked of it. Source: this project; six seconds of a person's
+  /// fastest switching stay far below.
+  public var queuedCallbacksMax = 64
+
+  /// `MaxEndedApplications`: applications without a manifest of one user that have ended and are
+  /// still remembered, for the switcher and for "why?". Source: this project.
+  public var endedApplicationsMax = 64
+
+  public init() {}
+
+  /// The relations that must hold between limits, as sentences; empty where all do.
+  public var problems: [String] {
+    var problems: [String] = []
+    if expirationLead >= backgroundTime {
+      problems.append("ExpirationLead must be shorter than BackgroundTime")
+    }
+    return problems
+  }
+}

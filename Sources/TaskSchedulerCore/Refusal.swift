@@ -1,0 +1,40 @@
+/// Why a request was refused. Nothing has changed by it.
+public enum Refusal: Hashable, Sendable, Codable, Error {
+  case unknownApplication(ApplicationKey)
+  /// The contract's table has no such transition from this state.
+  case invalidTransition(from: ApplicationState, cause: TransitionCause)
+  /// The request is possible in other states only.
+  case invalidState(ApplicationState)
+  case alreadyRunning(pid: Int32)
+  case terminating
+  /// No manifest says how to launch it.
+  case notLaunchable
+  case launchFailed(reason: String)
+  /// The process is of an instance of another application.
+  case wrongApplication(registeredAs: ApplicationID)
+  case unknownCallback(CallbackID)
+  case unknownTask(TaskID)
+  case modeNotDeclared(BackgroundMode)
+  /// The quota's name in ``Policy``'s documentation, and its value.
+  case quotaExceeded(name: String, limit: Int)
+  case multitaskingNotSupported
+
+  /// The name of the error on the wire, without the interface.
+  public var name: String {
+    switch self {
+    case .unknownApplication: "UnknownApplication"
+    case .invalidTransition: "InvalidTransition"
+    case .invalidState: "InvalidState"
+    case .alreadyRunning: "AlreadyRunning"
+    case .terminating: "Terminating"
+    case .notLaunchable: "NotLaunchable"
+    case .launchFailed: "LaunchFailed"
+    case .wrongApplication: "WrongApplication"
+    case .unknownCallback: "UnknownCallback"
+    case .unknownTask: "UnknownTask"
+    case .modeNotDeclared: "ModeNotDeclared"
+    case .quotaExceeded: "QuotaExceeded"
+    case .multitaskingNotSupported: "MultitaskingNotSupported"
+    }
+  }
+}

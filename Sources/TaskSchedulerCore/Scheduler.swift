@@ -1,0 +1,161 @@
+/// The policy of the contract, whole: what happens goes in, what is to be done comes out.
+///
+/// A pure value: no clock, no chance, no I/O. The same events at the same instants bring about
+/// the same effects, in the daemon, in a simulation and in a replay.
+public struct Scheduler: Sendable {
+  public internal(set) var policy: Policy
+  var applications = Applications()
+  var instances: [InstanceID: Instance] = [:]
+  var launches: [InstanceID: PendingLaunch] = [:]
+  var seats = Seats()
+  var deadlines = Deadlines()
+  var instanceIDLast: UInt64 = 0
+
+  public init(policy: Policy = Policy()) {
+    self.policy = policy
+  }
+
+  /// When ``Event/deadlineReached`` is to come next; nil where nothing is due.
+  public var nextDeadline: Instant? { deadlines.next }
+
+  /// The only door: takes one event and says what is to be done, in order.
+  public mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
+    var turn = Turn(policy: policy, now: now)
+    switch event {
+    case .register(let request, let key, let leader, let target, let seat):
+      register(request, key, leader, target: target, seat: seat, in: &turn)
+    case .openStream(let request, let id, let name):
+      openStream(request, id, named: name, in: &turn)
+    case .streamClosed(let id):
+      with(id, in: &turn) { instance, _ in instance.hasStream = false }
+    case .acknowledge(let request, let id, let callback):
+      with(id, orRefuse: request, in: &turn) {
+        $0.acknowledge(callback, request: request, in: &$1)
+      }
+    case .beginBackgroundTask(let request, let id, let name):
+      with(id, orRefuse: request, in: &turn) {
+        $0.beginTask(name: name, request: request, in: &$1)
+      }
+    case .endBackgroundTask(let request, let id, let task):
+      with(id, orRefuse: request, in: &turn) { $0.endTask(task, request: request, in: &$1) }
+    case .launch(let request, let key, let target, let reason):
+      launch(request, key, target: target, reason: reason, in: &turn)
+    case .adopt(let request, let adoption):
+      adopt(request, adoption, in: &turn)
+    case .activate(let request, let key):
+      activate(request, key, in: &turn)
+    case .deactivate(let request, let key):
+      deactivate(request, key, in: &turn)
+    case .sendToBackground(let request, let key):
+      sendToBackground(request, key, in: &turn)
+    case .terminate(let request, let key, let byUser):
+      terminate(request, key, byUser: byUser, in: &turn)
+    case .deadlineReached:
+      while let id = deadlines.popDue(at: now) {
+        with(id, in: &turn) { $0.deadlinePassed(in: &$1) }
+      }
+    case .policyChanged(let policy):
+      changePolicy(policy, in: &turn)
+    case .manifestsChanged(let manifests):
+      applications.replaceManifests(manifests)
+    case .stop:
+      stop(in: &turn)
+    case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
+      .signalFailed, .tracerChecked, .activityBegan, .activityEnded:
+      handleReport(event, in: &turn)
+    }
+    return turn.effects
+  }
+
+  /// What the daemon reports of the processes.
+  private mutating func handleReport(_ event: Event, in turn: inout Turn) {
+    switch event {
+    case .spawned(let id, let leader):
+      spawned(id, leader, in: &turn)
+    case .spawnFailed(let id, let reason):
+      spawnFailed(id, reason: reason, in: &turn)
+    case .leaderExited(let id, let status):
+      leaderExited(id, status, in: &turn)
+    case .suspensionCompleted(let id):
+      with(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
+    case .suspensionFailed(let id, let reason):
+      with(id, in: &turn) { $0.suspensionFailed(reason: reason, in: &$1) }
+    case .signalFailed(let id, let reason):
+      with(id, in: &turn) { $0.signalFailed(reason: reason, in: &$1) }
+    case .tracerChecked(let id, let isTraced):
+      with(id, in: &turn) { $0.tracerChecked(isTraced: isTraced, in: &$1) }
+    case .activityBegan(let id, let activity):
+      with(id, in: &turn) { $0.begin(activity, in: &$1) }
+    case .activityEnded(let id, let activity):
+      with(id, in: &turn) { $0.end(activity, in: &$1) }
+    case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
+      .endBackgroundTask, .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
+      .deadlineReached, .policyChanged, .manifestsChanged, .stop:
+      preconditionFailure("no report of a process: \(event)")
+    }
+  }
+
+  /// Changes an instance in place and keeps its deadline. An event of an instance that has ended
+  /// meanwhile is of no effect.
+  mutating func with(
+    _ id: InstanceID, in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
+  ) {
+    guard let index = instances.index(forKey: id) else { return }
+    change(&instances.values[index], &turn)
+    deadlines.set(id, to: instances.values[index].deadline(turn.policy))
+  }
+
+  /// The same for a request, which is answered even where the instance has ended.
+  private mutating func with(
+    _ id: InstanceID, orRefuse request: RequestID, in turn: inout Turn,
+    _ change: (inout Instance, inout Turn) -> Void
+  ) {
+    guard instances[id] != nil else {
+      return turn.reply(request, .refused(.invalidState(.notRunning)))
+    }
+    with(id, in: &turn, change)
+  }
+
+  private mutating func changePolicy(_ policy: Policy, in turn: inout Turn) {
+    self.policy = policy
+    turn = Turn(policy: policy, now: turn.now, effects: turn.effects)
+    for id in instances.keys.sorted() {
+      with(id, in: &turn) { instance, turn in
+        instance.stint?.endIfOver(turn.policy, at: turn.now)
+        instance.reconsider(in: &turn)
+      }
+    }
+  }
+
+  /// Lets go of every process, running.
+  private mutating func stop(in turn: inout Turn) {
+    for id in instances.keys.sorted() {
+      guard let instance = instances.removeValue(forKey: id) else { continue }
+      deadlines.set(id, to: nil)
+      let end = instance.letGo(in: &turn)
+      seats.leave(instance.seat, id)
+      applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
+    }
+  }
+
+  /// Traps where the state contradicts itself. Called after every event in tests and simulation.
+  public func checkInvariants() {
+    deadlines.checkInvariants()
+    applications.checkInvariants()
+    for (id, instance) in instances {
+      instance.checkInvariants()
+      precondition(id == instance.id, "an instance is kept under another's id")
+      precondition(
+        applications[instance.application]?.instance == id, "an instance without application")
+      precondition(
+        deadlines.isSet(id, to: instance.deadline(policy)), "a deadline is not kept")
+      let hasSeat = instance.state == .active && instance.termination == nil
+      precondition(
+        hasSeat == (seats.active(at: instance.seat) == id), "a seat has not one active instance")
+    }
+    for key in applications.running {
+      precondition(
+        applications[key]?.instance.map { instances[$0] != nil } ?? true, "an instance is lost")
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// What may be asked of the scheduler. Asking changes nothing.
+
+public struct ApplicationStatus: Hashable, Sendable {
+  public var key: ApplicationKey
+  public var displayName: String?
+  public var state: ApplicationState
+  public var stateSince: Instant
+  public var seat: SeatID?
+  public var backgroundModes: [BackgroundMode]
+  public var multitasking: Bool
+  public var isLaunchable: Bool
+  /// 1 is the most recently active; nil was never active.
+  public var switcherPosition: Int?
+  public var instance: InstanceStatus?
+  public var lastEnd: End?
+}
+
+public struct InstanceStatus: Hashable, Sendable {
+  public var id: InstanceID
+  public var leader: Leader
+  public var isAware: Bool
+  public var launchReason: LaunchReason
+  public var startedAt: Instant
+  /// Why it is being ended.
+  public var ending: EndReason?
+  public var isSuspending: Bool
+  public var entitlements: [Entitlement]
+  public var callbacksPending: Int
+  /// nil is unlimited.
+  public var timeRemaining: Duration?
+  public var tasks: [BackgroundTask]
+}
+
+extension Scheduler {
+  /// Every application in the switcher's order, then those never active, by id.
+  public func statuses(at now: Instant) -> [ApplicationStatus] {
+    let switcher = applications.switcher
+    let rest = applications.all.filter { $0.activation == 0 }.map(\.key)
+    let recent = switcher.enumerated().compactMap { status($1, position: $0 + 1, at: now) }
+    return recent + rest.compactMap { status($0, position: nil, at: now) }
+  }
+
+  public func status(of key: ApplicationKey, at now: Instant) -> ApplicationStatus? {
+    status(key, position: applications.switcher.firstIndex(of: key).map { $0 + 1 }, at: now)
+  }
+
+  /// The owners of the applications of this id.
+  public func owners(of id: ApplicationID) -> [UserID] {
+    applications.owners(of: id)
+  }
+
+  /// The application that an instance is a run of; nil once it has ended.
+  public func application(of id: InstanceID) -> ApplicationKey? {
+    instances[id]?.application
+  }
+
+  public func instanceStatus(_ id: InstanceID, at now: Instant) -> InstanceStatus? {
+    instances[id].map { status($0, at: now) }
+  }
+
+  /// The state of an instance; notRunning once it has ended.
+  public func state(of id: InstanceID) -> ApplicationState {
+    instances[id]?.state ?? .notRunning
+  }
+
+  private func status(
+    _ key: ApplicationKey, position: Int?, at now: Instant
+  ) -> ApplicationStatus? {
+    guard let application = applications[key] else { return nil }
+    let instance = application.instance.flatMap { instances[$0] }
+    let manifest = application.manifest
+    return ApplicationStatus(
+      key: key, displayName: manifest?.displayName, state: instance?.state ?? .notRunning,
+      stateSince: instance?.stateSince ?? application.lastEnd?.at ?? Instant(nanoseconds: 0),
+      seat: instance?.seat ?? manifest?.seat,
+      backgroundModes: instance?.backgroundModes ?? manifest?.backgroundModes ?? [],
+      multitasking: instance?.mayStayInBackground ?? manifest?.multitasking ?? true,
+      isLaunchable: manifest.map { $0.isLaunchable && $0.launchKey == key } ?? false,
+      switcherPosition: position, instance: instance.map { status($0, at: now) },
+      lastEnd: application.lastEnd)
+  }
+
+  private func status(_ instance: Instance, at now: Instant) -> InstanceStatus {
+    InstanceStatus(
+      id: instance.id, leader: instance.leader, isAware: instance.isAware,
+      launchReason: instance.launchReason, startedAt: instance.startedAt,
+      ending: instance.termination?.reason, isSuspending: instance.suspension == .stopping,
+      entitlements: instance.entitlements(policy, at: now),
+      callbacksPending: instance.callbacks.count,
+      timeRemaining: instance.timeRemaining(policy, at: now), tasks: instance.tasks.inOrder)
+  }
+}

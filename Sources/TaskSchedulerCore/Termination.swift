@@ -1,0 +1,102 @@
+// How an instance is brought to its end (contract §2, §3, §14).
+
+/// An end under way. The first reason stands.
+struct Termination: Hashable, Sendable {
+  var reason: EndReason
+  var phase: Phase
+  /// Requests to be answered when the leader has exited.
+  var waiters: [RequestID] = []
+
+  enum Phase: Hashable {
+    /// The application is told, and has not acknowledged willTerminate.
+    case callbacks
+    /// SIGTERM has been sent; SIGKILL comes at the instant given.
+    case signalled(killAt: Instant)
+    /// SIGKILL has been sent; nil once it is known to have been sent to all, else the next try.
+    case killed(retryAt: Instant?)
+  }
+}
+
+extension Instance {
+  /// The orderly end. A suspended instance gets no notice.
+  mutating func terminate(_ reason: EndReason, waiter: RequestID?, in turn: inout Turn) {
+    if termination != nil {
+      if let waiter { termination?.waiters.append(waiter) }
+      return
+    }
+    let waiters = waiter.map { [$0] } ?? []
+    guard state != .suspended else {
+      kill(reason, in: &turn)
+      termination?.waiters = waiters
+      return
+    }
+    undoSuspension(in: &turn)
+    termination = Termination(reason: reason, phase: .callbacks, waiters: waiters)
+    if isAware {
+      enqueue(
+        state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], in: &turn)
+    } else {
+      signalTermination(in: &turn)
+    }
+  }
+
+  /// SIGTERM, with SIGKILL to follow.
+  mutating func signalTermination(in turn: inout Turn) {
+    termination?.phase = .signalled(killAt: turn.now.advanced(by: turn.policy.terminateTimeout))
+    turn.emit(.terminate(id))
+  }
+
+  /// The end without notice. Of an end under way the reason stands.
+  mutating func kill(_ reason: EndReason, in turn: inout Turn) {
+    var next = termination ?? Termination(reason: reason, phase: .callbacks)
+    next.phase = .killed(retryAt: nil)
+    termination = next
+    suspension = .none
+    turn.emit(.kill(id))
+  }
+
+  mutating func signalFailed(reason: String, in turn: inout Turn) {
+    record(.signalFailed(reason: reason), in: &turn)
+    if case .killed = termination?.phase {
+      termination?.phase = .killed(
+        retryAt: turn.now.advanced(by: turn.policy.terminateTimeout))
+    }
+  }
+
+  /// The scheduler stops: the processes go on without it.
+  func letGo(in turn: inout Turn) -> End {
+    let end = End(reason: .schedulerStopped, at: turn.now)
+    if state == .suspended || suspension == .stopping { turn.emit(.resume(id)) }
+    record(.transition(from: state, to: .notRunning, cause: .schedulerStopped), in: &turn)
+    record(.ended(end.reason), in: &turn)
+    turn.emit(.release(id, killing: false))
+    answerWaiters(end, in: &turn)
+    return end
+  }
+
+  private func answerWaiters(_ end: End, in turn: inout Turn) {
+    for waiter in termination?.waiters ?? [] {
+      turn.reply(waiter, .ended(end))
+    }
+  }
+
+  /// The leader is gone: answers those who wait, and lets go of what is left.
+  func finish(_ status: ExitStatus, in turn: inout Turn) -> End {
+    let end = End(reason: termination?.reason ?? EndReason(status), at: turn.now)
+    record(.transition(from: state, to: .notRunning, cause: .leaderExited), in: &turn)
+    record(.ended(end.reason), in: &turn)
+    turn.emit(.release(id, killing: termination != nil))
+    answerWaiters(end, in: &turn)
+    return end
+  }
+}
+
+extension EndReason {
+  init(_ status: ExitStatus) {
+    switch status {
+    case .exited(let code): self = .exited(code: code)
+    case .signaled(let signal): self = .crashed(signal: signal)
+    case .unknown: self = .exited(code: nil)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// The deadlines of one instance, and what happens when they pass. No limit is enforced while a
+// debugger traces the instance (contract §3): before one is, the daemon is asked.
+
+extension Instance {
+  /// The nearest of its deadlines.
+  func deadline(_ policy: Policy) -> Instant? {
+    switch tracer {
+    case .asked: nil
+    case .present(let nextCheck): nextCheck
+    case .absent: limits(policy).min()
+    }
+  }
+
+  private func limits(_ policy: Policy) -> [Instant] {
+    switch termination?.phase {
+    case .signalled(let killAt): return [killAt]
+    case .killed(let retryAt): return retryAt.map { [$0] } ?? []
+    case .callbacks: return callbacks.deadline(policy).map { [$0] } ?? []
+    case nil: break
+    }
+    var limits: [Instant] = []
+    if let due = callbacks.deadline(policy) { limits.append(due) }
+    if let launchEnds { limits.append(launchEnds) }
+    if case .failed(let retryAt) = suspension { limits.append(retryAt) }
+    if let due = stint?.nextDue(policy) { limits.append(due) }
+    return limits
+  }
+
+  /// Its deadline has passed.
+  mutating func deadlinePassed(in turn: inout Turn) {
+    if case .asked = tracer { return }
+    tracer = .asked(heldBefore: isTraced)
+    turn.emit(.checkTracer(id))
+  }
+
+  mutating func tracerChecked(isTraced: Bool, in turn: inout Turn) {
+    guard case .asked(let heldBefore) = tracer else { return }
+    if isTraced {
+      tracer = .present(nextCheck: turn.now.advanced(by: turn.policy.tracerCheckInterval))
+    } else {
+      tracer = .absent
+      if heldBefore { restartLimits(in: &turn) } else { enforceLimits(in: &turn) }
+    }
+  }
+
+  /// The debugger has left: each limit runs again from its start.
+  private mutating func restartLimits(in turn: inout Turn) {
+    callbacks.restartLimit(at: turn.now)
+    stint?.restartLimit(at: turn.now)
+    if launchEnds != nil { launchEnds = turn.now.advanced(by: turn.policy.launchTime) }
+    if case .signalled = termination?.phase {
+      termination?.phase = .signalled(
+        killAt: turn.now.advanced(by: turn.policy.terminateTimeout))
+    }
+  }
+
+  private mutating func enforceLimits(in turn: inout Turn) {
+    let now = turn.now
+    if let termination {
+      return enforceTermination(termination.phase, in: &turn)
+    }
+    if let due = callbacks.deadline(turn.policy), due <= now {
+      return kill(.callbackTimeout, in: &turn)
+    }
+    if let due = launchEnds, due <= now { launchEnds = nil }
+    if case .failed(let retryAt) = suspension, retryAt <= now { suspension = .none }
+    if let due = stint?.warningDue(turn.policy), due <= now {
+      stint?.warn(at: now)
+      expireTasks(in: &turn)
+    }
+    stint?.endIfOver(turn.policy, at: now)
+    reconsider(debuggerIsAbsent: true, in: &turn)
+  }
+
+  private mutating func enforceTermination(_ phase: Termination.Phase, in turn: inout Turn) {
+    switch phase {
+    case .callbacks:
+      guard let due = callbacks.deadline(turn.policy), due <= turn.now else { return }
+      // It was told of its end and did not acknowledge that: this is why it is killed.
+      termination?.reason = .callbackTimeout
+      kill(.callbackTimeout, in: &turn)
+    case .signalled(let killAt):
+      if killAt <= turn.now, let reason = termination?.reason { kill(reason, in: &turn) }
+    case .killed(let retryAt):
+      if let retryAt, retryAt <= turn.now, let reason = termination?.reason {
+        kill(reason, in: &turn)
+      }
+    }
+  }
+}
