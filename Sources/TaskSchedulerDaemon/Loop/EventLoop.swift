@@ -1,0 +1,177 @@
+import CSystemd
+import Glibc
+import LinuxSystem
+
+/// sd-event, on one thread: descriptors, one-shot timers, signals and what is put off.
+///
+/// This is the only file in which C calls back into Swift. libsystemd holds a reference of its own
+/// to each source's handler and gives it back when it destroys the source, so that no call can
+/// find the handler gone.
+final class EventLoop {
+  private let event: OpaquePointer
+
+  init() throws(SystemError) {
+    var event: OpaquePointer?
+    try check("sd_event_new", sd_event_new(&event))
+    guard let event else { throw SystemError(call: "sd_event_new", errno: ENOMEM) }
+    self.event = event
+  }
+
+  deinit {
+    sd_event_unref(event)
+  }
+
+  /// Runs until ``exit()``.
+  func run() throws(SystemError) {
+    try check("sd_event_loop", sd_event_loop(event))
+  }
+
+  func exit() {
+    sd_event_exit(event, 0)
+  }
+
+  /// Answers systemd's watchdog (WATCHDOG_USEC), where it asks for it.
+  func enableWatchdog() throws(SystemError) {
+    try check("sd_event_set_watchdog", sd_event_set_watchdog(event, 1))
+  }
+
+  /// Calls `handler` with the ready events (EPOLLIN …) for as long as the source is kept.
+  func watch(
+    _ descriptor: Int32, for events: UInt32, _ handler: @escaping (UInt32) -> Void
+  ) throws(SystemError) -> DescriptorSource {
+    let box = Unmanaged.passRetained(Handler(handler))
+    var source: OpaquePointer?
+    let result = sd_event_add_io(
+      event, &source, descriptor, events,
+      { _, _, events, userdata in EventLoop.call(userdata, events) }, box.toOpaque())
+    return DescriptorSource(try adopt(source, result, box, call: "sd_event_add_io"))
+  }
+
+  /// A timer that is not set: it calls `handler` once each time that its instant is reached.
+  func timer(_ handler: @escaping () -> Void) throws(SystemError) -> TimerSource {
+    let box = Unmanaged.passRetained(Handler { _ in handler() })
+    var source: OpaquePointer?
+    // Accuracy 1 µs: systemd's default of 250 ms would make every limit late.
+    let result = sd_event_add_time(
+      event, &source, CLOCK_BOOTTIME, UInt64.max, 1,
+      { _, _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
+    let timer = TimerSource(try adopt(source, result, box, call: "sd_event_add_time"))
+    timer.clear()
+    return timer
+  }
+
+  /// Takes the signal from now on in place of its default action. It must be blocked.
+  func watch(
+    signal: Int32, _ handler: @escaping () -> Void
+  ) throws(SystemError) -> Source {
+    let box = Unmanaged.passRetained(Handler { _ in handler() })
+    var source: OpaquePointer?
+    let result = sd_event_add_signal(
+      event, &source, signal, { _, _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
+    return Source(try adopt(source, result, box, call: "sd_event_add_signal"))
+  }
+
+  /// A source that calls `handler` once after each ``DeferredSource/request()``, when nothing else
+  /// is ready.
+  func whenIdle(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
+    let box = Unmanaged.passRetained(Handler { _ in handler() })
+    var source: OpaquePointer?
+    let result = sd_event_add_defer(
+      event, &source, { _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
+    let idle = DeferredSource(try adopt(source, result, box, call: "sd_event_add_defer"))
+    idle.setUp()
+    return idle
+  }
+
+  private static func call(_ userdata: UnsafeMutableRawPointer?, _ events: UInt32) -> Int32 {
+    guard let userdata else { return 0 }
+    Unmanaged<Handler>.fromOpaque(userdata).takeUnretainedValue().call(events)
+    return 0
+  }
+
+  /// Takes a new source over; libsystemd gives the handler's reference back when it destroys it.
+  private func adopt(
+    _ source: OpaquePointer?, _ result: Int32, _ box: Unmanaged<Handler>, call: String
+  ) throws(SystemError) -> OpaquePointer {
+    guard result >= 0, let source else {
+      box.release()
+      throw SystemError(call: call, errno: -result)
+    }
+    sd_event_source_set_destroy_callback(source) { userdata in
+      if let userdata { Unmanaged<Handler>.fromOpaque(userdata).release() }
+    }
+    return source
+  }
+}
+
+/// libsystemd's convention: a negative result is an errno.
+func check(_ call: String, _ result: Int32) throws(SystemError) {
+  if result < 0 { throw SystemError(call: call, errno: -result) }
+}
+
+private final class Handler {
+  let call: (UInt32) -> Void
+
+  init(_ call: @escaping (UInt32) -> Void) {
+    self.call = call
+  }
+}
+
+/// Something that the loop waits for, as long as this is kept.
+class Source {
+  fileprivate let source: OpaquePointer
+
+  fileprivate init(_ source: OpaquePointer) {
+    self.source = source
+  }
+
+  deinit {
+    sd_event_source_disable_unref(source)
+  }
+
+  fileprivate func enable(_ mode: Int32) {
+    let result = sd_event_source_set_enabled(source, mode)
+    precondition(result >= 0, "sd_event_source_set_enabled: errno \(-result)")
+  }
+}
+
+/// A descriptor that the loop watches. The descriptor must stay open for as long as this is kept.
+final class DescriptorSource: Source {
+  /// Changes what is waited for; no events at all stops the watch until the next change.
+  func setEvents(_ events: UInt32) {
+    let result = sd_event_source_set_io_events(source, events)
+    precondition(result >= 0, "sd_event_source_set_io_events: errno \(-result)")
+    enable(events == 0 ? SD_EVENT_OFF.rawValueAsInt : SD_EVENT_ON.rawValueAsInt)
+  }
+}
+
+/// One instant that the loop waits for.
+final class TimerSource: Source {
+  /// Calls the handler when CLOCK_BOOTTIME has reached `nanoseconds`; never before.
+  func set(_ nanoseconds: UInt64) {
+    let microseconds = nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1)
+    let result = sd_event_source_set_time(source, microseconds)
+    precondition(result >= 0, "sd_event_source_set_time: errno \(-result)")
+    enable(SD_EVENT_ONESHOT.rawValueAsInt)
+  }
+
+  func clear() {
+    enable(SD_EVENT_OFF.rawValueAsInt)
+  }
+}
+
+/// Work that is put off until nothing else is ready.
+final class DeferredSource: Source {
+  fileprivate func setUp() {
+    sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE.rawValue))
+    enable(SD_EVENT_OFF.rawValueAsInt)
+  }
+
+  func request() {
+    enable(SD_EVENT_ONESHOT.rawValueAsInt)
+  }
+}
+
+extension RawRepresentable where RawValue: BinaryInteger {
+  fileprivate var rawValueAsInt: Int32 { Int32(truncatingIfNeeded: rawValue) }
+}
