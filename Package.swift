@@ -58,14 +58,21 @@ let package = Package(
       dependencies: ["TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", argumentParser],
       swiftSettings: strict),
 
+    .target(
+      name: "TestSupport", dependencies: ["LinuxSystem"], path: "Tests/Support/TestSupport",
+      swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerCoreTests", dependencies: ["TaskSchedulerCore"], swiftSettings: strict),
     .testTarget(
-      name: "TaskSchedulerWireTests", dependencies: ["TaskSchedulerWire", "LinuxSystem"],
+      name: "TaskSchedulerWireTests",
+      dependencies: ["TaskSchedulerWire", "LinuxSystem", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem"], swiftSettings: strict),
     .testTarget(
-      name: "TaskSchedulerDaemonTests", dependencies: ["TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem"],
+      name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "TaskSchedulerDaemonTests",
+      dependencies: ["TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "TestSupport"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -1,4 +1,138 @@
-// System calls and structures that Swift's Glibc module lacks.
-#pragma once
+/// System calls and macros that Glibc's Swift module lacks or that Swift cannot call. Every function
+/// keeps the convention of the kernel: -1 and errno on failure, and nothing is retried here.
+#ifndef CLINUX_H
+#define CLINUX_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+/// The name of an errno ("ENOENT"), or NULL where it has none.
+const char *clinux_errno_name(int code);
+/// The description of an errno in English, whatever the locale, or NULL where it has none.
+const char *clinux_errno_description(int code);
+
+// MARK: pidfd
+
+int clinux_pidfd_open(pid_t pid, unsigned int flags);
+/// Sends to the whole process, with the signal information that kill(2) would give.
+int clinux_pidfd_send_signal(int pidfd, int signal);
+
+/// struct pidfd_info of linux/pidfd.h in its first published size of 64 bytes; older kernel headers
+/// have none.
+struct clinux_pidfd_info {
+  uint64_t mask;
+  uint64_t cgroupid;
+  uint32_t pid, tgid, ppid;
+  uint32_t ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
+  int32_t exit_code;
+};
+enum {
+  CLINUX_PIDFD_INFO_PID = 1 << 0,
+  CLINUX_PIDFD_INFO_EXIT = 1 << 3,
+};
+/// ioctl PIDFD_GET_INFO (Linux 6.13); CLINUX_PIDFD_INFO_EXIT is answered since 6.15, once the
+/// process was reaped.
+int clinux_pidfd_get_info(int pidfd, struct clinux_pidfd_info *info);
+
+/// What waitid(2) says of one child. pid is 0 where there is nothing to report (WNOHANG).
+struct clinux_wait_result {
+  pid_t pid;
+  /// CLD_EXITED, CLD_KILLED, CLD_DUMPED, CLD_STOPPED, CLD_TRAPPED or CLD_CONTINUED.
+  int code;
+  /// An exit code or a signal, as `code` says.
+  int status;
+};
+/// waitid(P_PIDFD).
+int clinux_wait_pidfd(int pidfd, int options, struct clinux_wait_result *result);
+
+// MARK: sockets
+
+enum {
+  CLINUX_SO_PEEK_OFF = 42,
+  CLINUX_SO_PEERGROUPS = 59,
+  CLINUX_SO_PEERPIDFD = 77,
+  /// SCM_MAX_FD of the kernel: no message carries more file descriptors.
+  CLINUX_FDS_MAX = 253,
+};
+
+struct clinux_peer {
+  pid_t pid;
+  uid_t uid;
+  gid_t gid;
+};
+/// SO_PEERCRED.
+int clinux_peer_credentials(int fd, struct clinux_peer *peer);
+
+/// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
+int clinux_accept(int listener);
+
+/// One recvmsg with MSG_DONTWAIT and MSG_CMSG_CLOEXEC. `fds` has room for CLINUX_FDS_MAX;
+/// `*truncated` is set where the kernel dropped control data (MSG_CTRUNC).
+ssize_t clinux_receive(
+    int fd, void *bytes, size_t count, int *fds, size_t *fds_count, int *truncated);
+/// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the fds ride on the first byte.
+ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, size_t fds_count);
+
+// MARK: files
+
+/// pipe2 with O_CLOEXEC.
+int clinux_pipe(int fds[2]);
+/// eventfd with EFD_CLOEXEC and EFD_NONBLOCK.
+int clinux_eventfd(unsigned int initial_value);
+
+ssize_t clinux_getdents(int fd, void *buffer, size_t count);
+/// openat(2) for reading, with O_CLOEXEC: open's variadic form is not for Swift.
+int clinux_open_at(int directory, const char *path, int flags);
+
+// MARK: a child that waits before exec
+
+/// What failed between fork and exec. The numbers are on the pipe between child and parent.
+enum clinux_spawn_step {
+  CLINUX_STEP_SIGNALS = 1,
+  CLINUX_STEP_STDIO,
+  CLINUX_STEP_CLOSE,
+  CLINUX_STEP_SESSION,
+  CLINUX_STEP_PROCESS_GROUP,
+  CLINUX_STEP_LIMIT,
+  CLINUX_STEP_GROUPS,
+  CLINUX_STEP_GID,
+  CLINUX_STEP_UID,
+  CLINUX_STEP_DIRECTORY,
+  CLINUX_STEP_EXEC,
+};
+
+struct clinux_spawn {
+  const char *path;
+  char *const *argv;
+  char *const *envp;
+  /// NULL: the parent's.
+  const char *directory;
+  /// For fds 0, 1, 2: a file descriptor of the parent, or -1 to inherit.
+  int stdio[3];
+  int new_session;
+  /// -1: the parent's; 0: one of its own; else the group to join.
+  pid_t process_group;
+  int change_ids;
+  uid_t uid;
+  gid_t gid;
+  const gid_t *groups;
+  size_t groups_count;
+  /// 0: the parent's soft limit on open files.
+  uint64_t open_files_soft;
+  /// The child reads one byte here before it goes on; end of file: it exits.
+  int hold_fd;
+  /// The child writes a clinux_spawn_failure here; closed by exec.
+  int report_fd;
+};
+
+struct clinux_spawn_failure {
+  int32_t step;
+  int32_t code;
+};
+
+/// Forks; the child prepares itself, waits, and executes. Only async-signal-safe calls are made in
+/// it. Returns its pid.
+pid_t clinux_spawn_held(const struct clinux_spawn *spawn);
+
+#endif

@@ -1,0 +1,193 @@
+// The child's side of a held spawn. After fork only async-signal-safe calls are made, and the ids
+// are changed by raw system calls: glibc's wrappers would address the threads of the parent.
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef CLOSE_RANGE_MAX
+#define CLOSE_RANGE_MAX (~0U)
+#endif
+
+/// What a shell returns for a command that it could not start.
+#define EXIT_NOT_STARTED 127
+
+static _Noreturn void fail(int report_fd, enum clinux_spawn_step step) {
+  struct clinux_spawn_failure failure = {.step = step, .code = errno};
+  ssize_t written;
+  do {
+    written = write(report_fd, &failure, sizeof failure);
+  } while (written < 0 && errno == EINTR);
+  _exit(EXIT_NOT_STARTED);
+}
+
+/// Every signal back to its default; the mask stays as it is.
+static int reset_dispositions(void) {
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  sigemptyset(&action.sa_mask);
+  for (int number = 1; number < NSIG; number++) {
+    if (number == SIGKILL || number == SIGSTOP) {
+      continue;
+    }
+    // glibc refuses its own two real-time signals with EINVAL.
+    if (sigaction(number, &action, NULL) < 0 && errno != EINVAL) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
+/// Moves a file descriptor out of the way of 0, 1 and 2.
+static int above_stdio(int fd) {
+  return fd > 2 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+/// Two steps, because a source may be the target of another. dup2 clears CLOEXEC.
+static int place_stdio(const int wanted[3]) {
+  int source[3];
+  for (int target = 0; target < 3; target++) {
+    source[target] = wanted[target] < 0 ? -1 : above_stdio(wanted[target]);
+    if (wanted[target] >= 0 && source[target] < 0) {
+      return -1;
+    }
+  }
+  for (int target = 0; target < 3; target++) {
+    if (source[target] >= 0 && dup2(source[target], target) < 0) {
+      return -1;
+    }
+  }
+  return 0;
+}
+
+static int close_range_or_each(unsigned int first, unsigned int last) {
+  if (first > last || syscall(SYS_close_range, first, last, 0) == 0) {
+    return 0;
+  }
+  if (errno != ENOSYS) {
+    return -1;
+  }
+  // Before Linux 5.9.
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
+    return -1;
+  }
+  for (unsigned int fd = first; fd <= last && fd < limit.rlim_max; fd++) {
+    close((int)fd);
+  }
+  return 0;
+}
+
+/// Closes all but 0 to 2 and the two kept. At once and not by exec: a held child must not keep the
+/// write end of another's hold pipe open.
+static int close_all_but(unsigned int one, unsigned int other) {
+  unsigned int low = one < other ? one : other;
+  unsigned int high = one < other ? other : one;
+  if (close_range_or_each(3, low - 1) < 0 || close_range_or_each(low + 1, high - 1) < 0) {
+    return -1;
+  }
+  return close_range_or_each(high + 1, CLOSE_RANGE_MAX);
+}
+
+static int set_open_files(uint64_t soft) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
+    return -1;
+  }
+  limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+  return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Returns when the parent released the child; does not return when the parent is gone.
+static void wait_for_release(int hold_fd) {
+  char byte;
+  ssize_t count;
+  do {
+    count = read(hold_fd, &byte, 1);
+  } while (count < 0 && errno == EINTR);
+  if (count != 1) {
+    _exit(EXIT_NOT_STARTED);
+  }
+}
+
+static void change_ids(const struct clinux_spawn *spawn, int report_fd) {
+  if (syscall(SYS_setgroups, spawn->groups_count, spawn->groups) < 0) {
+    fail(report_fd, CLINUX_STEP_GROUPS);
+  }
+  if (syscall(SYS_setresgid, spawn->gid, spawn->gid, spawn->gid) < 0) {
+    fail(report_fd, CLINUX_STEP_GID);
+  }
+  if (syscall(SYS_setresuid, spawn->uid, spawn->uid, spawn->uid) < 0) {
+    fail(report_fd, CLINUX_STEP_UID);
+  }
+}
+
+static _Noreturn void run_child(const struct clinux_spawn *spawn) {
+  int report_fd = above_stdio(spawn->report_fd);
+  int hold_fd = above_stdio(spawn->hold_fd);
+  if (report_fd < 0 || hold_fd < 0) {
+    _exit(EXIT_NOT_STARTED);
+  }
+  if (reset_dispositions() < 0) {
+    fail(report_fd, CLINUX_STEP_SIGNALS);
+  }
+  if (place_stdio(spawn->stdio) < 0) {
+    fail(report_fd, CLINUX_STEP_STDIO);
+  }
+  if (close_all_but((unsigned int)hold_fd, (unsigned int)report_fd) < 0) {
+    fail(report_fd, CLINUX_STEP_CLOSE);
+  }
+  if (spawn->new_session && setsid() < 0) {
+    fail(report_fd, CLINUX_STEP_SESSION);
+  }
+  if (spawn->process_group >= 0 && setpgid(0, spawn->process_group) < 0) {
+    fail(report_fd, CLINUX_STEP_PROCESS_GROUP);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  if (sigprocmask(SIG_SETMASK, &none, NULL) < 0) {
+    fail(report_fd, CLINUX_STEP_SIGNALS);
+  }
+
+  wait_for_release(hold_fd);
+
+  if (spawn->open_files_soft > 0 && set_open_files(spawn->open_files_soft) < 0) {
+    fail(report_fd, CLINUX_STEP_LIMIT);
+  }
+  if (spawn->change_ids) {
+    change_ids(spawn, report_fd);
+  }
+  if (spawn->directory && chdir(spawn->directory) < 0) {
+    fail(report_fd, CLINUX_STEP_DIRECTORY);
+  }
+  execve(spawn->path, spawn->argv, spawn->envp);
+  fail(report_fd, CLINUX_STEP_EXEC);
+}
+
+pid_t clinux_spawn_held(const struct clinux_spawn *spawn) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  // A handler of the parent must not run in the child.
+  int masked = pthread_sigmask(SIG_SETMASK, &all, &before);
+  if (masked != 0) {
+    errno = masked;
+    return -1;
+  }
+  pid_t child = fork();
+  if (child == 0) {
+    run_child(spawn);
+  }
+  int code = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (child > 0 && spawn->process_group >= 0) {
+    // Also here, so that it holds when this returns; the child's own call reports a failure.
+    setpgid(child, spawn->process_group);
+  }
+  errno = code;
+  return child;
+}

@@ -1,0 +1,26 @@
+import Glibc
+
+/// CLOCK_BOOTTIME: runs on while the machine sleeps, is never set.
+public enum BootClock {
+  /// Nanoseconds since boot.
+  public static func now() -> UInt64 {
+    let time = read(CLOCK_BOOTTIME)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}
+
+/// CLOCK_REALTIME: what a person's clock shows, and may jump.
+public enum WallClock {
+  /// Microseconds since 1970-01-01 00:00 UTC.
+  public static func now() -> Int64 {
+    let time = read(CLOCK_REALTIME)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+  }
+}
+
+private func read(_ clock: clockid_t) -> timespec {
+  var time = timespec()
+  let result = clock_gettime(clock, &time)
+  precondition(result == 0, "Linux has had this clock since 2.6.39")
+  return time
+}

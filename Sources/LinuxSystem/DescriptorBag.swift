@@ -1,0 +1,40 @@
+import Glibc
+
+/// File descriptors that arrived with a message. What nobody claims is closed when the bag ends or
+/// is emptied. An empty bag allocates nothing.
+public struct DescriptorBag: ~Copyable, Sendable {
+  private var numbers: [Int32] = []
+
+  public init() {}
+
+  deinit {
+    for number in numbers where number >= 0 { _ = Glibc.close(number) }
+  }
+
+  /// How many arrived, claimed ones included: the indices of the message count from 0 to here.
+  public var count: Int { numbers.count }
+
+  /// Claims the one at this index; nil where there is none or it was claimed before.
+  public mutating func take(_ index: Int) -> FileDescriptor? {
+    guard numbers.indices.contains(index), numbers[index] >= 0 else { return nil }
+    let number = numbers[index]
+    numbers[index] = -1
+    return FileDescriptor(taking: number)
+  }
+
+  /// The number at this index, still owned by the bag.
+  public func peek(_ index: Int) -> Int32? {
+    guard numbers.indices.contains(index), numbers[index] >= 0 else { return nil }
+    return numbers[index]
+  }
+
+  /// Closes what was not claimed and forgets the rest.
+  public mutating func removeAll() {
+    for number in numbers where number >= 0 { _ = Glibc.close(number) }
+    numbers.removeAll(keepingCapacity: true)
+  }
+
+  mutating func append(taking arrived: UnsafeBufferPointer<Int32>) {
+    numbers.append(contentsOf: arrived)
+  }
+}

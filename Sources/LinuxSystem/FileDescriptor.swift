@@ -1,0 +1,176 @@
+import CLinux
+import Glibc
+
+/// An open file descriptor, closed exactly once: by `close()`, or when the value ends.
+///
+/// Operations take the bare number, which a caller borrows through `rawValue` for the length of the
+/// call; ownership is always this type.
+public struct FileDescriptor: ~Copyable, Sendable {
+  public let rawValue: Int32
+
+  /// Takes over a file descriptor that nobody else will close.
+  public init(taking rawValue: Int32) {
+    precondition(rawValue >= 0, "a file descriptor is never negative")
+    self.rawValue = rawValue
+  }
+
+  deinit {
+    // Linux frees the number whatever close returns; a retry could close another's.
+    _ = Glibc.close(rawValue)
+  }
+
+  /// Closes it now.
+  public consuming func close() {}
+
+  /// Gives the number away: the caller closes it.
+  public consuming func take() -> Int32 {
+    let number = rawValue
+    discard self
+    return number
+  }
+
+  /// Another file descriptor for the same open file, with FD_CLOEXEC.
+  public borrowing func duplicate() throws(SystemError) -> FileDescriptor {
+    try FileDescriptor.duplicate(of: rawValue)
+  }
+
+  /// Another file descriptor for the same open file, with FD_CLOEXEC. Errors: EMFILE.
+  public static func duplicate(of number: Int32) throws(SystemError) -> FileDescriptor {
+    FileDescriptor(taking: try check("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 0) })
+  }
+}
+
+extension FileDescriptor {
+  /// The two ends of a pipe, with FD_CLOEXEC.
+  public struct Pipe: ~Copyable, Sendable {
+    public let reading: FileDescriptor
+    public let writing: FileDescriptor
+
+    /// Takes the pipe apart.
+    public consuming func ends() -> (reading: Int32, writing: Int32) {
+      (reading.take(), writing.take())
+    }
+  }
+
+  /// pipe2(2). Errors: EMFILE, ENFILE.
+  public static func pipe() throws(SystemError) -> Pipe {
+    var numbers: (Int32, Int32) = (-1, -1)
+    try check("pipe2") {
+      withUnsafeMutableBytes(of: &numbers) {
+        clinux_pipe($0.baseAddress!.assumingMemoryBound(to: Int32.self))
+      }
+    }
+    return Pipe(
+      reading: FileDescriptor(taking: numbers.0), writing: FileDescriptor(taking: numbers.1))
+  }
+
+  /// A counter that wakes a poll(2), non-blocking, with FD_CLOEXEC. Errors: EMFILE.
+  public static func event(initialValue: UInt32 = 0) throws(SystemError) -> FileDescriptor {
+    FileDescriptor(taking: try check("eventfd") { clinux_eventfd(initialValue) })
+  }
+
+  /// Opens a path for reading, with FD_CLOEXEC. Errors: ENOENT, EACCES, …; they carry the path.
+  public static func open(
+    reading path: String, flags: Int32 = 0
+  ) throws(SystemError) -> FileDescriptor {
+    FileDescriptor(
+      taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, O_RDONLY | flags) })
+  }
+
+  /// Opens an existing path for writing, with FD_CLOEXEC.
+  public static func open(writing path: String) throws(SystemError) -> FileDescriptor {
+    FileDescriptor(
+      taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, O_WRONLY) })
+  }
+
+  /// Sets or clears O_NONBLOCK.
+  public borrowing func setNonblocking(_ nonblocking: Bool) throws(SystemError) {
+    let number = rawValue
+    let flags = try check("fcntl") { fcntl(number, F_GETFL) }
+    let wanted = nonblocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK
+    try check("fcntl") { fcntl(number, F_SETFL, wanted) }
+  }
+
+  /// One read(2): the number of bytes, 0 at the end of file, nil where it would block.
+  public borrowing func read(
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(SystemError) -> Int? {
+    let number = rawValue
+    return try check("read", nilFor: EAGAIN) {
+      Glibc.read(number, buffer.baseAddress, buffer.count)
+    }
+  }
+
+  /// One write(2): the number of bytes, nil where it would block. A broken pipe raises SIGPIPE
+  /// unless that is ignored.
+  public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int? {
+    let number = rawValue
+    return try check("write", nilFor: EAGAIN) {
+      Glibc.write(number, bytes.baseAddress, bytes.count)
+    }
+  }
+
+  /// All that is left to read, for small files.
+  public borrowing func readToEnd() throws(SystemError) -> [UInt8] {
+    try readAll(rawValue)
+  }
+}
+
+/// All that is left to read of a blocking file descriptor.
+func readAll(_ number: Int32) throws(SystemError) -> [UInt8] {
+  var bytes = [UInt8](repeating: 0, count: 4096)
+  var count = 0
+  while true {
+    if count == bytes.count {
+      bytes.append(contentsOf: repeatElement(0, count: bytes.count))
+    }
+    let got = try check("read") {
+      bytes.withUnsafeMutableBytes {
+        Glibc.read(number, $0.baseAddress! + count, $0.count - count)
+      }
+    }
+    if got == 0 { break }
+    count += got
+  }
+  bytes.removeLast(bytes.count - count)
+  return bytes
+}
+
+/// Waits until a file descriptor has one of the events (or an error, or a hang-up).
+public enum Readiness {
+  /// poll(2) on one file descriptor.
+  ///
+  /// - Parameters:
+  ///   - events: POLLIN, POLLPRI, …; 0 waits for POLLERR and POLLHUP alone.
+  ///   - timeout: rounded up to whole milliseconds; nil waits for ever.
+  /// - Returns: the events that happened, 0 when the time was up.
+  public static func wait(
+    for events: Int16, on number: Int32, timeout: Duration? = nil
+  ) throws(SystemError) -> Int16 {
+    let deadline = timeout.map { BootClock.now() &+ $0.nanosecondsClamped }
+    while true {
+      var entry = pollfd(fd: number, events: events, revents: 0)
+      var milliseconds: Int32 = -1
+      if let deadline {
+        let now = BootClock.now()
+        let left = deadline > now ? deadline - now : 0
+        milliseconds = Int32(clamping: (left + 999_999) / 1_000_000)
+      }
+      // Not through `check`: an interrupted wait must not begin its whole time again.
+      let count = poll(&entry, 1, milliseconds)
+      if count >= 0 { return entry.revents }
+      let code = errno
+      if code != EINTR { throw SystemError(call: "poll", errno: code) }
+    }
+  }
+}
+
+extension Duration {
+  /// Whole nanoseconds, 0 for a negative duration; at most 146 years.
+  var nanosecondsClamped: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    return UInt64(min(seconds, Int64.max / 2_000_000_000)) * 1_000_000_000
+      + UInt64(attoseconds / 1_000_000_000)
+  }
+}

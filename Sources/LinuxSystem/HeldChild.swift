@@ -1,0 +1,243 @@
+import CLinux
+import Glibc
+
+/// Why a child could not execute its program.
+public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What failed between fork and exec.
+  public enum Step: Int32, Hashable, Sendable, CaseIterable {
+    case signals = 1
+    case stdio, closeOthers, session, processGroup, limit, groups, gid, uid, directory, execute
+
+    var description: String {
+      switch self {
+      case .signals: "resetting signals"
+      case .stdio: "placing standard input and output"
+      case .closeOthers: "closing other file descriptors"
+      case .session: "setsid"
+      case .processGroup: "setpgid"
+      case .limit: "setting the limit on open files"
+      case .groups: "setgroups"
+      case .gid: "setresgid"
+      case .uid: "setresuid"
+      case .directory: "changing to the working directory"
+      case .execute: "executing"
+      }
+    }
+  }
+
+  public let step: Step
+  public let errno: Int32
+  /// The program's path, or the working directory where that failed.
+  public let path: String
+
+  /// `executing /usr/bin/nothing: No such file or directory (ENOENT)`.
+  public var description: String {
+    "\(step.description) \(path): \(SystemError.describe(errno))"
+  }
+}
+
+/// What to execute, and as whom.
+public struct SpawnRequest: Sendable {
+  /// User ids; changing them needs CAP_SETUID and CAP_SETGID.
+  public struct Identity: Hashable, Sendable {
+    public var uid: UInt32
+    public var gid: UInt32
+    /// All supplementary groups: they replace ours.
+    public var groups: [UInt32]
+
+    public init(uid: UInt32, gid: UInt32, groups: [UInt32]) {
+      self.uid = uid
+      self.gid = gid
+      self.groups = groups
+    }
+  }
+
+  /// The program; a path, or what `searchPath` found.
+  public var path: String
+  /// With the program's name as its first element.
+  public var arguments: [String]
+  /// Entries `KEY=value`; all of it, nothing is inherited.
+  public var environment: [String]
+  /// Nil: ours. Entered as the new user.
+  public var directory: String?
+  /// Nil: ours.
+  public var identity: Identity?
+  /// File descriptors of ours for standard input, output and error; nil: ours. They stay open here.
+  public var stdio: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil)
+  public var newSession = false
+  /// Nil: ours; 0: a group of its own; else the group to join.
+  public var processGroup: Int32?
+  /// The soft limit on open files, where ours was raised and must not be inherited.
+  public var openFilesSoft: UInt64?
+
+  public init(path: String, arguments: [String], environment: [String]) {
+    precondition(!arguments.isEmpty, "a program is given its own name")
+    self.path = path
+    self.arguments = arguments
+    self.environment = environment
+  }
+
+  /// Finds a program as execvp(3) does: a name with a slash is a path already, any other is looked
+  /// for in each folder.
+  ///
+  /// - Parameter path: the folders, as in PATH; an empty one is the working directory.
+  /// - Returns: nil where no folder has an executable file of that name.
+  public static func searchPath(_ program: String, in path: String) -> String? {
+    guard !program.isEmpty else { return nil }
+    if program.utf8.contains(UInt8(ascii: "/")) { return program }
+    for folder in path.split(separator: ":", omittingEmptySubsequences: false) {
+      let candidate = folder.isEmpty ? "./\(program)" : "\(folder)/\(program)"
+      var status = stat()
+      guard stat(candidate, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        continue
+      }
+      if faccessat(AT_FDCWD, candidate, X_OK, AT_EACCESS) == 0 { return candidate }
+    }
+    return nil
+  }
+}
+
+/// A child of ours that exists but has not executed its program yet: it can be put in a cgroup and
+/// its pidfd handed over before its first instruction.
+///
+/// All its signals are at their default and unblocked, and all file descriptors but 0, 1 and 2 are
+/// closed. When we die before the release, or the value ends unreleased, it exits; `abandon` also
+/// reaps it. Whoever has the pidfd after a release must reap it (`PIDFD.wait`).
+public struct HeldChild: ~Copyable, Sendable {
+  public let pid: Int32
+  public let pidfd: PIDFD
+  private let path: String
+  private let directory: String?
+  private let hold: FileDescriptor
+  private let report: FileDescriptor
+
+  /// Forks. SIGCHLD must not be ignored in our process.
+  ///
+  /// - Throws: EAGAIN (limit on processes), ENOMEM, EMFILE, EINVAL for a NUL in a string.
+  public static func spawn(_ request: SpawnRequest) throws(SystemError) -> HeldChild {
+    guard request.hasNoNUL else { throw SystemError(call: "execve", errno: EINVAL) }
+    // A socket, because writing to a dead child's pipe would raise SIGPIPE.
+    let (holdOurs, holdChild) = try UnixSocket.pair().ends()
+    let hold = FileDescriptor(taking: holdOurs)
+    let holdTheirs = FileDescriptor(taking: holdChild)
+    let (reportReading, reportWriting) = try FileDescriptor.pipe().ends()
+    let report = FileDescriptor(taking: reportReading)
+    let reportTheirs = FileDescriptor(taking: reportWriting)
+
+    let forked = request.withCStructure { spawn in
+      var spawn = spawn
+      spawn.hold_fd = holdTheirs.rawValue
+      spawn.report_fd = reportTheirs.rawValue
+      return attempt("fork") { clinux_spawn_held(&spawn) }
+    }
+    let pid = try forked.get()
+    do throws(SystemError) {
+      // Our unreaped child: the pid is nobody else's.
+      guard let pidfd = try PIDFD.open(pid) else {
+        throw SystemError(call: "pidfd_open", errno: ESRCH)
+      }
+      return HeldChild(
+        pid: pid, pidfd: pidfd, path: request.path, directory: request.directory,
+        hold: hold, report: report)
+    } catch {
+      _ = kill(pid, SIGKILL)
+      _ = attempt("waitpid") { waitpid(pid, nil, 0) }
+      throw error
+    }
+  }
+
+  private init(
+    pid: Int32, pidfd: consuming PIDFD, path: String, directory: String?,
+    hold: consuming FileDescriptor, report: consuming FileDescriptor
+  ) {
+    self.pid = pid
+    self.pidfd = pidfd
+    self.path = path
+    self.directory = directory
+    self.hold = hold
+    self.report = report
+  }
+
+  /// Lets it go on and waits until its program runs.
+  ///
+  /// - Returns: its pidfd.
+  /// - Throws: why the program could not be executed. The child is ended and reaped then. A child
+  ///   that was killed while held is no error here: its pidfd tells.
+  public consuming func releaseAndWaitForExec() throws(SpawnError) -> PIDFD {
+    var byte: UInt8 = 1
+    let hold = hold.rawValue
+    // A child that is dead already is seen by its pidfd; one that failed, by its report.
+    _ = attempt("send") { Glibc.send(hold, &byte, 1, Int32(MSG_NOSIGNAL)) }
+
+    var failure = clinux_spawn_failure()
+    let size = MemoryLayout<clinux_spawn_failure>.size
+    let report = report.rawValue
+    let result = attempt("read") { Glibc.read(report, &failure, size) }
+    // End of file: exec closed the pipe. Writes of this size to a pipe are never split.
+    guard case .success(size) = result else { return pidfd }
+    _ = attempt("waitid") { () -> Int32 in
+      var ended = clinux_wait_result()
+      return clinux_wait_pidfd(pidfd.rawValue, Int32(WEXITED), &ended)
+    }
+    guard let step = SpawnError.Step(rawValue: failure.step) else {
+      preconditionFailure("the child reports steps of clinux_spawn_step only")
+    }
+    let place = step == .directory ? directory ?? path : path
+    throw SpawnError(step: step, errno: failure.code, path: place)
+  }
+
+  /// Ends it before it ran anything, and reaps it.
+  public consuming func abandon() {
+    let number = pidfd.rawValue
+    _ = attempt("pidfd_send_signal") { clinux_pidfd_send_signal(number, SIGKILL) }
+    _ = attempt("waitid") { () -> Int32 in
+      var ended = clinux_wait_result()
+      return clinux_wait_pidfd(number, Int32(WEXITED), &ended)
+    }
+  }
+}
+
+extension SpawnRequest {
+  fileprivate var hasNoNUL: Bool {
+    ([path, directory ?? ""] + arguments + environment).allSatisfy { !$0.utf8.contains(0) }
+  }
+
+  /// The request as C has it, but for the two file descriptors of the hold.
+  fileprivate func withCStructure<Result>(_ body: (clinux_spawn) -> Result) -> Result {
+    withCStrings(arguments) { argv in
+      withCStrings(environment) { envp in
+        withCStrings([path] + (directory.map { [$0] } ?? [])) { paths in
+          (identity?.groups ?? []).withUnsafeBufferPointer { groups in
+            var spawn = clinux_spawn()
+            spawn.path = UnsafePointer(paths[0])
+            spawn.directory = UnsafePointer(paths[1])
+            spawn.argv = argv
+            spawn.envp = envp
+            spawn.stdio = (stdio.input ?? -1, stdio.output ?? -1, stdio.error ?? -1)
+            spawn.new_session = newSession ? 1 : 0
+            spawn.process_group = processGroup ?? -1
+            if let identity {
+              spawn.change_ids = 1
+              spawn.uid = identity.uid
+              spawn.gid = identity.gid
+              spawn.groups = groups.baseAddress
+              spawn.groups_count = groups.count
+            }
+            spawn.open_files_soft = openFilesSoft ?? 0
+            return body(spawn)
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The strings as a NULL-terminated array of C strings.
+private func withCStrings<Result>(
+  _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+  var pointers = strings.map { strdup($0) }
+  pointers.append(nil)
+  defer { for pointer in pointers { free(pointer) } }
+  return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+}

@@ -1,0 +1,231 @@
+import CLinux
+import Glibc
+
+/// What /proc tells about processes. Reading it needs no privilege unless said otherwise; with
+/// `hidepid` mounted, others' processes look as if they did not exist.
+///
+/// A process that is not there (any more) is nil, never an error.
+public final class ProcFS: Sendable {
+  private let root: FileDescriptor
+
+  /// - Parameter root: another folder of the same shape, for tests.
+  public init(root: String = "/proc") throws(SystemError) {
+    self.root = try FileDescriptor.open(reading: root, flags: O_DIRECTORY)
+  }
+
+  /// /proc/PID/stat. About 3 µs; allocates nothing.
+  public func stat(_ pid: Int32) throws(SystemError) -> ProcessStat? {
+    try stat(ProcPath(pid, "stat"))
+  }
+
+  /// The process that has this pid now.
+  public func identity(_ pid: Int32) throws(SystemError) -> ProcessIdentity? {
+    try stat(pid)?.identity
+  }
+
+  /// Whether this very process exists (perhaps as a zombie), and not another with its pid.
+  public func exists(_ process: ProcessIdentity) throws(SystemError) -> Bool {
+    try identity(process.pid) == process
+  }
+
+  /// All processes that we can see, in no particular order.
+  public func pids() throws(SystemError) -> [Int32] {
+    try numbers(in: ProcPath(name: "."), expected: 256) ?? []
+  }
+
+  /// The ids of a process's threads; nil where there is no such process.
+  public func threads(_ pid: Int32) throws(SystemError) -> [Int32]? {
+    try numbers(in: ProcPath(pid, "task"), expected: 16)
+  }
+
+  /// Each thread with its state; nil where there is no such process.
+  public func threadStates(
+    _ pid: Int32
+  ) throws(SystemError) -> [(thread: Int32, state: ProcessState)]? {
+    guard let threads = try threads(pid) else { return nil }
+    var states: [(thread: Int32, state: ProcessState)] = []
+    states.reserveCapacity(threads.count)
+    for thread in threads {
+      guard let stat = try stat(ProcPath(pid, thread: thread, "stat")) else { continue }
+      states.append((thread, stat.state))
+    }
+    return states
+  }
+
+  /// The living and zombie children of all threads of a process; nil where there is no such
+  /// process.
+  ///
+  /// Exact only while the process and its children stand still: the kernel may skip some that come
+  /// or go meanwhile. ENOENT is thrown for a kernel without CONFIG_PROC_CHILDREN.
+  public func children(_ pid: Int32) throws(SystemError) -> [Int32]? {
+    guard let threads = try threads(pid) else { return nil }
+    var children: [Int32] = []
+    for thread in threads {
+      let path = ProcPath(pid, thread: thread, "children")
+      guard let bytes = try contents(path) else {
+        if try stat(ProcPath(pid, thread: thread, "stat")) != nil, try stat(pid) != nil {
+          throw SystemError(call: "open /proc/\(pid)/task/\(thread)/children", errno: ENOENT)
+        }
+        continue
+      }
+      bytes.withUnsafeBytes {
+        var fields = DecimalFields($0)
+        while let child = fields.next() { children.append(Int32(truncatingIfNeeded: child)) }
+      }
+    }
+    return children
+  }
+
+  /// The parent, its parent and so on, up to the first process of the namespace.
+  ///
+  /// Each was the parent when it was looked at; one that ends meanwhile ends the chain.
+  public func ancestors(_ pid: Int32) throws(SystemError) -> [ProcessIdentity] {
+    var chain: [ProcessIdentity] = []
+    var next = try stat(pid)?.parent ?? 0
+    while next > 0, let stat = try stat(next) {
+      // Pid reuse between two looks could make a ring.
+      if chain.contains(stat.identity) { break }
+      chain.append(stat.identity)
+      next = stat.parent
+    }
+    return chain
+  }
+}
+
+extension ProcFS {
+  /// A small file of one process, whole; nil where it is not there.
+  func contents(_ path: borrowing ProcPath) throws(SystemError) -> [UInt8]? {
+    guard let file = try open(path) else { return nil }
+    do {
+      return try file.readToEnd()
+    } catch {
+      if error.errno == ESRCH { return nil }
+      throw error
+    }
+  }
+
+  private func stat(_ path: borrowing ProcPath) throws(SystemError) -> ProcessStat? {
+    guard let file = try open(path) else { return nil }
+    let number = file.rawValue
+    // 52 fields of at most 20 digits and a name of at most 64 bytes, in one read.
+    let result = withUnsafeTemporaryAllocation(byteCount: 1280, alignment: 8) {
+      buffer -> Result<ProcessStat?, SystemError> in
+      attempt("read") { read(number, buffer.baseAddress, buffer.count) }.map {
+        ProcessStat(parsing: UnsafeRawBufferPointer(rebasing: buffer[..<$0]))
+      }
+    }
+    switch result {
+    case .success(let stat): return stat
+    case .failure(let error):
+      if error.errno == ESRCH { return nil }
+      throw error
+    }
+  }
+
+  private func open(_ path: borrowing ProcPath) throws(SystemError) -> FileDescriptor? {
+    let directory = root.rawValue
+    let result = path.withCString { path in
+      attempt("openat") { clinux_open_at(directory, path, O_RDONLY) }
+    }
+    switch result {
+    case .success(let number): return FileDescriptor(taking: number)
+    case .failure(let error):
+      if error.errno == ENOENT || error.errno == ESRCH { return nil }
+      throw SystemError(call: "openat /proc/\(path.description)", errno: error.errno)
+    }
+  }
+
+  /// The entries of a folder whose names are numbers.
+  private func numbers(
+    in path: borrowing ProcPath, expected: Int
+  ) throws(SystemError) -> [Int32]? {
+    guard let folder = try open(path) else { return nil }
+    let number = folder.rawValue
+    var found: [Int32] = []
+    found.reserveCapacity(expected)
+    let result = withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 8) {
+      buffer -> Result<Int, SystemError> in
+      while true {
+        let result = attempt("getdents64") {
+          clinux_getdents(number, buffer.baseAddress, buffer.count)
+        }
+        guard case .success(let count) = result, count > 0 else { return result }
+        appendNumbers(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: &found)
+      }
+    }
+    switch result {
+    case .success: return found
+    case .failure(let error):
+      // A task folder whose process ended meanwhile.
+      if error.errno == ENOENT || error.errno == ESRCH { return nil }
+      throw error
+    }
+  }
+
+  /// struct linux_dirent64: d_ino 8, d_off 8, d_reclen 2, d_type 1, d_name to a NUL.
+  private func appendNumbers(_ entries: UnsafeRawBufferPointer, to found: inout [Int32]) {
+    var offset = 0
+    while offset < entries.count {
+      let length = Int(entries.load(fromByteOffset: offset + 16, as: UInt16.self))
+      let name = entries[(offset + 19)..<(offset + length)].prefix(while: { $0 != 0 })
+      if let first = name.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) {
+        var fields = DecimalFields(UnsafeRawBufferPointer(rebasing: name))
+        if let value = fields.next() { found.append(Int32(truncatingIfNeeded: value)) }
+      }
+      offset += length
+    }
+  }
+}
+
+/// A short path under /proc, put together without allocating.
+struct ProcPath: ~Copyable {
+  private let pid: Int32?
+  private let thread: Int32?
+  private let name: StaticString
+
+  init(_ pid: Int32, thread: Int32? = nil, _ name: StaticString) {
+    self.pid = pid
+    self.thread = thread
+    self.name = name
+  }
+
+  init(name: StaticString) {
+    pid = nil
+    thread = nil
+    self.name = name
+  }
+
+  borrowing func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    withUnsafeTemporaryAllocation(byteCount: 96, alignment: 1) { buffer in
+      var count = 0
+      func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        for byte in bytes {
+          buffer[count] = byte
+          count += 1
+        }
+      }
+      func append(_ value: Int32) {
+        let start = count
+        var rest = value.magnitude
+        repeat {
+          buffer[count] = UInt8(ascii: "0") + UInt8(rest % 10)
+          rest /= 10
+          count += 1
+        } while rest > 0
+        buffer[start..<count].reverse()
+        buffer[count] = UInt8(ascii: "/")
+        count += 1
+      }
+      if let pid { append(pid) }
+      if let thread {
+        ("task/" as StaticString).withUTF8Buffer { append($0) }
+        append(thread)
+      }
+      name.withUTF8Buffer { append($0) }
+      buffer[count] = 0
+      return body(buffer.baseAddress!.assumingMemoryBound(to: CChar.self))
+    }
+  }
+
+  var description: String { withCString { String(cString: $0) } }
+}

@@ -1,0 +1,105 @@
+import Glibc
+
+/// What /proc/PID/status says beyond `ProcessStat`.
+public struct ProcessDetails: Hashable, Sendable {
+  public struct UserIDs: Hashable, Sendable {
+    public var real: UInt32
+    public var effective: UInt32
+    public var saved: UInt32
+    public var fileSystem: UInt32
+  }
+
+  /// The pid of the tracing process, 0 where there is none. Of the leading thread: another thread
+  /// may be traced alone.
+  public var tracerPID: Int32
+  public var uids: UserIDs
+  public var gids: UserIDs
+  public var groups: [UInt32]
+  /// Signals that wait for the leading thread: bit n-1 for signal n.
+  public var pendingThread: UInt64
+  /// Signals that wait for the process as a whole.
+  public var pendingProcess: UInt64
+
+  /// Whether a signal waits for the process or its leading thread.
+  public func isPending(_ signal: Int32) -> Bool {
+    (pendingThread | pendingProcess) & (1 << UInt64(signal - 1)) != 0
+  }
+
+  init?(parsing bytes: [UInt8]) {
+    let lines = FieldLines(bytes)
+    guard
+      let tracer = lines.integer("TracerPid"),
+      let uids = UserIDs(lines.words("Uid")), let gids = UserIDs(lines.words("Gid")),
+      let thread = lines.value("SigPnd").flatMap({ UInt64($0, radix: 16) }),
+      let process = lines.value("ShdPnd").flatMap({ UInt64($0, radix: 16) })
+    else { return nil }
+    tracerPID = Int32(truncatingIfNeeded: tracer)
+    self.uids = uids
+    self.gids = gids
+    groups = lines.words("Groups").compactMap { UInt32($0) }
+    pendingThread = thread
+    pendingProcess = process
+  }
+}
+
+extension ProcessDetails.UserIDs {
+  fileprivate init?(_ words: [Substring]) {
+    let ids = words.compactMap { UInt32($0) }
+    guard ids.count == 4 else { return nil }
+    self.init(real: ids[0], effective: ids[1], saved: ids[2], fileSystem: ids[3])
+  }
+}
+
+extension ProcFS {
+  /// /proc/PID/status; nil where there is no such process. About 20 µs: for one process, not all.
+  public func details(_ pid: Int32) throws(SystemError) -> ProcessDetails? {
+    try contents(ProcPath(pid, "status")).flatMap { ProcessDetails(parsing: $0) }
+  }
+
+  /// The process that traces any thread of this one, 0 where none does; nil where there is no such
+  /// process.
+  public func tracerPID(_ pid: Int32) throws(SystemError) -> Int32? {
+    guard let threads = try threads(pid) else { return nil }
+    for thread in threads {
+      guard let bytes = try contents(ProcPath(pid, thread: thread, "status")) else { continue }
+      let tracer = FieldLines(bytes).integer("TracerPid") ?? 0
+      if tracer != 0 { return Int32(truncatingIfNeeded: tracer) }
+    }
+    return 0
+  }
+
+  /// Whether the environment that the process was started with has exactly this entry.
+  ///
+  /// Needs the right to trace the process: root or the same user, and a process that may dump core.
+  ///
+  /// - Parameter entry: the bytes of `KEY=value`.
+  /// - Returns: nil where there is no such process. A zombie has no environment: false.
+  /// - Throws: EACCES.
+  public func environment(
+    _ pid: Int32, contains entry: [UInt8]
+  ) throws(SystemError) -> Bool? {
+    guard let bytes = try contents(ProcPath(pid, "environ")) else { return nil }
+    return bytes.split(separator: 0).contains { $0.elementsEqual(entry) }
+  }
+
+  /// The path of its cgroup in the v2 hierarchy, from that hierarchy's root as our cgroup
+  /// namespace sees it: `/`, `/user.slice/…`. The kernel appends ` (deleted)` where it was removed.
+  ///
+  /// - Returns: nil where there is no such process or no v2 hierarchy.
+  public func cgroup(_ pid: Int32) throws(SystemError) -> String? {
+    guard let bytes = try contents(ProcPath(pid, "cgroup")) else { return nil }
+    let prefix = Array("0::".utf8)
+    for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: prefix) {
+      return String(decoding: line.dropFirst(prefix.count), as: UTF8.self)
+    }
+    return nil
+  }
+
+  /// Whether the kernel shows us what only a tracer may see: the exit status in a zombie's stat.
+  func mayTrace(_ pid: Int32) throws(SystemError) -> Bool {
+    if geteuid() == 0 { return true }
+    guard let details = try details(pid) else { return false }
+    let own = geteuid()
+    return details.uids.real == own && details.uids.effective == own && details.uids.saved == own
+  }
+}

@@ -1,0 +1,149 @@
+/// Which process: a pid together with the time when it started, because the kernel hands pids out
+/// again.
+public struct ProcessIdentity: Hashable, Sendable, Codable, CustomStringConvertible {
+  public let pid: Int32
+  /// Clock ticks (100 a second) of CLOCK_BOOTTIME at its start: field 22 of /proc/PID/stat.
+  public let startTime: UInt64
+
+  public init(pid: Int32, startTime: UInt64) {
+    self.pid = pid
+    self.startTime = startTime
+  }
+
+  /// `1234@567890`.
+  public var description: String { "\(pid)@\(startTime)" }
+}
+
+/// The state letter of a process or thread in /proc/PID/stat, as proc(5) lists them.
+public struct ProcessState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public static let running = ProcessState(rawValue: UInt8(ascii: "R"))
+  public static let sleeping = ProcessState(rawValue: UInt8(ascii: "S"))
+  /// Waits uninterruptibly; a stop signal takes effect only afterwards.
+  public static let diskSleep = ProcessState(rawValue: UInt8(ascii: "D"))
+  /// Stopped by a job control signal.
+  public static let stopped = ProcessState(rawValue: UInt8(ascii: "T"))
+  /// Stopped by its tracer.
+  public static let tracingStop = ProcessState(rawValue: UInt8(ascii: "t"))
+  public static let zombie = ProcessState(rawValue: UInt8(ascii: "Z"))
+  public static let dead = ProcessState(rawValue: UInt8(ascii: "X"))
+  /// An idle thread of the kernel.
+  public static let idle = ProcessState(rawValue: UInt8(ascii: "I"))
+
+  /// Ended, and runs no instruction ever again.
+  public var hasEnded: Bool { self == .zombie || self == .dead }
+
+  /// Runs no instruction until somebody continues it, or has ended.
+  public var isStandingStill: Bool {
+    self == .stopped || self == .tracingStop || hasEnded
+  }
+
+  public var description: String { String(UnicodeScalar(rawValue)) }
+}
+
+/// One line of /proc/PID/stat. A plain value without allocations.
+public struct ProcessStat: Sendable {
+  public let pid: Int32
+  public let state: ProcessState
+  public let parent: Int32
+  public let processGroup: Int32
+  public let session: Int32
+  /// Clock ticks (100 a second) in user mode and in the kernel, of all threads together.
+  public let cpuTicks: UInt64
+  public let threadCount: Int32
+  /// Clock ticks of CLOCK_BOOTTIME at its start.
+  public let startTime: UInt64
+  /// Of a zombie, how it ended in the form of wait(2), where we may see it; else 0.
+  let waitStatus: Int32
+  private let name: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+  private let nameCount: UInt8
+
+  public var identity: ProcessIdentity { ProcessIdentity(pid: pid, startTime: startTime) }
+
+  /// The command's name, which its process may set to any bytes: at most 15, 63 for the kernel's
+  /// own threads. What is not UTF-8 is repaired.
+  public var command: String {
+    withUnsafeBytes(of: name) { String(decoding: $0.prefix(Int(nameCount)), as: UTF8.self) }
+  }
+
+  /// Parses the line. The command is what stands between the first `(` and the last `)`: it may
+  /// hold spaces, parentheses and newlines itself. Nil for anything that is no such line.
+  init?(parsing line: UnsafeRawBufferPointer) {
+    guard
+      let opening = line.firstIndex(of: UInt8(ascii: "(")),
+      let closing = line.lastIndex(of: UInt8(ascii: ")")), opening < closing,
+      closing + 2 < line.count
+    else { return nil }
+    var before = DecimalFields(UnsafeRawBufferPointer(rebasing: line[..<opening]))
+    var after = DecimalFields(UnsafeRawBufferPointer(rebasing: line[(closing + 3)...]))
+    guard let pid = before.next() else { return nil }
+    self.pid = Int32(truncatingIfNeeded: pid)
+    state = ProcessState(rawValue: line[closing + 2])
+
+    // Field 3 was the state; numbered as in proc(5).
+    var fields: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
+    var exitCode: UInt64 = 0
+    for number in 4...52 {
+      // Old kernels have fewer fields at the end; without the start time it is no such line.
+      guard let value = after.next() else {
+        if number <= 22 { return nil }
+        break
+      }
+      switch number {
+      case 4: fields.0 = value
+      case 5: fields.1 = value
+      case 6: fields.2 = value
+      case 14: fields.3 = value
+      case 15: fields.4 = value
+      case 20: fields.5 = value
+      case 22: fields.6 = value
+      case 52: exitCode = value
+      default: break
+      }
+    }
+    parent = Int32(truncatingIfNeeded: fields.0)
+    processGroup = Int32(truncatingIfNeeded: fields.1)
+    session = Int32(truncatingIfNeeded: fields.2)
+    cpuTicks = fields.3 &+ fields.4
+    threadCount = Int32(truncatingIfNeeded: fields.5)
+    startTime = fields.6
+    waitStatus = Int32(truncatingIfNeeded: exitCode)
+
+    var name: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+    name = (0, 0, 0, 0, 0, 0, 0, 0)
+    let command = line[(opening + 1)..<closing].prefix(64)
+    withUnsafeMutableBytes(of: &name) { $0.copyBytes(from: command) }
+    self.name = name
+    nameCount = UInt8(command.count)
+  }
+}
+
+/// Decimal numbers between single spaces; a minus sign is taken as two's complement.
+struct DecimalFields {
+  private let bytes: UnsafeRawBufferPointer
+  private var position = 0
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  mutating func next() -> UInt64? {
+    while position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
+    var negative = false
+    if position < bytes.count, bytes[position] == UInt8(ascii: "-") {
+      negative = true
+      position += 1
+    }
+    let start = position
+    var value: UInt64 = 0
+    while position < bytes.count {
+      let digit = bytes[position] &- UInt8(ascii: "0")
+      guard digit < 10 else { break }
+      value = value &* 10 &+ UInt64(digit)
+      position += 1
+    }
+    guard position > start else { return nil }
+    return negative ? 0 &- value : value
+  }
+}

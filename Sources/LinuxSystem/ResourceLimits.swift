@@ -1,0 +1,23 @@
+import Glibc
+
+/// Limits of our own process.
+public enum ResourceLimits {
+  /// RLIMIT_NOFILE before and after.
+  public struct OpenFiles: Hashable, Sendable {
+    /// What children should get back (`SpawnRequest.openFilesSoft`): programs that use select(2)
+    /// fail with more than 1024.
+    public var softBefore: UInt64
+    public var soft: UInt64
+  }
+
+  /// Raises the soft limit on open files to the hard limit.
+  @discardableResult
+  public static func raiseOpenFiles() throws(SystemError) -> OpenFiles {
+    var limit = rlimit()
+    try check("getrlimit") { getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
+    let before = limit.rlim_cur
+    limit.rlim_cur = limit.rlim_max
+    try check("setrlimit") { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
+    return OpenFiles(softBefore: UInt64(before), soft: UInt64(limit.rlim_cur))
+  }
+}

@@ -1,0 +1,60 @@
+import CLinux
+import Glibc
+
+/// Who is at the other end of a socket, as the kernel recorded it when it connected. The process
+/// may have changed its ids, ended, or handed the socket on since.
+public struct PeerCredentials: Hashable, Sendable {
+  /// 0 where the process is in a process namespace that ours cannot see.
+  public var pid: Int32
+  public var uid: UInt32
+  public var gid: UInt32
+
+  public init(pid: Int32, uid: UInt32, gid: UInt32) {
+    self.pid = pid
+    self.uid = uid
+    self.gid = gid
+  }
+}
+
+extension UnixSocket {
+  /// SO_PEERCRED. Of a listening socket, those of the listener itself.
+  public static func credentials(_ number: Int32) throws(SystemError) -> PeerCredentials {
+    var peer = clinux_peer()
+    try check("getsockopt SO_PEERCRED") { clinux_peer_credentials(number, &peer) }
+    return PeerCredentials(pid: peer.pid, uid: peer.uid, gid: peer.gid)
+  }
+
+  /// SO_PEERPIDFD (Linux 6.5): a pidfd of the process that connected, safe from pid reuse.
+  ///
+  /// - Returns: nil where the kernel has none (ENOPROTOOPT, EINVAL before 6.5; ENODATA for a
+  ///   socket without a peer) and where the peer is gone and reaped (ESRCH, or EINVAL on some
+  ///   kernels). Fall back to `credentials` and the start time in /proc.
+  public static func peerPIDFD(_ number: Int32) throws(SystemError) -> FileDescriptor? {
+    var pidfd: Int32 = -1
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    let result = try check(
+      "getsockopt SO_PEERPIDFD", nilFor: ENOPROTOOPT, EINVAL, ENODATA, ESRCH
+    ) {
+      getsockopt(number, SOL_SOCKET, Int32(CLINUX_SO_PEERPIDFD), &pidfd, &length)
+    }
+    guard result != nil, pidfd >= 0 else { return nil }
+    return FileDescriptor(taking: pidfd)
+  }
+
+  /// SO_PEERGROUPS (Linux 4.13): the supplementary groups of the peer when it connected. They need
+  /// not contain its primary group. Empty where the kernel has none to tell (ENODATA).
+  public static func peerGroups(_ number: Int32) throws(SystemError) -> [UInt32] {
+    var groups = [UInt32](repeating: 0, count: 64)
+    while true {
+      var length = socklen_t(groups.count * MemoryLayout<UInt32>.size)
+      let result = try check("getsockopt SO_PEERGROUPS", nilFor: ERANGE, ENODATA) {
+        getsockopt(number, SOL_SOCKET, Int32(CLINUX_SO_PEERGROUPS), &groups, &length)
+      }
+      let count = Int(length) / MemoryLayout<UInt32>.size
+      if result != nil { return Array(groups.prefix(count)) }
+      // ERANGE wrote the length that is needed; ENODATA wrote nothing.
+      guard count > groups.count else { return [] }
+      groups = [UInt32](repeating: 0, count: count)
+    }
+  }
+}

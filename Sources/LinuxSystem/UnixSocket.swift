@@ -1,0 +1,143 @@
+import CLinux
+import Glibc
+
+/// Stream sockets of the AF_UNIX family. Every file descriptor made here has FD_CLOEXEC.
+public enum UnixSocket {
+  /// The longest path in bytes: sun_path of unix(7), less its NUL.
+  public static let pathBytesMax = 107
+
+  /// Two connected sockets.
+  public struct Pair: ~Copyable, Sendable {
+    public let first: FileDescriptor
+    public let second: FileDescriptor
+
+    /// Takes the pair apart.
+    public consuming func ends() -> (first: Int32, second: Int32) {
+      (first.take(), second.take())
+    }
+  }
+
+  /// socketpair(2). Errors: EMFILE.
+  public static func pair(nonblocking: Bool = false) throws(SystemError) -> Pair {
+    var numbers: (Int32, Int32) = (-1, -1)
+    let type = streamType(nonblocking: nonblocking)
+    try check("socketpair") {
+      withUnsafeMutableBytes(of: &numbers) {
+        socketpair(AF_UNIX, type, 0, $0.baseAddress!.assumingMemoryBound(to: Int32.self))
+      }
+    }
+    return Pair(first: FileDescriptor(taking: numbers.0), second: FileDescriptor(taking: numbers.1))
+  }
+
+  /// Listens at a path. A socket file on which nobody answers is replaced.
+  ///
+  /// - Parameters:
+  ///   - mode: the permissions of the socket file; connecting needs write permission.
+  ///   - backlog: capped by the kernel at net.core.somaxconn.
+  /// - Returns: a non-blocking listening socket. The socket file stays until it is unlinked.
+  /// - Throws: EADDRINUSE where somebody answers or the path is no socket; ENAMETOOLONG beyond
+  ///   `pathBytesMax`; ENOENT, EACCES, EROFS for the folder.
+  public static func listen(
+    path: String, mode: mode_t, backlog: Int32 = SOMAXCONN
+  ) throws(SystemError) -> FileDescriptor {
+    try removeStale(path: path)
+    let socket = try open(nonblocking: true)
+    let number = socket.rawValue
+    // Before bind, so that the file is never more open than asked for.
+    try check("fchmod") { fchmod(number, mode) }
+    try withAddress(path) { address, length throws(SystemError) in
+      try check("bind \(path)") { Glibc.bind(number, address, length) }
+    }
+    // bind applied the umask.
+    try check("chmod \(path)") { chmod(path, mode) }
+    try check("listen \(path)") { Glibc.listen(number, backlog) }
+    return socket
+  }
+
+  /// Removes a socket file; that it is gone already is no error.
+  public static func unlink(path: String) throws(SystemError) {
+    try check("unlink \(path)", nilFor: ENOENT) { Glibc.unlink(path) }
+  }
+
+  /// Connects, blocking until the listener's backlog has room.
+  ///
+  /// - Throws: ENOENT and ECONNREFUSED where nobody listens, EACCES, ENAMETOOLONG.
+  public static func connect(
+    path: String, nonblocking: Bool = false
+  ) throws(SystemError) -> FileDescriptor {
+    let socket = try open(nonblocking: false)
+    let number = socket.rawValue
+    try withAddress(path) { address, length throws(SystemError) in
+      try check("connect \(path)") { Glibc.connect(number, address, length) }
+    }
+    if nonblocking { try socket.setNonblocking(true) }
+    return socket
+  }
+
+  /// accept4(2), non-blocking.
+  ///
+  /// - Returns: nil where nobody waits any more (EAGAIN, ECONNABORTED).
+  /// - Throws: EMFILE, ENFILE, ENOMEM: the connection stays in the backlog.
+  public static func accept(_ listener: Int32) throws(SystemError) -> FileDescriptor? {
+    let number = try check("accept4", nilFor: EAGAIN, ECONNABORTED) { clinux_accept(listener) }
+    guard let number else { return nil }
+    return FileDescriptor(taking: number)
+  }
+
+  /// Ends one direction or both: SHUT_RD, SHUT_WR, SHUT_RDWR. That the peer is gone is no error.
+  public static func shutdown(_ number: Int32, _ how: Int) throws(SystemError) {
+    try check("shutdown", nilFor: ENOTCONN) { Glibc.shutdown(number, Int32(how)) }
+  }
+
+  private static func removeStale(path: String) throws(SystemError) {
+    do {
+      _ = try connect(path: path)
+    } catch {
+      switch error.errno {
+      case ENOENT: return
+      case ECONNREFUSED where isSocket(path): return try unlink(path: path)
+      case ECONNREFUSED, ENOTSOCK, EPROTOTYPE, EAGAIN:
+        throw SystemError(call: "bind \(path)", errno: EADDRINUSE)
+      default: throw error
+      }
+    }
+    throw SystemError(call: "bind \(path)", errno: EADDRINUSE)
+  }
+
+  private static func isSocket(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+  }
+
+  private static func streamType(nonblocking: Bool) -> Int32 {
+    let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
+    return Int32(nonblocking ? flags | SOCK_NONBLOCK.rawValue : flags)
+  }
+
+  private static func open(nonblocking: Bool) throws(SystemError) -> FileDescriptor {
+    let type = streamType(nonblocking: nonblocking)
+    return FileDescriptor(taking: try check("socket") { socket(AF_UNIX, type, 0) })
+  }
+
+  private static func withAddress(
+    _ path: String,
+    _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    let bytes = Array(path.utf8)
+    guard bytes.count <= pathBytesMax else {
+      throw SystemError(call: "bind or connect \(path)", errno: ENAMETOOLONG)
+    }
+    guard !bytes.isEmpty, !bytes.contains(0) else {
+      throw SystemError(call: "bind or connect \(path)", errno: EINVAL)
+    }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let copy = address
+    try withUnsafeBytes(of: copy) { (raw) throws(SystemError) in
+      try body(
+        raw.baseAddress!.assumingMemoryBound(to: sockaddr.self),
+        socklen_t(MemoryLayout<sockaddr_un>.size))
+    }
+  }
+}

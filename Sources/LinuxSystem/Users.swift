@@ -1,0 +1,89 @@
+import Glibc
+
+/// A user of the machine, as its name services know them.
+public struct User: Hashable, Sendable {
+  public var name: String
+  public var uid: UInt32
+  /// The primary group.
+  public var gid: UInt32
+  public var home: String
+  public var shell: String
+}
+
+/// The user and group databases (NSS). Thread-safe; unknown is nil, never an error.
+public enum Users {
+  public static func user(named name: String) throws(SystemError) -> User? {
+    try lookUpUser("getpwnam_r") { getpwnam_r(name, $0, $1, $2, $3) }
+  }
+
+  public static func user(uid: UInt32) throws(SystemError) -> User? {
+    try lookUpUser("getpwuid_r") { getpwuid_r(uid, $0, $1, $2, $3) }
+  }
+
+  /// The id of a group.
+  public static func group(named name: String) throws(SystemError) -> UInt32? {
+    var entry = Glibc.group()
+    return try lookUp("getgrnam_r") { buffer -> (Int32, UInt32?) in
+      var found: UnsafeMutablePointer<Glibc.group>?
+      let code = getgrnam_r(name, &entry, buffer.baseAddress!, buffer.count, &found)
+      return (code, found?.pointee.gr_gid)
+    }
+  }
+
+  /// All groups of a user, the primary one included.
+  public static func groups(of user: User) -> [UInt32] {
+    var groups = [gid_t](repeating: 0, count: 64)
+    while true {
+      var count = Int32(groups.count)
+      if getgrouplist(user.name, user.gid, &groups, &count) >= 0 {
+        return Array(groups.prefix(Int(count)))
+      }
+      groups = [gid_t](repeating: 0, count: max(Int(count), groups.count * 2))
+    }
+  }
+
+  /// Our own effective user id.
+  public static var effectiveUID: UInt32 { geteuid() }
+
+  /// Our own effective group id.
+  public static var effectiveGID: UInt32 { getegid() }
+
+  private static func lookUpUser(
+    _ call: String,
+    _ body: (
+      UnsafeMutablePointer<passwd>, UnsafeMutablePointer<CChar>, Int,
+      UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>
+    ) -> Int32
+  ) throws(SystemError) -> User? {
+    var entry = passwd()
+    return try lookUp(call) { buffer -> (Int32, User?) in
+      var found: UnsafeMutablePointer<passwd>?
+      let code = body(&entry, buffer.baseAddress!, buffer.count, &found)
+      guard code == 0, let found else { return (code, nil) }
+      // Its strings are in the buffer, and are copied before that ends.
+      let user = User(
+        name: String(cString: found.pointee.pw_name), uid: found.pointee.pw_uid,
+        gid: found.pointee.pw_gid, home: String(cString: found.pointee.pw_dir),
+        shell: String(cString: found.pointee.pw_shell))
+      return (code, user)
+    }
+  }
+
+  /// Calls with a buffer that grows while it is too small. These calls return their errno; several
+  /// values stand for "unknown" (getpwnam(3)).
+  private static func lookUp<Value>(
+    _ call: String, _ body: (UnsafeMutableBufferPointer<CChar>) -> (Int32, Value?)
+  ) throws(SystemError) -> Value? {
+    var size = 1024
+    while true {
+      let (code, value) = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size, body)
+      switch code {
+      case 0: return value
+      case ENOENT, ESRCH, EBADF, EPERM: return nil
+      case EINTR: continue
+      case ERANGE where size < 1 << 20: size *= 2
+      default: throw SystemError(call: call, errno: code)
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import LinuxSystem
+
+/// A folder of the test's own under /tmp, removed with all that is in it when the value ends.
+public struct TemporaryDirectory: ~Copyable, Sendable {
+  public let path: String
+
+  /// - Parameter mode: 0700 unless another user must enter it.
+  public init(mode: mode_t = 0o700) {
+    var template = Array("/tmp/taskschedd-test-XXXXXX".utf8CString)
+    precondition(mkdtemp(&template) != nil, "mkdtemp: \(SystemError.describe(errno))")
+    path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    chmod(path, mode)
+  }
+
+  deinit { remove(path) }
+
+  /// The path of an entry.
+  public borrowing func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  /// Writes an entry and returns its path.
+  @discardableResult
+  public borrowing func write(_ name: String, _ text: String, mode: mode_t = 0o644) -> String {
+    let path = file(name)
+    let number = creat(path, mode)
+    precondition(number >= 0, "creat \(path): \(SystemError.describe(errno))")
+    var text = text
+    let count = text.withUTF8 { Glibc.write(number, $0.baseAddress, $0.count) }
+    precondition(count == text.utf8.count, "write \(path): \(SystemError.describe(errno))")
+    close(number)
+    // creat applied the umask.
+    chmod(path, mode)
+    return path
+  }
+}
+
+/// Removes a file or a folder with all that is in it, following no link.
+private func remove(_ path: String) {
+  if unlink(path) == 0 { return }
+  guard let folder = opendir(path) else { return }
+  while let entry = readdir(folder) {
+    let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+      String(decoding: $0.prefix(while: { $0 != 0 }), as: UTF8.self)
+    }
+    if name != ".", name != ".." { remove("\(path)/\(name)") }
+  }
+  closedir(folder)
+  rmdir(path)
+}

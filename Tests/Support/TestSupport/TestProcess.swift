@@ -1,0 +1,68 @@
+import Glibc
+import LinuxSystem
+
+/// A real process of the test's own, in a process group of its own, killed with that group and
+/// reaped when the value ends.
+public final class TestProcess: Sendable {
+  public let pid: Int32
+  public let pidfd: PIDFD
+  private let output: FileDescriptor
+
+  /// Runs a shell script.
+  ///
+  /// - Parameter script: for sh; what it writes to its standard output is for `readLine`.
+  public static func shell(
+    _ script: String, configure: (inout SpawnRequest) -> Void = { _ in }
+  ) throws -> TestProcess {
+    try TestProcess("/bin/sh", ["sh", "-c", script], configure: configure)
+  }
+
+  /// Runs a Python program, where the machine has python3.
+  public static func python(
+    _ program: String, _ arguments: [String] = [],
+    configure: (inout SpawnRequest) -> Void = { _ in }
+  ) throws -> TestProcess {
+    try TestProcess(
+      "/usr/bin/python3", ["python3", "-u", "-c", program] + arguments, configure: configure)
+  }
+
+  public init(
+    _ path: String, _ arguments: [String], configure: (inout SpawnRequest) -> Void = { _ in }
+  ) throws {
+    let (reading, writing) = try FileDescriptor.pipe().ends()
+    output = FileDescriptor(taking: reading)
+    let childsOutput = FileDescriptor(taking: writing)
+    var request = SpawnRequest(
+      path: path, arguments: arguments, environment: ["PATH=/usr/bin:/bin"])
+    request.stdio.output = childsOutput.rawValue
+    request.processGroup = 0
+    configure(&request)
+    pidfd = try HeldChild.spawn(request).releaseAndWaitForExec()
+    pid = pidfd.pid
+  }
+
+  deinit {
+    // The leader is unreaped until here, so the group is no other's.
+    kill(-pid, SIGKILL)
+    _ = try? pidfd.send(signal: SIGKILL)
+    _ = try? pidfd.wait()
+  }
+
+  /// The next line that it writes, without its end; nil at the end of its output.
+  ///
+  /// - Throws: ETIMEDOUT when the deadline passes first.
+  public func readLine(within limit: Duration = deadline) throws -> String? {
+    let end = BootClock.now() + UInt64(limit.components.seconds) * 1_000_000_000
+    var line: [UInt8] = []
+    while true {
+      let left = Duration.nanoseconds(Int64(end) - Int64(BootClock.now()))
+      try waitFor(POLLIN, on: output.rawValue, within: left)
+      var byte: UInt8 = 0
+      guard try withUnsafeMutableBytes(of: &byte, { try output.read(into: $0) }) == 1 else {
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+      }
+      if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+  }
+}

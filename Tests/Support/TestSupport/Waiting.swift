@@ -1,0 +1,17 @@
+import Glibc
+import LinuxSystem
+
+/// How long a test waits for what must happen: far longer than a loaded machine needs.
+public let deadline: Duration = .seconds(20)
+
+/// Waits until a file descriptor is ready.
+///
+/// - Throws: ETIMEDOUT when the deadline passes first.
+@discardableResult
+public func waitFor(
+  _ events: Int32, on number: Int32, within limit: Duration = deadline
+) throws(SystemError) -> Int16 {
+  let happened = try Readiness.wait(for: Int16(events), on: number, timeout: limit)
+  if happened == 0 { throw SystemError(call: "waiting for a file descriptor", errno: ETIMEDOUT) }
+  return happened
+}
