@@ -1,0 +1,139 @@
+/// The fields of the object that a message is.
+enum EnvelopeField: UInt8, CaseIterable {
+  case method, parameters, more, oneway, upgrade, continues, error
+
+  var name: String {
+    String(
+      decoding: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount),
+      as: UTF8.self)
+  }
+
+  fileprivate var text: StaticString {
+    switch self {
+    case .method: "method"
+    case .parameters: "parameters"
+    case .more: "more"
+    case .oneway: "oneway"
+    case .upgrade: "upgrade"
+    case .continues: "continues"
+    case .error: "error"
+    }
+  }
+
+  fileprivate static func named(_ bytes: UnsafeBufferPointer<UInt8>) -> EnvelopeField? {
+    allCases.first { field in
+      let text = field.text
+      return text.utf8CodeUnitCount == bytes.count
+        && UnsafeBufferPointer(start: text.utf8Start, count: bytes.count).elementsEqual(bytes)
+    }
+  }
+}
+
+/// Walks over the fields of a message without building an object of them.
+struct EnvelopeReader {
+  private var parser: JSONParser
+  private var isOpen = false
+  /// One bit for each field that has been seen.
+  private var seen: UInt8 = 0
+
+  init(_ message: UnsafeRawBufferPointer) {
+    parser = JSONParser(message)
+  }
+
+  /// The next field, with the parser at its value; nil at the end of the message.
+  mutating func nextField() throws(ProtocolViolation) -> EnvelopeField? {
+    do throws(JSONError) {
+      if try !advance() { return nil }
+    } catch {
+      throw violation(error)
+    }
+    let name: Name
+    do throws(JSONError) {
+      name = try self.name()
+    } catch {
+      throw .malformed(error)
+    }
+    switch name {
+    case .known(let field):
+      let bit = 1 << field.rawValue as UInt8
+      if seen & bit != 0 { throw .duplicateField(field.name) }
+      seen |= bit
+      return field
+    case .unknown(let name):
+      throw .unknownField(name)
+    }
+  }
+
+  private enum Name {
+    case known(EnvelopeField)
+    case unknown(String)
+  }
+
+  /// To the next name; false at the end of the message.
+  private mutating func advance() throws(JSONError) -> Bool {
+    if !isOpen {
+      isOpen = true
+      parser.skipWhiteSpace()
+      if parser.peek() != UInt8(ascii: "{") { throw parser.error("an object was expected") }
+      try parser.enter(depth: 0)
+      if !parser.skip(UInt8(ascii: "}")) { return true }
+    } else {
+      parser.skipWhiteSpace()
+      if try !parser.separatorOrEnd(UInt8(ascii: "}")) { return true }
+    }
+    try parser.end()
+    return false
+  }
+
+  /// A message that is some other JSON value is told apart from one that is no JSON at all.
+  private func violation(_ error: JSONError) -> ProtocolViolation {
+    guard seen == 0, (try? JSONParser.parse(UnsafeRawBufferPointer(parser.bytes))) != nil else {
+      return .malformed(error)
+    }
+    return .notAnObject
+  }
+
+  private mutating func name() throws(JSONError) -> Name {
+    try parser.expectName()
+    let start = parser.offset
+    if let contents = try parser.plainContents() {
+      if let field = EnvelopeField.named(UnsafeBufferPointer(rebasing: parser.bytes[contents])) {
+        try parser.colon()
+        return .known(field)
+      }
+      parser.offset = start
+    }
+    let name = try parser.string()
+    try parser.colon()
+    if let field = EnvelopeField.allCases.first(where: { $0.name == name }) {
+      return .known(field)
+    }
+    return .unknown(name)
+  }
+
+  // MARK: - Values
+
+  private mutating func value() throws(ProtocolViolation) -> JSONValue {
+    do throws(JSONError) {
+      return try parser.value(depth: 1)
+    } catch {
+      throw .malformed(error)
+    }
+  }
+
+  mutating func string(_ field: EnvelopeField) throws(ProtocolViolation) -> String {
+    if case .string(let string) = try value() { return string }
+    throw .wrongType(field: field.name, wanted: "a string")
+  }
+
+  mutating func bool(_ field: EnvelopeField) throws(ProtocolViolation) -> Bool {
+    if case .bool(let bool) = try value() { return bool }
+    throw .wrongType(field: field.name, wanted: "a bool")
+  }
+
+  mutating func object(_ field: EnvelopeField) throws(ProtocolViolation) -> JSONValue {
+    let value = try value()
+    if case .object = value { return value }
+    throw .wrongType(field: field.name, wanted: "an object")
+  }
+}

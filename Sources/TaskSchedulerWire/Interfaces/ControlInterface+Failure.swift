@@ -1,0 +1,138 @@
+/// The errors.
+extension ControlInterface {
+  /// An error of `org.taskschedd.Control`: a case each, with its parameters.
+  public enum Failure: InterfaceFailure {
+    /// No application of this id (for this owner) is known; `nearest` is the known id most like it.
+    case unknownApplication(application: String, nearest: String?)
+    /// Applications of several owners bear this id: name the owner.
+    case ambiguousApplication(application: String, owners: [Int])
+    /// The id is no reverse-DNS id: two or more labels of letters, digits, - and _, joined by dots,
+    /// 255 bytes at most.
+    case invalidApplicationID(application: String)
+    /// The contract has no such transition from this state.
+    case invalidTransition(application: String, state: State, cause: String)
+    /// The application has a running instance already; `pid` is its leader.
+    case alreadyRunning(application: String, pid: Int)
+    /// The instance is being ended.
+    case terminating(application: String)
+    /// No manifest says how to launch it.
+    case notLaunchable(application: String)
+    /// The program could not be started; `reason` says which step failed and why.
+    case launchFailed(application: String, reason: String)
+    /// The process is already of an instance, has ended, or is the daemon or the caller's own
+    /// ancestor.
+    case invalidProcess(pid: Int, reason: String)
+    /// A quota of the policy, by its name, is used up.
+    case quotaExceeded(quota: String, limit: Int)
+    /// The machine does not support multitasking, or the manifest opts out: nothing runs in the
+    /// background.
+    case multitaskingNotSupported(application: String)
+    /// The caller's user may not do this to that application.
+    case notPermitted(application: String?)
+    /// Mistakes in the configuration, one line each: FILE:LINE: key: what is wrong and what would
+    /// be right.
+    case invalidConfiguration(problems: [String])
+
+    /// The full names of the errors.
+    public enum Name: String, CaseIterable, Sendable {
+      case unknownApplication = "org.taskschedd.Control.UnknownApplication"
+      case ambiguousApplication = "org.taskschedd.Control.AmbiguousApplication"
+      case invalidApplicationID = "org.taskschedd.Control.InvalidApplicationID"
+      case invalidTransition = "org.taskschedd.Control.InvalidTransition"
+      case alreadyRunning = "org.taskschedd.Control.AlreadyRunning"
+      case terminating = "org.taskschedd.Control.Terminating"
+      case notLaunchable = "org.taskschedd.Control.NotLaunchable"
+      case launchFailed = "org.taskschedd.Control.LaunchFailed"
+      case invalidProcess = "org.taskschedd.Control.InvalidProcess"
+      case quotaExceeded = "org.taskschedd.Control.QuotaExceeded"
+      case multitaskingNotSupported = "org.taskschedd.Control.MultitaskingNotSupported"
+      case notPermitted = "org.taskschedd.Control.NotPermitted"
+      case invalidConfiguration = "org.taskschedd.Control.InvalidConfiguration"
+    }
+
+    public var name: String { errorName.rawValue }
+
+    private var errorName: Name {
+      switch self {
+      case .unknownApplication: .unknownApplication
+      case .ambiguousApplication: .ambiguousApplication
+      case .invalidApplicationID: .invalidApplicationID
+      case .invalidTransition: .invalidTransition
+      case .alreadyRunning: .alreadyRunning
+      case .terminating: .terminating
+      case .notLaunchable: .notLaunchable
+      case .launchFailed: .launchFailed
+      case .invalidProcess: .invalidProcess
+      case .quotaExceeded: .quotaExceeded
+      case .multitaskingNotSupported: .multitaskingNotSupported
+      case .notPermitted: .notPermitted
+      case .invalidConfiguration: .invalidConfiguration
+      }
+    }
+
+    public var parameters: JSONValue {
+      switch self {
+      case .unknownApplication(let application, let nearest):
+        .fields(("application", JSONValue(application)), ("nearest", JSONValue(nearest)))
+      case .ambiguousApplication(let application, let owners):
+        .fields(("application", JSONValue(application)), ("owners", JSONValue(owners)))
+      case .invalidApplicationID(let application): .fields(("application", JSONValue(application)))
+      case .invalidTransition(let application, let state, let cause):
+        .fields(
+          ("application", JSONValue(application)), ("state", JSONValue(state)),
+          ("cause", JSONValue(cause)))
+      case .alreadyRunning(let application, let pid):
+        .fields(("application", JSONValue(application)), ("pid", JSONValue(pid)))
+      case .terminating(let application): .fields(("application", JSONValue(application)))
+      case .notLaunchable(let application): .fields(("application", JSONValue(application)))
+      case .launchFailed(let application, let reason):
+        .fields(("application", JSONValue(application)), ("reason", JSONValue(reason)))
+      case .invalidProcess(let pid, let reason):
+        .fields(("pid", JSONValue(pid)), ("reason", JSONValue(reason)))
+      case .quotaExceeded(let quota, let limit):
+        .fields(("quota", JSONValue(quota)), ("limit", JSONValue(limit)))
+      case .multitaskingNotSupported(let application):
+        .fields(("application", JSONValue(application)))
+      case .notPermitted(let application): .fields(("application", JSONValue(application)))
+      case .invalidConfiguration(let problems): .fields(("problems", JSONValue(problems)))
+      }
+    }
+
+    public init?(name: String, parameters: JSONValue) throws(ParameterError) {
+      guard let name = Name(rawValue: name) else { return nil }
+      var fields = try FieldReader(parameters)
+      switch name {
+      case .unknownApplication:
+        self = .unknownApplication(
+          application: try fields.value("application"), nearest: try fields.optional("nearest"))
+      case .ambiguousApplication:
+        self = .ambiguousApplication(
+          application: try fields.value("application"), owners: try fields.value("owners"))
+      case .invalidApplicationID:
+        self = .invalidApplicationID(application: try fields.value("application"))
+      case .invalidTransition:
+        self = .invalidTransition(
+          application: try fields.value("application"), state: try fields.value("state"),
+          cause: try fields.value("cause"))
+      case .alreadyRunning:
+        self = .alreadyRunning(
+          application: try fields.value("application"), pid: try fields.value("pid"))
+      case .terminating: self = .terminating(application: try fields.value("application"))
+      case .notLaunchable: self = .notLaunchable(application: try fields.value("application"))
+      case .launchFailed:
+        self = .launchFailed(
+          application: try fields.value("application"), reason: try fields.value("reason"))
+      case .invalidProcess:
+        self = .invalidProcess(pid: try fields.value("pid"), reason: try fields.value("reason"))
+      case .quotaExceeded:
+        self = .quotaExceeded(quota: try fields.value("quota"), limit: try fields.value("limit"))
+      case .multitaskingNotSupported:
+        self = .multitaskingNotSupported(application: try fields.value("application"))
+      case .notPermitted: self = .notPermitted(application: try fields.optional("application"))
+      case .invalidConfiguration:
+        self = .invalidConfiguration(problems: try fields.value("problems"))
+      }
+      try fields.end()
+    }
+  }
+}

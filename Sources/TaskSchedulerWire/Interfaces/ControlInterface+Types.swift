@@ -1,0 +1,202 @@
+/// The types that the methods speak of.
+extension ControlInterface {
+  /// See `ApplicationInterface.State`.
+  public typealias State = ApplicationInterface.State
+
+  /// See org.taskschedd.Application.LaunchReason.
+  public typealias LaunchReason = ApplicationInterface.LaunchReason
+
+  /// Why an instance ended. Exactly one of these for every end.
+  public enum EndKind: String, Codable, CaseIterable, Hashable, Sendable {
+    case exited
+    case crashed
+    case terminatedByOperator
+    case terminatedByUser
+    case callbackTimeout
+    case backgroundTimeExpired
+    case keepAliveTimeout
+    case memoryPressure
+    case gpuInBackground
+    case sharedResourceHeld
+    case excessiveUse
+    case optedOut
+    case schedulerStopped
+  }
+
+  /// How an instance ended: `code` goes with exited, `signal` (its number) with crashed.
+  public struct End: Codable, Hashable, Sendable {
+    public var reason: EndKind
+    public var code: Int?
+    public var signal: Int?
+    public var atUSec: Int
+
+    public init(reason: EndKind, code: Int? = nil, signal: Int? = nil, atUSec: Int) {
+      self.reason = reason
+      self.code = code
+      self.signal = signal
+      self.atUSec = atUSec
+    }
+  }
+
+  /// What entitles an application to run in the background: a background task with time left, an
+  /// unacknowledged callback, audio that plays, location updates, an event being handled.
+  public enum Entitlement: String, Codable, CaseIterable, Hashable, Sendable {
+    case backgroundTask, callback, audio, location, event
+  }
+
+  /// See `ApplicationInterface.BackgroundTask`.
+  public typealias BackgroundTask = ApplicationInterface.BackgroundTask
+
+  /// A running instance. Its `application` and `owner` are in the Application that holds it.
+  public struct Instance: Codable, Hashable, Sendable {
+    public var id: Int
+    /// The leader's pid. A pid may be reused; compare `startTime` (field 22 of /proc/PID/stat) too.
+    public var pid: Int
+    public var startTime: Int
+    /// True once it has opened its event stream.
+    public var aware: Bool
+    public var launchReason: LaunchReason
+    public var startedAtUSec: Int
+    /// Set while it is being ended: why.
+    public var ending: EndKind?
+    /// True while its processes are being stopped and not all have been seen to be.
+    public var suspending: Bool
+    public var entitlements: [Entitlement]
+    /// Callbacks sent or waiting and not yet acknowledged.
+    public var callbacksPending: Int
+    public var backgroundTimeRemainingUSec: Int?
+    public var tasks: [BackgroundTask]
+
+    public init(
+      id: Int, pid: Int, startTime: Int, aware: Bool, launchReason: LaunchReason,
+      startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool,
+      entitlements: [Entitlement], callbacksPending: Int,
+      backgroundTimeRemainingUSec: Int? = nil, tasks: [BackgroundTask]
+    ) {
+      self.id = id
+      self.pid = pid
+      self.startTime = startTime
+      self.aware = aware
+      self.launchReason = launchReason
+      self.startedAtUSec = startedAtUSec
+      self.ending = ending
+      self.suspending = suspending
+      self.entitlements = entitlements
+      self.callbacksPending = callbacksPending
+      self.backgroundTimeRemainingUSec = backgroundTimeRemainingUSec
+      self.tasks = tasks
+    }
+  }
+
+  public struct Application: Codable, Hashable, Sendable {
+    public var application: String
+    /// The uid that it runs as.
+    public var owner: Int
+    /// A name for people, from the manifest.
+    public var displayName: String?
+    public var state: State
+    public var stateSinceUSec: Int
+    public var seat: String
+    public var backgroundModes: [String]
+    /// False where the manifest opts out of multitasking.
+    public var multitasking: Bool
+    /// True where a manifest says how to launch it.
+    public var launchable: Bool
+    /// Place in the application switcher: 1 is the one most recently active; null if never active.
+    public var switcherPosition: Int?
+    public var instance: Instance?
+    public var lastEnd: End?
+
+    public init(
+      application: String, owner: Int, displayName: String? = nil, state: State,
+      stateSinceUSec: Int, seat: String, backgroundModes: [String], multitasking: Bool,
+      launchable: Bool, switcherPosition: Int? = nil, instance: Instance? = nil,
+      lastEnd: End? = nil
+    ) {
+      self.application = application
+      self.owner = owner
+      self.displayName = displayName
+      self.state = state
+      self.stateSinceUSec = stateSinceUSec
+      self.seat = seat
+      self.backgroundModes = backgroundModes
+      self.multitasking = multitasking
+      self.launchable = launchable
+      self.switcherPosition = switcherPosition
+      self.instance = instance
+      self.lastEnd = lastEnd
+    }
+  }
+
+  /// What changed.
+  /// - `transition`: an application went from one state to another
+  /// - `registered`: an application opened its event stream
+  /// - `taskBegan,`: taskEnded, taskExpired
+  /// - `ended`: an instance ended; `reason` says why
+  /// - `refused`: a request was refused; `reason` names the error
+  /// - `suspensionFailed`: the processes could not all be stopped; all were resumed
+  /// - `signalFailed`: a signal could not be sent
+  public enum ChangeKind: String, Codable, CaseIterable, Hashable, Sendable {
+    case transition
+    case registered
+    case taskBegan
+    case taskEnded
+    case taskExpired
+    case ended
+    case refused
+    case suspensionFailed
+    case signalFailed
+  }
+
+  /// One change. `message` says it in one line for people; the other fields for programs.
+  public struct Change: Codable, Hashable, Sendable {
+    public var kind: ChangeKind
+    public var atUSec: Int
+    public var application: String
+    public var owner: Int
+    public var pid: Int?
+    public var from: State?
+    public var to: State?
+    /// What brought it about: launch, activate, interruption, sendAway, otherActivated, register,
+    /// terminate, noEntitlement, event, leaderExited, …
+    public var cause: String?
+    public var reason: String?
+    public var task: Int?
+    public var taskName: String?
+    public var message: String
+
+    public init(
+      kind: ChangeKind, atUSec: Int, application: String, owner: Int, pid: Int? = nil,
+      from: State? = nil, to: State? = nil, cause: String? = nil, reason: String? = nil,
+      task: Int? = nil, taskName: String? = nil, message: String
+    ) {
+      self.kind = kind
+      self.atUSec = atUSec
+      self.application = application
+      self.owner = owner
+      self.pid = pid
+      self.from = from
+      self.to = to
+      self.cause = cause
+      self.reason = reason
+      self.task = task
+      self.taskName = taskName
+      self.message = message
+    }
+  }
+
+  /// One effective setting and where it came from: a file and line, or "default".
+  public struct Setting: Codable, Hashable, Sendable {
+    public var name: String
+    public var value: String
+    public var `default`: String
+    public var source: String
+
+    public init(name: String, value: String, default: String, source: String) {
+      self.name = name
+      self.value = value
+      self.default = `default`
+      self.source = source
+    }
+  }
+}

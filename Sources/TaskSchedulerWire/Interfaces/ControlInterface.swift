@@ -1,0 +1,29 @@
+/// What operators say to taskschedd, and hear from it. `taskctl` speaks this.
+///
+/// Root, the daemon's own user and members of the operators' group may operate every application;
+/// any user may operate and see those that run as that user. An application is named by its id and,
+/// where several users run one of the same id, by its owner's uid.
+///
+/// Times are integers in microseconds; instants count from boot (CLOCK_BOOTTIME).
+public enum ControlInterface {
+  public static let name = "org.taskschedd.Control"
+
+  /// What the `.varlink` file declares; its text is what introspection serves.
+  public static let description = InterfaceDescription(
+    embedded: PackageResources.org_taskschedd_Control_varlink)
+
+  /// The full names of the methods, to tell a call by.
+  public enum MethodName: String, CaseIterable, Sendable {
+    case listApplications = "org.taskschedd.Control.ListApplications"
+    case getApplication = "org.taskschedd.Control.GetApplication"
+    case launch = "org.taskschedd.Control.Launch"
+    case adopt = "org.taskschedd.Control.Adopt"
+    case activate = "org.taskschedd.Control.Activate"
+    case deactivate = "org.taskschedd.Control.Deactivate"
+    case sendToBackground = "org.taskschedd.Control.SendToBackground"
+    case terminate = "org.taskschedd.Control.Terminate"
+    case monitor = "org.taskschedd.Control.Monitor"
+    case getSettings = "org.taskschedd.Control.GetSettings"
+    case reload = "org.taskschedd.Control.Reload"
+  }
+}

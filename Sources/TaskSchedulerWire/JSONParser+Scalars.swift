@@ -1,0 +1,173 @@
+/// Strings and numbers.
+extension JSONParser {
+  // MARK: - Strings
+
+  /// The string whose opening quote is at `offset`.
+  mutating func string() throws(JSONError) -> String {
+    let contents = try plainContents()
+    if let contents { return try text(contents) }
+    return try escapedString()
+  }
+
+  /// The bytes between the quotes where no escape is among them, with `offset` moved behind the
+  /// closing quote; nil with `offset` unmoved where there is an escape.
+  mutating func plainContents() throws(JSONError) -> Range<Int>? {
+    let start = offset + 1
+    var index = start
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: "\"") {
+        offset = index + 1
+        return start..<index
+      }
+      if byte == UInt8(ascii: "\\") { return nil }
+      if byte < 0x20 {
+        throw JSONError(
+          offset: index, problem: "a control character stands in a string without an escape")
+      }
+      index += 1
+    }
+    throw JSONError(offset: index, problem: "the text ends within a string")
+  }
+
+  /// The bytes as text, if they are valid UTF-8.
+  private func text(_ range: Range<Int>) throws(JSONError) -> String {
+    if range.isEmpty { return "" }
+    let slice = UnsafeBufferPointer(rebasing: bytes[range])
+    if let string = String(validating: slice, as: UTF8.self) { return string }
+    throw JSONError(
+      offset: range.lowerBound + invalidOffset(slice), problem: "the string is not valid UTF-8")
+  }
+
+  private func invalidOffset(_ slice: UnsafeBufferPointer<UInt8>) -> Int {
+    var iterator = slice.makeIterator()
+    var parser = UTF8.ForwardParser()
+    var offset = 0
+    while true {
+      switch parser.parseScalar(from: &iterator) {
+      case .valid(let scalar): offset += scalar.count
+      case .error, .emptyInput: return offset
+      }
+    }
+  }
+
+  private mutating func escapedString() throws(JSONError) -> String {
+    var pieces = ""
+    var plainStart = offset + 1
+    offset += 1
+    while let byte = peek() {
+      switch byte {
+      case UInt8(ascii: "\""):
+        pieces += try text(plainStart..<offset)
+        offset += 1
+        return pieces
+      case UInt8(ascii: "\\"):
+        pieces += try text(plainStart..<offset)
+        offset += 1
+        pieces.unicodeScalars.append(try escape())
+        plainStart = offset
+      case 0..<0x20:
+        throw error("a control character stands in a string without an escape")
+      default:
+        offset += 1
+      }
+    }
+    throw error("the text ends within a string")
+  }
+
+  /// The escape whose first byte behind the backslash is at `offset`.
+  private mutating func escape() throws(JSONError) -> Unicode.Scalar {
+    let start = offset - 1
+    guard let byte = peek() else { throw error("the text ends within an escape") }
+    offset += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"): break
+    default: throw JSONError(offset: start, problem: "no such escape exists")
+    }
+    let high = try hexadecimal4()
+    if let scalar = Unicode.Scalar(high) { return scalar }
+    if high < 0xDC00, skip(UInt8(ascii: "\\")), skip(UInt8(ascii: "u")) {
+      let low = try hexadecimal4()
+      if (0xDC00...0xDFFF).contains(low),
+        let scalar = Unicode.Scalar(0x10000 + ((high - 0xD800) << 10 | (low - 0xDC00)))
+      {
+        return scalar
+      }
+    }
+    throw JSONError(offset: start, problem: "half of a surrogate pair stands alone")
+  }
+
+  private mutating func hexadecimal4() throws(JSONError) -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<4 {
+      guard let byte = peek() else { throw error("the text ends within an escape") }
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+        throw error("\\u takes four hexadecimal digits")
+      }
+      value = value << 4 | UInt32(digit)
+      offset += 1
+    }
+    return value
+  }
+
+  // MARK: - Numbers
+
+  /// The number that starts at `offset`: an integer where it has neither fraction nor exponent and
+  /// fits 64 bits, else a float.
+  mutating func number() throws(JSONError) -> JSONValue {
+    let start = offset
+    let isNegative = skip(UInt8(ascii: "-"))
+    let digitsStart = offset
+    var value: Int64 = 0
+    var fits = true
+    while let byte = peek(), byte >= 0x30, byte <= 0x39 {
+      // Counted downwards, for the range reaches one further there.
+      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, overflow2) = product.subtractingReportingOverflow(Int64(byte - 0x30))
+      if overflow || overflow2 { fits = false }
+      value = sum
+      offset += 1
+    }
+    let digits = offset - digitsStart
+    if digits == 0 { throw error("a digit was expected") }
+    if digits > 1, bytes[digitsStart] == UInt8(ascii: "0") {
+      throw JSONError(offset: digitsStart, problem: "a number does not start with a zero")
+    }
+    if try !fractionAndExponent(), fits {
+      if isNegative { return .integer(value) }
+      if value != .min { return .integer(-value) }
+    }
+    let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
+    guard let double = Double(text), double.isFinite else {
+      throw JSONError(offset: start, problem: "the number is too large")
+    }
+    return .number(double)
+  }
+
+  /// True if there was one of the two.
+  private mutating func fractionAndExponent() throws(JSONError) -> Bool {
+    var isFloat = false
+    if skip(UInt8(ascii: ".")) {
+      isFloat = true
+      try digits()
+    }
+    if skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) {
+      isFloat = true
+      if !skip(UInt8(ascii: "+")) { _ = skip(UInt8(ascii: "-")) }
+      try digits()
+    }
+    return isFloat
+  }
+
+  private mutating func digits() throws(JSONError) {
+    let start = offset
+    while let byte = peek(), byte >= 0x30, byte <= 0x39 { offset += 1 }
+    if offset == start { throw error("a digit was expected") }
+  }
+}
