@@ -1,0 +1,144 @@
+import Glibc
+
+/// Why a small text file could not be read.
+public enum BoundedFileError: Error, Hashable, Sendable {
+  /// No such file; `isDangling` when a symbolic link stands there and leads nowhere.
+  case missing(isDangling: Bool)
+  /// A folder, pipe, socket or device stands there; `what` names it ("a folder").
+  case notAFile(what: String)
+  /// The file has more bytes than allowed.
+  case tooLarge(bytesMax: Int)
+  /// A system call failed.
+  case failed(call: String, errno: CInt)
+}
+
+/// What is known of a file, folder or device, links followed.
+public struct FileFacts: Hashable, Sendable {
+  /// The owner's uid.
+  public var owner: UInt32
+  /// Permission bits: `0o7777` of `st_mode`.
+  public var permissions: UInt32
+  public var isRegularFile: Bool
+  public var isFolder: Bool
+  /// Whether this is the null device, to which a link masks a file.
+  public var isNullDevice: Bool
+  /// For messages: "a file", "a folder", "a pipe", "a socket", "a device".
+  public var kindName: String
+
+  init(_ status: stat) {
+    owner = status.st_uid
+    permissions = status.st_mode & 0o7777
+    let kind = status.st_mode & S_IFMT
+    isRegularFile = kind == S_IFREG
+    isFolder = kind == S_IFDIR
+    // The null device is character device 1:3 (Linux, Documentation/admin-guide/devices.txt).
+    // A dev_t of such small numbers is the major number shifted by 8, plus the minor one.
+    isNullDevice = kind == S_IFCHR && status.st_rdev == 1 << 8 | 3
+    kindName =
+      switch kind {
+      case S_IFREG: "a file"
+      case S_IFDIR: "a folder"
+      case S_IFIFO: "a pipe"
+      case S_IFSOCK: "a socket"
+      default: "a device"
+      }
+  }
+}
+
+/// A text file as it was read, with the facts of the very file that the bytes came from.
+public struct BoundedFile: Hashable, Sendable {
+  public var bytes: [UInt8]
+  public var facts: FileFacts
+
+  /// Reads a regular file of at most `bytesMax` bytes. The null device reads as empty. Nothing that
+  /// could block or act (a pipe, a socket, another device) is read from.
+  public init(path: String, bytesMax: Int) throws(BoundedFileError) {
+    let descriptor = Self.retrying {
+      open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    }
+    guard descriptor >= 0 else { throw Self.openError(path: path, errno: errno) }
+    defer { _ = close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .failed(call: "fstat", errno: errno) }
+    facts = FileFacts(status)
+    bytes = []
+    if facts.isNullDevice { return }
+    guard facts.isRegularFile else { throw .notAFile(what: facts.kindName) }
+    guard status.st_size <= bytesMax else { throw .tooLarge(bytesMax: bytesMax) }
+    var chunk = [UInt8](repeating: 0, count: 16384)
+    while true {
+      let count = Self.retrying { read(descriptor, &chunk, chunk.count) }
+      guard count >= 0 else { throw .failed(call: "read", errno: errno) }
+      if count == 0 { return }
+      bytes += chunk[..<count]
+      // The file may grow while it is read, and files of /proc state no size.
+      guard bytes.count <= bytesMax else { throw .tooLarge(bytesMax: bytesMax) }
+    }
+  }
+
+  private static func openError(path: String, errno code: CInt) -> BoundedFileError {
+    var status = stat()
+    switch code {
+    case ENOENT, ENOTDIR: return .missing(isDangling: lstat(path, &status) == 0)
+    // A socket cannot be opened at all.
+    case ENXIO: return .notAFile(what: "a socket")
+    default: return .failed(call: "open", errno: code)
+    }
+  }
+
+  private static func retrying<Result: SignedInteger>(_ body: () -> Result) -> Result {
+    while true {
+      let result = body()
+      if result >= 0 || errno != EINTR { return result }
+    }
+  }
+}
+
+extension FileFacts {
+  /// The facts of what `path` leads to; nil if nothing is there or it may not be seen.
+  public init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+}
+
+/// Folders and paths, as the configuration needs them.
+public enum Folder {
+  /// The names in a folder, sorted bytewise, without `.` and `..`; empty when there is no such
+  /// folder.
+  public static func names(path: String) throws(BoundedFileError) -> [String] {
+    guard let stream = opendir(path) else {
+      if errno == ENOENT { return [] }
+      if errno == ENOTDIR { throw .notAFile(what: "no folder") }
+      throw .failed(call: "opendir", errno: errno)
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// The path with every symbolic link resolved; nil if it leads nowhere.
+  public static func resolved(path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// Whether `path` is a regular file that this process may execute.
+  public static func isExecutableFile(path: String) -> Bool {
+    FileFacts(path: path)?.isRegularFile == true && access(path, X_OK) == 0
+  }
+}
+
+/// The sentence that the C library has for an errno ("Permission denied").
+public func errnoDescription(_ code: CInt) -> String {
+  guard let sentence = strerror(code) else { return "error \(code)" }
+  return String(cString: sentence)
+}

@@ -1,0 +1,165 @@
+import TaskSchedulerCore
+
+extension Configuration {
+  /// Reads everything anew, from the defaults on.
+  ///
+  /// All mistakes of all files are found in one go. Where there is any, the caller goes on with the
+  /// configuration that it has: the one returned then lacks what was refused.
+  public static func load(
+    from paths: ConfigurationPaths
+  ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {
+    var settings = SettingsLoader()
+    settings.load(from: paths)
+    var manifests = ManifestLoader(paths: paths)
+    manifests.load()
+    var configuration = settings.configuration
+    configuration.manifests = manifests.manifests
+    return (configuration, settings.problems + manifests.problems)
+  }
+
+  /// Reads one text as a `taskschedd.toml`, over the defaults and without any other file.
+  public static func parse(
+    _ bytes: [UInt8], file: String
+  ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {
+    var settings = SettingsLoader()
+    settings.apply(bytes, file: file)
+    settings.checkRelations()
+    return (settings.configuration, settings.problems)
+  }
+}
+
+/// Reads `taskschedd.toml` and its drop-ins, one over the other.
+struct SettingsLoader {
+  private(set) var configuration = Configuration()
+  private(set) var problems: [ConfigurationProblem] = []
+
+  private static let fileName = "taskschedd.toml"
+
+  /// The main files come first, the folder that wins last; then the drop-ins of all folders by
+  /// their names. Of drop-ins with one name only that in the folder that wins counts.
+  mutating func load(from paths: ConfigurationPaths) {
+    if let file = paths.explicitFile {
+      if !applyFile(file) {
+        problems.append(
+          ConfigurationProblem(
+            file: file, message: "there is no such file; --config must name one that exists"))
+      }
+      applyDropIns(folders: [file + ".d"])
+    } else {
+      for folder in paths.settingFolders { _ = applyFile("\(folder)/\(Self.fileName)") }
+      applyDropIns(folders: paths.settingFolders.map { "\($0)/\(Self.fileName).d" })
+    }
+    checkRelations()
+  }
+
+  /// Returns false when there is no such file.
+  private mutating func applyFile(_ path: String) -> Bool {
+    switch ConfigurationFile.read(path) {
+    case .missing: return false
+    case .masked: break
+    case .unreadable(let problem): problems.append(problem)
+    case .file(let file): apply(file.bytes, file: path)
+    }
+    return true
+  }
+
+  private mutating func applyDropIns(folders: [String]) {
+    var pathsByName: [String: String] = [:]
+    for folder in folders {
+      switch ConfigurationFile.tomlNames(in: folder) {
+      case .success(let names): for name in names { pathsByName[name] = "\(folder)/\(name)" }
+      case .failure(let failure): problems.append(failure.problem)
+      }
+    }
+    let ordered = pathsByName.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    for (_, path) in ordered { _ = applyFile(path) }
+  }
+
+  /// Sets what one file sets, and notes each of its mistakes in the order of its lines.
+  mutating func apply(_ bytes: [UInt8], file: String) {
+    let (document, syntaxProblems) = TOMLDocument.parse(bytes, file: file)
+    problems += syntaxProblems
+    guard let document else { return }
+    var found: [ConfigurationProblem] = []
+    for (key, node) in document.root where SettingDescription.Section(rawValue: key) == nil {
+      apply(node, key: key, section: .daemon, document, &found)
+    }
+    for section in SettingDescription.Section.allCases where section != .daemon {
+      switch document.root[section.rawValue] {
+      case nil: break
+      case .table(let members):
+        for (key, node) in members { apply(node, key: key, section: section, document, &found) }
+      case .some(let node):
+        found.append(
+          document.problem(
+            [.key(section.rawValue)],
+            "is \(node.kindName), not a table; write [\(section.rawValue)] on a line of its own "
+              + "and its settings below"))
+      }
+    }
+    problems += found.sorted { ($0.line ?? 0, $0.key ?? "") < ($1.line ?? 0, $1.key ?? "") }
+  }
+
+  private mutating func apply(
+    _ node: TOMLNode, key: String, section: SettingDescription.Section, _ document: TOMLDocument,
+    _ found: inout [ConfigurationProblem]
+  ) {
+    let path: [TOMLPathComponent] =
+      section == .daemon ? [.key(key)] : [.key(section.rawValue), .key(key)]
+    let known = SettingDescription.all.first { $0.section == section && $0.name == key }
+    guard let setting = known else {
+      found.append(document.problem(path, Self.unknownKey(key, in: section)))
+      return
+    }
+    do {
+      try setting.set(node, in: &configuration)
+      configuration.sources[setting.fullName] = .file(
+        path: document.file, line: document.line(of: path))
+    } catch {
+      found.append(document.problem(path, error.message))
+    }
+  }
+
+  private static func unknownKey(_ key: String, in section: SettingDescription.Section) -> String {
+    let sentence = "there is no such setting"
+    if let elsewhere = SettingDescription.all.first(where: { $0.name == key }) {
+      switch elsewhere.section {
+      case .daemon: return sentence + " here; it belongs at the top of the file, above any [table]"
+      case .policy: return sentence + " here; it belongs in [policy]"
+      }
+    }
+    // A table mistyped is told of at the top, where its name stands.
+    let names = SettingDescription.all.filter { $0.section == section }.map(\.name)
+      + (section == .daemon ? ["policy"] : [])
+    if let nearest = nearestName(to: key, among: names) {
+      return sentence + "; did you mean \(nearest)?"
+    }
+    if let elsewhere = nearestName(to: key, among: SettingDescription.all.map(\.name)),
+      let setting = SettingDescription.all.first(where: { $0.name == elsewhere })
+    {
+      return sentence + "; did you mean \(setting.fullName)?"
+    }
+    return sentence + "; taskctl config lists all that there are"
+  }
+
+  /// Checks the relations between limits, each told of where a file sets one of them. A relation
+  /// with a limit that was refused already is not judged.
+  mutating func checkRelations() {
+    for sentence in configuration.policy.problems {
+      let words = Set(sentence.split { !$0.isLetter }.map(String.init))
+      let involved = SettingDescription.all.filter { words.contains($0.name) }
+      let refused = Set(problems.compactMap(\.key))
+      if involved.contains(where: { refused.contains($0.fullName) }) { continue }
+      let values = involved.map { "\($0.name) is \($0.value(in: configuration))" }
+        .joined(separator: ", ")
+      let message = values.isEmpty ? sentence : "\(sentence); \(values)"
+      let setting = involved.first { configuration.sources[$0.fullName] != nil }
+      switch setting.flatMap({ configuration.sources[$0.fullName] }) ?? .builtIn {
+      case .builtIn: problems.append(ConfigurationProblem(file: "default", message: message))
+      case .file(let path, let line):
+        problems.append(
+          ConfigurationProblem(file: path, line: line, key: setting?.fullName, message: message))
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/// How the processes of an instance are stopped.
+public enum SuspendMechanism: String, CaseIterable, Hashable, Sendable {
+  /// By the freezer where the instance has a cgroup of its own, else by signals.
+  case auto
+  /// SIGSTOP to every process.
+  case signal
+  /// `cgroup.freeze`; an instance without a cgroup of its own cannot be suspended so.
+  case freezer
+}
+
+/// What is written to the log: records of this level and graver ones, in syslog's words.
+public enum LogLevel: String, CaseIterable, Hashable, Sendable {
+  case error, warning, notice, info, debug
+}
+
+/// The settings that are the daemon's own and none of the policy's.
+public struct DaemonOptions: Hashable, Sendable {
+  /// `suspend-mechanism`.
+  public var suspendMechanism = SuspendMechanism.auto
+  /// `suspend-timeout`: how long all processes of an instance may take to be seen stopped; then the
+  /// suspension is undone. Source: this project; a stop takes milliseconds, a process in an
+  /// uninterruptible wait on a disk up to seconds.
+  public var suspendTimeout: Duration = .seconds(2)
+  /// `operator-group`: its members are operators, beside root and the daemon's own user. Empty for
+  /// none.
+  public var operatorGroup = "taskschedd"
+  /// `log-level`.
+  public var logLevel = LogLevel.info
+  /// `MaxConnectionsPerUser`. Source: this project; the benchmark's 5,000 registered clients hold
+  /// two connections each at most.
+  public var connectionsPerUserMax = 16384
+  /// `MaxQueuedBytesPerConnection`: what a slow reader may leave unread before its connection is
+  /// closed. Source: this project; the longest message is as long.
+  public var queuedBytesPerConnectionMax = 1 << 20
+
+  public init() {}
+}

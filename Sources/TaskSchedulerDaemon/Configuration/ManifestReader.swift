@@ -1,0 +1,263 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Reads one manifest's document, noting each mistake.
+struct ManifestReader {
+  private let document: TOMLDocument
+  private let scope: ConfigurationPaths.Scope
+  private var manifest: ApplicationManifest
+  private var problems: [ConfigurationProblem] = []
+
+  /// The keys of a manifest.
+  enum Key: String, CaseIterable {
+    case id, name, command, environment, multitasking, user, seat
+    case workingDirectory = "working-directory"
+    case backgroundModes = "background-modes"
+    case suspendMechanism = "suspend-mechanism"
+  }
+
+  /// The longest display name in bytes, as for a task's name in the interface.
+  static let nameBytesMax = 256
+  /// Names of variables that the daemon sets itself start so.
+  static let reservedPrefix = "TASKSCHEDD_"
+
+  /// Reads `document` as the manifest of `id`, the name of its file.
+  static func read(
+    _ document: TOMLDocument, id: ApplicationID, scope: ConfigurationPaths.Scope
+  ) -> (manifest: ApplicationManifest, problems: [ConfigurationProblem]) {
+    var reader = ManifestReader(
+      document: document, scope: scope,
+      manifest: ApplicationManifest(id: id, file: document.file))
+    for (name, node) in document.root { reader.read(name, node) }
+    if document.root[Key.id.rawValue] == nil {
+      reader.problems.append(
+        ConfigurationProblem(
+          file: document.file, key: Key.id.rawValue, message: "is missing; write id = \"\(id)\""))
+    }
+    let ordered = reader.problems.sorted {
+      ($0.line ?? 0, $0.key ?? "") < ($1.line ?? 0, $1.key ?? "")
+    }
+    return (reader.manifest, ordered)
+  }
+
+  private init(
+    document: TOMLDocument, scope: ConfigurationPaths.Scope, manifest: ApplicationManifest
+  ) {
+    self.document = document
+    self.scope = scope
+    self.manifest = manifest
+  }
+
+  private mutating func read(_ name: String, _ node: TOMLNode) {
+    guard let key = Key(rawValue: name) else {
+      let nearest = nearestName(to: name, among: Key.allCases.map(\.rawValue))
+      let all = Key.allCases.map(\.rawValue).joined(separator: ", ")
+      refuse(
+        [.key(name)],
+        "a manifest has no such key; "
+          + (nearest.map { "did you mean \($0)?" } ?? "it may have \(all)"))
+      return
+    }
+    switch key {
+    case .id: readID(node)
+    case .name: readName(node)
+    case .command: readCommand(node)
+    case .environment: readEnvironment(node)
+    case .workingDirectory: readWorkingDirectory(node)
+    case .backgroundModes: readBackgroundModes(node)
+    case .multitasking: readMultitasking(node)
+    case .user: readUser(node)
+    case .seat: readSeat(node)
+    case .suspendMechanism: readSuspendMechanism(node)
+    }
+  }
+
+  private mutating func refuse(_ path: [TOMLPathComponent], _ message: String) {
+    problems.append(document.problem(path, message))
+  }
+
+  private mutating func string(
+    _ key: Key, _ node: TOMLNode, example: String
+  ) -> String? {
+    if case .string(let text) = node { return text }
+    refuse([.key(key.rawValue)], "is \(node.kindName), not a string; write it as \(example)")
+    return nil
+  }
+
+  private mutating func readID(_ node: TOMLNode) {
+    let expected = manifest.id.name
+    guard let id = string(.id, node, example: "\"\(expected)\""), id != expected else { return }
+    refuse(
+      [.key(Key.id.rawValue)],
+      "\(quoted(id)) is not what the file is named by; write \"\(expected)\" or rename the file")
+  }
+
+  private mutating func readName(_ node: TOMLNode) {
+    guard let name = string(.name, node, example: "\"Mail\"") else { return }
+    let hasControls = name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    guard !name.isEmpty, name.utf8.count <= Self.nameBytesMax, !hasControls else {
+      refuse(
+        [.key(Key.name.rawValue)],
+        "\(quoted(name)) is no name for people; write 1 to \(Self.nameBytesMax) bytes "
+          + "without line ends or other control characters")
+      return
+    }
+    manifest.displayName = name
+  }
+
+  private mutating func readCommand(_ node: TOMLNode) {
+    let path: [TOMLPathComponent] = [.key(Key.command.rawValue)]
+    let example = "[\"/usr/bin/program\", \"argument\"]"
+    guard case .array(let elements) = node else {
+      refuse(
+        path, "is \(node.kindName), not an array; write the program and each argument as a "
+          + "string of its own: \(example)")
+      return
+    }
+    var words: [String] = []
+    for (index, element) in elements.enumerated() {
+      if case .string(let word) = element {
+        words.append(word)
+      } else {
+        refuse(path + [.index(index)], "is \(element.kindName), not a string; put it in quotes")
+      }
+    }
+    guard words.count == elements.count else { return }
+    guard let program = words.first else {
+      refuse(path, "is empty; write \(example), or leave the key out if it is not to be launched")
+      return
+    }
+    guard program.hasPrefix("/") || (!program.isEmpty && !program.contains("/")) else {
+      refuse(
+        path + [.index(0)],
+        "\(quoted(program)) is no program; write an absolute path, or a name that is in PATH")
+      return
+    }
+    manifest.command = words
+  }
+
+  private mutating func readEnvironment(_ node: TOMLNode) {
+    let path: [TOMLPathComponent] = [.key(Key.environment.rawValue)]
+    guard case .table(let members) = node else {
+      refuse(
+        path, "is \(node.kindName), not a table; write { NAME = \"value\" }, or [environment] "
+          + "with a line for each variable")
+      return
+    }
+    for (name, value) in members {
+      let memberPath = path + [.key(name)]
+      guard Self.isVariableName(name) else {
+        refuse(
+          memberPath,
+          "is no variable's name; write letters, digits and _, first no digit")
+        continue
+      }
+      guard !name.hasPrefix(Self.reservedPrefix) else {
+        refuse(memberPath, "names that start with \(Self.reservedPrefix) are the daemon's own")
+        continue
+      }
+      guard case .string(let text) = value else {
+        refuse(memberPath, "is \(value.kindName), not a string; put it in quotes")
+        continue
+      }
+      manifest.environment[name] = text
+    }
+  }
+
+  private static func isVariableName(_ name: String) -> Bool {
+    !name.isEmpty
+      && name.unicodeScalars.enumerated().allSatisfy { index, scalar in
+        switch scalar {
+        case "a"..."z", "A"..."Z", "_": true
+        case "0"..."9": index > 0
+        default: false
+        }
+      }
+  }
+
+  private mutating func readWorkingDirectory(_ node: TOMLNode) {
+    guard let folder = string(.workingDirectory, node, example: "\"/var/lib/mail\"") else { return }
+    guard folder.hasPrefix("/") else {
+      refuse(
+        [.key(Key.workingDirectory.rawValue)],
+        "\(quoted(folder)) is no absolute path; write one, such as \"/var/lib/mail\"")
+      return
+    }
+    manifest.workingDirectory = folder
+  }
+
+  private mutating func readBackgroundModes(_ node: TOMLNode) {
+    let path: [TOMLPathComponent] = [.key(Key.backgroundModes.rawValue)]
+    let names = BackgroundMode.allCases.map(\.rawValue)
+    guard case .array(let elements) = node else {
+      refuse(
+        path, "is \(node.kindName), not an array; write some of \(names.joined(separator: ", ")), "
+          + "such as [\"audio\"]")
+      return
+    }
+    var modes: Set<BackgroundMode> = []
+    for (index, element) in elements.enumerated() {
+      let elementPath = path + [.index(index)]
+      do {
+        let name = try SettingKind.choice(element, names)
+        if let mode = BackgroundMode(rawValue: name), !modes.insert(mode).inserted {
+          refuse(elementPath, "\"\(name)\" is named twice; once is enough")
+        }
+      } catch {
+        refuse(elementPath, error.message)
+      }
+    }
+    manifest.backgroundModes = BackgroundMode.allCases.filter(modes.contains)
+  }
+
+  private mutating func readMultitasking(_ node: TOMLNode) {
+    guard case .boolean(let flag) = node else {
+      refuse(
+        [.key(Key.multitasking.rawValue)],
+        "is \(node.kindName); write true, or false to opt out, without quotes")
+      return
+    }
+    manifest.multitasking = flag
+  }
+
+  private mutating func readUser(_ node: TOMLNode) {
+    let path: [TOMLPathComponent] = [.key(Key.user.rawValue)]
+    guard scope == .system else {
+      refuse(
+        path, "only the system's daemon runs an application as another user; take it out, or "
+          + "move the manifest to /etc/taskschedd/applications")
+      return
+    }
+    guard let name = string(.user, node, example: "\"mail\"") else { return }
+    guard let account = Account(name: name) else {
+      refuse(path, "there is no user \(quoted(name)) on this machine; create it or name another")
+      return
+    }
+    manifest.account = account
+  }
+
+  private mutating func readSeat(_ node: TOMLNode) {
+    guard let name = string(.seat, node, example: "\"seat0\"") else { return }
+    // logind's rule for the name of a seat (systemd, src/login/logind-seat.c, seat_name_is_valid).
+    let isName =
+      name.hasPrefix("seat") && name.utf8.count > 4 && name.utf8.count <= 255
+      && name.utf8.allSatisfy(TOMLKeyLocator.isBareKeyByte)
+    guard isName else {
+      refuse(
+        [.key(Key.seat.rawValue)],
+        "\(quoted(name)) is no seat; write \"seat\" followed by letters, digits, - or _, "
+          + "such as \"seat0\" (loginctl list-seats)")
+      return
+    }
+    manifest.seat = SeatID(name)
+  }
+
+  private mutating func readSuspendMechanism(_ node: TOMLNode) {
+    do {
+      let name = try SettingKind.choice(node, SuspendMechanism.allCases.map(\.rawValue))
+      manifest.suspendMechanism = SuspendMechanism(rawValue: name)
+    } catch {
+      refuse([.key(Key.suspendMechanism.rawValue)], error.message)
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import TaskSchedulerCore
+
+/// One setting of taskschedd.toml: its name, what it may be, and where it is kept.
+public struct SettingDescription: Sendable {
+  /// The table that it stands in.
+  public enum Section: String, CaseIterable, Sendable {
+    /// At the top of the file, in kebab case: the daemon's own.
+    case daemon = ""
+    /// `[policy]`: the contract's limits, under the contract's names.
+    case policy
+  }
+
+  public var name: String
+  public var section: Section
+  public var kind: SettingKind
+  /// What it does, for the commented file and for people.
+  public var summary: String
+  private var read: @Sendable (Configuration) -> SettingValue
+  private var write: @Sendable (inout Configuration, SettingValue) -> Void
+
+  /// With its table: `policy.CallbackTimeout`.
+  public var fullName: String { section == .daemon ? name : "\(section.rawValue).\(name)" }
+
+  /// The path to it in a document.
+  public var path: [TOMLPathComponent] {
+    section == .daemon ? [.key(name)] : [.key(section.rawValue), .key(name)]
+  }
+
+  /// Its value in `configuration`, as written without quotes.
+  public func value(in configuration: Configuration) -> String {
+    read(configuration).description
+  }
+
+  /// Its value in `configuration`, as the file writes it.
+  public func tomlText(in configuration: Configuration) -> String {
+    read(configuration).tomlText
+  }
+
+  /// Reads `node` as its kind and keeps it in `configuration`, which a refusal leaves as it was.
+  public func set(
+    _ node: TOMLNode, in configuration: inout Configuration
+  ) throws(SettingRefusal) {
+    write(&configuration, try kind.value(of: node))
+  }
+}
+
+extension SettingDescription {
+  /// All settings, in the order of the commented file.
+  public static let all: [SettingDescription] = daemonSettings + policySettings
+
+  private static let daemonSettings: [SettingDescription] = [
+    .choice(
+      "suspend-mechanism", \.options.suspendMechanism,
+      "How the processes of an application are stopped: by the freezer of their cgroup, by "
+        + "signals, or by the freezer where they have a cgroup of their own (auto)."),
+    .timeSpan(
+      .daemon, "suspend-timeout", \.options.suspendTimeout, .milliseconds(10) ... .seconds(60),
+      "How long all processes of an application may take to be seen stopped. Then the suspension "
+        + "is undone, reported, and tried again later."),
+    .flag(
+      "multitasking-supported", \.policy.multitaskingSupported,
+      "Whether anything runs in the background at all. Where false, an application that is sent "
+        + "away is terminated."),
+    SettingDescription(
+      name: "operator-group", section: .daemon, kind: .groupName,
+      summary: "The group whose members may operate every application, as root may; \"\" for none.",
+      read: { .text($0.options.operatorGroup) },
+      write: { if case .text(let name) = $1 { $0.options.operatorGroup = name } }),
+    .choice(
+      "log-level", \.options.logLevel,
+      "What is written to the log: records of this level and graver ones."),
+  ]
+
+  private static let policySettings: [SettingDescription] = [
+    .timeSpan(
+      .policy, "CallbackTimeout", \.policy.callbackTimeout, .milliseconds(10) ... .seconds(3600),
+      "How long an application has to acknowledge each lifecycle callback. Then it is killed."),
+    .timeSpan(
+      .policy, "TerminateTimeout", \.policy.terminateTimeout, .milliseconds(10) ... .seconds(3600),
+      "How long an application that is ended by SIGTERM has before SIGKILL."),
+    .timeSpan(
+      .policy, "BackgroundTime", \.policy.backgroundTime, .milliseconds(50) ... .seconds(86_400),
+      "How long background tasks may run, counted from when the application entered the "
+        + "background."),
+    .timeSpan(
+      .policy, "ExpirationLead", \.policy.expirationLead, .milliseconds(10) ... .seconds(3600),
+      "How long before that limit the expiration handlers are called. Less than BackgroundTime."),
+    .timeSpan(
+      .policy, "LaunchTime", \.policy.launchTime, .milliseconds(10) ... .seconds(3600),
+      "How long an application that was launched in the background may run before it opens its "
+        + "event stream. Then it is taken for one that knows nothing of the scheduler."),
+    .timeSpan(
+      .policy, "SuspendRetryInterval", \.policy.suspendRetryInterval,
+      .milliseconds(10) ... .seconds(3600),
+      "After a suspension that could not complete, the time to the next try."),
+    .timeSpan(
+      .policy, "TracerCheckInterval", \.policy.tracerCheckInterval,
+      .milliseconds(10) ... .seconds(60),
+      "While a debugger holds an application's limits, how often it is looked whether it has "
+        + "left."),
+    .count(
+      "MaxTasksPerApplication", \.policy.tasksPerApplicationMax, 1...1_000_000,
+      "How many background tasks an application may have outstanding."),
+    .count(
+      "MaxApplicationsPerUser", \.policy.applicationsPerUserMax, 1...1_000_000,
+      "How many applications of one user may run."),
+    .count(
+      "MaxQueuedCallbacks", \.policy.queuedCallbacksMax, 4...65_536,
+      "How many callbacks an application may leave unacknowledged before no more changes of state "
+        + "are asked of it."),
+    .count(
+      "MaxEndedApplications", \.policy.endedApplicationsMax, 0...65_536,
+      "How many ended applications without a manifest are remembered for each user."),
+    .count(
+      "MaxConnectionsPerUser", \.options.connectionsPerUserMax, 1...1_000_000,
+      "How many connections one user may have open."),
+    SettingDescription(
+      name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
+      summary: "How much a client may leave unread before its connection is closed.",
+      read: { .bytes($0.options.queuedBytesPerConnectionMax) },
+      write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerConnectionMax = bytes } }),
+  ]
+}
+
+/// The ways to describe a setting by the property that keeps it.
+extension SettingDescription {
+  private typealias Property<Value> = WritableKeyPath<Configuration, Value> & Sendable
+
+  private static func timeSpan(
+    _ section: Section, _ name: String, _ property: Property<Duration>,
+    _ bounds: ClosedRange<Duration>, _ summary: String
+  ) -> SettingDescription {
+    SettingDescription(
+      name: name, section: section, kind: .timeSpan(bounds), summary: summary,
+      read: { .timeSpan($0[keyPath: property]) },
+      write: { if case .timeSpan(let span) = $1 { $0[keyPath: property] = span } })
+  }
+
+  private static func count(
+    _ name: String, _ property: Property<Int>, _ bounds: ClosedRange<Int>, _ summary: String
+  ) -> SettingDescription {
+    SettingDescription(
+      name: name, section: .policy, kind: .count(bounds), summary: summary,
+      read: { .count($0[keyPath: property]) },
+      write: { if case .count(let count) = $1 { $0[keyPath: property] = count } })
+  }
+
+  private static func flag(
+    _ name: String, _ property: Property<Bool>, _ summary: String
+  ) -> SettingDescription {
+    SettingDescription(
+      name: name, section: .daemon, kind: .flag, summary: summary,
+      read: { .flag($0[keyPath: property]) },
+      write: { if case .flag(let flag) = $1 { $0[keyPath: property] = flag } })
+  }
+
+  private static func choice<Choice: CaseIterable & RawRepresentable<String> & SendableMetatype>(
+    _ name: String, _ property: Property<Choice>, _ summary: String
+  ) -> SettingDescription {
+    SettingDescription(
+      name: name, section: .daemon, kind: .choice(Choice.allCases.map(\.rawValue)),
+      summary: summary,
+      read: { .text($0[keyPath: property].rawValue) },
+      write: {
+        if case .text(let name) = $1, let choice = Choice(rawValue: name) {
+          $0[keyPath: property] = choice
+        }
+      })
+  }
+}

@@ -1,0 +1,200 @@
+/// What a setting may be set to.
+public enum SettingKind: Hashable, Sendable {
+  case timeSpan(ClosedRange<Duration>)
+  case count(ClosedRange<Int>)
+  case bytes(ClosedRange<Int>)
+  case flag
+  case choice([String])
+  /// A group of the machine's account database, or empty for none.
+  case groupName
+}
+
+/// A setting's value, checked against its kind.
+public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
+  case timeSpan(Duration)
+  case count(Int)
+  case bytes(Int)
+  case flag(Bool)
+  case text(String)
+
+  /// As it would be written in the file, without quotes.
+  public var description: String {
+    switch self {
+    case .timeSpan(let span): TimeSpan.format(span)
+    case .count(let count): String(count)
+    case .bytes(let bytes): ByteCount.format(bytes)
+    case .flag(let flag): flag ? "true" : "false"
+    case .text(let text): text
+    }
+  }
+
+  /// As it is written in the file.
+  public var tomlText: String {
+    switch self {
+    case .count, .flag: description
+    case .timeSpan, .bytes, .text: "\"\(description)\""
+    }
+  }
+}
+
+/// A refused value: what is wrong and what would be right.
+public struct SettingRefusal: Error, Hashable, Sendable {
+  public var message: String
+}
+
+extension SettingKind {
+  /// Reads a TOML value as this kind.
+  public func value(of node: TOMLNode) throws(SettingRefusal) -> SettingValue {
+    switch self {
+    case .timeSpan(let bounds): .timeSpan(try Self.timeSpan(node, bounds))
+    case .count(let bounds): .count(try Self.count(node, bounds))
+    case .bytes(let bounds): .bytes(try Self.bytes(node, bounds))
+    case .flag: .flag(try Self.flag(node))
+    case .choice(let names): .text(try Self.choice(node, names))
+    case .groupName: .text(try Self.groupName(node))
+    }
+  }
+
+  private static func timeSpan(
+    _ node: TOMLNode, _ bounds: ClosedRange<Duration>
+  ) throws(SettingRefusal) -> Duration {
+    let text: String
+    switch node {
+    case .string(let string): text = string
+    case .integer(let seconds): text = String(seconds)
+    // The shortest text that reads back as the same number, which exponents do not occur in for
+    // spans within any setting's bounds.
+    case .number(let seconds): text = String(seconds)
+    case .table, .array, .boolean, .date:
+      throw SettingRefusal(
+        message: "is \(node.kindName), not a time span; write it as systemd does, such as \"6s\"")
+    }
+    let lowest = TimeSpan.format(bounds.lowerBound)
+    let range = "from \(lowest) to \(TimeSpan.format(bounds.upperBound))"
+    if text == "infinity" {
+      throw SettingRefusal(message: "\"infinity\" is not allowed here; it may be \(range)")
+    }
+    guard let span = TimeSpan.parse(text) else {
+      throw SettingRefusal(
+        message: "\(quoted(text)) is not a time span; "
+          + "write it as systemd does, such as \"6s\" or \"1min 30s\"")
+    }
+    guard bounds.contains(span) else {
+      throw SettingRefusal(message: "\(TimeSpan.format(span)) is out of bounds; it may be \(range)")
+    }
+    return span
+  }
+
+  private static func count(
+    _ node: TOMLNode, _ bounds: ClosedRange<Int>
+  ) throws(SettingRefusal) -> Int {
+    let range = "from \(bounds.lowerBound) to \(bounds.upperBound)"
+    guard case .integer(let count) = node else {
+      throw SettingRefusal(
+        message: "is \(node.kindName), not an integer; "
+          + "write a number without quotes, \(range)")
+    }
+    guard bounds.contains(count) else {
+      throw SettingRefusal(message: "\(count) is out of bounds; it may be \(range)")
+    }
+    return count
+  }
+
+  private static func bytes(
+    _ node: TOMLNode, _ bounds: ClosedRange<Int>
+  ) throws(SettingRefusal) -> Int {
+    let count: Int?
+    switch node {
+    case .integer(let integer): count = integer
+    case .string(let text): count = ByteCount.parse(text)
+    case .table, .array, .number, .boolean, .date: count = nil
+    }
+    guard let count else {
+      let found = if case .string(let text) = node { quoted(text) } else { node.kindName }
+      throw SettingRefusal(
+        message: "\(found) is not a number of bytes; write it as systemd does, "
+          + "such as 65536, \"64K\" or \"1M\"")
+    }
+    guard bounds.contains(count) else {
+      throw SettingRefusal(
+        message: "\(ByteCount.format(count)) is out of bounds; it may be from "
+          + "\(ByteCount.format(bounds.lowerBound)) to \(ByteCount.format(bounds.upperBound))")
+    }
+    return count
+  }
+
+  private static func flag(_ node: TOMLNode) throws(SettingRefusal) -> Bool {
+    guard case .boolean(let flag) = node else {
+      throw SettingRefusal(
+        message: "is \(node.kindName); write true or false, without quotes")
+    }
+    return flag
+  }
+
+  /// Reads one of some names, and suggests the nearest for one mistyped.
+  static func choice(_ node: TOMLNode, _ names: [String]) throws(SettingRefusal) -> String {
+    let allowed = names.map { "\"\($0)\"" }.joined(separator: ", ")
+    guard case .string(let name) = node else {
+      throw SettingRefusal(message: "is \(node.kindName), not a string; write one of \(allowed)")
+    }
+    guard names.contains(name) else {
+      let hint = nearestName(to: name, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
+      throw SettingRefusal(message: "\(quoted(name)) is none of \(allowed)\(hint)")
+    }
+    return name
+  }
+
+  private static func groupName(_ node: TOMLNode) throws(SettingRefusal) -> String {
+    guard case .string(let name) = node else {
+      throw SettingRefusal(
+        message: "is \(node.kindName), not a string; write a group's name, or \"\" for none")
+    }
+    // The names that systemd's sysusers accepts in its strict mode.
+    let isName =
+      name.utf8.count <= 31
+      && name.unicodeScalars.enumerated().allSatisfy { index, scalar in
+        switch scalar {
+        case "a"..."z", "A"..."Z", "_": true
+        case "0"..."9", "-": index > 0
+        default: false
+        }
+      }
+    guard isName else {
+      throw SettingRefusal(
+        message: "\(quoted(name)) is not a group's name; write letters, digits, - and _ "
+          + "(31 at most, first a letter or _), or \"\" for none")
+    }
+    return name
+  }
+}
+
+/// A text of the file in a message: quoted, escaped and cut to what a line can hold.
+func quoted(_ text: String) -> String {
+  let lengthMax = 80
+  return text.count <= lengthMax
+    ? text.debugDescription : String(text.prefix(lengthMax)).debugDescription + "…"
+}
+
+/// Numbers of bytes as systemd writes them: to the base 1024.
+public enum ByteCount {
+  private static let units: [(suffix: Character, bytes: Int)] = [
+    ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10), ("B", 1),
+  ]
+
+  /// Reads `65536`, `64K`, `1M` or `2G`; nil for anything else.
+  public static func parse(_ text: String) -> Int? {
+    let unit = units.first { $0.suffix == text.last }
+    let digits = unit == nil ? text[...] : text.dropLast()
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let count = Int(digits)
+    else { return nil }
+    let (bytes, overflow) = count.multipliedReportingOverflow(by: unit?.bytes ?? 1)
+    return overflow ? nil : bytes
+  }
+
+  /// In the largest unit that divides it.
+  public static func format(_ bytes: Int) -> String {
+    let unit = units.first { bytes >= $0.bytes && bytes % $0.bytes == 0 && $0.bytes > 1 }
+    return unit.map { "\(bytes / $0.bytes)\($0.suffix)" } ?? String(bytes)
+  }
+}

@@ -1,0 +1,268 @@
+/// One step of a path into a TOML document.
+public enum TOMLPathComponent: Hashable, Sendable {
+  case key(String)
+  case index(Int)
+}
+
+/// Finds the line that each key and array element of a TOML document stands on, which the parser
+/// does not tell.
+///
+/// It only scans: what is no TOML makes it stop early, and the parser reports it. Two things that
+/// the parser would report poorly are noted on the way: keys given twice, with both lines, and
+/// escaped NULs, which would cut a string short.
+public struct TOMLKeyLocator: Sendable {
+  /// A key that is given more than once.
+  public struct Duplicate: Hashable, Sendable {
+    public var path: [TOMLPathComponent]
+    public var line: Int
+    public var firstLine: Int
+  }
+
+  /// The line (from 1) where each key, table or array element is first given.
+  public private(set) var lines: [[TOMLPathComponent]: Int] = [:]
+  /// Keys and tables given again, in the order of the file.
+  public private(set) var duplicates: [Duplicate] = []
+  /// The lines on which a string holds an escaped NUL.
+  public private(set) var nullEscapeLines: [Int] = []
+
+  private let text: [UInt8]
+  private var position = 0
+  private var line = 1
+  /// What a header or a key defines itself, as against the tables that its dots imply.
+  private var explicit: Set<[TOMLPathComponent]> = []
+  /// How many tables each array of tables has so far.
+  private var tableCounts: [[TOMLPathComponent]: Int] = [:]
+  /// Nesting of arrays and inline tables beyond which scanning stops; TOMLKit's own limit is 256.
+  private static let depthMax = 256
+
+  /// Scans a whole document.
+  public init(text: [UInt8]) {
+    self.text = text
+    if text.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    _ = scanDocument()
+  }
+
+  /// The line of `path`, or of the nearest thing that holds it.
+  public func line(of path: [TOMLPathComponent]) -> Int? {
+    var path = path
+    while !path.isEmpty {
+      if let line = lines[path] { return line }
+      path.removeLast()
+    }
+    return nil
+  }
+
+  // Each scanning step returns nil when it meets what is no TOML.
+
+  private mutating func scanDocument() -> Void? {
+    var table: [TOMLPathComponent] = []
+    while true {
+      skipBlank(newlines: true)
+      guard position < text.count else { return () }
+      if peek == UInt8(ascii: "[") {
+        guard let header = scanHeader() else { return nil }
+        table = header
+      } else {
+        guard scanKeyValue(in: table, depth: 0) != nil else { return nil }
+      }
+      skipBlank(newlines: false)
+      guard position == text.count || peek == UInt8(ascii: "\n") else { return nil }
+    }
+  }
+
+  private mutating func scanHeader() -> [TOMLPathComponent]? {
+    let headerLine = line
+    position += 1
+    let isArray = peek == UInt8(ascii: "[")
+    if isArray { position += 1 }
+    guard let names = scanKeyPath(), take("]"), !isArray || take("]") else { return nil }
+    var path: [TOMLPathComponent] = []
+    for (offset, name) in names.enumerated() {
+      path.append(.key(name))
+      let isLast = offset == names.count - 1
+      if isLast && isArray {
+        let count = tableCounts[path, default: 0]
+        tableCounts[path] = count + 1
+        if lines[path] == nil { lines[path] = headerLine }
+        path.append(.index(count))
+        record(path, line: headerLine, isExplicit: true)
+      } else {
+        record(path, line: headerLine, isExplicit: isLast)
+        if !isLast, let count = tableCounts[path] { path.append(.index(count - 1)) }
+      }
+    }
+    return path
+  }
+
+  private mutating func scanKeyValue(in table: [TOMLPathComponent], depth: Int) -> Void? {
+    let keyLine = line
+    guard let names = scanKeyPath(), take("=") else { return nil }
+    var path = table
+    for (offset, name) in names.enumerated() {
+      path.append(.key(name))
+      record(path, line: keyLine, isExplicit: offset == names.count - 1)
+    }
+    return scanValue(at: path, depth: depth)
+  }
+
+  private mutating func record(_ path: [TOMLPathComponent], line: Int, isExplicit: Bool) {
+    if isExplicit, !explicit.insert(path).inserted {
+      duplicates.append(Duplicate(path: path, line: line, firstLine: lines[path] ?? line))
+    }
+    if lines[path] == nil { lines[path] = line }
+  }
+
+  private mutating func scanKeyPath() -> [String]? {
+    var names: [String] = []
+    while true {
+      skipBlank(newlines: false)
+      guard let name = scanKey() else { return nil }
+      names.append(name)
+      guard take(".") else { return names }
+    }
+  }
+
+  private mutating func scanKey() -> String? {
+    guard let first = peek else { return nil }
+    if first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") {
+      return scanString(quote: first, isMultiline: false)
+    }
+    let start = position
+    while let byte = peek, Self.isBareKeyByte(byte) { position += 1 }
+    return start == position ? nil : String(decoding: text[start..<position], as: UTF8.self)
+  }
+
+  private mutating func scanValue(at path: [TOMLPathComponent], depth: Int) -> Void? {
+    guard depth < Self.depthMax else { return nil }
+    skipBlank(newlines: false)
+    guard let first = peek else { return nil }
+    switch first {
+    case UInt8(ascii: "\""), UInt8(ascii: "'"):
+      let isMultiline =
+        position + 2 < text.count && text[position + 1] == first && text[position + 2] == first
+      return scanString(quote: first, isMultiline: isMultiline).map { _ in () }
+    case UInt8(ascii: "["): return scanArray(at: path, depth: depth)
+    case UInt8(ascii: "{"): return scanInlineTable(at: path, depth: depth)
+    default:
+      let ends = Array(",]}#\n\r".utf8)
+      while let byte = peek, !ends.contains(byte) { position += 1 }
+      return ()
+    }
+  }
+
+  private mutating func scanArray(at path: [TOMLPathComponent], depth: Int) -> Void? {
+    position += 1
+    var index = 0
+    while true {
+      skipBlank(newlines: true)
+      if take("]") { return () }
+      let element = path + [.index(index)]
+      lines[element] = line
+      guard scanValue(at: element, depth: depth + 1) != nil else { return nil }
+      index += 1
+      skipBlank(newlines: true)
+      guard take(",") || peek == UInt8(ascii: "]") else { return nil }
+    }
+  }
+
+  private mutating func scanInlineTable(at path: [TOMLPathComponent], depth: Int) -> Void? {
+    position += 1
+    while true {
+      skipBlank(newlines: false)
+      if take("}") { return () }
+      guard scanKeyValue(in: path, depth: depth + 1) != nil else { return nil }
+      skipBlank(newlines: false)
+      guard take(",") || peek == UInt8(ascii: "}") else { return nil }
+    }
+  }
+
+  /// Takes a string with its quotes and returns what it says; escapes are undone only as far as a
+  /// key may need them.
+  private mutating func scanString(quote: UInt8, isMultiline: Bool) -> String? {
+    let quoteCount = isMultiline ? 3 : 1
+    let takesEscapes = quote == UInt8(ascii: "\"")
+    position += quoteCount
+    var content: [UInt8] = []
+    while let byte = peek {
+      if byte == quote {
+        let run = text[position...].prefix { $0 == quote }.count
+        if run >= quoteCount {
+          // A multi-line string may end in one or two quotes of its own.
+          position += isMultiline ? min(run, 5) : 1
+          return String(decoding: content, as: UTF8.self)
+        }
+        content += text[position..<position + run]
+        position += run
+      } else if byte == UInt8(ascii: "\\") && takesEscapes {
+        guard let decoded = scanEscape() else { return nil }
+        content += decoded
+      } else {
+        if byte == UInt8(ascii: "\n") {
+          guard isMultiline else { return nil }
+          line += 1
+        }
+        content.append(byte)
+        position += 1
+      }
+    }
+    return nil
+  }
+
+  private mutating func scanEscape() -> [UInt8]? {
+    position += 1
+    guard let letter = peek else { return nil }
+    position += 1
+    let digitCount = letter == UInt8(ascii: "u") ? 4 : letter == UInt8(ascii: "U") ? 8 : 0
+    guard digitCount > 0 else {
+      if letter == UInt8(ascii: "\n") { line += 1 }
+      return [Self.simpleEscapes[letter] ?? letter]
+    }
+    guard position + digitCount <= text.count else { return nil }
+    let digits = String(decoding: text[position..<position + digitCount], as: UTF8.self)
+    guard let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value) else {
+      return nil
+    }
+    position += digitCount
+    if value == 0 { nullEscapeLines.append(line) }
+    return Array(String(Character(scalar)).utf8)
+  }
+
+  private static let simpleEscapes: [UInt8: UInt8] = [
+    UInt8(ascii: "b"): 8, UInt8(ascii: "t"): 9, UInt8(ascii: "n"): 10, UInt8(ascii: "f"): 12,
+    UInt8(ascii: "r"): 13,
+  ]
+
+  private var peek: UInt8? { position < text.count ? text[position] : nil }
+
+  /// Takes one mark, with the blanks before it, if it comes next.
+  private mutating func take(_ mark: Unicode.Scalar) -> Bool {
+    skipBlank(newlines: false)
+    guard peek == UInt8(ascii: mark) else { return false }
+    position += 1
+    return true
+  }
+
+  /// Skips blanks and comments, and line ends where they mean nothing.
+  private mutating func skipBlank(newlines: Bool) {
+    while let byte = peek {
+      switch byte {
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): position += 1
+      case UInt8(ascii: "#"): while let byte = peek, byte != UInt8(ascii: "\n") { position += 1 }
+      case UInt8(ascii: "\n") where newlines:
+        position += 1
+        line += 1
+      default: return
+      }
+    }
+  }
+
+  /// Whether a key may hold this byte without quotes.
+  static func isBareKeyByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}

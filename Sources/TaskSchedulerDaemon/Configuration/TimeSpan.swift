@@ -1,0 +1,113 @@
+/// Time spans as systemd writes them (systemd.time(7), "PARSING TIME SPANS").
+public enum TimeSpan {
+  /// The longest span that can be written: systemd's own limit is 2^64 µs; ours is that of a signed
+  /// 64-bit count of nanoseconds, about 292 years, which is what the scheduler's clock holds.
+  public static let nanosecondsMax = Int64.max
+
+  /// The units, each with systemd's spellings and its length in nanoseconds. A month is 30.44 days
+  /// and a year 365.25 days, as in systemd.
+  private static let units: [(spellings: [String], nanoseconds: Int64)] = [
+    (["nsec", "ns"], 1),
+    (["usec", "us", "µs", "μs"], 1_000),
+    (["msec", "ms"], 1_000_000),
+    (["seconds", "second", "sec", "s", ""], 1_000_000_000),
+    (["minutes", "minute", "min", "m"], 60_000_000_000),
+    (["hours", "hour", "hr", "h"], 3_600_000_000_000),
+    (["days", "day", "d"], 86_400_000_000_000),
+    (["weeks", "week", "w"], 604_800_000_000_000),
+    (["months", "month", "M"], 2_629_800_000_000_000),
+    (["years", "year", "y"], 31_557_600_000_000_000),
+  ]
+
+  /// Reads `10min`, `1min 30s`, `500ms`, `1.5h`, or a bare number of seconds. Nil for anything else:
+  /// an empty string, a sign, an unknown unit, a span too long, a fraction finer than a nanosecond,
+  /// and `infinity`, which no setting allows.
+  public static func parse(_ text: String) -> Duration? {
+    var rest = text.unicodeScalars[...]
+    var total: Int64 = 0
+    var termCount = 0
+    while true {
+      rest = rest.drop { isSpace($0) }
+      if rest.isEmpty { break }
+      guard let term = parseTerm(&rest) else { return nil }
+      let (sum, overflow) = total.addingReportingOverflow(term)
+      if overflow { return nil }
+      total = sum
+      termCount += 1
+    }
+    return termCount > 0 ? .nanoseconds(total) : nil
+  }
+
+  /// The span in systemd's spelling, largest unit first and exact to the nanosecond: `1min 30s`.
+  /// Negative spans, which no setting has, get a minus sign.
+  public static func format(_ span: Duration) -> String {
+    let (seconds, attoseconds) = span.components
+    if seconds < 0 || attoseconds < 0 { return "-" + format(.zero - span) }
+    var parts: [String] = []
+    var rest = seconds
+    let largeUnits: [(Int64, String)] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")]
+    for (length, unit) in largeUnits {
+      if rest >= length { parts.append("\(rest / length)\(unit)") }
+      rest %= length
+    }
+    var nanoseconds = attoseconds / 1_000_000_000
+    for (length, unit) in [(1_000_000, "ms"), (1_000, "us"), (1, "ns")] as [(Int64, String)] {
+      if nanoseconds >= length { parts.append("\(nanoseconds / length)\(unit)") }
+      nanoseconds %= length
+    }
+    return parts.isEmpty ? "0s" : parts.joined(separator: " ")
+  }
+
+  /// One number with its unit, in nanoseconds.
+  private static func parseTerm(_ rest: inout Substring.UnicodeScalarView) -> Int64? {
+    let whole = takeDigits(&rest)
+    var fraction = Substring.UnicodeScalarView()
+    if rest.first == "." {
+      rest.removeFirst()
+      fraction = takeDigits(&rest)
+      if fraction.isEmpty { return nil }
+    }
+    if whole.isEmpty && fraction.isEmpty { return nil }
+    rest = rest.drop { isSpace($0) }
+    let unitEnd = rest.firstIndex { isSpace($0) || isDigit($0) || $0 == "." } ?? rest.endIndex
+    let unitName = String(rest[..<unitEnd])
+    guard let unit = units.first(where: { $0.spellings.contains(unitName) })?.nanoseconds else {
+      return nil
+    }
+    rest = rest[unitEnd...]
+    return nanoseconds(whole: whole, fraction: fraction, unit: unit)
+  }
+
+  private static func nanoseconds(
+    whole: Substring.UnicodeScalarView, fraction: Substring.UnicodeScalarView, unit: Int64
+  ) -> Int64? {
+    guard let count = whole.isEmpty ? 0 : Int64(String(whole)) else { return nil }
+    let (wholePart, overflow) = count.multipliedReportingOverflow(by: unit)
+    if overflow { return nil }
+    // Digit by digit: tenths, hundredths, … of the unit, which must divide evenly.
+    var fractionPart: Int64 = 0
+    var place = unit
+    for digit in fraction {
+      let value = Int64(digit.value - 0x30)
+      if value != 0 && place % 10 != 0 { return nil }
+      place /= 10
+      fractionPart += value * place
+    }
+    let (sum, sumOverflow) = wholePart.addingReportingOverflow(fractionPart)
+    return sumOverflow ? nil : sum
+  }
+
+  private static func takeDigits(
+    _ rest: inout Substring.UnicodeScalarView
+  ) -> Substring.UnicodeScalarView {
+    let digits = rest.prefix { isDigit($0) }
+    rest = rest[digits.endIndex...]
+    return digits
+  }
+
+  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
+
+  private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == " " || scalar == "\t"
+  }
+}
