@@ -129,8 +129,8 @@ class Source {
     sd_event_source_disable_unref(source)
   }
 
-  fileprivate func enable(_ mode: Int32) {
-    let result = sd_event_source_set_enabled(source, mode)
+  fileprivate func enable(_ mode: Int) {
+    let result = sd_event_source_set_enabled(source, Int32(mode))
     precondition(result >= 0, "sd_event_source_set_enabled: errno \(-result)")
   }
 }
@@ -141,7 +141,7 @@ final class DescriptorSource: Source {
   func setEvents(_ events: UInt32) {
     let result = sd_event_source_set_io_events(source, events)
     precondition(result >= 0, "sd_event_source_set_io_events: errno \(-result)")
-    enable(events == 0 ? SD_EVENT_OFF.rawValueAsInt : SD_EVENT_ON.rawValueAsInt)
+    enable(events == 0 ? SD_EVENT_OFF : SD_EVENT_ON)
   }
 }
 
@@ -152,26 +152,22 @@ final class TimerSource: Source {
     let microseconds = nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1)
     let result = sd_event_source_set_time(source, microseconds)
     precondition(result >= 0, "sd_event_source_set_time: errno \(-result)")
-    enable(SD_EVENT_ONESHOT.rawValueAsInt)
+    enable(SD_EVENT_ONESHOT)
   }
 
   func clear() {
-    enable(SD_EVENT_OFF.rawValueAsInt)
+    enable(SD_EVENT_OFF)
   }
 }
 
 /// Work that is put off until nothing else is ready.
 final class DeferredSource: Source {
   fileprivate func setUp() {
-    sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE.rawValue))
-    enable(SD_EVENT_OFF.rawValueAsInt)
+    sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE))
+    enable(SD_EVENT_OFF)
   }
 
   func request() {
-    enable(SD_EVENT_ONESHOT.rawValueAsInt)
+    enable(SD_EVENT_ONESHOT)
   }
-}
-
-extension RawRepresentable where RawValue: BinaryInteger {
-  fileprivate var rawValueAsInt: Int32 { Int32(truncatingIfNeeded: rawValue) }
 }
