@@ -63,9 +63,11 @@ extension ControlGroup {
 
   /// The processes here and below, zombies left out; none where the group is gone. 0 stands for a
   /// process that our process namespace cannot see.
-  public func processes() throws(SystemError) -> [Int32] {
+  ///
+  /// - Parameter recursively: false for those directly in this group only.
+  public func processes(recursively: Bool = true) throws(SystemError) -> [Int32] {
     var found: [Int32] = []
-    try appendProcesses(to: &found)
+    try appendProcesses(to: &found, recursively: recursively)
     return found
   }
 
@@ -78,7 +80,9 @@ extension ControlGroup {
     return UInt64(clamping: usage)
   }
 
-  private func appendProcesses(to found: inout [Int32]) throws(SystemError) {
+  private func appendProcesses(
+    to found: inout [Int32], recursively: Bool
+  ) throws(SystemError) {
     do {
       try read("cgroup.procs").withUnsafeBytes {
         for line in $0.split(separator: UInt8(ascii: "\n")) {
@@ -91,7 +95,8 @@ extension ControlGroup {
       if error.errno == ENOENT || error.errno == ENODEV { return }
       throw error
     }
-    for child in try children() { try child.appendProcesses(to: &found) }
+    guard recursively else { return }
+    for child in try children() { try child.appendProcesses(to: &found, recursively: true) }
   }
 
   private func read(_ file: String) throws(SystemError) -> [UInt8] {

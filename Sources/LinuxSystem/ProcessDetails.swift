@@ -82,6 +82,22 @@ extension ProcFS {
     return bytes.split(separator: 0).contains { $0.elementsEqual(entry) }
   }
 
+  /// The value of a variable in the environment that the process was started with; the first one
+  /// where it stands there twice.
+  ///
+  /// Needs what `environment(_:contains:)` needs.
+  ///
+  /// - Returns: nil where it has none, is a zombie, or does not exist.
+  /// - Throws: EACCES.
+  public func environmentValue(
+    _ pid: Int32, of name: String
+  ) throws(SystemError) -> String? {
+    guard let bytes = try contents(ProcPath(pid, "environ")) else { return nil }
+    let prefix = Array("\(name)=".utf8)
+    return bytes.split(separator: 0).first { $0.starts(with: prefix) }
+      .map { String(decoding: $0.dropFirst(prefix.count), as: UTF8.self) }
+  }
+
   /// The path of its cgroup in the v2 hierarchy, from that hierarchy's root as our cgroup
   /// namespace sees it: `/`, `/user.slice/…`. The kernel appends ` (deleted)` where it was removed.
   ///

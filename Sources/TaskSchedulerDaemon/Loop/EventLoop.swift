@@ -35,14 +35,14 @@ final class EventLoop {
     try check("sd_event_set_watchdog", sd_event_set_watchdog(event, 1))
   }
 
-  /// Calls `handler` with the ready events (EPOLLIN …) for as long as the source is kept.
+  /// Calls `handler` with what is ready, for as long as the source is kept.
   func watch(
-    _ descriptor: Int32, for events: UInt32, _ handler: @escaping (UInt32) -> Void
+    _ descriptor: Int32, for readiness: PollEvents, _ handler: @escaping (PollEvents) -> Void
   ) throws(SystemError) -> DescriptorSource {
-    let box = Unmanaged.passRetained(Handler(handler))
+    let box = Unmanaged.passRetained(Handler { handler(PollEvents(rawValue: $0)) })
     var source: OpaquePointer?
     let result = sd_event_add_io(
-      event, &source, descriptor, events,
+      event, &source, descriptor, readiness.rawValue,
       { _, _, events, userdata in EventLoop.call(userdata, events) }, box.toOpaque())
     return DescriptorSource(try adopt(source, result, box, call: "sd_event_add_io"))
   }
@@ -137,12 +137,25 @@ class Source {
 
 /// A descriptor that the loop watches. The descriptor must stay open for as long as this is kept.
 final class DescriptorSource: Source {
-  /// Changes what is waited for; no events at all stops the watch until the next change.
-  func setEvents(_ events: UInt32) {
-    let result = sd_event_source_set_io_events(source, events)
+  /// Changes what is waited for.
+  func wait(for readiness: PollEvents) {
+    let result = sd_event_source_set_io_events(source, readiness.rawValue)
     precondition(result >= 0, "sd_event_source_set_io_events: errno \(-result)")
-    enable(events == 0 ? SD_EVENT_OFF : SD_EVENT_ON)
   }
+}
+
+/// What a descriptor is ready for (epoll(7)).
+struct PollEvents: OptionSet {
+  let rawValue: UInt32
+
+  static let input = PollEvents(rawValue: EPOLLIN.rawValue)
+  static let output = PollEvents(rawValue: EPOLLOUT.rawValue)
+  static let priority = PollEvents(rawValue: EPOLLPRI.rawValue)
+  static let error = PollEvents(rawValue: EPOLLERR.rawValue)
+  /// Both directions are shut down.
+  static let hangUp = PollEvents(rawValue: EPOLLHUP.rawValue)
+  /// Tells of a change only, not of what stays ready.
+  static let onChange = PollEvents(rawValue: EPOLLET.rawValue)
 }
 
 /// One instant that the loop waits for.

@@ -1,0 +1,96 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// One process, held by its pidfd: whatever is sent to it reaches this one and no other.
+final class ProcessHandle {
+  let identity: ProcessIdentity
+  let pidfd: PIDFD
+
+  /// - Throws: EINVAL for no pidfd, ESRCH where the process has been reaped.
+  init(_ pidfd: consuming PIDFD, in proc: ProcFS) throws(SystemError) {
+    guard let identity = try pidfd.identity(in: proc) else {
+      throw SystemError(call: "pidfd", errno: noSuchProcess)
+    }
+    self.identity = identity
+    self.pidfd = pidfd
+  }
+
+  /// Takes hold of the process that was seen with this identity; nil where it has ended.
+  init?(_ identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
+    guard let pidfd = try PIDFD.open(identity.pid),
+      try pidfd.identity(in: proc) == identity
+    else { return nil }
+    self.identity = identity
+    self.pidfd = pidfd
+  }
+}
+
+/// The processes of one instance: the leader, and what is known of the others.
+final class InstanceProcesses {
+  /// What the daemon knows of an instance's processes before it is managed.
+  struct Origin {
+    /// Its own control group, where the daemon launched it in one.
+    var group: ControlGroup?
+    /// What TASKSCHEDD_INSTANCE is in the environment of its processes.
+    var marker: String?
+    /// How its manifest wants it to be stopped.
+    var mechanism: SuspendMechanism?
+    /// Whether the daemon started it; then nothing of it outlives its leader.
+    var isLaunched = false
+  }
+
+  let id: InstanceID
+  let leader: ProcessHandle
+  let origin: Origin
+  let uid: UInt32
+  /// Whether the leader leads its session and its process group, by which descendants are known
+  /// whose parents have ended.
+  let leadsSession: Bool
+  let leadsGroup: Bool
+
+  /// Tells of the leader's end, for as long as it is kept.
+  var exitSource: DescriptorSource?
+  /// A suspension that is under way.
+  var suspension: (any Suspension)?
+  /// Processes that we have stopped, in that order.
+  private(set) var stopped: [StoppedProcess] = []
+  private var stoppedIdentities: Set<ProcessIdentity> = []
+  var isFrozen = false
+
+  init(
+    _ id: InstanceID, leader: ProcessHandle, uid: UInt32, origin: Origin, stat: ProcessStat?
+  ) {
+    self.id = id
+    self.leader = leader
+    self.origin = origin
+    self.uid = uid
+    leadsSession = stat?.session == leader.identity.pid
+    leadsGroup = stat?.processGroup == leader.identity.pid
+  }
+
+  func hasStopped(_ process: ProcessIdentity) -> Bool {
+    stoppedIdentities.contains(process)
+  }
+
+  func noteStopped(_ process: ProcessHandle, wasStopped: Bool) {
+    stopped.append(StoppedProcess(process: process, wasStopped: wasStopped))
+    stoppedIdentities.insert(process.identity)
+  }
+
+  func forgetStopped() {
+    stopped = []
+    stoppedIdentities = []
+  }
+
+  /// Whether it was seen to be a member.
+  func isKnown(_ process: ProcessIdentity) -> Bool {
+    leader.identity == process || hasStopped(process)
+  }
+}
+
+/// A process that was sent SIGSTOP.
+struct StoppedProcess {
+  let process: ProcessHandle
+  /// Whether somebody else had stopped it before: then it stays so when the instance resumes.
+  let wasStopped: Bool
+}

@@ -1,0 +1,198 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+let noSuchProcess = ESRCH
+
+/// Which processes belong to which instance (contract §1): those in its own control group; else
+/// the leader and its descendants, whoever their parent is by now.
+///
+/// A descendant whose parents have ended is known by its session or process group where the leader
+/// leads that, or by the marker in its environment.
+final class Membership {
+  /// The entry of the environment that holds the marker.
+  static let markerName = "TASKSCHEDD_INSTANCE"
+
+  let proc: ProcFS
+  private let ownPID = getpid()
+  private var byLeader: [Int32: InstanceProcesses] = [:]
+  private var byMarker: [String: InstanceProcesses] = [:]
+  private var byGroup: [String: InstanceProcesses] = [:]
+
+  init(proc: ProcFS) {
+    self.proc = proc
+  }
+
+  func add(_ instance: InstanceProcesses) {
+    byLeader[instance.leader.identity.pid] = instance
+    if let marker = instance.origin.marker { byMarker[marker] = instance }
+    if let group = instance.origin.group { byGroup[group.path] = instance }
+  }
+
+  func remove(_ instance: InstanceProcesses) {
+    let pid = instance.leader.identity.pid
+    if byLeader[pid] === instance { byLeader[pid] = nil }
+    if let marker = instance.origin.marker { byMarker[marker] = nil }
+    if let group = instance.origin.group { byGroup[group.path] = nil }
+  }
+
+  // MARK: From process to instance
+
+  /// The instance that a process belongs to; nil where it is of none.
+  func instance(of process: ProcessIdentity, uid: UInt32) throws(SystemError) -> InstanceProcesses? {
+    if let own = ledBy(process) { return own }
+    if !byGroup.isEmpty, let found = try grouped(process.pid) { return found }
+    for ancestor in try proc.ancestors(process.pid) {
+      if let found = ledBy(ancestor) { return found }
+    }
+    if let stat = try proc.stat(process.pid), stat.identity == process {
+      if let found = byLeader[stat.session], found.leadsSession, found.uid == uid { return found }
+      if let found = byLeader[stat.processGroup], found.leadsGroup, found.uid == uid {
+        return found
+      }
+    }
+    return try markedInstance(of: process.pid, uid: uid)
+  }
+
+  /// By its control group, or one above that.
+  private func grouped(_ pid: Int32) throws(SystemError) -> InstanceProcesses? {
+    var path = try ControlGroup.of(pid, in: proc)?.path[...] ?? ""
+    while !path.isEmpty {
+      if let found = byGroup[String(path)] { return found }
+      path = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+    }
+    return nil
+  }
+
+  private func ledBy(_ process: ProcessIdentity) -> InstanceProcesses? {
+    byLeader[process.pid].flatMap { $0.leader.identity == process ? $0 : nil }
+  }
+
+  /// By the environment, which anybody may write: only processes of the leader's user count.
+  ///
+  /// - Parameter uid: the process's user, where it is known already.
+  private func markedInstance(
+    of pid: Int32, uid: UInt32?
+  ) throws(SystemError) -> InstanceProcesses? {
+    guard !byMarker.isEmpty else { return nil }
+    do throws(SystemError) {
+      guard let marker = try proc.environmentValue(pid, of: Self.markerName),
+        let found = byMarker[marker]
+      else { return nil }
+      if let uid { return found.uid == uid ? found : nil }
+      return try proc.details(pid)?.uids.real == found.uid ? found : nil
+    } catch {
+      // Another user's process, in a daemon without privileges: none of ours.
+      guard error.errno == EACCES || error.errno == EPERM else { throw error }
+      return nil
+    }
+  }
+
+  /// Whether the process is one that no application may be led by: ourselves and those we descend
+  /// from, whose stop would stop us.
+  func isOurs(_ pid: Int32) throws(SystemError) -> Bool {
+    if pid == ownPID || pid <= 1 { return true }
+    let ancestors = try proc.ancestors(ownPID)
+    return ancestors.contains { $0.pid == pid }
+  }
+
+  // MARK: From instance to processes
+
+  /// The members that can be found from the leader and from those known before, going down: all,
+  /// but for descendants whose parents have ended.
+  func tree(_ instance: InstanceProcesses) throws(SystemError) -> [ProcessStat] {
+    if let group = instance.origin.group { return try processes(of: group) }
+    var found: [ProcessStat] = []
+    var seen: Set<Int32> = [ownPID]
+    var queue = [instance.leader.identity] + instance.stopped.map(\.process.identity)
+    while let next = queue.popLast() {
+      guard !seen.contains(next.pid), let stat = try proc.stat(next.pid), stat.identity == next
+      else { continue }
+      seen.insert(next.pid)
+      if !stat.state.hasEnded { found.append(stat) }
+      let children = try proc.children(next.pid) ?? []
+      for child in children where !seen.contains(child) {
+        guard let childStat = try proc.stat(child), !leadsAnother(childStat, than: instance) else {
+          continue
+        }
+        queue.append(childStat.identity)
+      }
+    }
+    return found
+  }
+
+  private func processes(of group: ControlGroup) throws(SystemError) -> [ProcessStat] {
+    var found: [ProcessStat] = []
+    for pid in try group.processes() {
+      if let stat = try proc.stat(pid), !stat.state.hasEnded { found.append(stat) }
+    }
+    return found
+  }
+
+  private func leadsAnother(_ stat: ProcessStat, than instance: InstanceProcesses) -> Bool {
+    byLeader[stat.pid].map { $0 !== instance && $0.leader.identity == stat.identity } ?? false
+  }
+
+  /// One look at every process of the machine, for several instances at once: finds the members
+  /// that ``tree(_:)`` cannot, too.
+  func sweep(
+    _ instances: [InstanceProcesses]
+  ) throws(SystemError) -> [InstanceID: [ProcessStat]] {
+    let table = try ProcessTable(proc)
+    var roots: [Int32: InstanceProcesses] = [:]
+    for instance in byLeader.values { roots[instance.leader.identity.pid] = instance }
+    for instance in instances {
+      for member in instance.stopped { roots[member.process.identity.pid] = instance }
+    }
+    let wanted = Set(instances.map(\.id))
+    var found: [InstanceID: [ProcessStat]] = [:]
+    for stat in table.byPID.values where stat.pid != ownPID && !stat.state.hasEnded {
+      guard let owner = try owner(of: stat, table, roots), wanted.contains(owner.id) else {
+        continue
+      }
+      found[owner.id, default: []].append(stat)
+    }
+    return found
+  }
+
+  private func owner(
+    of stat: ProcessStat, _ table: ProcessTable, _ roots: [Int32: InstanceProcesses]
+  ) throws(SystemError) -> InstanceProcesses? {
+    var next: ProcessStat? = stat
+    var steps = 0
+    while let current = next, steps < 4096 {
+      if let root = roots[current.pid], root.isKnown(current.identity) { return root }
+      next = table.byPID[current.parent]
+      steps += 1
+    }
+    if let led = byLeader[stat.session], led.leadsSession, isHeirOf(led, stat, table) { return led }
+    if let led = byLeader[stat.processGroup], led.leadsGroup, isHeirOf(led, stat, table) {
+      return led
+    }
+    guard let marked = try markedInstance(of: stat.pid, uid: nil),
+      stat.startTime >= marked.leader.identity.startTime
+    else { return nil }
+    return marked
+  }
+
+  /// The numbers of sessions and process groups are pids and live as long as their last member; a
+  /// process that has the leader's pid and is not the leader shows that they have been reused.
+  private func isHeirOf(
+    _ instance: InstanceProcesses, _ stat: ProcessStat, _ table: ProcessTable
+  ) -> Bool {
+    let leader = instance.leader.identity
+    guard stat.startTime >= leader.startTime else { return false }
+    return table.byPID[leader.pid].map { $0.identity == leader } ?? true
+  }
+}
+
+/// All processes of the machine at about one moment.
+private struct ProcessTable {
+  private(set) var byPID: [Int32: ProcessStat] = [:]
+
+  init(_ proc: ProcFS) throws(SystemError) {
+    for pid in try proc.pids() {
+      if let stat = try proc.stat(pid) { byPID[pid] = stat }
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Does to processes what the policy asks, and reports what becomes of them.
+///
+/// Every signal goes through a pidfd whose process was checked by its start time; none can reach a
+/// process that has the pid by now (contract §15.2).
+final class ProcessController {
+  let membership: Membership
+  private let proc: ProcFS
+  private let loop: EventLoop
+  private let report: (Event) -> Void
+  private var instances: [InstanceID: InstanceProcesses] = [:]
+  private var sweeper: Sweeper?
+  var options: DaemonOptions
+
+  /// - Parameter report: takes what happens, after the call that brought it about has returned.
+  init(
+    proc: ProcFS, loop: EventLoop, options: DaemonOptions, report: @escaping (Event) -> Void
+  ) throws(SystemError) {
+    self.proc = proc
+    self.loop = loop
+    self.options = options
+    self.report = report
+    membership = Membership(proc: proc)
+    sweeper = try Sweeper(membership: membership, loop: loop) { [weak self] in
+      self?.instances[$0]
+    }
+  }
+
+  /// Takes a leader under management. Its end is seen from here on, also if it has come already.
+  func manage(
+    _ id: InstanceID, leader: ProcessHandle, uid: UInt32, origin: InstanceProcesses.Origin
+  ) throws(SystemError) {
+    let stat = try proc.stat(leader.identity.pid)
+    let instance = InstanceProcesses(id, leader: leader, uid: uid, origin: origin, stat: stat)
+    instance.exitSource = try loop.watch(leader.pidfd.rawValue, for: .input) {
+      [weak self] _ in self?.leaderEnded(id)
+    }
+    instances[id] = instance
+    membership.add(instance)
+  }
+
+  private func leaderEnded(_ id: InstanceID) {
+    guard let instance = instances[id] else { return }
+    instance.exitSource = nil
+    let status = (try? instance.leader.pidfd.exitStatus(in: proc)) ?? nil
+    report(.leaderExited(id, TaskSchedulerCore.ExitStatus(status)))
+  }
+
+  // MARK: Suspension
+
+  func suspend(_ id: InstanceID) {
+    guard let instance = instances[id], instance.suspension == nil else { return }
+    do throws(SystemError) {
+      let suspension = try suspension(of: instance)
+      instance.suspension = suspension
+      suspension.begin()
+    } catch {
+      suspensionEnded(instance, .failed(reason: String(describing: error)))
+    }
+  }
+
+  private func suspension(of instance: InstanceProcesses) throws(SystemError) -> any Suspension {
+    let finish: (SuspensionOutcome) -> Void = { [weak self, unowned instance] outcome in
+      self?.suspensionEnded(instance, outcome)
+    }
+    let mechanism = instance.origin.mechanism ?? options.suspendMechanism
+    if mechanism != .signal, let group = instance.origin.group, group.canFreeze {
+      instance.isFrozen = true
+      return try FreezerSuspension(
+        group, timeout: options.suspendTimeout, loop: loop, finish: finish)
+    }
+    if mechanism == .freezer {
+      throw SystemError(call: "cgroup.freeze: it has no control group of its own", errno: ENOTSUP)
+    }
+    guard let sweeper else { preconditionFailure("the sweeper lives as long as its owner") }
+    return try SignalSuspension(
+      instance, membership: membership, sweeper: sweeper, timeout: options.suspendTimeout,
+      loop: loop, finish: finish)
+  }
+
+  private func suspensionEnded(_ instance: InstanceProcesses, _ outcome: SuspensionOutcome) {
+    instance.suspension = nil
+    switch outcome {
+    case .completed:
+      report(.suspensionCompleted(instance.id))
+    case .failed(let reason):
+      letRun(instance)
+      report(.suspensionFailed(instance.id, reason: reason))
+    }
+  }
+
+  /// Lets run what was stopped; ends a suspension that is under way.
+  func resume(_ id: InstanceID) {
+    guard let instance = instances[id] else { return }
+    instance.suspension = nil
+    letRun(instance)
+  }
+
+  /// SIGCONT to all that we have stopped, the last first, so that no parent runs before its
+  /// children; those that somebody else had stopped before stay so.
+  private func letRun(_ instance: InstanceProcesses) {
+    if instance.isFrozen, let group = instance.origin.group {
+      instance.isFrozen = false
+      attempt(instance) { () throws(SystemError) in
+        if group.exists { try group.thaw() }
+      }
+    }
+    for member in instance.stopped.reversed() where !member.wasStopped {
+      attempt(instance) { () throws(SystemError) in
+        _ = try member.process.pidfd.send(signal: SIGCONT)
+      }
+    }
+    instance.forgetStopped()
+  }
+
+  // MARK: Ends
+
+  /// SIGTERM to the leader: how its other processes end is its own affair until it has.
+  func terminate(_ id: InstanceID) {
+    guard let instance = instances[id] else { return }
+    attempt(instance) { () throws(SystemError) in
+      _ = try instance.leader.pidfd.send(signal: SIGTERM)
+    }
+  }
+
+  /// SIGKILL to every process.
+  func kill(_ id: InstanceID) {
+    guard let instance = instances[id] else { return }
+    instance.suspension = nil
+    attempt(instance) { () throws(SystemError) in
+      try killAll(of: instance)
+    }
+  }
+
+  /// The instance is over. What is left of its processes is killed where the daemon ended or
+  /// launched it; else it goes on without management.
+  func release(_ id: InstanceID, killing: Bool) {
+    guard let instance = instances.removeValue(forKey: id) else { return }
+    instance.suspension = nil
+    instance.exitSource = nil
+    let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
+    if killing || (instance.origin.isLaunched && hasEnded) {
+      attempt(instance) { () throws(SystemError) in
+        try killAll(of: instance)
+      }
+    }
+    letRun(instance)
+    membership.remove(instance)
+    if hasEnded, let group = instance.origin.group { try? group.remove() }
+  }
+
+  /// Stops all first, so that nobody escapes by forking, then kills them.
+  private func killAll(of instance: InstanceProcesses) throws(SystemError) {
+    if let group = instance.origin.group, group.exists {
+      try group.kill()
+      return
+    }
+    var victims: [ProcessHandle] = instance.stopped.map(\.process)
+    var seen = Set(victims.map(\.identity))
+    var hasSwept = false
+    while true {
+      var found = try membership.tree(instance)
+      if found.allSatisfy({ seen.contains($0.identity) }) {
+        if hasSwept { break }
+        hasSwept = true
+        found = try membership.sweep([instance])[instance.id] ?? []
+      }
+      for stat in found where seen.insert(stat.identity).inserted {
+        guard let process = try instance.handle(of: stat.identity, in: proc) else { continue }
+        _ = try process.pidfd.send(signal: SIGSTOP)
+        victims.append(process)
+        hasSwept = false
+      }
+    }
+    for victim in victims {
+      _ = try victim.pidfd.send(signal: SIGKILL)
+    }
+  }
+
+  /// Whether a debugger traces any process of the instance.
+  func isTraced(_ id: InstanceID) -> Bool {
+    guard let instance = instances[id] else { return false }
+    do throws(SystemError) {
+      for stat in try membership.tree(instance) {
+        if try proc.tracerPID(stat.pid) ?? 0 != 0 { return true }
+      }
+      return false
+    } catch {
+      report(.signalFailed(id, reason: "cannot see whether it is traced: \(error)"))
+      return false
+    }
+  }
+
+  private func attempt(
+    _ instance: InstanceProcesses, _ body: () throws(SystemError) -> Void
+  ) {
+    do throws(SystemError) {
+      try body()
+    } catch {
+      report(.signalFailed(instance.id, reason: String(describing: error)))
+    }
+  }
+}
+
+extension TaskSchedulerCore.ExitStatus {
+  /// From what the kernel tells; nil where it does not.
+  init(_ status: LinuxSystem.ExitStatus?) {
+    switch status {
+    case .exited(let code): self = .exited(code: code)
+    case .signaled(let signal): self = .signaled(signal)
+    case nil: self = .unknown
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The stopping of all processes of one instance, from the first signal until all have been seen
+/// to stand still. It ends itself, by `completed` or `failed`, or is dropped.
+protocol Suspension: AnyObject {
+  /// Called once, when its owner keeps it.
+  func begin()
+}
+
+/// How a suspension ends.
+enum SuspensionOutcome {
+  case completed
+  /// Not all could be stopped. Undoing it is the caller's.
+  case failed(reason: String)
+}
+
+/// By `cgroup.freeze`: the kernel stops all processes of the group, forks in progress included, and
+/// nobody's SIGCONT lets them go.
+final class FreezerSuspension: Suspension {
+  private let group: ControlGroup
+  private let watch: FileDescriptor
+  private var source: DescriptorSource?
+  private let timer: TimerSource
+  private let finish: (SuspensionOutcome) -> Void
+
+  init(
+    _ group: ControlGroup, timeout: Duration, loop: EventLoop,
+    finish: @escaping (SuspensionOutcome) -> Void
+  ) throws(SystemError) {
+    self.group = group
+    self.finish = finish
+    watch = try group.watchEvents()
+    var expired: () -> Void = {}
+    timer = try loop.timer { expired() }
+    let reason = "its control group \(group.path) was not frozen within \(TimeSpan.format(timeout))"
+    expired = { [weak self] in self?.end(.failed(reason: reason)) }
+    // Read once before the first wait: a change is reported since the last reading.
+    _ = try ControlGroup.events(of: watch.rawValue)
+    source = try loop.watch(watch.rawValue, for: .priority) { [weak self] _ in
+      self?.look()
+    }
+    try group.freeze()
+    timer.set(BootClock.after(timeout))
+  }
+
+  func begin() {
+    look()
+  }
+
+  private func look() {
+    do throws(SystemError) {
+      guard let events = try ControlGroup.events(of: watch.rawValue) else { return }
+      if events.isFrozen { end(.completed) }
+    } catch {
+      end(.failed(reason: "its control group cannot be read: \(error)"))
+    }
+  }
+
+  private func end(_ outcome: SuspensionOutcome) {
+    source = nil
+    timer.clear()
+    finish(outcome)
+  }
+}
+
+/// By SIGSTOP to every member, until a look finds none that runs and no new one.
+///
+/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending; so when a
+/// look finds nobody new after all have been signalled, nobody is missing. The kernel tells only
+/// the parent of a stop: others must look again, which is done with growing pauses, and only while
+/// some process has not arrived.
+final class SignalSuspension: Suspension {
+  private static let pauseFirst: Duration = .microseconds(200)
+  private static let pauseMax: Duration = .milliseconds(20)
+
+  private unowned let instance: InstanceProcesses
+  private let membership: Membership
+  private let sweeper: Sweeper
+  private let timer: TimerSource
+  private let limit: UInt64
+  private let timeout: Duration
+  private var pause = pauseFirst
+  private let finish: (SuspensionOutcome) -> Void
+
+  init(
+    _ instance: InstanceProcesses, membership: Membership, sweeper: Sweeper, timeout: Duration,
+    loop: EventLoop, finish: @escaping (SuspensionOutcome) -> Void
+  ) throws(SystemError) {
+    self.instance = instance
+    self.membership = membership
+    self.sweeper = sweeper
+    self.timeout = timeout
+    self.finish = finish
+    limit = BootClock.after(timeout)
+    var again: () -> Void = {}
+    timer = try loop.timer { again() }
+    again = { [weak self] in self?.advance() }
+  }
+
+  func begin() {
+    advance()
+  }
+
+  private func advance() {
+    do throws(SystemError) {
+      try stopTree()
+      if let running = try firstRunning() {
+        guard BootClock.now() < limit else {
+          return finish(
+            .failed(reason: "process \(running) did not stop within \(TimeSpan.format(timeout))"))
+        }
+        timer.set(BootClock.after(pause))
+        pause = min(pause * 2, Self.pauseMax)
+      } else if instance.origin.group != nil {
+        finish(.completed)
+      } else {
+        sweeper.request(instance.id) { [weak self] found in self?.swept(found) }
+      }
+    } catch {
+      finish(.failed(reason: String(describing: error)))
+    }
+  }
+
+  /// All known ones stand still: are there others, whose parents have ended?
+  private func swept(_ found: Result<[ProcessStat], SystemError>) {
+    do throws(SystemError) {
+      if try stop(found.get()) { advance() } else { finish(.completed) }
+    } catch {
+      finish(.failed(reason: String(describing: error)))
+    }
+  }
+
+  private func stopTree() throws(SystemError) {
+    while try stop(membership.tree(instance)) {}
+  }
+
+  /// Sends SIGSTOP to those that were not sent it before. Returns whether there were any.
+  private func stop(_ found: [ProcessStat]) throws(SystemError) -> Bool {
+    var foundNew = false
+    for stat in found where !instance.hasStopped(stat.identity) {
+      guard let process = try instance.handle(of: stat.identity, in: membership.proc),
+        try process.pidfd.sendTolerant(SIGSTOP, to: stat)
+      else { continue }
+      instance.noteStopped(process, wasStopped: stat.state == .stopped)
+      foundNew = true
+    }
+    return foundNew
+  }
+
+  /// A member of which some thread may still run an instruction.
+  private func firstRunning() throws(SystemError) -> Int32? {
+    for member in instance.stopped {
+      let pid = member.process.identity.pid
+      for (_, state) in try membership.proc.threadStates(pid) ?? [] where !state.isStandingStill {
+        // In uninterruptible sleep with SIGSTOP pending, it stops before its next instruction.
+        if state == .diskSleep, try membership.proc.details(pid)?.isPending(SIGSTOP) ?? true {
+          continue
+        }
+        return pid
+      }
+    }
+    return nil
+  }
+}
+
+extension InstanceProcesses {
+  /// Takes hold of a member; nil where it has ended.
+  func handle(
+    of process: ProcessIdentity, in proc: ProcFS
+  ) throws(SystemError) -> ProcessHandle? {
+    if process == leader.identity { return leader }
+    return try ProcessHandle(process, in: proc)
+  }
+}
+
+extension PIDFD {
+  /// Sends a signal; the failure names the process. Returns false where it has ended.
+  fileprivate borrowing func sendTolerant(
+    _ signal: Int32, to stat: ProcessStat
+  ) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      return try send(signal: signal) == .delivered
+    } catch {
+      throw SystemError(
+        call: "signal to process \(stat.pid) (\(stat.command))", errno: error.errno)
+    }
+  }
+}
+
+extension BootClock {
+  /// The instant `duration` from now.
+  static func after(_ duration: Duration) -> UInt64 {
+    Instant(nanoseconds: now()).advanced(by: duration).nanoseconds
+  }
+}
