@@ -71,14 +71,16 @@ union control {
 };
 
 ssize_t clinux_receive(
-    int fd, void *bytes, size_t count, int *fds, size_t *fds_count, int *truncated) {
+    int fd, void *bytes, size_t count, int *fds, size_t fds_max, size_t *fds_count,
+    int *truncated) {
   union control control;
   struct iovec vector = {.iov_base = bytes, .iov_len = count};
   struct msghdr message = {
       .msg_iov = &vector,
       .msg_iovlen = 1,
       .msg_control = &control,
-      .msg_controllen = sizeof control,
+      // CMSG_LEN: the padding of CMSG_SPACE would let one more in.
+      .msg_controllen = CMSG_LEN(fds_max * sizeof(int)),
   };
   *fds_count = 0;
   *truncated = 0;

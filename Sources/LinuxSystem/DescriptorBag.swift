@@ -5,7 +5,15 @@ import Glibc
 public struct DescriptorBag: ~Copyable, Sendable {
   private var numbers: [Int32] = []
 
-  public init() {}
+  /// The most that one message may bring.
+  let messageMax: Int
+
+  /// - Parameter messageMax: how many file descriptors one message may bring, at most
+  ///   `UnixSocket.descriptorsMax`. A message with more loses them all (`descriptorsLost`).
+  public init(messageMax: Int = UnixSocket.descriptorsMax) {
+    precondition((0...UnixSocket.descriptorsMax).contains(messageMax))
+    self.messageMax = messageMax
+  }
 
   deinit {
     for number in numbers where number >= 0 { _ = Glibc.close(number) }

@@ -140,7 +140,7 @@ extension PIDFD {
   ///   user).
   ///
   /// - Returns: nil while it runs, and where it cannot be known (any more).
-  public borrowing func exitStatus(in proc: ProcFS) throws(SystemError) -> ExitStatus? {
+  public borrowing func exitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
     guard try hasEnded() else { return nil }
     do throws(SystemError) {
       switch try wait(.nonblocking) {
@@ -155,7 +155,7 @@ extension PIDFD {
   }
 
   /// What pidfs recorded when the process was reaped.
-  private borrowing func recordedExitStatus() throws(SystemError) -> ExitStatus? {
+  private borrowing func recordedExitStatus() throws(SystemError) -> ProcessExit? {
     let number = rawValue
     var info = clinux_pidfd_info()
     info.mask = UInt64(CLINUX_PIDFD_INFO_EXIT)
@@ -166,13 +166,13 @@ extension PIDFD {
     guard result != nil, info.mask & UInt64(CLINUX_PIDFD_INFO_EXIT) != 0 else {
       return nil
     }
-    return ExitStatus(waitStatus: info.exit_code)
+    return ProcessExit(waitStatus: info.exit_code)
   }
 
-  private borrowing func zombieExitStatus(in proc: ProcFS) throws(SystemError) -> ExitStatus? {
+  private borrowing func zombieExitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
     guard let stat = try proc.stat(pid), stat.state == .zombie, try exists(),
       try proc.mayTrace(pid)
     else { return nil }
-    return ExitStatus(waitStatus: stat.waitStatus)
+    return ProcessExit(waitStatus: stat.waitStatus)
   }
 }

@@ -130,13 +130,15 @@ extension UnixSocket {
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer,
     descriptors: inout DescriptorBag
   ) throws(ReceiveError) -> Result<Int, SystemError> {
+    let messageMax = descriptors.messageMax
     var truncated: Int32 = 0
     var lost = false
     let result = withUnsafeTemporaryAllocation(of: Int32.self, capacity: descriptorsMax) { fds in
       var fdsCount = 0
       let result = attempt("recvmsg") {
         clinux_receive(
-          number, buffer.baseAddress, buffer.count, fds.baseAddress, &fdsCount, &truncated)
+          number, buffer.baseAddress, buffer.count, fds.baseAddress, messageMax, &fdsCount,
+          &truncated)
       }
       if case .success = result, fdsCount > 0 {
         descriptors.append(taking: UnsafeBufferPointer(rebasing: fds[..<fdsCount]))

@@ -67,10 +67,12 @@ int clinux_peer_credentials(int fd, struct clinux_peer *peer);
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
 int clinux_accept(int listener);
 
-/// One recvmsg with MSG_DONTWAIT and MSG_CMSG_CLOEXEC. `fds` has room for CLINUX_FDS_MAX;
-/// `*truncated` is set where the kernel dropped control data (MSG_CTRUNC).
+/// One recvmsg with MSG_DONTWAIT and MSG_CMSG_CLOEXEC. `fds` has room for
+/// `fds_max`, at most CLINUX_FDS_MAX; `*truncated` is set where the kernel dropped control data
+/// (MSG_CTRUNC).
 ssize_t clinux_receive(
-    int fd, void *bytes, size_t count, int *fds, size_t *fds_count, int *truncated);
+    int fd, void *bytes, size_t count, int *fds, size_t fds_max, size_t *fds_count,
+    int *truncated);
 /// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the fds ride on the first byte.
 ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, size_t fds_count);
 

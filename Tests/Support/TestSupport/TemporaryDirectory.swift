@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 
 /// A folder of the test's own under /tmp, removed with all that is in it when the value ends.
-public struct TemporaryDirectory: ~Copyable, Sendable {
+public final class TemporaryDirectory: Sendable {
   public let path: String
 
   /// - Parameter mode: 0700 unless another user must enter it.
@@ -16,11 +16,11 @@ public struct TemporaryDirectory: ~Copyable, Sendable {
   deinit { remove(path) }
 
   /// The path of an entry.
-  public borrowing func file(_ name: String) -> String { "\(path)/\(name)" }
+  public func file(_ name: String) -> String { "\(path)/\(name)" }
 
   /// Writes an entry and returns its path.
   @discardableResult
-  public borrowing func write(_ name: String, _ text: String, mode: mode_t = 0o644) -> String {
+  public func write(_ name: String, _ text: String, mode: mode_t = 0o644) -> String {
     let path = file(name)
     let number = creat(path, mode)
     precondition(number >= 0, "creat \(path): \(SystemError.describe(errno))")

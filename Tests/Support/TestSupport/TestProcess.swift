@@ -2,10 +2,11 @@ import Glibc
 import LinuxSystem
 
 /// A real process of the test's own, in a process group of its own, killed with that group and
-/// reaped when the value ends.
+/// reaped when the value ends. Its standard input is a pipe that `writeLine` feeds.
 public final class TestProcess: Sendable {
   public let pid: Int32
   public let pidfd: PIDFD
+  private let input: FileDescriptor
   private let output: FileDescriptor
 
   /// Runs a shell script.
@@ -17,13 +18,13 @@ public final class TestProcess: Sendable {
     try TestProcess("/bin/sh", ["sh", "-c", script], configure: configure)
   }
 
-  /// Runs a Python program, where the machine has python3.
+  /// Runs a Python program, in isolated mode.
   public static func python(
     _ program: String, _ arguments: [String] = [],
     configure: (inout SpawnRequest) -> Void = { _ in }
   ) throws -> TestProcess {
     try TestProcess(
-      "/usr/bin/python3", ["python3", "-u", "-c", program] + arguments, configure: configure)
+      "/usr/bin/python3", ["python3", "-I", "-u", "-c", program] + arguments, configure: configure)
   }
 
   public init(
@@ -35,6 +36,10 @@ public final class TestProcess: Sendable {
     var request = SpawnRequest(
       path: path, arguments: arguments, environment: ["PATH=/usr/bin:/bin"])
     request.stdio.output = childsOutput.rawValue
+    let (inputReading, inputWriting) = try FileDescriptor.pipe().ends()
+    let childsInput = FileDescriptor(taking: inputReading)
+    input = FileDescriptor(taking: inputWriting)
+    request.stdio.input = childsInput.rawValue
     request.processGroup = 0
     configure(&request)
     pidfd = try HeldChild.spawn(request).releaseAndWaitForExec()
@@ -42,10 +47,33 @@ public final class TestProcess: Sendable {
   }
 
   deinit {
-    // The leader is unreaped until here, so the group is no other's.
+    // Reaped by `waitForExit` or by the test itself: then the group may be another's by now.
+    guard (try? pidfd.wait([.nonblocking, .leave])) != nil || isRunning else { return }
+    end()
+    _ = try? pidfd.wait()
+  }
+
+  /// Waits until it ends, ends what is left of its group, and reaps it.
+  ///
+  /// - Throws: ETIMEDOUT when the deadline passes first.
+  public func waitForExit(within limit: Duration = deadline) throws -> ProcessExit? {
+    try waitFor(POLLIN, on: pidfd.rawValue, within: limit)
+    end()
+    guard case .ended(let status) = try pidfd.wait() else { return nil }
+    return status
+  }
+
+  private var isRunning: Bool { (try? pidfd.hasEnded()) == false }
+
+  private func end() {
     kill(-pid, SIGKILL)
     _ = try? pidfd.send(signal: SIGKILL)
-    _ = try? pidfd.wait()
+  }
+
+  /// Writes a line to its standard input. It must be alive and reading.
+  public func writeLine(_ line: String) throws {
+    var text = line + "\n"
+    try text.withUTF8 { _ = try input.write(UnsafeRawBufferPointer($0)) }
   }
 
   /// The next line that it writes, without its end; nil at the end of its output.

@@ -15,3 +15,9 @@ public func waitFor(
   if happened == 0 { throw SystemError(call: "waiting for a file descriptor", errno: ETIMEDOUT) }
   return happened
 }
+
+/// The value, or an error where there is none: `#require` for what cannot be copied.
+public func unwrap<Value: ~Copyable>(_ value: consuming Value?) throws(SystemError) -> Value {
+  guard let value else { throw SystemError(call: "unwrapping a value", errno: ENOENT) }
+  return value
+}

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// How a process ended.
-public enum ExitStatus: Hashable, Sendable, Codable {
+public enum ProcessExit: Hashable, Sendable, Codable {
   /// It called exit: 0 to 255.
   case exited(code: Int32)
   /// A signal ended it.
@@ -25,7 +25,7 @@ public enum ExitStatus: Hashable, Sendable, Codable {
 
 /// What became of a child, as a shell needs to know it.
 public enum ChildChange: Hashable, Sendable {
-  case ended(ExitStatus)
+  case ended(ProcessExit)
   /// Stopped by this signal (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU).
   case stopped(signal: Int32)
   /// Went on after SIGCONT.

@@ -1,0 +1,181 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@Suite("A held child")
+final class HeldChildTests {
+  private let directory = TemporaryDirectory(mode: 0o755)
+  private let proc: ProcFS
+
+  init() throws { proc = try ProcFS() }
+
+  private func request(_ script: String, environment: [String] = []) -> SpawnRequest {
+    SpawnRequest(path: "/bin/sh", arguments: ["sh", "-c", script], environment: environment)
+  }
+
+  private func ended(_ pidfd: borrowing PIDFD) throws -> ProcessExit? {
+    try waitFor(POLLIN, on: pidfd.rawValue)
+    return try pidfd.exitStatus(in: proc)
+  }
+
+  @Test("runs no instruction of its program before the release")
+  func held() throws {
+    let path = directory.file("ran")
+    let child = try HeldChild.spawn(request("echo x > \(path)"))
+    #expect(try proc.stat(child.pid)?.parent == getpid())
+    #expect(child.pidfd.pid == child.pid)
+    child.abandon()
+    #expect(access(path, F_OK) != 0)
+
+    let other = try HeldChild.spawn(request("echo x > \(path)"))
+    #expect(try ended(other.releaseAndWaitForExec()) == .exited(code: 0))
+    #expect(access(path, F_OK) == 0)
+  }
+
+  @Test("exits by itself, without its program, when nobody is left to release it")
+  func orphaned() throws {
+    let path = directory.file("ran")
+    let number: Int32
+    do {
+      let child = try HeldChild.spawn(request("echo x > \(path)"))
+      number = try child.pidfd.duplicate().take().take()
+    }
+    let pidfd = try PIDFD(adopting: FileDescriptor(taking: number))
+    #expect(try ended(pidfd) == .exited(code: 127))
+    #expect(access(path, F_OK) != 0)
+  }
+
+  @Test("reports which step failed, with its errno and path, and is reaped")
+  func failures() throws {
+    let nowhere = directory.file("nothing")
+    let missing = SpawnRequest(path: nowhere, arguments: ["x"], environment: [])
+    var noDirectory = request("exit 0")
+    noDirectory.directory = directory.file("no-folder")
+    let script = directory.write("script", "no #! line", mode: 0o755)
+    let noFormat = SpawnRequest(path: script, arguments: ["x"], environment: [])
+    let plain = directory.write("plain", "", mode: 0o644)
+    let notExecutable = SpawnRequest(path: plain, arguments: ["x"], environment: [])
+    for (request, step, code, path) in [
+      (missing, SpawnError.Step.execute, ENOENT, nowhere),
+      (noDirectory, .directory, ENOENT, directory.file("no-folder")),
+      (noFormat, .execute, ENOEXEC, script),
+      (notExecutable, .execute, EACCES, plain),
+    ] {
+      let child = try HeldChild.spawn(request)
+      let pid = child.pid
+      do {
+        _ = try child.releaseAndWaitForExec()
+        Issue.record("\(path) was executed")
+      } catch {
+        #expect(error.step == step)
+        #expect(error.errno == code)
+        #expect(error.path == path)
+      }
+      #expect(try proc.stat(pid) == nil)
+    }
+  }
+
+  @Test("is refused for a NUL in a string")
+  func nul() {
+    #expect(throws: SystemError(call: "execve", errno: EINVAL)) {
+      _ = try HeldChild.spawn(request("a\0b"))
+    }
+  }
+
+  @Test("has the environment, directory, standard output, session and limit asked for")
+  func setUp() throws {
+    let script = "echo \"$A|$(env | wc -l)|$PWD|$(ulimit -Sn)\"; read x"
+    let process = try TestProcess.shell(script) {
+      $0.environment = ["A=b c", "PATH=/usr/bin:/bin"]
+      $0.directory = self.directory.path
+      $0.processGroup = nil
+      $0.newSession = true
+      $0.openFilesSoft = 123
+    }
+    // env shows A and PATH, and PWD, which the shell adds.
+    #expect(try process.readLine() == "b c|3|\(directory.path)|123")
+    let stat = try #require(try proc.stat(process.pid))
+    #expect(stat.session == process.pid)
+    #expect(stat.processGroup == process.pid)
+  }
+
+  @Test("has no descriptors but 0, 1 and 2, and signals at their defaults")
+  func clean() throws {
+    // One that is not CLOEXEC, as a careless library would leave.
+    let leaked = try FileDescriptor.event()
+    _ = fcntl(leaked.rawValue, F_SETFD, 0)
+    signal(SIGUSR2, SIG_IGN)
+    defer { signal(SIGUSR2, SIG_DFL) }
+    var blocked = sigset_t()
+    var before = sigset_t()
+    sigemptyset(&blocked)
+    sigaddset(&blocked, SIGUSR1)
+    pthread_sigmask(SIG_BLOCK, &blocked, &before)
+    // ls has one more open, the folder that it lists.
+    let script = "ls -m /proc/self/fd; exec grep -E '^Sig(Blk|Ign)' /proc/self/status"
+    let process = try TestProcess.shell(script)
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+    #expect(try process.readLine() == "0, 1, 2, 3")
+    #expect(try process.readLine() == "SigBlk:\t0000000000000000")
+    #expect(try process.readLine() == "SigIgn:\t0000000000000000")
+  }
+
+  @Test("dies of a signal while it is held")
+  func killed() throws {
+    let child = try HeldChild.spawn(request("exit 0"))
+    // Once it waits, its signals are at their defaults and unblocked.
+    #expect(try child.pidfd.send(signal: SIGTERM) == .delivered)
+    try waitFor(POLLIN, on: child.pidfd.rawValue)
+    let pidfd = try child.releaseAndWaitForExec()
+    #expect(try ended(pidfd) == .signaled(signal: SIGTERM))
+  }
+
+  @Test(
+    "runs as another user, with that user's groups only",
+    .enabled(if: geteuid() == 0, "changing user ids needs root"))
+  func otherUser() throws {
+    let process = try TestProcess.shell("id -u; id -g; id -G; read x") {
+      $0.identity = SpawnRequest.Identity(uid: 65534, gid: 65533, groups: [65533, 4])
+    }
+    #expect(try process.readLine() == "65534")
+    #expect(try process.readLine() == "65533")
+    #expect(try process.readLine() == "65533 4")
+    let details = try #require(try proc.details(process.pid))
+    #expect((details.uids.real, details.uids.saved) == (65534, 65534))
+    #expect(details.groups.sorted() == [4, 65533])
+  }
+
+  @Test(
+    "enters its directory as that user",
+    .enabled(if: geteuid() == 0, "changing user ids needs root"))
+  func otherUsersDirectory() throws {
+    let closed = TemporaryDirectory(mode: 0o700)
+    var request = request("exit 0")
+    request.directory = closed.path
+    request.identity = SpawnRequest.Identity(uid: 65534, gid: 65534, groups: [])
+    let child = try HeldChild.spawn(request)
+    do {
+      _ = try child.releaseAndWaitForExec()
+      Issue.record("it entered a folder that is root's alone")
+    } catch {
+      #expect(error.step == .directory)
+      #expect(error.errno == EACCES)
+      #expect(
+        error.description == "changing to the working directory \(closed.path): "
+          + "Permission denied (EACCES)")
+    }
+  }
+
+  @Test("is found along PATH: executable files only, the first of them")
+  func searchPath() {
+    directory.write("tool", "", mode: 0o644)
+    let path = "/nowhere:\(directory.path):/usr/bin:/bin"
+    #expect(SpawnRequest.searchPath("tool", in: path) == nil)
+    directory.write("tool", "", mode: 0o755)
+    #expect(SpawnRequest.searchPath("tool", in: path) == directory.file("tool"))
+    #expect(SpawnRequest.searchPath("./x/y", in: path) == "./x/y")
+    #expect(SpawnRequest.searchPath("", in: path) == nil)
+    #expect(SpawnRequest.searchPath("bin", in: "/usr") == nil)
+  }
+}

@@ -1,0 +1,164 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@Suite("/proc of real processes")
+struct ProcFSTests {
+  private let proc: ProcFS
+
+  init() throws { proc = try ProcFS() }
+
+  /// prctl(PR_SET_NAME), then waits.
+  private static let renamed = """
+    import ctypes, sys
+    ctypes.CDLL(None).prctl(15, bytes.fromhex(sys.argv[1]), 0, 0, 0)
+    print("ready")
+    sys.stdin.readline()
+    """
+
+  @Test(
+    "parses commands that look like the fields after them",
+    arguments: ["a b", ") Z 1 1 (", "))))", "((((", "x\ny) R 2", "\u{fc}) S"])
+  func hostileNames(name: String) throws {
+    let hex = name.utf8.map { byte in
+      let digits = String(byte, radix: 16)
+      return digits.count == 1 ? "0\(digits)" : digits
+    }
+    let process = try TestProcess.python(Self.renamed, [hex.joined()])
+    #expect(try process.readLine() == "ready")
+    let stat = try #require(try proc.stat(process.pid))
+    #expect(stat.pid == process.pid)
+    #expect(stat.command == name)
+    #expect(stat.parent == getpid())
+    #expect(stat.processGroup == process.pid)
+    #expect(stat.session == getsid(0))
+    #expect(stat.threadCount == 1)
+  }
+
+  @Test("tells a start time that is now, in ticks since boot")
+  func startTime() throws {
+    let before = BootClock.now() / 10_000_000
+    let process = try TestProcess.shell("read x")
+    let after = BootClock.now() / 10_000_000
+    let stat = try #require(try proc.stat(process.pid))
+    #expect((before...after).contains(stat.startTime))
+  }
+
+  @Test("tells the CPU time of a busy process, and that it stands still while stopped")
+  func cpuTime() throws {
+    let process = try TestProcess.shell("while :; do :; done")
+    try spend(ticks: 3, process.pid)
+    try process.pidfd.send(signal: SIGSTOP)
+    #expect(try process.pidfd.wait([.stopped]) == .stopped(signal: SIGSTOP))
+    let stopped = try #require(try proc.stat(process.pid))
+    #expect(stopped.state == .stopped)
+    #expect(stopped.state.isStandingStill)
+    // Another one is busy meanwhile: time passes, and none of it is this one's.
+    let other = try TestProcess.shell("while :; do :; done")
+    try spend(ticks: 5, other.pid)
+    #expect(try proc.stat(process.pid)?.cpuTicks == stopped.cpuTicks)
+  }
+
+  /// Waits until a process has used CPU time, by the end of a timer rather than by a guess.
+  private func spend(ticks: UInt64, _ pid: Int32) throws {
+    let start = try #require(try proc.stat(pid)).cpuTicks
+    let end = BootClock.now() + 20_000_000_000
+    while try #require(try proc.stat(pid)).cpuTicks < start + ticks {
+      try #require(BootClock.now() < end)
+      _ = sched_yield()
+    }
+  }
+
+  private static let threaded = """
+    import os, subprocess, sys, threading
+    def work():
+        child = subprocess.Popen(["/bin/sh", "-c", "read x"], stdin=subprocess.PIPE)
+        print(child.pid)
+        sys.stdin.readline()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    """
+
+  @Test("finds the children that another thread started, all threads, and the way back up")
+  func children() throws {
+    let process = try TestProcess.python(Self.threaded)
+    let child = try #require(try process.readLine().flatMap { Int32($0) })
+    #expect(try proc.children(process.pid) == [child])
+    let states = try #require(try proc.threadStates(process.pid))
+    #expect(states.count == 2)
+    #expect(states.contains { $0.thread == process.pid })
+    #expect(try proc.threads(process.pid)?.sorted() == states.map(\.thread).sorted())
+    #expect(try proc.stat(process.pid)?.threadCount == 2)
+    let chain = try proc.ancestors(child)
+    #expect(chain.prefix(2).map(\.pid) == [process.pid, getpid()])
+    #expect(Set(try proc.pids()).isSuperset(of: [child, process.pid, getpid()]))
+  }
+
+  @Test("tells ids, the tracer and pending signals")
+  func details() throws {
+    let process = try TestProcess.shell("trap '' USR2; kill -STOP $$; read x")
+    #expect(try process.pidfd.wait([.stopped]) == .stopped(signal: SIGSTOP))
+    try process.pidfd.send(signal: SIGUSR1)
+    let details = try #require(try proc.details(process.pid))
+    #expect(details.uids.effective == geteuid())
+    #expect(details.gids.real == getgid())
+    #expect(details.tracerPID == 0)
+    #expect(try proc.tracerPID(process.pid) == 0)
+    #expect(details.isPending(SIGUSR1))
+    #expect(!details.isPending(SIGUSR2))
+    #expect(!details.isPending(SIGTERM))
+  }
+
+  private static let tracer = """
+    import ctypes, os, sys
+    pid = int(sys.argv[1])
+    if ctypes.CDLL(None, use_errno=True).ptrace(0x4206, pid, None, None) != 0:
+        print("refused")
+    else:
+        print("tracing")
+    sys.stdin.readline()
+    """
+
+  @Test("tells who traces a process")
+  func traced() throws {
+    let process = try TestProcess.shell("read x")
+    let tracer = try TestProcess.python(Self.tracer, ["\(process.pid)"])
+    if try tracer.readLine() == "refused" {
+      print("skipped: this machine does not let us trace")
+      return
+    }
+    #expect(try proc.tracerPID(process.pid) == tracer.pid)
+    #expect(try proc.details(process.pid)?.tracerPID == tracer.pid)
+  }
+
+  @Test("finds a whole entry of the environment, and no part of one")
+  func environment() throws {
+    let process = try TestProcess.shell("echo ready; read x") {
+      $0.environment = ["MARK=abc", "OTHER=x"]
+    }
+    #expect(try process.readLine() == "ready")
+    func has(_ entry: String) throws -> Bool? {
+      try proc.environment(process.pid, contains: [UInt8](entry.utf8))
+    }
+    #expect(try has("MARK=abc") == true)
+    #expect(try has("MARK=ab") == false)
+    #expect(try has("ARK=abc") == false)
+    #expect(try has("") == false)
+  }
+
+  @Test("says nil of a process that is gone, whatever is asked")
+  func gone() throws {
+    let process = try TestProcess.shell("exit 0")
+    let pid = process.pid
+    _ = try process.waitForExit()
+    #expect(try proc.stat(pid) == nil)
+    #expect(try proc.children(pid) == nil)
+    #expect(try proc.threadStates(pid) == nil)
+    #expect(try proc.details(pid) == nil)
+    #expect(try proc.environment(pid, contains: [1]) == nil)
+    #expect(try proc.cgroup(pid) == nil)
+    #expect(try proc.ancestors(pid).isEmpty)
+  }
+}

@@ -1,0 +1,146 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@Suite("Messages over a socket")
+final class SocketMessageTests {
+  private let ours: FileDescriptor
+  private let theirs: FileDescriptor
+
+  init() throws {
+    let (first, second) = try UnixSocket.pair(nonblocking: true).ends()
+    ours = FileDescriptor(taking: first)
+    theirs = FileDescriptor(taking: second)
+  }
+
+  private func send(_ text: String, _ descriptors: [Int32] = []) throws {
+    let bytes = [UInt8](text.utf8)
+    let sent = try bytes.withUnsafeBytes { bytes in
+      try descriptors.withUnsafeBufferPointer {
+        try UnixSocket.send(theirs.rawValue, bytes, descriptors: $0)
+      }
+    }
+    #expect(sent == .bytes(bytes.count))
+  }
+
+  private func receive(_ count: Int, _ bag: inout DescriptorBag) throws -> String {
+    var bytes = [UInt8](repeating: 0, count: count)
+    try bytes.withUnsafeMutableBytes {
+      try UnixSocket.receive(ours.rawValue, exactly: $0, descriptors: &bag)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private func peek(_ room: Int) throws -> Transfer {
+    var bytes = [UInt8](repeating: 0, count: room)
+    return try bytes.withUnsafeMutableBytes { try UnixSocket.peek(ours.rawValue, into: $0) }
+  }
+
+  @Test("without descriptors, followed by one with: each keeps its own")
+  func exactBytes() throws {
+    let passed = try FileDescriptor.event(initialValue: 7)
+    try send("first\0")
+    try send("second\0", [passed.rawValue])
+    var bag = DescriptorBag()
+    #expect(try peek(64) == .bytes(13))
+    #expect(try receive(6, &bag) == "first\0")
+    #expect(bag.count == 0)
+    #expect(try receive(7, &bag) == "second\0")
+    #expect(bag.count == 1)
+    let arrived = try unwrap(bag.take(0))
+    #expect(bag.peek(0) == nil)
+    #expect(fcntl(arrived.rawValue, F_GETFD) & FD_CLOEXEC != 0)
+    var counter: UInt64 = 0
+    _ = try withUnsafeMutableBytes(of: &counter) { try arrived.read(into: $0) }
+    #expect(counter == 7)
+  }
+
+  @Test("that carry a descriptor and fill several kernel buffers are peeked whole, once each byte")
+  func longMessageWithDescriptor() throws {
+    try UnixSocket.continuePeeking(ours.rawValue)
+    let passed = try FileDescriptor.event()
+    let text = String(repeating: "x", count: 150_000)
+    try send(text, [passed.rawValue])
+    var seen = 0
+    while case .bytes(let count) = try peek(65_536) { seen += count }
+    #expect(seen == text.utf8.count)
+    var bag = DescriptorBag()
+    #expect(try receive(seen, &bag) == text)
+    #expect(bag.count == 1)
+    // The mark moved back with what was taken: the next message is peeked from its start.
+    try send("next")
+    #expect(try peek(64) == .bytes(4))
+  }
+
+  @Test("would block while there are none, and say that the peer closed")
+  func closed() throws {
+    let (first, second) = try UnixSocket.pair(nonblocking: true).ends()
+    let one = FileDescriptor(taking: first)
+    var byte: UInt8 = 0
+    func look() throws -> Transfer {
+      try withUnsafeMutableBytes(of: &byte) { try UnixSocket.peek(one.rawValue, into: $0) }
+    }
+    #expect(try look() == .wouldBlock)
+    FileDescriptor(taking: second).close()
+    #expect(try look() == .closed)
+    let sent = try [UInt8]("x".utf8).withUnsafeBytes { try UnixSocket.send(one.rawValue, $0) }
+    #expect(sent == .closed)
+  }
+
+  @Test("would block once the kernel's buffer is full, after a partial send")
+  func full() throws {
+    let bytes = [UInt8](repeating: 1, count: 4 << 20)
+    var sent: [Transfer] = []
+    repeat {
+      sent.append(try bytes.withUnsafeBytes { try UnixSocket.send(theirs.rawValue, $0) })
+    } while sent.last != .wouldBlock
+    #expect(sent.count >= 2)
+    #expect(sent.first != .wouldBlock)
+  }
+
+  @Test("say how many bytes there were when fewer came than were peeked")
+  func short() throws {
+    try send("abc")
+    var bag = DescriptorBag()
+    #expect(throws: ReceiveError.short(received: 3)) { _ = try receive(4, &bag) }
+  }
+
+  @Test("carry 253 descriptors and no more; unclaimed ones are closed")
+  func most() throws {
+    let passed = try FileDescriptor.pipe()
+    try send("x", Array(repeating: passed.writing.rawValue, count: UnixSocket.descriptorsMax))
+    var bag = DescriptorBag()
+    #expect(try receive(1, &bag) == "x")
+    #expect(bag.count == 253)
+    let last = bag.peek(252)
+    let number = try #require(last)
+    #expect(fcntl(number, F_GETFD) >= 0)
+    let (reading, writing) = passed.ends()
+    FileDescriptor(taking: writing).close()
+    bag.removeAll()
+    // No writer is left anywhere, or this would wait for ever.
+    let reader = FileDescriptor(taking: reading)
+    #expect(try waitForHangUp(reader.rawValue))
+    let none = Array(repeating: Int32(0), count: 254)
+    #expect(throws: SystemError(call: "sendmsg", errno: EINVAL)) { try send("x", none) }
+  }
+
+  @Test(
+    "with more descriptors than asked for (MSG_CTRUNC) lose all of them, which is a distinct error",
+    arguments: [0, 1, 2, 5])
+  func truncated(messageMax: Int) throws {
+    let (reading, writing) = try FileDescriptor.pipe().ends()
+    let reader = FileDescriptor(taking: reading)
+    try send("x", Array(repeating: writing, count: messageMax + 1))
+    FileDescriptor(taking: writing).close()
+    var bag = DescriptorBag(messageMax: messageMax)
+    #expect(throws: ReceiveError.descriptorsLost) { _ = try receive(1, &bag) }
+    #expect(bag.count == 0)
+    #expect(try waitForHangUp(reader.rawValue))
+  }
+
+  private func waitForHangUp(_ number: Int32) throws -> Bool {
+    try Readiness.wait(for: 0, on: number, timeout: .seconds(20)) & Int16(POLLHUP) != 0
+  }
+}

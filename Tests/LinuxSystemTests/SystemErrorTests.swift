@@ -1,0 +1,32 @@
+import Glibc
+import LinuxSystem
+import Testing
+
+@Suite("Failures of system calls")
+struct SystemErrorTests {
+  @Test("describe themselves with the call, the sentence and the name")
+  func description() {
+    let error = SystemError(call: "openat", errno: ENOENT)
+    #expect(error.description == "openat: No such file or directory (ENOENT)")
+    #expect(SystemError(call: "x", errno: 9999).description == "x: errno 9999")
+  }
+
+  @Test("name the path that was opened")
+  func path() {
+    #expect(throws: SystemError(call: "open /nowhere/at/all", errno: ENOENT)) {
+      _ = try FileDescriptor.open(reading: "/nowhere/at/all")
+    }
+  }
+
+  #if DEBUG
+    @Test("can be forced for one task without making the call")
+    func forced() throws {
+      SyscallFaults.$errnoFor.withValue({ $0 == "pipe2" ? EMFILE : nil }) {
+        #expect(throws: SystemError(call: "pipe2", errno: EMFILE)) {
+          _ = try FileDescriptor.pipe()
+        }
+      }
+      _ = try FileDescriptor.pipe()
+    }
+  #endif
+}

@@ -1,0 +1,124 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@Suite("A socket at a path")
+struct UnixSocketTests {
+  private let directory = TemporaryDirectory()
+  private var path: String { directory.file("socket") }
+
+  @Test("has the mode that was asked for, whatever the umask, and connects")
+  func connects() throws {
+    let listener = try UnixSocket.listen(path: path, mode: 0o666)
+    var status = stat()
+    #expect(lstat(path, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o666)
+    let client = try UnixSocket.connect(path: path)
+    let accepted = try unwrap(UnixSocket.accept(listener.rawValue))
+    if try UnixSocket.accept(listener.rawValue) != nil { Issue.record("nobody else connected") }
+    #expect(fcntl(accepted.rawValue, F_GETFL) & O_NONBLOCK != 0)
+    #expect(fcntl(accepted.rawValue, F_GETFD) & FD_CLOEXEC != 0)
+    let expected = PeerCredentials(pid: getpid(), uid: geteuid(), gid: getegid())
+    #expect(try UnixSocket.credentials(accepted.rawValue) == expected)
+    #expect(try UnixSocket.credentials(client.rawValue) == expected)
+  }
+
+  @Test("replaces a socket file on which nobody answers")
+  func stale() throws {
+    try UnixSocket.listen(path: path, mode: 0o600).close()
+    #expect(throws: SystemError(call: "connect \(path)", errno: ECONNREFUSED)) {
+      _ = try UnixSocket.connect(path: path)
+    }
+    let listener = try UnixSocket.listen(path: path, mode: 0o600)
+    _ = try UnixSocket.connect(path: path)
+    try UnixSocket.unlink(path: path)
+    try UnixSocket.unlink(path: path)
+    #expect(access(path, F_OK) != 0)
+    listener.close()
+  }
+
+  @Test("is refused where somebody answers, and that listener stays")
+  func occupied() throws {
+    let listener = try UnixSocket.listen(path: path, mode: 0o600)
+    #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
+      _ = try UnixSocket.listen(path: path, mode: 0o600)
+    }
+    _ = try UnixSocket.connect(path: path)
+    listener.close()
+  }
+
+  @Test("never replaces a file that is no socket")
+  func noSocket() throws {
+    directory.write("socket", "precious")
+    #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
+      _ = try UnixSocket.listen(path: path, mode: 0o600)
+    }
+    #expect(try FileDescriptor.open(reading: path).readToEnd() == [UInt8]("precious".utf8))
+  }
+
+  @Test("is refused with ENAMETOOLONG beyond 107 bytes, and with EINVAL for a NUL")
+  func badPath() {
+    let long = String(repeating: "x", count: 108)
+    #expect(throws: SystemError(call: "bind or connect \(long)", errno: ENAMETOOLONG)) {
+      _ = try UnixSocket.listen(path: long, mode: 0o600)
+    }
+    #expect(throws: SystemError(call: "bind or connect a\0b", errno: EINVAL)) {
+      _ = try UnixSocket.connect(path: "a\0b")
+    }
+  }
+}
+
+@Suite("The peer of a socket")
+struct SocketPeerTests {
+  private static let connector = """
+    import os, socket, sys
+    os.setgroups([7, 8])
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    print("connected")
+    sys.stdin.readline()
+    """
+
+  @Test("is known by pid, groups and a pidfd that outlives it", .enabled(if: geteuid() == 0))
+  func peer() throws {
+    let directory = TemporaryDirectory()
+    let path = directory.file("socket")
+    let listener = try UnixSocket.listen(path: path, mode: 0o600)
+    let process = try TestProcess.python(Self.connector, [path])
+    #expect(try process.readLine() == "connected")
+    let socket = try unwrap(UnixSocket.accept(listener.rawValue))
+    #expect(try UnixSocket.credentials(socket.rawValue).pid == process.pid)
+    #expect(try UnixSocket.peerGroups(socket.rawValue) == [7, 8])
+
+    guard let received = try UnixSocket.peerPIDFD(socket.rawValue) else {
+      // Before Linux 6.5: absent, and said so by nil.
+      print("skipped: this kernel has no SO_PEERPIDFD")
+      return
+    }
+    let peer = try PIDFD(adopting: received)
+    #expect(peer.pid == process.pid)
+    let identity = try peer.identity(in: ProcFS())
+    #expect(try identity == ProcFS().identity(process.pid))
+    #expect(try peer.send(signal: SIGKILL) == .delivered)
+    #expect(try process.waitForExit() == .signaled(signal: SIGKILL))
+    #expect(try peer.send(signal: SIGKILL) == .gone)
+    #expect(try peer.identity(in: ProcFS()) == nil)
+
+    // Asked for again, now that it is gone: nil, or a pidfd that adopting refuses as gone.
+    if let late = try UnixSocket.peerPIDFD(socket.rawValue) {
+      do {
+        _ = try PIDFD(adopting: late)
+        Issue.record("a pidfd of a reaped process was adopted")
+      } catch {
+        #expect(error == SystemError(call: "pidfd", errno: ESRCH))
+      }
+    }
+  }
+
+  @Test("of a pair is ourselves")
+  func pair() throws {
+    let pair = try UnixSocket.pair()
+    #expect(try UnixSocket.credentials(pair.first.rawValue).pid == getpid())
+  }
+}

@@ -1,0 +1,40 @@
+import Glibc
+import LinuxSystem
+import Synchronization
+
+/// A cgroup of the test's own below ours. When the value ends, its processes are killed and it is
+/// removed.
+public final class TestControlGroup: Sendable {
+  public let group: ControlGroup
+
+  private static let made = Atomic<Int>(0)
+
+  /// Why this machine cannot have one; nil where it can.
+  public static let missing: String? = {
+    guard let proc = try? ProcFS(), let own = try? ControlGroup.own(in: proc) else {
+      return "no cgroup v2 hierarchy is mounted here"
+    }
+    return own.isDelegated ? nil : "\(own.path) is not delegated to this user"
+  }()
+
+  public static var isPossible: Bool { missing == nil }
+
+  public init() throws {
+    guard let own = try ControlGroup.own(in: ProcFS()) else {
+      throw SystemError(call: "finding our cgroup", errno: ENOENT)
+    }
+    let number = Self.made.add(1, ordering: .relaxed).newValue
+    group = own.child("taskschedd-test-\(getpid())-\(number)")
+    try group.create()
+  }
+
+  deinit {
+    guard let watch = try? group.watchEvents() else { return }
+    try? group.thaw()
+    try? group.kill()
+    while let events = try? ControlGroup.events(of: watch.rawValue), events.isPopulated,
+      (try? waitFor(POLLPRI, on: watch.rawValue)) != nil
+    {}
+    try? group.remove()
+  }
+}
