@@ -51,6 +51,11 @@ final class ConfigurationFixture {
     precondition(symlink(target, root + path) == 0, "symlink \(path): errno \(errno)")
   }
 
+  func makePipe(_ path: String) {
+    makeFolder(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+    precondition(mkfifo(root + path, 0o644) == 0, "mkfifo \(path): errno \(errno)")
+  }
+
   func chmod(_ path: String, _ mode: mode_t) {
     precondition(Glibc.chmod(root + path, mode) == 0)
   }

@@ -171,8 +171,9 @@ extension SettingKind {
 /// A text of the file in a message: quoted, escaped and cut to what a line can hold.
 func quoted(_ text: String) -> String {
   let lengthMax = 80
+  // Not `debugDescription`: TOMLKit gives String another of that name, which escapes nothing.
   return text.count <= lengthMax
-    ? text.debugDescription : String(text.prefix(lengthMax)).debugDescription + "…"
+    ? String(reflecting: text) : String(reflecting: String(text.prefix(lengthMax))) + "…"
 }
 
 /// Numbers of bytes as systemd writes them: to the base 1024.

@@ -133,7 +133,7 @@ extension [TOMLPathComponent] {
       case .key(let name):
         let isBare = !name.isEmpty && name.utf8.allSatisfy(TOMLKeyLocator.isBareKeyByte)
         // A key is somebody's text: what would break the line is shown escaped.
-        text += (text.isEmpty ? "" : ".") + (isBare ? name : name.debugDescription)
+        text += (text.isEmpty ? "" : ".") + (isBare ? name : String(reflecting: name))
       }
     }
     return text

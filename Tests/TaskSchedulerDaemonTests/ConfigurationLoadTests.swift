@@ -1,0 +1,175 @@
+import TaskSchedulerCore
+import TaskSchedulerDaemon
+import Testing
+
+@Suite("Reading taskschedd.toml")
+struct ConfigurationLoadTests {
+  @Test("Without any file all settings have their defaults, and no file is missed")
+  func defaults() {
+    let fixture = ConfigurationFixture()
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems == [])
+    #expect(configuration == Configuration())
+    #expect(configuration.effectiveSettings.allSatisfy { $0.source == .builtIn })
+    #expect(configuration.effectiveSettings.allSatisfy { $0.value == $0.default })
+  }
+
+  @Test("Every setting is read from the file and found again with its value, file and line")
+  func everySetting() {
+    let texts: [String: (written: String, shown: String)] = [
+      "suspend-mechanism": ("\"freezer\"", "freezer"), "suspend-timeout": ("\"3s\"", "3s"),
+      "multitasking-supported": ("false", "false"), "operator-group": ("\"wheel\"", "wheel"),
+      "log-level": ("\"debug\"", "debug"), "policy.CallbackTimeout": ("\"1min 1s\"", "1min 1s"),
+      "policy.TerminateTimeout": ("1.5", "1s 500ms"), "policy.BackgroundTime": ("900", "15min"),
+      "policy.ExpirationLead": ("\"10s\"", "10s"), "policy.LaunchTime": ("\"11s\"", "11s"),
+      "policy.SuspendRetryInterval": ("\"12s\"", "12s"),
+      "policy.TracerCheckInterval": ("\"13s\"", "13s"),
+      "policy.MaxTasksPerApplication": ("14", "14"),
+      "policy.MaxApplicationsPerUser": ("15", "15"), "policy.MaxQueuedCallbacks": ("16", "16"),
+      "policy.MaxEndedApplications": ("17", "17"), "policy.MaxConnectionsPerUser": ("18", "18"),
+      "policy.MaxQueuedBytesPerConnection": ("\"64K\"", "64K"),
+    ]
+    var text = ""
+    var lines: [String: Int] = [:]
+    for (index, setting) in SettingDescription.all.enumerated() {
+      text += "\(setting.fullName) = \(texts[setting.fullName]?.written ?? "missing")\n"
+      lines[setting.fullName] = index + 1
+    }
+    let (configuration, problems) = Configuration.parse(Array(text.utf8), file: "f")
+    #expect(problems == [])
+    for setting in configuration.effectiveSettings {
+      #expect(setting.value == texts[setting.name]?.shown)
+      #expect(setting.value != setting.default)
+      #expect(setting.source == .file(path: "f", line: lines[setting.name]))
+    }
+    #expect(configuration.policy.callbackTimeout == .seconds(61))
+    #expect(configuration.policy.terminateTimeout == .milliseconds(1500))
+    #expect(configuration.policy.backgroundTime == .seconds(900))
+    #expect(configuration.policy.multitaskingSupported == false)
+    #expect(configuration.options.suspendMechanism == .freezer)
+    #expect(configuration.options.queuedBytesPerConnectionMax == 65536)
+  }
+
+  @Test("Both bounds of a setting are allowed, and its default is within them")
+  func bounds() throws {
+    let defaults = Configuration()
+    for setting in SettingDescription.all {
+      var nodes: [TOMLNode] = []
+      switch setting.kind {
+      case .timeSpan(let bounds):
+        nodes = [bounds.lowerBound, bounds.upperBound].map { .string(TimeSpan.format($0)) }
+      case .count(let bounds), .bytes(let bounds):
+        nodes = [.integer(bounds.lowerBound), .integer(bounds.upperBound)]
+      case .flag: nodes = [.boolean(true), .boolean(false)]
+      case .choice(let names): nodes = names.map { .string($0) }
+      case .groupName: nodes = [.string(""), .string("wheel")]
+      }
+      for node in nodes {
+        var configuration = defaults
+        try setting.set(node, in: &configuration)
+      }
+      var configuration = defaults
+      let text = "\(setting.fullName) = \(setting.tomlText(in: defaults))"
+      let root = TOMLDocument.parse(Array(text.utf8), file: "f").document?.root ?? [:]
+      try setting.set(try #require(root.node(at: setting.path)), in: &configuration)
+      #expect(configuration == defaults)
+    }
+  }
+
+  @Test("A file in /etc wins over one in /usr/share, a drop-in over both, key by key")
+  func precedence() {
+    let fixture = ConfigurationFixture()
+    fixture.write(
+      "/usr/share/taskschedd/taskschedd.toml",
+      "log-level = \"error\"\n[policy]\nLaunchTime = 1\nTerminateTimeout = 1\nCallbackTimeout = 1")
+    fixture.write(
+      "/etc/taskschedd/taskschedd.toml", "[policy]\nLaunchTime = 2\nTerminateTimeout = 2")
+    fixture.write("/usr/share/taskschedd/taskschedd.toml.d/50.toml", "policy.LaunchTime = 3")
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems == [])
+    #expect(configuration.policy.launchTime == .seconds(3))
+    #expect(configuration.policy.terminateTimeout == .seconds(2))
+    #expect(configuration.policy.callbackTimeout == .seconds(1))
+    #expect(configuration.options.logLevel == .error)
+    #expect(
+      configuration.sources["policy.TerminateTimeout"]
+        == .file(path: fixture.root + "/etc/taskschedd/taskschedd.toml", line: 3))
+  }
+
+  @Test("Drop-ins count by name whatever folder they are in; one name counts once, from /etc")
+  func dropIns() {
+    let fixture = ConfigurationFixture()
+    let (share, etc) = (
+      "/usr/share/taskschedd/taskschedd.toml.d", "/etc/taskschedd/taskschedd.toml.d"
+    )
+    fixture.write(share + "/10-a.toml", "policy.LaunchTime = 1\npolicy.TerminateTimeout = 1")
+    fixture.write(etc + "/10-a.toml", "policy.LaunchTime = 2")
+    fixture.write(share + "/20-b.toml", "policy.CallbackTimeout = 3")
+    fixture.write(etc + "/15-b.toml", "policy.CallbackTimeout = 4")
+    fixture.write(share + "/30-masked.toml", "log-level = \"debug\"")
+    fixture.link(etc + "/30-masked.toml", to: "/dev/null")
+    fixture.write(share + "/40-masked.toml", "log-level = \"debug\"")
+    fixture.write(etc + "/40-masked.toml", "")
+    fixture.write(etc + "/50-other.toml~", "nonsense")
+    fixture.write(etc + "/.60-hidden.toml", "nonsense")
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems == [])
+    #expect(configuration.policy.launchTime == .seconds(2))
+    #expect(configuration.policy.terminateTimeout == Policy().terminateTimeout)
+    #expect(configuration.policy.callbackTimeout == .seconds(3))
+    #expect(configuration.options.logLevel == .info)
+  }
+
+  @Test("A user's daemon reads the user's folder last; the system's daemon never does")
+  func userFolder() {
+    let fixture = ConfigurationFixture()
+    fixture.write("/etc/taskschedd/taskschedd.toml", "policy.LaunchTime = 1")
+    fixture.write("/home/.config/taskschedd/taskschedd.toml", "policy.LaunchTime = 2")
+    #expect(Configuration.load(from: fixture.user).configuration.policy.launchTime == .seconds(2))
+    #expect(
+      Configuration.load(from: fixture.system).configuration.policy.launchTime == .seconds(1))
+  }
+
+  @Test("The XDG folders count where they are absolute; without a home there is none")
+  func xdg() {
+    let both = ConfigurationPaths.user(
+      uid: 7, environment: ["HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "relative"])
+    #expect(both.settingFolders == ["/usr/share/taskschedd", "/etc/taskschedd", "/c/taskschedd"])
+    #expect(
+      both.manifestFolders == [
+        "/c/taskschedd/applications", "/h/.local/share/taskschedd/applications",
+        "/etc/taskschedd/applications", "/usr/share/taskschedd/applications",
+      ])
+    #expect(both.trustedOwners == [0, 7])
+    let none = ConfigurationPaths.user(uid: 7, environment: [:])
+    #expect(none.settingFolders == ["/usr/share/taskschedd", "/etc/taskschedd"])
+  }
+
+  @Test("The file of --config, with its drop-ins, is read instead of all others")
+  func explicit() {
+    let fixture = ConfigurationFixture()
+    fixture.write("/etc/taskschedd/taskschedd.toml", "log-level = \"debug\"")
+    fixture.write("/my.toml", "policy.LaunchTime = 1\npolicy.CallbackTimeout = 1")
+    fixture.write("/my.toml.d/1.toml", "policy.LaunchTime = 2")
+    var paths = fixture.system
+    paths.explicitFile = fixture.root + "/my.toml"
+    let (configuration, problems) = Configuration.load(from: paths)
+    #expect(problems == [])
+    #expect(configuration.options.logLevel == .info)
+    #expect(configuration.policy.launchTime == .seconds(2))
+    #expect(configuration.policy.callbackTimeout == .seconds(1))
+  }
+}
+
+extension [String: TOMLNode] {
+  fileprivate func node(at path: [TOMLPathComponent]) -> TOMLNode? {
+    var node = TOMLNode.table(self)
+    for component in path {
+      guard case .table(let members) = node, case .key(let name) = component,
+        let member = members[name]
+      else { return nil }
+      node = member
+    }
+    return node
+  }
+}

@@ -1,0 +1,244 @@
+import TaskSchedulerCore
+import TaskSchedulerDaemon
+import Testing
+
+/// One mistake: a file's text, and the problem as a person reads it, after the file's path.
+struct Mistake: Sendable, CustomTestStringConvertible {
+  var text: String
+  var expected: [String]
+
+  init(_ text: String, _ expected: String...) {
+    self.text = text
+    self.expected = expected
+  }
+
+  var testDescription: String { text.split(separator: "\n").last.map(String.init) ?? text }
+}
+
+@Suite("Mistakes in taskschedd.toml")
+struct ConfigurationMistakesTests {
+  private static let mistakes: [Mistake] = [
+    Mistake(
+      "\n\n[policy]\nCallbackTimeout = \"6 parsecs\"",
+      ":4: policy.CallbackTimeout: \"6 parsecs\" is not a time span; "
+        + "write it as systemd does, such as \"6s\" or \"1min 30s\""),
+    Mistake(
+      "policy.BackgroundTime = \"infinity\"",
+      ":1: policy.BackgroundTime: \"infinity\" is not allowed here; it may be from 50ms to 1d"),
+    Mistake(
+      "[policy]\nCallbackTimeout = \"2h\"",
+      ":2: policy.CallbackTimeout: 2h is out of bounds; it may be from 10ms to 1h"),
+    Mistake(
+      "[policy]\nCallbackTimeout = -1",
+      ":2: policy.CallbackTimeout: \"-1\" is not a time span; "
+        + "write it as systemd does, such as \"6s\" or \"1min 30s\""),
+    Mistake(
+      "[policy]\nCallbackTimeout = nan",
+      ":2: policy.CallbackTimeout: \"nan\" is not a time span; "
+        + "write it as systemd does, such as \"6s\" or \"1min 30s\""),
+    Mistake(
+      "[policy]\nCallbackTimeout = [\"6s\"]",
+      ":2: policy.CallbackTimeout: is an array, not a time span; "
+        + "write it as systemd does, such as \"6s\""),
+    Mistake(
+      "[policy]\nCallbackTimeout = 2020-01-01",
+      ":2: policy.CallbackTimeout: is a date or time, not a time span; "
+        + "write it as systemd does, such as \"6s\""),
+    Mistake(
+      "[policy]\nMaxTasksPerApplication = 0",
+      ":2: policy.MaxTasksPerApplication: 0 is out of bounds; it may be from 1 to 1000000"),
+    Mistake(
+      "[policy]\nMaxTasksPerApplication = \"many\"",
+      ":2: policy.MaxTasksPerApplication: is a string, not an integer; "
+        + "write a number without quotes, from 1 to 1000000"),
+    Mistake(
+      "[policy]\nMaxTasksPerApplication = 1.5",
+      ":2: policy.MaxTasksPerApplication: is a number with a fraction, not an integer; "
+        + "write a number without quotes, from 1 to 1000000"),
+    Mistake(
+      "[policy]\nMaxQueuedBytesPerConnection = \"1MiB\"",
+      ":2: policy.MaxQueuedBytesPerConnection: \"1MiB\" is not a number of bytes; "
+        + "write it as systemd does, such as 65536, \"64K\" or \"1M\""),
+    Mistake(
+      "[policy]\nMaxQueuedBytesPerConnection = 1",
+      ":2: policy.MaxQueuedBytesPerConnection: 1 is out of bounds; it may be from 4K to 1G"),
+    Mistake(
+      "multitasking-supported = \"yes\"",
+      ":1: multitasking-supported: is a string; write true or false, without quotes"),
+    Mistake(
+      "suspend-mechanism = \"freezr\"",
+      ":1: suspend-mechanism: \"freezr\" is none of \"auto\", \"signal\", \"freezer\"; "
+        + "did you mean \"freezer\"?"),
+    Mistake(
+      "suspend-mechanism = false",
+      ":1: suspend-mechanism: is true or false, not a string; "
+        + "write one of \"auto\", \"signal\", \"freezer\""),
+    Mistake(
+      "operator-group = \"two words\"",
+      ":1: operator-group: \"two words\" is not a group's name; write letters, digits, - and _ "
+        + "(31 at most, first a letter or _), or \"\" for none"),
+    Mistake(
+      "operator-group = 7",
+      ":1: operator-group: is an integer, not a string; write a group's name, or \"\" for none"),
+    Mistake(
+      "[policy]\nCalbackTimeout = \"6s\"",
+      ":2: policy.CalbackTimeout: there is no such setting; did you mean CallbackTimeout?"),
+    Mistake(
+      "[policy]\ncallback-timeout = \"6s\"",
+      ":2: policy.callback-timeout: there is no such setting; did you mean CallbackTimeout?"),
+    Mistake(
+      "loglevel = \"info\"", ":1: loglevel: there is no such setting; did you mean log-level?"),
+    Mistake(
+      "CallbackTimeout = \"6s\"",
+      ":1: CallbackTimeout: there is no such setting here; it belongs in [policy]"),
+    Mistake(
+      "[policy]\nlog-level = \"info\"",
+      ":2: policy.log-level: there is no such setting here; "
+        + "it belongs at the top of the file, above any [table]"),
+    Mistake(
+      "[polcy]\nCallbackTimeout = \"6s\"",
+      ":1: polcy: there is no such setting; did you mean policy?"),
+    Mistake(
+      "CalbackTimeout = 6",
+      ":1: CalbackTimeout: there is no such setting; did you mean policy.CallbackTimeout?"),
+    Mistake(
+      "\"\\n\" = 6",
+      ":1: \"\\n\": there is no such setting; taskctl config lists all that there are"),
+    Mistake(
+      "policy = 3",
+      ":1: policy: is an integer, not a table; "
+        + "write [policy] on a line of its own and its settings below"),
+    Mistake(
+      "[[policy]]\nCallbackTimeout = 6",
+      ":1: policy: is an array, not a table; "
+        + "write [policy] on a line of its own and its settings below"),
+    Mistake(
+      "[policy]\nBackgroundTime = \"3s\"\n",
+      ":2: policy.BackgroundTime: ExpirationLead must be shorter than BackgroundTime; "
+        + "BackgroundTime is 3s, ExpirationLead is 5s"),
+    Mistake(
+      "[policy]\nLaunchTime = 3\n\nLaunchTime = 4",
+      ":4: policy.LaunchTime: is given again; it stands on line 2 already, keep one of the two"),
+    Mistake(
+      "[policy]\n[policy]",
+      ":2: policy: is given again; it stands on line 1 already, keep one of the two"),
+    Mistake(
+      "log-level = \"info\\u0000\"", ":1: a string holds an escaped NUL; take it out"),
+    Mistake("a = 1\nb = \u{0}", ":2: a NUL byte; the file must be text in UTF-8"),
+  ]
+
+  @Test("A mistake is told with file, line, key and what would be right", arguments: mistakes)
+  func told(_ mistake: Mistake) {
+    let fixture = ConfigurationFixture()
+    let path = "/etc/taskschedd/taskschedd.toml"
+    fixture.write(path, mistake.text)
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems.map(\.description) == mistake.expected.map { fixture.root + path + $0 })
+    // What was refused has changed nothing; only relations are judged on values that are in force.
+    if !mistake.text.contains("BackgroundTime = \"3s\"") {
+      #expect(configuration.options == DaemonOptions())
+      #expect(configuration.policy == Policy())
+      #expect(configuration.sources == [:])
+    }
+  }
+
+  @Test("What is no TOML is told with line and column")
+  func syntax() {
+    let fixture = ConfigurationFixture()
+    fixture.write("/etc/taskschedd/taskschedd.toml", "log-level = \"info\"\n[policy\nLaunchTime = 3")
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(configuration == Configuration())
+    #expect(problems.count == 1)
+    #expect(problems.first?.file == fixture.root + "/etc/taskschedd/taskschedd.toml")
+    #expect(problems.first?.line == 2)
+    #expect(problems.first?.message.hasPrefix("column 8: this is not TOML: ") == true)
+  }
+
+  @Test("All mistakes of all files are told at once, those of a file in the order of its lines")
+  func allAtOnce() {
+    let fixture = ConfigurationFixture()
+    fixture.write("/usr/share/taskschedd/taskschedd.toml", "nonsense-key = 1\nlog-level = 3")
+    fixture.write("/etc/taskschedd/taskschedd.toml", "a = ")
+    fixture.write(
+      "/etc/taskschedd/taskschedd.toml.d/10.toml", "[policy]\nLaunchTime = 0\nTerminateTimeout = []")
+    fixture.write("/etc/taskschedd/applications/org.example.a.toml", "id = 3")
+    let problems = Configuration.load(from: fixture.system).problems
+    let places = problems.map {
+      "\($0.file.dropFirst(fixture.root.count)):\($0.line ?? 0) \($0.key ?? "")"
+    }
+    #expect(
+      places == [
+        "/usr/share/taskschedd/taskschedd.toml:1 nonsense-key",
+        "/usr/share/taskschedd/taskschedd.toml:2 log-level",
+        "/etc/taskschedd/taskschedd.toml:1 ",
+        "/etc/taskschedd/taskschedd.toml.d/10.toml:2 policy.LaunchTime",
+        "/etc/taskschedd/taskschedd.toml.d/10.toml:3 policy.TerminateTimeout",
+        "/etc/taskschedd/applications/org.example.a.toml:1 id",
+      ])
+  }
+
+  @Test("A limit that was refused is not judged again by its relation to another")
+  func refusedRelation() {
+    let text = "[policy]\nExpirationLead = \"x\"\nBackgroundTime = \"1s\""
+    let problems = Configuration.parse(Array(text.utf8), file: "f").problems
+    #expect(problems.map(\.key) == ["policy.ExpirationLead"])
+  }
+
+  @Test("Bytes that are no UTF-8 are told with their line")
+  func encoding() {
+    let bytes = Array("log-level = \"info\"\n# caf".utf8) + [0xE9, 0x0A]
+    let (configuration, problems) = Configuration.parse(bytes, file: "f")
+    #expect(problems.map(\.description) == ["f:2: not UTF-8; save the file in that encoding"])
+    #expect(configuration == Configuration())
+  }
+
+  @Test("A file of more than 1 MiB is not read")
+  func huge() {
+    let fixture = ConfigurationFixture()
+    let path = "/etc/taskschedd/taskschedd.toml"
+    fixture.write(path, bytes: Array(repeating: UInt8(ascii: "\n"), count: (1 << 20) + 1))
+    #expect(
+      Configuration.load(from: fixture.system).problems.map(\.description) == [
+        "\(fixture.root)\(path): has more than 1M bytes, the most that is read"
+      ])
+    fixture.write(path, bytes: Array(repeating: UInt8(ascii: "\n"), count: 1 << 20))
+    #expect(Configuration.load(from: fixture.system).problems == [])
+  }
+
+  @Test("A folder, a dangling link and a file where the drop-ins' folder belongs are told")
+  func wrongKinds() {
+    let fixture = ConfigurationFixture()
+    fixture.makeFolder("/etc/taskschedd/taskschedd.toml")
+    fixture.link("/usr/share/taskschedd/taskschedd.toml", to: "nowhere")
+    fixture.write("/etc/taskschedd/taskschedd.toml.d", "x")
+    let problems = Configuration.load(from: fixture.system).problems
+    #expect(
+      problems.map { String($0.description.dropFirst(fixture.root.count)) } == [
+        "/usr/share/taskschedd/taskschedd.toml: is a link that leads nowhere; "
+          + "mend or remove it, or link it to /dev/null to mask it",
+        "/etc/taskschedd/taskschedd.toml: is a folder; a regular file belongs here",
+        "/etc/taskschedd/taskschedd.toml.d: is no folder; a folder of .toml files belongs here",
+      ])
+  }
+
+  @Test("A pipe is told of and not waited for")
+  func pipe() {
+    let fixture = ConfigurationFixture()
+    fixture.makePipe("/etc/taskschedd/taskschedd.toml")
+    #expect(
+      Configuration.load(from: fixture.system).problems.map(\.message) == [
+        "is a pipe; a regular file belongs here"
+      ])
+  }
+
+  @Test("The file of --config must be there")
+  func explicitMissing() {
+    let fixture = ConfigurationFixture()
+    var paths = fixture.system
+    paths.explicitFile = fixture.root + "/my.toml"
+    #expect(
+      Configuration.load(from: paths).problems.map(\.description) == [
+        "\(fixture.root)/my.toml: there is no such file; --config must name one that exists"
+      ])
+  }
+}

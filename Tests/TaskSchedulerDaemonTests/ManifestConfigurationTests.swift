@@ -1,0 +1,280 @@
+import Glibc
+import TaskSchedulerCore
+import TaskSchedulerDaemon
+import Testing
+
+@Suite("Manifests")
+struct ManifestConfigurationTests {
+  private static let etc = "/etc/taskschedd/applications"
+  private static let share = "/usr/share/taskschedd/applications"
+  private static let id = ApplicationID("org.example.mail")
+
+  @Test("A manifest that says everything is read whole")
+  func whole() throws {
+    let fixture = ConfigurationFixture()
+    fixture.write(
+      Self.etc + "/org.example.mail.toml",
+      """
+      id = "org.example.mail"
+      name = "Mail"
+      command = ["/usr/bin/mail", "", "--check"]
+      working-directory = "/var/lib/mail"
+      background-modes = ["voip", "audio"]
+      multitasking = false
+      user = "daemon"
+      seat = "seat-1"
+      suspend-mechanism = "signal"
+      [environment]
+      LANG = "C.UTF-8"
+      _EMPTY = ""
+      """)
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems == [])
+    let id = try #require(Self.id)
+    let manifest = try #require(configuration.manifests[id])
+    #expect(manifest.displayName == "Mail")
+    #expect(manifest.command == ["/usr/bin/mail", "", "--check"])
+    #expect(manifest.workingDirectory == "/var/lib/mail")
+    #expect(manifest.backgroundModes == [.audio, .voip])
+    #expect(!manifest.multitasking)
+    #expect(manifest.account?.name == "daemon")
+    #expect(manifest.seat == SeatID("seat-1"))
+    #expect(manifest.suspendMechanism == .signal)
+    #expect(manifest.environment == ["LANG": "C.UTF-8", "_EMPTY": ""])
+    let daemonUID = try #require(getpwnam("daemon")).pointee.pw_uid
+    #expect(
+      manifest.manifest(daemonUser: UserID(0))
+        == Manifest(
+          id: id, displayName: "Mail", owner: UserID(daemonUID), namesUser: true,
+          backgroundModes: [.audio, .voip], multitasking: false, seat: SeatID("seat-1")))
+  }
+
+  @Test("The id alone makes a manifest, of an application that cannot be launched")
+  func shortest() throws {
+    let fixture = ConfigurationFixture()
+    fixture.write(Self.etc + "/org.example.mail.toml", "id = \"org.example.mail\"")
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems == [])
+    let id = try #require(Self.id)
+    #expect(
+      configuration.manifests[id]?.manifest(daemonUser: UserID(7))
+        == Manifest(id: id, owner: UserID(7), isLaunchable: false))
+  }
+
+  private static let header = "id = \"org.example.mail\"\n"
+  private static let mistakes: [Mistake] = [
+    Mistake("name = \"Mail\"", ": id: is missing; write id = \"org.example.mail\""),
+    Mistake(
+      "id = \"org.example.other\"",
+      ":1: id: \"org.example.other\" is not what the file is named by; "
+        + "write \"org.example.mail\" or rename the file"),
+    Mistake(
+      "id = 1", ":1: id: is an integer, not a string; write it as \"org.example.mail\""),
+    Mistake(
+      header + "backround-modes = []",
+      ":2: backround-modes: a manifest has no such key; did you mean background-modes?"),
+    Mistake(
+      header + "colour = \"red\"",
+      ":2: colour: a manifest has no such key; it may have id, name, command, environment, "
+        + "multitasking, user, seat, working-directory, background-modes, suspend-mechanism"),
+    Mistake(
+      header + "name = \"a\\nb\"",
+      ":2: name: \"a\\nb\" is no name for people; "
+        + "write 1 to 256 bytes without line ends or other control characters"),
+    Mistake(
+      header + "command = \"/usr/bin/mail --check\"",
+      ":2: command: is a string, not an array; write the program and each argument as a string "
+        + "of its own: [\"/usr/bin/program\", \"argument\"]"),
+    Mistake(
+      header + "command = [\n  \"/usr/bin/mail\",\n  3,\n  true,\n]",
+      ":4: command[1]: is an integer, not a string; put it in quotes",
+      ":5: command[2]: is true or false, not a string; put it in quotes"),
+    Mistake(
+      header + "command = []",
+      ":2: command: is empty; write [\"/usr/bin/program\", \"argument\"], "
+        + "or leave the key out if it is not to be launched"),
+    Mistake(
+      header + "command = [\"bin/mail\"]",
+      ":2: command[0]: \"bin/mail\" is no program; "
+        + "write an absolute path, or a name that is in PATH"),
+    Mistake(
+      header + "environment = [\"A=b\"]",
+      ":2: environment: is an array, not a table; write { NAME = \"value\" }, "
+        + "or [environment] with a line for each variable"),
+    Mistake(
+      header + "[environment]\n\"A B\" = \"x\"\n1A = \"x\"\nTASKSCHEDD_ID = \"x\"\nN = 1",
+      ":3: environment.\"A B\": is no variable's name; write letters, digits and _, first no digit",
+      ":4: environment.1A: is no variable's name; write letters, digits and _, first no digit",
+      ":5: environment.TASKSCHEDD_ID: names that start with TASKSCHEDD_ are the daemon's own",
+      ":6: environment.N: is an integer, not a string; put it in quotes"),
+    Mistake(
+      header + "working-directory = \"mail\"",
+      ":2: working-directory: \"mail\" is no absolute path; write one, such as \"/var/lib/mail\""),
+    Mistake(
+      header + "background-modes = [\"audio\", \"viop\", \"audio\"]",
+      ":2: background-modes[1]: \"viop\" is none of \"audio\", \"location\", \"voip\"; "
+        + "did you mean \"voip\"?",
+      ":2: background-modes[2]: \"audio\" is named twice; once is enough"),
+    Mistake(
+      header + "background-modes = \"audio\"",
+      ":2: background-modes: is a string, not an array; "
+        + "write some of audio, location, voip, such as [\"audio\"]"),
+    Mistake(
+      header + "multitasking = \"no\"",
+      ":2: multitasking: is a string; write true, or false to opt out, without quotes"),
+    Mistake(
+      header + "user = \"no-such-user-here\"",
+      ":2: user: there is no user \"no-such-user-here\" on this machine; "
+        + "create it or name another"),
+    Mistake(
+      header + "seat = \"chair\"",
+      ":2: seat: \"chair\" is no seat; write \"seat\" followed by letters, digits, - or _, "
+        + "such as \"seat0\" (loginctl list-seats)"),
+    Mistake(
+      header + "suspend-mechanism = \"stop\"",
+      ":2: suspend-mechanism: \"stop\" is none of \"auto\", \"signal\", \"freezer\""),
+    Mistake(
+      header + "name = \"a\"\nname = \"b\"",
+      ":3: name: is given again; it stands on line 2 already, keep one of the two"),
+  ]
+
+  @Test("A mistake is told with file, line, key and what would be right", arguments: mistakes)
+  func told(_ mistake: Mistake) {
+    let fixture = ConfigurationFixture()
+    let path = Self.etc + "/org.example.mail.toml"
+    fixture.write(path, mistake.text)
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems.map(\.description) == mistake.expected.map { fixture.root + path + $0 })
+    #expect(configuration == Configuration())
+  }
+
+  @Test(
+    "A file named by what is no id is told of",
+    arguments: ["mail", "org..mail", "org.example.ma il", "org.mail.", "a.ü"])
+  func badName(_ name: String) {
+    let fixture = ConfigurationFixture()
+    fixture.write("\(Self.etc)/\(name).toml", "id = \"\(name)\"")
+    let problems = Configuration.load(from: fixture.system).problems
+    #expect(problems.count == 1)
+    #expect(problems.first?.message.contains("an id is two or more labels of letters") == true)
+  }
+
+  @Test("A folder that wins masks an id: by a manifest, an empty file or a link to /dev/null")
+  func masks() throws {
+    let fixture = ConfigurationFixture()
+    for name in ["a", "b", "c", "d"] {
+      fixture.write(
+        "\(Self.share)/org.example.\(name).toml", "id = \"org.example.\(name)\"\nname = \"share\"")
+    }
+    fixture.write(Self.etc + "/org.example.a.toml", "id = \"org.example.a\"\nname = \"etc\"")
+    fixture.write(Self.etc + "/org.example.b.toml", "")
+    fixture.link(Self.etc + "/org.example.c.toml", to: "/dev/null")
+    fixture.write(
+      "/home/.local/share/taskschedd/applications/org.example.a.toml",
+      "id = \"org.example.a\"\nname = \"data\"")
+    fixture.write(
+      "/home/.config/taskschedd/applications/org.example.d.toml",
+      "id = \"org.example.d\"\nname = \"config\"")
+    let (system, systemProblems) = Configuration.load(from: fixture.system)
+    #expect(systemProblems == [])
+    #expect(Self.names(system) == ["org.example.a etc", "org.example.d share"])
+    let (user, userProblems) = Configuration.load(from: fixture.user)
+    #expect(userProblems == [])
+    #expect(Self.names(user) == ["org.example.a data", "org.example.d config"])
+  }
+
+  private static func names(_ configuration: Configuration) -> [String] {
+    configuration.manifests.values.map { "\($0.id) \($0.displayName ?? "")" }.sorted()
+  }
+
+  @Test("In a user's daemon, `user` is refused in the user's folders and passed over in shared ones")
+  func userKey() {
+    let fixture = ConfigurationFixture()
+    fixture.write(
+      Self.etc + "/org.example.kiosk.toml", "id = \"org.example.kiosk\"\nuser = \"daemon\"")
+    #expect(Configuration.load(from: fixture.user).configuration == Configuration())
+    #expect(Configuration.load(from: fixture.user).problems == [])
+    fixture.write(
+      "/home/.config/taskschedd/applications/org.example.mail.toml",
+      Self.header + "user = \"root\"")
+    let (configuration, problems) = Configuration.load(from: fixture.user)
+    #expect(configuration == Configuration())
+    #expect(problems.map(\.line) == [2])
+    #expect(problems.first?.message.hasPrefix("only the system's daemon runs") == true)
+  }
+
+  @Test("A manifest that others may write is refused: the file, its folder, or what a link leads to")
+  func writable() {
+    let path = Self.etc + "/org.example.mail.toml"
+    let reason = "who could so have programs run as another; only root may write it (chmod go-w)"
+    let fixture = ConfigurationFixture()
+    fixture.write(path, Self.header)
+    fixture.chmod(path, 0o664)
+    #expect(
+      fixture.systemProblems == ["\(path): may be written by others (mode 664), \(reason)"])
+    // The user's daemon allows the user's group, as umask 002 does, but nobody else.
+    #expect(Configuration.load(from: fixture.user).problems == [])
+    fixture.chmod(path, 0o646)
+    #expect(Configuration.load(from: fixture.user).problems.count == 1)
+    fixture.chmod(path, 0o644)
+    fixture.chmod(Self.etc, 0o777)
+    #expect(
+      fixture.systemProblems == ["\(Self.etc): may be written by others (mode 777), \(reason)"])
+    fixture.chmod(Self.etc, 0o755)
+    #expect(fixture.systemProblems == [])
+
+    fixture.write("/open/target.toml", "id = \"org.example.linked\"")
+    fixture.link(Self.etc + "/org.example.linked.toml", to: fixture.root + "/open/target.toml")
+    fixture.chmod("/open", 0o757)
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(configuration.manifests.keys.map(\.name) == ["org.example.mail"])
+    #expect(
+      problems.map(\.message) == [
+        "leads to \(fixture.root)/open/target.toml, whose folder \(fixture.root)/open "
+          + "may be written by others (mode 757), \(reason)"
+      ])
+  }
+
+  @Test(
+    "A manifest of another owner is refused",
+    .enabled(if: getuid() == 0, "only root can give a file away"))
+  func foreignOwner() {
+    let fixture = ConfigurationFixture()
+    let path = Self.etc + "/org.example.mail.toml"
+    fixture.write(path, Self.header)
+    chown(fixture.root + path, 1234, 0)
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(configuration == Configuration())
+    #expect(
+      problems.map(\.message) == [
+        "belongs to uid 1234, who could so have programs run as another; "
+          + "it must belong to root (chown)"
+      ])
+  }
+
+  @Test("A program's name is looked for in the manifest's PATH, then the daemon's; a path is kept")
+  func executable() throws {
+    let fixture = ConfigurationFixture()
+    fixture.write("/first/mail", "not executable")
+    fixture.write("/second/mail", "#!/bin/sh")
+    fixture.chmod("/second/mail", 0o755)
+    fixture.makeFolder("/third/mail")
+    var manifest = ApplicationManifest(id: try #require(Self.id), file: "f")
+    #expect(manifest.executable(searchPath: "/bin") == nil)
+    manifest.command = ["/no/such/program"]
+    #expect(manifest.executable(searchPath: "/bin") == "/no/such/program")
+    manifest.command = ["mail"]
+    let root = fixture.root
+    let searchPath = "relative::\(root)/third:\(root)/first:\(root)/second"
+    #expect(manifest.executable(searchPath: searchPath) == "\(root)/second/mail")
+    manifest.environment["PATH"] = "\(root)/first"
+    #expect(manifest.executable(searchPath: searchPath) == nil)
+  }
+}
+
+extension ConfigurationFixture {
+  /// The problems of the system daemon's configuration, with paths below the root.
+  fileprivate var systemProblems: [String] {
+    Configuration.load(from: system).problems.map { String($0.description.dropFirst(root.count)) }
+  }
+}
