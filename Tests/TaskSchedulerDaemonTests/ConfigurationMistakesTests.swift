@@ -145,7 +145,8 @@ struct ConfigurationMistakesTests {
   @Test("What is no TOML is told with line and column")
   func syntax() {
     let fixture = ConfigurationFixture()
-    fixture.write("/etc/taskschedd/taskschedd.toml", "log-level = \"info\"\n[policy\nLaunchTime = 3")
+    let text = "log-level = \"info\"\n[policy\nLaunchTime = 3"
+    fixture.write("/etc/taskschedd/taskschedd.toml", text)
     let (configuration, problems) = Configuration.load(from: fixture.system)
     #expect(configuration == Configuration())
     #expect(problems.count == 1)
@@ -160,7 +161,8 @@ struct ConfigurationMistakesTests {
     fixture.write("/usr/share/taskschedd/taskschedd.toml", "nonsense-key = 1\nlog-level = 3")
     fixture.write("/etc/taskschedd/taskschedd.toml", "a = ")
     fixture.write(
-      "/etc/taskschedd/taskschedd.toml.d/10.toml", "[policy]\nLaunchTime = 0\nTerminateTimeout = []")
+      "/etc/taskschedd/taskschedd.toml.d/10.toml",
+      "[policy]\nLaunchTime = 0\nTerminateTimeout = []")
     fixture.write("/etc/taskschedd/applications/org.example.a.toml", "id = 3")
     let problems = Configuration.load(from: fixture.system).problems
     let places = problems.map {

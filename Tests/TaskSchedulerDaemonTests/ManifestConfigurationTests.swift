@@ -187,7 +187,7 @@ struct ManifestConfigurationTests {
     configuration.manifests.values.map { "\($0.id) \($0.displayName ?? "")" }.sorted()
   }
 
-  @Test("In a user's daemon, `user` is refused in the user's folders and passed over in shared ones")
+  @Test("A user's daemon refuses `user` in the user's folders and passes over it in shared ones")
   func userKey() {
     let fixture = ConfigurationFixture()
     fixture.write(
@@ -203,7 +203,7 @@ struct ManifestConfigurationTests {
     #expect(problems.first?.message.hasPrefix("only the system's daemon runs") == true)
   }
 
-  @Test("A manifest that others may write is refused: the file, its folder, or what a link leads to")
+  @Test("A manifest that others may write is refused: by file, by folder, or behind a link")
   func writable() {
     let path = Self.etc + "/org.example.mail.toml"
     let reason = "who could so have programs run as another; only root may write it (chmod go-w)"

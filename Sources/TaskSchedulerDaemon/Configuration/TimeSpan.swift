@@ -1,7 +1,7 @@
 /// Time spans as systemd writes them (systemd.time(7), "PARSING TIME SPANS").
 public enum TimeSpan {
-  /// The longest span that can be written: systemd's own limit is 2^64 µs; ours is that of a signed
-  /// 64-bit count of nanoseconds, about 292 years, which is what the scheduler's clock holds.
+  /// The longest span that can be written. systemd's own limit is 2^64 µs; ours is that of a
+  /// signed 64-bit count of nanoseconds, about 292 years.
   public static let nanosecondsMax = Int64.max
 
   /// The units, each with systemd's spellings and its length in nanoseconds. A month is 30.44 days
@@ -19,8 +19,8 @@ public enum TimeSpan {
     (["years", "year", "y"], 31_557_600_000_000_000),
   ]
 
-  /// Reads `10min`, `1min 30s`, `500ms`, `1.5h`, or a bare number of seconds. Nil for anything else:
-  /// an empty string, a sign, an unknown unit, a span too long, a fraction finer than a nanosecond,
+  /// Reads `10min`, `1min 30s`, `500ms`, `1.5h`, or a bare number of seconds. Nil for anything
+  /// else: an empty string, a sign, an unknown unit, a span too long, a fraction finer than a nanosecond,
   /// and `infinity`, which no setting allows.
   public static func parse(_ text: String) -> Duration? {
     var rest = text.unicodeScalars[...]

@@ -1,0 +1,34 @@
+/// The kinds of records in the journal, each with its MESSAGE_ID.
+///
+/// An id never changes its meaning: scripts match it, and `journalctl -x` explains it from
+/// `systemd/catalog/taskschedd.catalog`. The ids were drawn with `systemd-id128 new`.
+public enum MessageID: String, CaseIterable, Hashable, Sendable {
+  /// An application went from one state to another.
+  case transition = "6c7e1cce513d42ab9485fe1243d1d400"
+  /// A program was started for an application.
+  case launched = "8eef61c43bc045a89f27db7c8483ff44"
+  /// An application opened its event stream.
+  case registered = "8181f8723225470e959d4cff49953662"
+  /// A background task was granted.
+  case taskBegan = "2d895174c4204e45beb4669630cad3ea"
+  /// A background task was ended by its application.
+  case taskEnded = "e49edfa6240e48c48353213253f283d4"
+  /// The expiration handler of a task was called.
+  case taskExpired = "098c0699c0ae492da691b9406aeb04f9"
+  /// An instance ended.
+  case ended = "a523f00aacb844d49ff63b2a964b9e16"
+  /// A request was refused.
+  case refused = "1a9c58fe87624e68a0ad092ac64097f2"
+  /// Not all processes of an application could be stopped, and all were resumed.
+  case suspensionFailed = "1023cc4d46904b458c3c879fc972e7f6"
+  /// A signal could not be sent.
+  case signalFailed = "2d0f7f8e5eb04b5b9f47f3e9ab0413dd"
+  /// The configuration was read and is in force.
+  case configurationLoaded = "ba8f377c14074a64a21cfea5a44bd882"
+  /// The configuration has mistakes, of which this is one.
+  case configurationRefused = "f28ec8029bf14777b2df7ba6cccec4cd"
+  /// The daemon is ready.
+  case started = "be0a7d1009b14552a623242f305f11d5"
+  /// The daemon ends.
+  case stopped = "46b54d20cb3e461abcefca94b1240269"
+}

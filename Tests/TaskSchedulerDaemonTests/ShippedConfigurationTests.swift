@@ -1,0 +1,116 @@
+import LinuxSystem
+import TaskSchedulerDaemon
+import Testing
+
+/// The files below `systemd/` that are installed, held to what the daemon reads and writes.
+@Suite("Configuration files that are installed")
+struct ShippedConfigurationTests {
+  /// The package's folder, from this file's path.
+  private static let package = #filePath.split(separator: "/").dropLast(3)
+    .reduce("") { $0 + "/" + $1 }
+
+  private static func text(_ path: String) throws -> String {
+    let file = try BoundedFile(path: "\(package)/systemd/\(path)", bytesMax: 1 << 20)
+    return try #require(String(validating: file.bytes, as: UTF8.self))
+  }
+
+  @Test("taskschedd.toml as it is installed sets nothing")
+  func commented() throws {
+    let bytes = Array(try Self.text("taskschedd.toml").utf8)
+    let (configuration, problems) = Configuration.parse(bytes, file: "f")
+    #expect(problems == [])
+    #expect(configuration == Configuration())
+  }
+
+  @Test("taskschedd.toml with its comments taken away sets every setting, to its default")
+  func uncommented() throws {
+    let lines = try Self.text("taskschedd.toml").split(separator: "\n").map { line in
+      line.hasPrefix("#") && !line.hasPrefix("# ") ? String(line.dropFirst()) : String(line)
+    }
+    let text = lines.joined(separator: "\n")
+    let (configuration, problems) = Configuration.parse(Array(text.utf8), file: "f")
+    #expect(problems == [])
+    #expect(Set(configuration.sources.keys) == Set(SettingDescription.all.map(\.fullName)))
+    let defaults = Configuration()
+    #expect(configuration.options == defaults.options)
+    #expect(configuration.policy == defaults.policy)
+    for setting in SettingDescription.all {
+      let line = "#\(setting.name) = \(setting.tomlText(in: defaults))\n"
+      #expect(try Self.text("taskschedd.toml").contains(line))
+    }
+  }
+
+  @Test("Each setting's comment states its bounds")
+  func statedBounds() throws {
+    let words = try Self.text("taskschedd.toml").split { " \n#".contains($0) }
+      .joined(separator: " ")
+    for setting in SettingDescription.all {
+      let bounds: String
+      switch setting.kind {
+      case .timeSpan(let range):
+        bounds = TimeSpan.format(range.lowerBound) + " to " + TimeSpan.format(range.upperBound)
+      case .count(let range): bounds = "\(range.lowerBound) to \(range.upperBound)"
+      case .bytes(let range):
+        bounds = ByteCount.format(range.lowerBound) + " to " + ByteCount.format(range.upperBound)
+      case .choice, .flag, .groupName: continue
+      }
+      #expect(words.contains("\(bounds). \(setting.name) = "), "\(setting.name)")
+    }
+  }
+
+  @Test("The examples of manifests are without a mistake on a machine that has their users")
+  func examples() throws {
+    let fixture = ConfigurationFixture()
+    let names = try Folder.names(path: "\(Self.package)/systemd/examples")
+    for name in names {
+      // `mail` is a user of Debian; a machine without it has root.
+      let hasMail = Account(name: "mail") != nil
+      let text = try Self.text("examples/\(name)")
+        .split(separator: "\n", omittingEmptySubsequences: false)
+        .map { $0 == "user = \"mail\"" && !hasMail ? "user = \"root\"" : $0 }
+        .joined(separator: "\n")
+      fixture.write("/etc/taskschedd/applications/\(name)", text)
+    }
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems == [])
+    #expect(configuration.manifests.count == names.count)
+    #expect(names.count >= 4)
+  }
+
+  @Test("Every kind of record has one entry in the message catalog, and every entry is of a kind")
+  func catalog() throws {
+    let entries = try Self.text("catalog/taskschedd.catalog").split(separator: "\n")
+      .filter { $0.hasPrefix("-- ") }.map { String($0.dropFirst(3)) }
+    #expect(entries.sorted() == MessageID.allCases.map(\.rawValue).sorted())
+  }
+
+  @Test("A message id is 128 bits in lower-case hexadecimal digits")
+  func messageIDs() {
+    for id in MessageID.allCases {
+      #expect(id.rawValue.utf8.count == 32)
+      #expect(id.rawValue.allSatisfy { "0123456789abcdef".contains($0) })
+    }
+  }
+
+  @Test("Each catalog entry has a subject, an author and a text, and names fields that exist")
+  func catalogEntries() throws {
+    let fields: Set<String> = [
+      "MESSAGE", "TASKSCHEDD_APP", "TASKSCHEDD_PID", "TASKSCHEDD_FROM", "TASKSCHEDD_TO",
+      "TASKSCHEDD_REASON", "TASKSCHEDD_TASK",
+    ]
+    let entries = try Self.text("catalog/taskschedd.catalog").split(separator: "-- ")
+    #expect(entries.count == MessageID.allCases.count)
+    for entry in entries {
+      let lines = entry.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines[1].hasPrefix("Subject: "))
+      #expect(lines.contains("Defined-By: taskschedd"))
+      let blank = try #require(lines.firstIndex(of: ""))
+      #expect(lines[(blank + 1)...].contains { !$0.isEmpty })
+      // Every other piece between at signs is a field's name.
+      let pieces = entry.split(separator: "@", omittingEmptySubsequences: false)
+      for index in stride(from: 1, to: pieces.count, by: 2) {
+        #expect(fields.contains(String(pieces[index])))
+      }
+    }
+  }
+}
