@@ -1,0 +1,100 @@
+import Testing
+
+@testable import TaskSchedulerWire
+
+@Suite("The text of an interface is read")
+struct InterfaceDescriptionTests {
+  @Test("every form of the language is understood, comments anywhere")
+  func readsAll() throws {
+    let text = """
+      # before
+      interface # within
+        org.ex-ample.a1 # behind
+      type Empty ()#close
+      type Kind (one, # a comment
+        two)
+      type All (
+        a: bool, b: int, c: float, d: string, e: object, f: any, g: Kind, h: []int, i: [string]bool,
+        j: ?string, k: ?[]?[string](), l: (x: int, y: (p, q)), m_2: [][]Empty
+      )
+      method
+        Go
+        (in: All) # in
+        -> # to
+        (out: ?All)
+      error Bad (why: string)
+      \terror Worse()\r
+      # the end
+      """
+    let interface = try InterfaceDescription(text: text)
+    #expect(interface.name == "org.ex-ample.a1")
+    #expect(interface.text == text)
+    #expect(interface.types.map(\.name) == ["Empty", "Kind", "All"])
+    #expect(interface.types[0].type == .structure([]))
+    #expect(interface.types[1].type == .enumeration(["one", "two"]))
+    #expect(interface.types[2].type == .structure([
+      .init(name: "a", type: .bool), .init(name: "b", type: .int), .init(name: "c", type: .float),
+      .init(name: "d", type: .string), .init(name: "e", type: .object),
+      .init(name: "f", type: .any), .init(name: "g", type: .named("Kind")),
+      .init(name: "h", type: .array(of: .int)), .init(name: "i", type: .dictionary(of: .bool)),
+      .init(name: "j", type: .optional(.string)),
+      .init(
+        name: "k", type: .optional(.array(of: .optional(.dictionary(of: .structure([])))))),
+      .init(
+        name: "l",
+        type: .structure([
+          .init(name: "x", type: .int), .init(name: "y", type: .enumeration(["p", "q"])),
+        ])),
+      .init(name: "m_2", type: .array(of: .array(of: .named("Empty")))),
+    ]))
+    #expect(interface.methods == [
+      .init(
+        name: "Go", input: [.init(name: "in", type: .named("All"))],
+        output: [.init(name: "out", type: .optional(.named("All")))])
+    ])
+    #expect(interface.errors == [
+      .init(name: "Bad", fields: [.init(name: "why", type: .string)]),
+      .init(name: "Worse", fields: []),
+    ])
+  }
+
+  @Test("a text that is no interface is refused with its line and the reason", arguments: [
+    ("", 1, "'interface' was expected"), ("interfac a.b", 1, "'interface' was expected"),
+    ("interface a", 1, "org.example.Thing"), ("interface a..b", 1, "org.example.Thing"),
+    ("interface a.-b", 1, "org.example.Thing"), ("interface 1.b", 1, "org.example.Thing"),
+    ("interface a.b\n\nfoo Bar ()", 3, "'type', 'method' or 'error'"),
+    ("interface a.b\ntype foo ()", 2, "starts with a capital"),
+    ("interface a.b\ntype F_o ()", 2, "starts with a capital"),
+    ("interface a.b\ntype F (a: ??int)", 2, "'??'"),
+    ("interface a.b\ntype F (a: integer)", 2, "'integer' is no type"),
+    ("interface a.b\ntype F (a: Missing)", 2, "no type 'Missing'"),
+    ("interface a.b\ntype F (a: int\nb: int)", 3, "',' or ')'"),
+    ("interface a.b\ntype F (a, b: int)", 2, "all names here"),
+    ("interface a.b\ntype F (a: int, b)", 2, "all names here"),
+    ("interface a.b\ntype F (a: int,)", 2, "a name was expected"),
+    ("interface a.b\ntype F (a: int, a: int)", 2, "'a' appears twice"),
+    ("interface a.b\ntype F (a__b: int)", 2, "a name is"),
+    ("interface a.b\ntype F (_a: int)", 2, "a name is"),
+    ("interface a.b\ntype F ()\nerror F ()", 3, "declared twice"),
+    ("interface a.b\nmethod M()", 2, "'->' was expected"),
+    ("interface a.b\nmethod M(a, b) -> ()", 2, "needs a type"),
+    ("interface a.b\nmethod M(a: [int]string) -> ()", 2, "a type was expected"),
+    ("interface a.b\ntype F " + String(repeating: "(a: ", count: 1000), 2, "are nested"),
+    ("interface a.b\ntype F (a: " + String(repeating: "[]", count: 1000), 2, "are nested"),
+  ])
+  func refuses(text: String, line: Int, problem: String) {
+    let error = #expect(throws: InterfaceTextError.self) { try InterfaceDescription(text: text) }
+    #expect(error?.line == line)
+    #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
+  }
+
+  @Test("the interface that every service has is the standard one")
+  func standardInterface() {
+    let interface = Service.ownInterface
+    #expect(interface.name == "org.varlink.service")
+    #expect(interface.methods.map(\.name) == ["GetInfo", "GetInterfaceDescription"])
+    #expect(
+      interface.errors.map { "\(interface.name).\($0.name)" }
+        == StandardFailure.Name.allCases.map(\.rawValue))
+  }
+}

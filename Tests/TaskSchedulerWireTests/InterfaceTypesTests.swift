@@ -1,0 +1,195 @@
+import Testing
+
+@testable import TaskSchedulerWire
+
+/// One interface's Swift side, to be held to its text.
+private struct SwiftSide {
+  let description: InterfaceDescription
+  let structures: [String: any Decodable.Type]
+  let enumerations: [String: [String]]
+  let methods: [any InterfaceMethod.Type]
+  let methodNames: [String]
+  let errorNames: [String]
+  let failure: (String, JSONValue) throws -> (any MethodFailure)?
+
+  static func names<T: RawRepresentable & CaseIterable>(_ type: T.Type) -> [String]
+  where T.RawValue == String { type.allCases.map(\.rawValue) }
+
+  static let application: SwiftSide = {
+    typealias A = ApplicationInterface
+    return SwiftSide(
+      description: A.description,
+      structures: [
+        "Callback": A.Callback.self, "BackgroundTask": A.BackgroundTask.self,
+        "Registration": A.Registration.self, "Expiration": A.Expiration.self,
+      ],
+      enumerations: [
+        "State": names(A.State.self), "CallbackKind": names(A.CallbackKind.self),
+        "LaunchReason": names(A.LaunchReason.self),
+      ],
+      methods: [
+        A.Register.self, A.Acknowledge.self, A.BeginBackgroundTask.self, A.EndBackgroundTask.self,
+        A.GetStatus.self,
+      ],
+      methodNames: names(A.MethodName.self), errorNames: names(A.Failure.Name.self),
+      failure: { try A.Failure(name: $0, parameters: $1) })
+  }()
+
+  static let control: SwiftSide = {
+    typealias C = ControlInterface
+    return SwiftSide(
+      description: C.description,
+      structures: [
+        "End": C.End.self, "BackgroundTask": C.BackgroundTask.self, "Instance": C.Instance.self,
+        "Application": C.Application.self, "Change": C.Change.self, "Setting": C.Setting.self,
+      ],
+      enumerations: [
+        "State": names(C.State.self), "LaunchReason": names(C.LaunchReason.self),
+        "EndKind": names(C.EndKind.self), "Entitlement": names(C.Entitlement.self),
+        "ChangeKind": names(C.ChangeKind.self),
+      ],
+      methods: [
+        C.ListApplications.self, C.GetApplication.self, C.Launch.self, C.Adopt.self,
+        C.Activate.self, C.Deactivate.self, C.SendToBackground.self, C.Terminate.self,
+        C.Monitor.self, C.GetSettings.self, C.Reload.self,
+      ],
+      methodNames: names(C.MethodName.self), errorNames: names(C.Failure.Name.self),
+      failure: { try C.Failure(name: $0, parameters: $1) })
+  }()
+
+  static let standard = SwiftSide(
+    description: Service.ownInterface, structures: [:], enumerations: [:], methods: [],
+    methodNames: [], errorNames: names(StandardFailure.Name.self),
+    failure: { try StandardFailure(name: $0, parameters: $1) })
+
+  /// The smallest value of a type, and one of another type.
+  func sample(_ type: InterfaceDescription.FieldType) throws -> JSONValue {
+    switch type {
+    case .bool: return true
+    case .int: return 7
+    case .float: return 1.5
+    case .string: return "text"
+    case .object, .any, .dictionary, .structure: return [:]
+    case .array(let element): return .array([try sample(element)])
+    case .optional(let type): return try sample(type)
+    case .enumeration(let names): return .string(names[0])
+    case .named(let name):
+      return try sample(try #require(description.types.first { $0.name == name }).type)
+    }
+  }
+}
+
+@Suite("The Swift types are what the .varlink files say")
+struct InterfaceTypesTests {
+  private static let sides = [SwiftSide.application, .control]
+
+  @Test("the types are the same ones, with the same fields in the same order")
+  func types() throws {
+    for side in Self.sides {
+      let declared = Set(side.description.types.map(\.name))
+      #expect(declared == Set(side.structures.keys).union(side.enumerations.keys))
+      for type in side.description.types {
+        let place = "\(side.description.name).\(type.name)"
+        switch type.type {
+        case .structure(let fields):
+          let swift = try #require(side.structures[type.name], "\(place)")
+          try compare(swift, fields, place)
+        case .enumeration(let names):
+          #expect(side.enumerations[type.name] == names, "\(place)")
+        case .bool, .int, .float, .string, .object, .any, .named, .array, .dictionary, .optional:
+          Issue.record("\(place) is neither a structure nor an enumeration")
+        }
+      }
+    }
+  }
+
+  @Test("the methods are the same ones, with the same input and output")
+  func methods() throws {
+    for side in Self.sides {
+      let interface = side.description
+      let names = interface.methods.map { "\(interface.name).\($0.name)" }
+      #expect(side.methodNames == names)
+      #expect(side.methods.map { $0.name } == names)
+      for (method, swift) in zip(interface.methods, side.methods) {
+        try compareMethod(swift, method, "\(interface.name).\(method.name)")
+      }
+    }
+  }
+
+  private func compareMethod<M: InterfaceMethod>(
+    _ swift: M.Type, _ method: InterfaceDescription.MethodDeclaration, _ place: String
+  ) throws {
+    try compare(M.Input.self, method.input, place + " in")
+    try compare(M.Output.self, method.output, place + " out")
+  }
+
+  private func compare(
+    _ swift: any Decodable.Type, _ fields: [InterfaceDescription.Field], _ place: String
+  ) throws {
+    func recorded<T: Decodable>(_ type: T.Type) throws -> [InterfaceDescription.Field] {
+      try FieldRecorder.fields(of: type)
+    }
+    #expect(try recorded(swift) == fields, "\(place)")
+  }
+
+  @Test("the errors are the same ones, with the same parameters")
+  func errors() throws {
+    for side in Self.sides + [.standard] {
+      let interface = side.description
+      #expect(side.errorNames == interface.errors.map { "\(interface.name).\($0.name)" })
+      for error in interface.errors {
+        try check(error, "\(interface.name).\(error.name)", side)
+      }
+      #expect(try side.failure("\(interface.name).Unheard", [:]) == nil)
+    }
+  }
+
+  private func check(
+    _ error: InterfaceDescription.ErrorDeclaration, _ name: String, _ side: SwiftSide
+  ) throws {
+    let full = try error.fields.map { field in
+      JSONValue.Member(name: field.name, value: try side.sample(field.type))
+    }
+    let failure = try #require(try side.failure(name, .object(full)), "\(name)")
+    #expect(failure.name == name)
+    #expect(failure.parameters == .object(full), "\(name)")
+
+    let stray = full + [JSONValue.Member(name: "stray", value: 1)]
+    refuses(side, name, .object(stray), naming: "stray")
+    for (index, field) in error.fields.enumerated() {
+      var wrong = full
+      wrong[index].value = .object([JSONValue.Member(name: "wrong", value: 1)])
+      refuses(side, name, .object(wrong), naming: field.name)
+      var less = full
+      less.remove(at: index)
+      if case .optional = field.type {
+        #expect(try side.failure(name, .object(less))?.parameters == .object(less), "\(name)")
+      } else {
+        refuses(side, name, .object(less), naming: field.name)
+      }
+    }
+  }
+
+  private func refuses(
+    _ side: SwiftSide, _ name: String, _ parameters: JSONValue, naming field: String
+  ) {
+    let error = #expect(throws: ParameterError.self, "\(name)") {
+      try side.failure(name, parameters)
+    }
+    #expect(error?.parameter == field, "\(name)")
+  }
+
+  @Test("a field is a file descriptor where its name says so, and only there")
+  func fileDescriptors() throws {
+    let input = ControlInterface.Adopt.Input(
+      application: "a.b", processFileDescriptor: FileDescriptorIndex(0))
+    #expect(input.processFileDescriptor.rawValue == 0)
+    for side in Self.sides {
+      for method in side.description.methods {
+        for field in method.input where field.name.hasSuffix("FileDescriptor") {
+          #expect(method.name == "Adopt" && field.name == "processFileDescriptor")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Testing
+
+@testable import TaskSchedulerWire
+
+@Suite("Parameters are read by type, and what does not fit is named")
+struct ParameterCodingTests {
+  struct Inner: Codable, Hashable {
+    var id: Int
+    var name: String?
+  }
+
+  enum Color: String, Codable { case red, green }
+
+  struct Outer: Codable, Hashable {
+    var text: String
+    var count: Int?
+    var flag: Bool?
+    var inner: Inner?
+    var list: [Inner]?
+    var names: [String]?
+    var color: Color?
+    var small: UInt8?
+    var ratio: Double?
+    var map: [String: Int]?
+    var anything: JSONValue?
+    var sparse: [Int?]?
+  }
+
+  struct Empty: Codable, Hashable {}
+
+  private func outer(_ text: String) throws -> Outer {
+    try JSONParser.parse(Array(text.utf8)).decode(Outer.self)
+  }
+
+  @Test("fields of every kind are read and written back as they were")
+  func roundTrips() throws {
+    let text =
+      #"{"text":"a","count":-3,"flag":true,"inner":{"id":1,"name":"n"},"list":[{"id":2},{"id":3}],"#
+      + #""names":["x","y"],"color":"green","small":255,"ratio":1.5,"map":{"k":1},"#
+      + #""anything":[1,{"a":null}],"sparse":[1,null,3]}"#
+    let value = try outer(text)
+    #expect(value.inner == Inner(id: 1, name: "n"))
+    #expect(value.list == [Inner(id: 2), Inner(id: 3)])
+    #expect(value.color == .green)
+    #expect(value.sparse == [1, nil, 3])
+    var bytes: [UInt8] = []
+    ParameterEncoding.append(value, to: &bytes)
+    #expect(String(decoding: bytes, as: UTF8.self) == text)
+  }
+
+  @Test("null is the same as absent, and absent is left out when written")
+  func nullIsAbsent() throws {
+    let value = try outer(#"{"text":"a","count":null,"inner":null,"list":null}"#)
+    #expect(value == (try outer(#"{"text":"a"}"#)))
+    var bytes: [UInt8] = []
+    ParameterEncoding.append(value, to: &bytes)
+    #expect(String(decoding: bytes, as: UTF8.self) == #"{"text":"a"}"#)
+  }
+
+  @Test("a float field takes an int")
+  func intIsFloat() throws {
+    #expect(try outer(#"{"text":"a","ratio":2}"#).ratio == 2.0)
+  }
+
+  static let bad: [(text: String, parameter: String)] = [
+    ("{}", "text"), (#"{"text":null}"#, "text"), (#"{"text":1}"#, "text"),
+    (#"{"text":"a\u0000b"}"#, "text"), (#"{"text":"a","count":1.0}"#, "count"),
+    (#"{"text":"a","count":"1"}"#, "count"), (#"{"text":"a","count":9223372036854775808}"#, "count"),
+    (#"{"text":"a","flag":1}"#, "flag"), (#"{"text":"a","inner":[]}"#, "inner"),
+    (#"{"text":"a","inner":{}}"#, "inner.id"), (#"{"text":"a","inner":{"id":true}}"#, "inner.id"),
+    (#"{"text":"a","inner":{"id":1,"nmae":"x"}}"#, "inner.nmae"),
+    (#"{"text":"a","list":{}}"#, "list"), (#"{"text":"a","list":[{"id":1},{}]}"#, "list[1].id"),
+    (#"{"text":"a","list":[{"id":1},7]}"#, "list[1]"), (#"{"text":"a","names":["x",1]}"#, "names[1]"),
+    (#"{"text":"a","names":["x",null]}"#, "names[1]"), (#"{"text":"a","color":"blue"}"#, "color"),
+    (#"{"text":"a","color":3}"#, "color"), (#"{"text":"a","small":256}"#, "small"),
+    (#"{"text":"a","small":-1}"#, "small"), (#"{"text":"a","ratio":"1"}"#, "ratio"),
+    (#"{"text":"a","map":{"k":"v"}}"#, "map.k"), (#"{"text":"a","txet":"b"}"#, "txet"), ("[]", ""),
+  ]
+
+  @Test("a field that does not fit is refused by its dotted path", arguments: bad.indices)
+  func refuses(index: Int) {
+    let (text, parameter) = Self.bad[index]
+    let error = #expect(throws: ParameterError.self) { try outer(text) }
+    #expect(error?.parameter == parameter)
+    #expect(error?.failure == .invalidParameter(parameter: parameter))
+    #expect(error?.problem.isEmpty == false)
+  }
+
+  @Test("a type without fields takes an empty object and nothing else")
+  func emptyTakesNothing() throws {
+    _ = try JSONValue.object([]).decode(Empty.self)
+    #expect(throws: ParameterError.self) { try JSONValue.array([]).decode(Empty.self) }
+    let error = #expect(throws: ParameterError.self) {
+      try (["stray": 1] as JSONValue).decode(Empty.self)
+    }
+    #expect(error?.parameter == "stray")
+    var bytes: [UInt8] = []
+    ParameterEncoding.append(Empty(), to: &bytes)
+    #expect(bytes == Array("{}".utf8))
+  }
+
+  // MARK: - File descriptors
+
+  struct Handover: Codable, Hashable {
+    var processFileDescriptor: FileDescriptorIndex
+    var logFileDescriptor: FileDescriptorIndex?
+  }
+
+  static let descriptors: [(text: String, count: Int, parameter: String?)] = [
+    (#"{"processFileDescriptor":0}"#, 1, nil),
+    (#"{"processFileDescriptor":1,"logFileDescriptor":0}"#, 2, nil),
+    (#"{"processFileDescriptor":0}"#, 0, "processFileDescriptor"),
+    (#"{"processFileDescriptor":1}"#, 1, "processFileDescriptor"),
+    (#"{"processFileDescriptor":-1}"#, 1, "processFileDescriptor"),
+    (#"{"processFileDescriptor":"0"}"#, 1, "processFileDescriptor"),
+    (#"{"processFileDescriptor":0,"logFileDescriptor":0}"#, 1, "logFileDescriptor"),
+    (#"{"processFileDescriptor":0,"logFileDescriptor":2}"#, 2, "logFileDescriptor"),
+    (#"{"processFileDescriptor":0}"#, 2, "fileDescriptors[1]"),
+    (#"{"processFileDescriptor":2}"#, 3, "fileDescriptors[0]"),
+  ]
+
+  @Test("each descriptor is claimed by one field, or the odd one is named",
+    arguments: descriptors.indices)
+  func claimsDescriptors(index: Int) throws {
+    let (text, count, parameter) = Self.descriptors[index]
+    let value = try JSONParser.parse(Array(text.utf8))
+    do {
+      _ = try ParameterDecoding.decode(Handover.self, from: value, fileDescriptorCount: count)
+      #expect(parameter == nil)
+    } catch {
+      #expect(error.parameter == parameter)
+    }
+  }
+}

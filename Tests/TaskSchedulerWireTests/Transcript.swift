@@ -1,0 +1,51 @@
+import Testing
+
+@testable import TaskSchedulerWire
+
+/// A conversation, one line a step, in the order in which they happen:
+///
+///     > {…}          a message comes in
+///     = METHOD {…}   a call is handed out, `+more` or `+oneway` behind the method
+///     . {…}          the owner answers; `..` announces another answer
+///     ! NAME {…}     the owner answers with an error; a client: an error comes in
+///     < {…}          a message goes out
+///     busy | idle    whether a call waits
+///     x REASON       the connection is to be closed; the reason contains this
+///
+/// Lines that start with `#` are comments.
+struct Transcript {
+  struct Step {
+    let mark: String
+    let text: String
+    let line: Int
+  }
+
+  let steps: [Step]
+
+  init(_ text: String) {
+    steps = text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
+      let parts = $0.element.split(separator: " ", maxSplits: 1)
+      guard let mark = parts.first, !mark.hasPrefix("#") else { return nil }
+      let text = parts.count > 1 ? String(parts[1]) : ""
+      return Step(mark: String(mark), text: text, line: $0.offset + 1)
+    }
+  }
+
+  /// The messages among bytes that went out.
+  static func messages(_ bytes: [UInt8]) -> [String] {
+    bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The first word and, behind it, the JSON.
+  static func wordAndValue(_ text: String) throws -> (word: String, value: JSONValue) {
+    let parts = text.split(separator: " ", maxSplits: 1)
+    let value = try parts.count > 1 ? JSONParser.parse(Array(parts[1].utf8)) : .object([])
+    return (String(parts[0]), value)
+  }
+}
+
+/// An error of a service, by its name.
+struct NamedFailure: MethodFailure {
+  let name: String
+  let parameters: JSONValue
+}
