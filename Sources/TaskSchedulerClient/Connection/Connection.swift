@@ -1,0 +1,280 @@
+import Glibc
+import LinuxSystem
+import Synchronization
+import TaskSchedulerWire
+
+/// One blocking connection to taskschedd, or to any Varlink service at a Unix socket.
+///
+/// A call sends its message and waits for the answer; calls of several threads take turns. What
+/// the daemon refuses is thrown as `ApplicationInterface.Failure`, `ControlInterface.Failure` or
+/// `StandardFailure`, which leave the connection as good as before; an error that this library does
+/// not know is an `UnknownFailure`. Everything else is a `ConnectionError`: the connection is of no
+/// more use then, and each later call throws the same, except after `occupied` and
+/// `unreadableAnswer`.
+///
+/// A process that is stopped in the middle of a call takes the call up again where it was: nothing
+/// here is given up because time has passed while the answer lay ready.
+public final class Connection: Sendable {
+  private struct State {
+    var peer = ClientConnection()
+    var buffer = MessageBuffer()
+    /// The method whose replies are being taken one at a time.
+    var streaming: String?
+    var error: ConnectionError?
+  }
+
+  /// The path that it is connected to, for people.
+  public let path: String
+
+  private let socket: FileDescriptor
+  private let state = Mutex(State())
+  private let isClosed = Atomic(false)
+
+  private init(taking socket: consuming FileDescriptor, path: String) {
+    self.socket = socket
+    self.path = path
+  }
+
+  /// Connects to a taskschedd.
+  ///
+  /// - Throws: `noDaemon` where nobody listens, `notPermitted`, `system`.
+  public static func connect(
+    to socketPath: SocketPath = .standard
+  ) throws(ConnectionError) -> Connection {
+    do throws(SystemError) {
+      let socket = try UnixSocket.connect(path: socketPath.path, nonblocking: true)
+      return Connection(taking: socket, path: socketPath.path)
+    } catch {
+      throw ConnectionError(connectingTo: socketPath.path, error)
+    }
+  }
+
+  /// Closes the connection, from any thread: a call that waits throws `ConnectionError.closed`.
+  public func close() {
+    isClosed.store(true, ordering: .releasing)
+    // The number is freed only when nobody uses this object any more; until then a shutdown
+    // wakes whoever waits on it. It cannot fail in a way that matters: the peer may be gone.
+    try? UnixSocket.shutdown(socket.rawValue, Int(SHUT_RDWR))
+  }
+
+  // MARK: - One answer
+
+  /// Calls the method and waits for its answer.
+  ///
+  /// - Parameters:
+  ///   - fileDescriptors: sent with the message, in the order of their indices; they stay open here.
+  ///   - timeout: how long to wait for the answer; nil waits for ever. A call whose time is up may
+  ///     be carried out nonetheless.
+  public func call<Method: InterfaceMethod>(
+    _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = [],
+    timeout: Duration? = nil
+  ) throws -> Method.Output {
+    let deadline = Deadline(method: Method.name, timeout: timeout)
+    let answer = try state.withLock { state throws(ConnectionError) in
+      try send(method, input, more: false, fileDescriptors, deadline, &state)
+      return try receive(deadline, &state)
+    }
+    switch answer {
+    case .reply(let parameters, _): return try decode(parameters, method)
+    case .failure(let name, let parameters):
+      throw ConnectionError.failure(method: Method.name, name: name, parameters: parameters)
+    }
+  }
+
+  // MARK: - Many answers
+
+  /// Calls the method with `more`: any number of replies, taken one at a time. No other call is
+  /// possible on this connection before the last one has come.
+  public func callMore<Method: InterfaceMethod>(
+    _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = [],
+    timeout: Duration? = nil
+  ) throws -> Replies<Method> {
+    let deadline = Deadline(method: Method.name, timeout: timeout)
+    try state.withLock { state throws(ConnectionError) in
+      try send(method, input, more: true, fileDescriptors, deadline, &state)
+      state.streaming = Method.name
+    }
+    return Replies(connection: self)
+  }
+
+  /// The replies to one call with `more`.
+  public struct Replies<Method: InterfaceMethod>: Sendable {
+    fileprivate let connection: Connection
+
+    /// Waits for the next reply; nil after the last one.
+    ///
+    /// - Parameter timeout: how long to wait; nil waits for ever.
+    public func next(timeout: Duration? = nil) throws -> Method.Output? {
+      try connection.nextReply(Method.self, Deadline(method: Method.name, timeout: timeout))
+    }
+  }
+
+  private func nextReply<Method: InterfaceMethod>(
+    _ method: Method.Type, _ deadline: Deadline
+  ) throws -> Method.Output? {
+    let answer = try state.withLock { state throws(ConnectionError) -> ClientConnection.Answer? in
+      if state.streaming == nil && state.error == nil { return nil }
+      let answer = try receive(deadline, &state)
+      if state.peer.waitingCount == 0 { state.streaming = nil }
+      return answer
+    }
+    switch answer {
+    case nil: return nil
+    case .reply(let parameters, _): return try decode(parameters, method)
+    case .failure(let name, let parameters):
+      throw ConnectionError.failure(method: Method.name, name: name, parameters: parameters)
+    }
+  }
+
+  private func decode<Method: InterfaceMethod>(
+    _ parameters: JSONValue, _ method: Method.Type
+  ) throws(ConnectionError) -> Method.Output {
+    do throws(ParameterError) {
+      return try parameters.decode(Method.Output.self)
+    } catch {
+      throw .unreadableAnswer(method: Method.name, error)
+    }
+  }
+}
+
+// MARK: - Bytes
+
+extension Connection {
+  private func send<Method: InterfaceMethod>(
+    _ method: Method.Type, _ input: Method.Input, more: Bool, _ fileDescriptors: [Int32],
+    _ deadline: Deadline, _ state: inout State
+  ) throws(ConnectionError) {
+    if let error = state.error { throw error }
+    if let streaming = state.streaming { throw .occupied(method: streaming) }
+    var output: [UInt8] = []
+    state.peer.call(method, input, more: more, output: &output)
+    do throws(ConnectionError) {
+      try send(output, fileDescriptors, deadline)
+    } catch {
+      state.error = error
+      throw error
+    }
+  }
+
+  private func send(
+    _ bytes: [UInt8], _ fileDescriptors: [Int32], _ deadline: Deadline
+  ) throws(ConnectionError) {
+    var sent = 0
+    while sent < bytes.count {
+      let riding = sent == 0 ? fileDescriptors : []
+      switch try sendOnce(bytes[sent...], riding) {
+      case .bytes(let count): sent += count
+      case .wouldBlock: try wait(for: POLLOUT, deadline)
+      case .closed: throw closedError
+      }
+    }
+  }
+
+  private func sendOnce(
+    _ bytes: ArraySlice<UInt8>, _ fileDescriptors: [Int32]
+  ) throws(ConnectionError) -> Transfer {
+    let result = bytes.withUnsafeBytes { rest in
+      fileDescriptors.withUnsafeBufferPointer { numbers in
+        Result { () throws(SystemError) in
+          try UnixSocket.send(socket.rawValue, rest, descriptors: numbers)
+        }
+      }
+    }
+    switch result {
+    case .success(let transfer): return transfer
+    case .failure(let error): throw .system(error)
+    }
+  }
+
+  private func receive(
+    _ deadline: Deadline, _ state: inout State
+  ) throws(ConnectionError) -> ClientConnection.Answer {
+    if let error = state.error { throw error }
+    do throws(ConnectionError) {
+      let message = try receiveMessage(deadline, &state.buffer)
+      do throws(ProtocolViolation) {
+        return try state.peer.receive(message)
+      } catch {
+        throw ConnectionError.violation(error)
+      }
+    } catch {
+      state.error = error
+      throw error
+    }
+  }
+
+  private func receiveMessage(
+    _ deadline: Deadline, _ buffer: inout MessageBuffer
+  ) throws(ConnectionError) -> [UInt8] {
+    while true {
+      do throws(ProtocolViolation) {
+        if let message = try buffer.next() { return message }
+      } catch {
+        throw .violation(error)
+      }
+      switch try receiveBytes(&buffer) {
+      case .bytes: continue
+      case .wouldBlock: try wait(for: POLLIN, deadline)
+      case .closed: throw closedError
+      }
+    }
+  }
+
+  private func receiveBytes(_ buffer: inout MessageBuffer) throws(ConnectionError) -> Transfer {
+    // The interfaces send no descriptors to a client: the bag closes what comes nonetheless.
+    var descriptors = DescriptorBag()
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let result = bytes.withUnsafeMutableBytes { all in
+      Result { () throws(ReceiveError) in
+        try UnixSocket.receive(socket.rawValue, into: all, descriptors: &descriptors)
+      }
+    }
+    switch result {
+    case .success(.bytes(let count)):
+      buffer.append(Array(bytes[..<count]))
+      return .bytes(count)
+    case .success(let other): return other
+    case .failure(.system(let error)): throw .system(error)
+    case .failure(.descriptorsLost), .failure(.short): throw .closedByDaemon
+    }
+  }
+
+  private var closedError: ConnectionError {
+    isClosed.load(ordering: .acquiring) ? .closed : .closedByDaemon
+  }
+
+  private func wait(for events: Int32, _ deadline: Deadline) throws(ConnectionError) {
+    do throws(SystemError) {
+      let happened = try Readiness.wait(
+        for: Int16(events), on: socket.rawValue, timeout: deadline.remaining)
+      if happened != 0 { return }
+    } catch {
+      throw .system(error)
+    }
+    throw deadline.error
+  }
+}
+
+/// When a call is to be over, and what to say if it is not.
+private struct Deadline {
+  let method: String
+  let timeout: Duration?
+  private let end: UInt64
+
+  init(method: String, timeout: Duration?) {
+    self.method = method
+    self.timeout = timeout
+    let (seconds, attoseconds) = (timeout ?? .zero).components
+    let nanoseconds = max(0, min(seconds, 1 << 32)) * 1_000_000_000 + attoseconds / 1_000_000_000
+    end = BootClock.now() &+ UInt64(max(0, nanoseconds))
+  }
+
+  /// Nil without a limit.
+  var remaining: Duration? {
+    if timeout == nil { return nil }
+    let now = BootClock.now()
+    return .nanoseconds(end > now ? Int64(clamping: end - now) : 0)
+  }
+
+  var error: ConnectionError { .timedOut(method: method, timeout: timeout ?? .zero) }
+}
