@@ -1,1 +1,104 @@
-print("taskschedd")
+import ArgumentParser
+import Glibc
+import LinuxSystem
+import TaskSchedulerDaemon
+
+struct Arguments: ParsableArguments {
+  @Flag(help: "Serve the user who starts it, at $XDG_RUNTIME_DIR/taskschedd/socket.")
+  var user = false
+
+  @Option(help: "Read FILE and FILE.d/*.toml in place of the standard settings.")
+  var config: String?
+
+  @Option(
+    name: .customLong("manifests"),
+    help: "Read manifests from DIR in place of the standard folders (may be repeated).")
+  var manifestFolders: [String] = []
+
+  @Option(help: "Listen at PATH, where systemd hands no socket over.")
+  var socket: String?
+
+  @Option(help: "Where to log: auto (the journal where systemd started it), journal, stderr.")
+  var logTarget: String = Log.Target.auto.rawValue
+
+  @Flag(help: "Report every mistake in the settings and manifests, and end: 0 where there is none.")
+  var check = false
+
+  @Flag(help: "Show the version.")
+  var version = false
+}
+
+/// Exit codes: 0 done, 1 failed, 2 wrong arguments.
+enum ExitStatus {
+  static let failed: Int32 = 1
+  static let usage: Int32 = 2
+}
+
+func complain(_ text: String) {
+  fputs("taskschedd: \(text)\n", stderr)
+}
+
+func parse() -> Arguments {
+  do {
+    return try Arguments.parse()
+  } catch {
+    let isHelp = Arguments.exitCode(for: error) == .success
+    fputs(Arguments.fullMessage(for: error) + "\n", isHelp ? stdout : stderr)
+    exit(isHelp ? 0 : ExitStatus.usage)
+  }
+}
+
+func environment() -> [String: String] {
+  ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"].reduce(into: [:]) {
+    if let value = getenv($1) { $0[$1] = String(cString: value) }
+  }
+}
+
+/// Makes the socket's folder, where systemd has not.
+func socketPath(_ arguments: Arguments) -> String {
+  if let path = arguments.socket { return path }
+  var folder = "/run/taskschedd"
+  if arguments.user {
+    guard let runtime = environment()["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") else {
+      complain("--user needs XDG_RUNTIME_DIR, the folder in which the socket is made")
+      exit(ExitStatus.failed)
+    }
+    folder = runtime + "/taskschedd"
+  }
+  if mkdir(folder, arguments.user ? 0o700 : 0o755) != 0, errno != EEXIST {
+    complain("cannot make the socket's folder \(folder): \(String(cString: strerror(errno)))")
+    exit(ExitStatus.failed)
+  }
+  return folder + "/socket"
+}
+
+let arguments = parse()
+if arguments.version {
+  print("taskschedd \(Version.current)")
+  exit(0)
+}
+guard let target = Log.Target(rawValue: arguments.logTarget) else {
+  complain("--log-target: '\(arguments.logTarget)' is none of auto, journal, stderr")
+  exit(ExitStatus.usage)
+}
+var paths: ConfigurationPaths =
+  arguments.user
+  ? .user(uid: getuid(), environment: environment(), explicitFile: arguments.config)
+  : .system(explicitFile: arguments.config, trustedOwners: [0, getuid()])
+if !arguments.manifestFolders.isEmpty { paths.manifestFolders = arguments.manifestFolders }
+
+if arguments.check {
+  let (configuration, problems) = Configuration.load(from: paths)
+  for problem in problems { fputs("\(problem)\n", stderr) }
+  if problems.isEmpty { print("no mistakes; \(configuration.manifests.count) manifests") }
+  exit(problems.isEmpty ? 0 : ExitStatus.failed)
+}
+
+do {
+  try Daemon(
+    Daemon.Arguments(paths: paths, socketPath: socketPath(arguments), logTarget: target)
+  ).run()
+} catch {
+  complain(String(describing: error))
+  exit(ExitStatus.failed)
+}

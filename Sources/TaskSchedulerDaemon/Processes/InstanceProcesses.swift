@@ -40,6 +40,8 @@ final class InstanceProcesses {
   }
 
   let id: InstanceID
+  /// The id of the application, for messages.
+  let application: String
   let leader: ProcessHandle
   let origin: Origin
   let uid: UInt32
@@ -56,11 +58,15 @@ final class InstanceProcesses {
   private(set) var stopped: [StoppedProcess] = []
   private var stoppedIdentities: Set<ProcessIdentity> = []
   var isFrozen = false
+  /// Whether the instance is over.
+  var isReleased = false
 
   init(
-    _ id: InstanceID, leader: ProcessHandle, uid: UInt32, origin: Origin, stat: ProcessStat?
+    _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32, origin: Origin,
+    stat: ProcessStat?
   ) {
     self.id = id
+    self.application = application
     self.leader = leader
     self.origin = origin
     self.uid = uid

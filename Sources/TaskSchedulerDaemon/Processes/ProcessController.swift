@@ -29,12 +29,17 @@ final class ProcessController {
     }
   }
 
+  /// The processes of an instance; nil once it is over.
+  subscript(id: InstanceID) -> InstanceProcesses? { instances[id] }
+
   /// Takes a leader under management. Its end is seen from here on, also if it has come already.
   func manage(
-    _ id: InstanceID, leader: ProcessHandle, uid: UInt32, origin: InstanceProcesses.Origin
+    _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32,
+    origin: InstanceProcesses.Origin
   ) throws(SystemError) {
     let stat = try proc.stat(leader.identity.pid)
-    let instance = InstanceProcesses(id, leader: leader, uid: uid, origin: origin, stat: stat)
+    let instance = InstanceProcesses(
+      id, of: application, leader: leader, uid: uid, origin: origin, stat: stat)
     instance.exitSource = try loop.watch(leader.pidfd.rawValue, for: .input) {
       [weak self] _ in self?.leaderEnded(id)
     }
@@ -46,7 +51,7 @@ final class ProcessController {
     guard let instance = instances[id] else { return }
     instance.exitSource = nil
     let status = (try? instance.leader.pidfd.exitStatus(in: proc)) ?? nil
-    report(.leaderExited(id, TaskSchedulerCore.ExitStatus(status)))
+    report(.leaderExited(id, ExitStatus(status)))
   }
 
   // MARK: Suspension
@@ -139,6 +144,7 @@ final class ProcessController {
   /// launched it; else it goes on without management.
   func release(_ id: InstanceID, killing: Bool) {
     guard let instance = instances.removeValue(forKey: id) else { return }
+    instance.isReleased = true
     instance.suspension = nil
     instance.exitSource = nil
     let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
@@ -205,9 +211,9 @@ final class ProcessController {
   }
 }
 
-extension TaskSchedulerCore.ExitStatus {
+extension ExitStatus {
   /// From what the kernel tells; nil where it does not.
-  init(_ status: LinuxSystem.ExitStatus?) {
+  init(_ status: ProcessExit?) {
     switch status {
     case .exited(let code): self = .exited(code: code)
     case .signaled(let signal): self = .signaled(signal)

@@ -1,0 +1,248 @@
+import CSystemd
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// The hands of the policy: hears what happens, asks the policy, and does what it says.
+public final class Daemon {
+  /// What the command line says.
+  public struct Arguments {
+    public var paths: ConfigurationPaths
+    /// Where to listen, where systemd hands no socket over.
+    public var socketPath: String
+    public var logTarget: Log.Target
+
+    public init(paths: ConfigurationPaths, socketPath: String, logTarget: Log.Target) {
+      self.paths = paths
+      self.socketPath = socketPath
+      self.logTarget = logTarget
+    }
+  }
+
+  private(set) var scheduler: Scheduler
+  private(set) var configuration: Configuration
+  private let paths: ConfigurationPaths
+  private let log: Log
+  private let loop: EventLoop
+  private let proc: ProcFS
+  private var server: Server?
+  private var runner: EffectRunner?
+  private var processes: ProcessController?
+  private var timer: TimerSource?
+  private var armed: Instant?
+  private var signals: [Source] = []
+  private var operatorGroup: UInt32?
+  /// Events that came while another was being handled.
+  private var backlog: [Event] = []
+  private var isHandling = false
+  /// The socket file to be removed at the end, where we made it.
+  private var ownSocketPath: String?
+
+  /// - Throws: ``StartFailure`` with all mistakes of the configuration, or what the system refused.
+  public init(_ arguments: Arguments) throws {
+    paths = arguments.paths
+    let (configuration, problems) = Configuration.load(from: paths)
+    log = Log(target: arguments.logTarget, level: configuration.options.logLevel)
+    guard problems.isEmpty else {
+      for problem in problems {
+        log.write(.error, problem.description, id: .configurationRefused)
+      }
+      throw StartFailure.configuration
+    }
+    self.configuration = configuration
+    scheduler = Scheduler(policy: configuration.policy)
+    loop = try EventLoop()
+    proc = try ProcFS()
+    try setUp(arguments)
+  }
+
+  /// Serves until SIGTERM or SIGINT.
+  public func run() throws {
+    try loop.run()
+    if let path = ownSocketPath { try? UnixSocket.unlink(path: path) }
+    log.write(.notice, "stopped; every suspended application was resumed", id: .stopped)
+  }
+
+  private func setUp(_ arguments: Arguments) throws {
+    let openFiles = try ResourceLimits.raiseOpenFiles()
+    try blockSignals()
+    let post: (Event) -> Void = { [unowned self] event in self.post(event) }
+    let processes = try ProcessController(
+      proc: proc, loop: loop, options: configuration.options, report: post)
+    let requests = Requests()
+    let streams = EventStreams { [unowned processes] in processes[$0] }
+    let monitors = Monitors()
+    let launcher = Launcher(
+      proc: proc, socketPath: arguments.socketPath, openFilesSoft: openFiles.softBefore)
+    let runner = EffectRunner(
+      processes: processes, launcher: launcher, requests: requests, streams: streams,
+      monitors: monitors, log: log, post: post)
+    let server = try Server(
+      listener: try listener(arguments.socketPath), options: configuration.options, loop: loop,
+      proc: proc, log: log)
+    server.applications = ApplicationService(
+      membership: processes.membership, requests: requests, runner: runner, daemon: self,
+      post: post)
+    server.control = ControlService(
+      membership: processes.membership, requests: requests, runner: runner, monitors: monitors,
+      daemon: self, post: post)
+    server.onClosed = { [unowned self] connection in
+      monitors.remove(connection)
+      if let id = streams.closed(connection) { self.post(.streamClosed(id)) }
+    }
+    self.processes = processes
+    self.runner = runner
+    self.server = server
+    timer = try loop.timer { [unowned self] in
+      armed = nil
+      self.post(.deadlineReached)
+    }
+    try loop.enableWatchdog()
+    apply(configuration)
+    log.write(
+      .notice, "ready at \(arguments.socketPath), \(configuration.manifests.count) manifests",
+      id: .started)
+    notify("READY=1")
+  }
+
+  // MARK: Events
+
+  /// Hands an event to the policy and carries out what it says; what happens meanwhile comes after.
+  func post(_ event: Event) {
+    backlog.append(event)
+    guard !isHandling, let runner else { return }
+    isHandling = true
+    var next = 0
+    while next < backlog.count {
+      let now = self.now
+      for effect in scheduler.handle(backlog[next], at: now) { runner.run(effect, at: now) }
+      next += 1
+    }
+    backlog.removeAll(keepingCapacity: true)
+    runner.forgetArrivals()
+    isHandling = false
+    armTimer()
+  }
+
+  private func armTimer() {
+    let next = scheduler.nextDeadline
+    guard next != armed else { return }
+    armed = next
+    if let next { timer?.set(next.nanoseconds) } else { timer?.clear() }
+  }
+
+  // MARK: Signals
+
+  private func blockSignals() throws(SystemError) {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, signal) }
+    sigprocmask(SIG_BLOCK, &set, nil)
+    for signal in [SIGTERM, SIGINT] {
+      signals.append(try loop.watch(signal: signal) { [unowned self] in stop() })
+    }
+    signals.append(try loop.watch(signal: SIGHUP) { [unowned self] in _ = reload() })
+  }
+
+  private func stop() {
+    notify("STOPPING=1")
+    post(.stop)
+    server?.stop()
+    loop.exit()
+  }
+
+  // MARK: Configuration
+
+  /// Puts a configuration that has no mistakes in force.
+  private func apply(_ configuration: Configuration) {
+    self.configuration = configuration
+    log.level = configuration.options.logLevel
+    processes?.options = configuration.options
+    server?.options = configuration.options
+    runner?.manifests = configuration.manifests
+    operatorGroup = (try? Users.group(named: configuration.options.operatorGroup)) ?? nil
+    server?.reconsiderOperators()
+    let daemonUser = UserID(Users.effectiveUID)
+    let manifests = configuration.manifests.values.map { $0.manifest(daemonUser: daemonUser) }
+    post(.manifestsChanged(manifests.sorted { $0.id < $1.id }))
+    if configuration.policy != scheduler.policy { post(.policyChanged(configuration.policy)) }
+  }
+
+  // MARK: The socket
+
+  /// The socket that systemd hands over, or one of our own.
+  private func listener(_ path: String) throws -> FileDescriptor {
+    let count = sd_listen_fds(1)
+    guard count <= 1 else { throw StartFailure.tooManySockets(Int(count)) }
+    if count == 1 {
+      let number = SD_LISTEN_FDS_START
+      guard sd_is_socket(number, AF_UNIX, Int32(SOCK_STREAM.rawValue), 1) > 0 else {
+        throw StartFailure.wrongSocket
+      }
+      return FileDescriptor(taking: Int32(number))
+    }
+    let socket = try UnixSocket.listen(path: path, mode: 0o666)
+    ownSocketPath = path
+    return socket
+  }
+
+  private func notify(_ state: String) {
+    sd_notify(0, state)
+  }
+}
+
+extension Daemon: ControlledDaemon {
+  var now: Instant { Instant(nanoseconds: BootClock.now()) }
+  var isUserDaemon: Bool { paths.scope == .user }
+
+  func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool {
+    if credentials.uid == 0 || credentials.uid == Users.effectiveUID { return true }
+    guard let operatorGroup else { return false }
+    return credentials.gid == operatorGroup || groups.contains(operatorGroup)
+  }
+
+  func reload() -> [ConfigurationProblem] {
+    notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.microseconds)")
+    let (fresh, problems) = Configuration.load(from: paths)
+    if problems.isEmpty {
+      apply(fresh)
+      log.write(
+        .notice, "configuration read, \(fresh.manifests.count) manifests",
+        id: .configurationLoaded)
+    } else {
+      for problem in problems {
+        log.write(.error, problem.description, id: .configurationRefused)
+      }
+      log.write(.error, "the configuration has mistakes: the old one stays in force")
+    }
+    notify("READY=1")
+    return problems
+  }
+}
+
+/// CLOCK_MONOTONIC, which systemd's reload protocol asks for.
+private enum MonotonicClock {
+  static var microseconds: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
+  }
+}
+
+/// Why the daemon did not start.
+public enum StartFailure: Error, CustomStringConvertible {
+  /// The mistakes were logged, one by one.
+  case configuration
+  case tooManySockets(Int)
+  case wrongSocket
+
+  public var description: String {
+    switch self {
+    case .configuration: "the configuration has mistakes"
+    case .tooManySockets(let count): "systemd handed over \(count) sockets; one is expected"
+    case .wrongSocket:
+      "the socket that systemd handed over is no listening Unix stream socket (ListenStream=)"
+    }
+  }
+}

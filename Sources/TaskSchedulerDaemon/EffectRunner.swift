@@ -1,0 +1,128 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// Carries out what the policy says, one effect after the other.
+final class EffectRunner {
+  /// A process that the policy is about to be told of.
+  struct Arrival {
+    var process: ProcessHandle
+    var uid: UInt32
+    var origin: InstanceProcesses.Origin
+  }
+
+  private let processes: ProcessController
+  private let launcher: Launcher
+  private let requests: Requests
+  private let streams: EventStreams
+  private let monitors: Monitors
+  private let log: Log
+  private let post: (Event) -> Void
+  private var arrivals: [Leader: Arrival] = [:]
+  var manifests: [ApplicationID: ApplicationManifest] = [:]
+
+  init(
+    processes: ProcessController, launcher: Launcher, requests: Requests, streams: EventStreams,
+    monitors: Monitors, log: Log, post: @escaping (Event) -> Void
+  ) {
+    self.processes = processes
+    self.launcher = launcher
+    self.requests = requests
+    self.streams = streams
+    self.monitors = monitors
+    self.log = log
+    self.post = post
+  }
+
+  /// To be called before the event that tells the policy of this leader.
+  func expect(_ arrival: Arrival) -> Leader {
+    let leader = Leader(arrival.process.identity)
+    arrivals[leader] = arrival
+    return leader
+  }
+
+  /// The policy has answered: what it did not take is let go.
+  func forgetArrivals() {
+    if !arrivals.isEmpty { arrivals = [:] }
+  }
+
+  func run(_ effect: Effect, at now: Instant) {
+    switch effect {
+    case .reply(let request, let reply):
+      answer(request, reply)
+    case .deliver(let id, let callback, let reason):
+      streams.send(
+        .init(
+          callback: .init(
+            id: Int(clamping: callback.id.number), kind: .init(callback.kind),
+            launchReason: reason.map { .init($0) })), to: id)
+    case .expire(let id, let task, let remaining):
+      streams.send(
+        .init(
+          expiration: .init(
+            task: Int(clamping: task.number),
+            backgroundTimeRemainingUSec: remaining?.microseconds)), to: id)
+    case .spawn(let id, let key, let reason):
+      spawn(id, key, reason)
+    case .manage(let id, let leader, let key):
+      manage(id, leader, key)
+    case .suspend(let id): processes.suspend(id)
+    case .resume(let id): processes.resume(id)
+    case .terminate(let id): processes.terminate(id)
+    case .kill(let id): processes.kill(id)
+    case .release(let id, let killing):
+      streams.close(id)
+      processes.release(id, killing: killing)
+    case .checkTracer(let id):
+      post(.tracerChecked(id, isTraced: processes.isTraced(id)))
+    case .record(let record):
+      log.write(record)
+      monitors.tell(record, at: now)
+    }
+  }
+
+  private func answer(_ request: RequestID, _ reply: TaskSchedulerCore.Reply) {
+    // The stream is the instance's before its first event can be sent.
+    if case .registered(let registration) = reply, let connection = requests.connection(of: request)
+    {
+      streams.open(registration.instance, connection)
+    }
+    requests.answer(request, reply)
+  }
+
+  private func manage(_ id: InstanceID, _ leader: Leader, _ key: ApplicationKey) {
+    guard let arrival = arrivals.removeValue(forKey: leader) else {
+      preconditionFailure("a leader is managed that never arrived")
+    }
+    do throws(SystemError) {
+      try processes.manage(
+        id, of: key.id.name, leader: arrival.process, uid: arrival.uid, origin: arrival.origin)
+    } catch {
+      // Without seeing its end no promise about it can be kept.
+      log.write(.error, "process \(leader.pid) cannot be watched and is let go: \(error)")
+      post(.leaderExited(id, .unknown))
+    }
+  }
+
+  private func spawn(
+    _ id: InstanceID, _ key: ApplicationKey, _ reason: TaskSchedulerCore.LaunchReason
+  ) {
+    guard let manifest = manifests[key.id] else {
+      return post(.spawnFailed(id, reason: "its manifest is gone"))
+    }
+    do throws(Launcher.Failure) {
+      let launched = try launcher.launch(manifest, as: id, reason: reason)
+      let leader = expect(
+        Arrival(process: launched.process, uid: launched.uid, origin: launched.origin))
+      post(.spawned(id, leader))
+    } catch {
+      post(.spawnFailed(id, reason: error.reason))
+    }
+  }
+}
+
+extension Leader {
+  init(_ identity: ProcessIdentity) {
+    self.init(pid: identity.pid, startTime: identity.startTime)
+  }
+}

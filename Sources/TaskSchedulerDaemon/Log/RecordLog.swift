@@ -1,0 +1,65 @@
+import TaskSchedulerCore
+
+// The one place where what the policy decides is logged.
+
+extension Log {
+  func write(_ record: Record) {
+    let (level, id) = record.kind
+    guard isWritten(level) else { return }
+    write(level, record.message, id: id, fields: record.fields)
+  }
+}
+
+extension Record {
+  fileprivate var kind: (level: LogLevel, id: MessageID) {
+    switch change {
+    case .transition(from: .notRunning, to: _, cause: .launch): (.info, .launched)
+    case .transition: (.info, .transition)
+    case .registered: (.info, .registered)
+    case .taskBegan: (.info, .taskBegan)
+    case .taskEnded: (.info, .taskEnded)
+    case .taskExpired: (.notice, .taskExpired)
+    case .ended: (.notice, .ended)
+    case .refused: (.notice, .refused)
+    case .suspensionFailed: (.warning, .suspensionFailed)
+    case .signalFailed: (.warning, .signalFailed)
+    }
+  }
+
+  fileprivate var fields: [(name: String, value: String)] {
+    var fields = [
+      (name: "TASKSCHEDD_APP", value: application.id.name),
+      (name: "TASKSCHEDD_OWNER", value: "\(application.owner.uid)"),
+    ]
+    if let leader { fields.append(("TASKSCHEDD_PID", "\(leader.pid)")) }
+    switch change {
+    case .transition(let from, let to, let cause):
+      fields.append(("TASKSCHEDD_FROM", from.rawValue))
+      fields.append(("TASKSCHEDD_TO", to.rawValue))
+      fields.append(("TASKSCHEDD_REASON", cause.rawValue))
+    case .registered:
+      break
+    case .taskBegan(let task, let name, let remaining):
+      fields += Self.fields(of: task, name)
+      if let remaining {
+        fields.append(("TASKSCHEDD_REMAINING_USEC", "\(remaining.microseconds)"))
+      }
+    case .taskEnded(let task, let name), .taskExpired(let task, let name):
+      fields += Self.fields(of: task, name)
+    case .ended(let reason):
+      fields.append(("TASKSCHEDD_REASON", reason.sentence))
+    case .refused(let refusal):
+      fields.append(("TASKSCHEDD_REASON", refusal.name))
+    case .suspensionFailed(let reason), .signalFailed(let reason):
+      fields.append(("TASKSCHEDD_REASON", reason))
+    }
+    return fields
+  }
+
+  private static func fields(
+    of task: TaskID, _ name: String?
+  ) -> [(name: String, value: String)] {
+    let number = [(name: "TASKSCHEDD_TASK", value: "\(task.number)")]
+    return number + (name.map { [(name: "TASKSCHEDD_TASK_NAME", value: $0)] } ?? [])
+  }
+}

@@ -1,0 +1,160 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// `org.taskschedd.Application`: an application speaks for itself (contract §16). Which instance
+/// that is, the socket tells.
+final class ApplicationService {
+  typealias Interface = ApplicationInterface
+
+  /// The longest name of a task.
+  static let taskNameBytesMax = 256
+
+  private let membership: Membership
+  private let requests: Requests
+  private let runner: EffectRunner
+  private unowned let daemon: any ControlledDaemon
+  private let post: (Event) -> Void
+
+  init(
+    membership: Membership, requests: Requests, runner: EffectRunner,
+    daemon: any ControlledDaemon, post: @escaping (Event) -> Void
+  ) {
+    self.membership = membership
+    self.requests = requests
+    self.runner = runner
+    self.daemon = daemon
+    self.post = post
+  }
+
+  /// Returns false where the method is of another interface.
+  func handle(_ call: ReceivedCall, on connection: Connection) throws -> Bool {
+    guard let method = Interface.MethodName(rawValue: call.method) else { return false }
+    switch method {
+    case .beginBackgroundTask: try beginBackgroundTask(call, connection)
+    case .endBackgroundTask: try endBackgroundTask(call, connection)
+    case .acknowledge: try acknowledge(call, connection)
+    case .getStatus: try getStatus(call, connection)
+    case .register: try register(call, connection)
+    }
+    return true
+  }
+
+  private func beginBackgroundTask(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.BeginBackgroundTask.Input.self)
+    if let name = input.name { try Self.checkTaskName(name, parameter: "name") }
+    let instance = try registered(connection)
+    let request = requests.open(connection, .beginBackgroundTask, application: instance.name)
+    post(.beginBackgroundTask(request, instance.id, name: input.name))
+  }
+
+  private func endBackgroundTask(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.EndBackgroundTask.Input.self)
+    guard let task = UInt64(exactly: input.task) else {
+      throw Interface.Failure.unknownTask(task: input.task)
+    }
+    let instance = try registered(connection)
+    let request = requests.open(connection, .endBackgroundTask, application: instance.name)
+    post(.endBackgroundTask(request, instance.id, TaskID(task)))
+  }
+
+  private func acknowledge(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.Acknowledge.Input.self)
+    guard let callback = UInt64(exactly: input.callback) else {
+      throw Interface.Failure.unknownCallback(callback: input.callback)
+    }
+    let instance = try registered(connection)
+    let request = requests.open(connection, .acknowledge, application: instance.name)
+    post(.acknowledge(request, instance.id, CallbackID(callback)))
+  }
+
+  private func getStatus(_ call: ReceivedCall, _ connection: Connection) throws {
+    _ = try call.decode(Interface.GetStatus.Input.self)
+    let id = try registered(connection).id
+    let scheduler = daemon.scheduler
+    guard let key = scheduler.application(of: id),
+      let status = scheduler.instanceStatus(id, at: daemon.now)
+    else { throw Interface.Failure.notRegistered }
+    connection.reply(
+      Interface.GetStatus.Output(
+        application: key.id.name, instance: Int(clamping: id.number),
+        state: .init(scheduler.state(of: id)),
+        backgroundTimeRemainingUSec: status.timeRemaining?.microseconds,
+        tasks: status.tasks.map { .init($0) }))
+  }
+
+  private func register(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.Register.Input.self)
+    guard call.more else { throw StandardFailure.expectedMore }
+    guard let id = ApplicationID(input.application) else {
+      throw Interface.Failure.invalidApplicationID(application: input.application)
+    }
+    if let instance = try instance(of: connection.peer) {
+      let request = requests.open(connection, .register(instance), application: id.name)
+      return post(.openStream(request, instance.id, named: id))
+    }
+    let process = try self.process(of: connection)
+    guard try !membership.isOurs(process.identity.pid) else {
+      throw StandardFailure.permissionDenied
+    }
+    let uid = connection.peer.uid
+    let leader = runner.expect(.init(process: process, uid: uid, origin: .init()))
+    let request = requests.open(connection, .register(nil), application: id.name)
+    post(
+      .register(
+        request, ApplicationKey(id, owner: UserID(uid)), leader,
+        target: input.background == true ? .background : .foreground,
+        seat: DefaultSeat.seat(of: uid, isUserDaemon: daemon.isUserDaemon)))
+  }
+
+  // MARK: Who speaks
+
+  /// The instance that the caller belongs to, by name too, for errors.
+  private func registered(
+    _ connection: Connection
+  ) throws -> (id: InstanceID, name: String) {
+    guard let instance = try instance(of: connection.peer) else {
+      throw Interface.Failure.notRegistered
+    }
+    return (instance.id, instance.application)
+  }
+
+  private func instance(of peer: Peer) throws(SystemError) -> InstanceProcesses? {
+    if let known = peer.instance, !known.isReleased { return known }
+    peer.instance = nil
+    guard let identity = peer.identity else { return nil }
+    peer.instance = try membership.instance(of: identity, uid: peer.uid)
+    return peer.instance
+  }
+
+  /// The process at the other end, held so that its pid cannot become another's.
+  private func process(of connection: Connection) throws -> ProcessHandle {
+    if let descriptor = try UnixSocket.peerPIDFD(connection.number) {
+      return try ProcessHandle(PIDFD(adopting: descriptor), in: membership.proc)
+    }
+    guard let identity = connection.peer.identity,
+      let process = try ProcessHandle(identity, in: membership.proc)
+    else { throw Interface.Failure.notRegistered }
+    return process
+  }
+
+  static func checkTaskName(_ name: String, parameter: String) throws(ParameterError) {
+    guard name.utf8.count <= taskNameBytesMax else {
+      throw ParameterError(
+        parameter: parameter, problem: "a task's name has at most \(taskNameBytesMax) bytes")
+    }
+    guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      throw ParameterError(
+        parameter: parameter, problem: "a task's name has no control characters")
+    }
+  }
+}
+
+/// Where an application sits whose manifest does not say.
+enum DefaultSeat {
+  /// A user's own daemon serves one seat. In the machine's, each user has a seat of their own, so
+  /// that no user's application can send another's away.
+  static func seat(of uid: UInt32, isUserDaemon: Bool) -> SeatID {
+    SeatID(isUserDaemon ? "seat0" : "user-\(uid)")
+  }
+}

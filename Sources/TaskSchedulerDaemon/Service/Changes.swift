@@ -1,0 +1,114 @@
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+extension ControlInterface.Change {
+  /// What the monitors are told of a record.
+  init(_ record: Record, at now: Instant) {
+    self.init(
+      kind: .transition, atUSec: now.microseconds, application: record.application.id.name,
+      owner: Int(record.application.owner.uid), pid: record.leader.map { Int($0.pid) },
+      message: record.message)
+    switch record.change {
+    case .transition(let from, let to, let cause):
+      self.from = .init(from)
+      self.to = .init(to)
+      self.cause = cause.rawValue
+    case .registered:
+      kind = .registered
+    case .taskBegan(let task, let name, _):
+      set(.taskBegan, task, name)
+    case .taskEnded(let task, let name):
+      set(.taskEnded, task, name)
+    case .taskExpired(let task, let name):
+      set(.taskExpired, task, name)
+    case .ended(let reason):
+      kind = .ended
+      self.reason = reason.name
+    case .refused(let refusal):
+      kind = .refused
+      reason = refusal.name
+    case .suspensionFailed(let reason):
+      kind = .suspensionFailed
+      self.reason = reason
+    case .signalFailed(let reason):
+      kind = .signalFailed
+      self.reason = reason
+    }
+  }
+
+  private mutating func set(
+    _ kind: ControlInterface.ChangeKind, _ task: TaskID, _ name: String?
+  ) {
+    self.kind = kind
+    self.task = Int(clamping: task.number)
+    taskName = name
+  }
+}
+
+extension Record {
+  /// One line for people, in the log and on a monitor.
+  var message: String {
+    let id = application.id.name
+    switch change {
+    case .transition(let from, let to, let cause):
+      return "\(id): \(from.rawValue) -> \(to.rawValue) (\(cause.rawValue))"
+    case .registered:
+      return "\(id): opened its event stream"
+    case .taskBegan(let task, let name, let remaining):
+      let time = remaining.map { TimeSpan.format($0.roundedToMilliseconds) } ?? "unlimited"
+      return "\(id): background task \(task.number)\(Self.quoted(name)) began, time remaining \(time)"
+    case .taskEnded(let task, let name):
+      return "\(id): background task \(task.number)\(Self.quoted(name)) ended"
+    case .taskExpired(let task, let name):
+      return "\(id): background task \(task.number)\(Self.quoted(name)) expires: its handler was called"
+    case .ended(let reason):
+      return "\(id): ended, \(reason.sentence)"
+    case .refused(let refusal):
+      return "\(id): refused, \(refusal.sentence)"
+    case .suspensionFailed(let reason):
+      return "\(id): could not be suspended, all of it runs again: \(reason)"
+    case .signalFailed(let reason):
+      return "\(id): could not be signalled: \(reason)"
+    }
+  }
+
+  private static func quoted(_ name: String?) -> String { name.map { " '\($0)'" } ?? "" }
+}
+
+extension Duration {
+  /// For people.
+  fileprivate var roundedToMilliseconds: Duration { .milliseconds(microseconds / 1000) }
+}
+
+extension EndReason {
+  /// The reason's name, with what belongs to it.
+  var sentence: String {
+    switch self {
+    case .exited(let code?): "exited(\(code))"
+    case .crashed(let signal): "crashed(\(signal))"
+    case .exited, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
+      .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
+      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
+      name
+    }
+  }
+}
+
+extension Refusal {
+  /// The error's name, with what belongs to it.
+  fileprivate var sentence: String {
+    switch self {
+    case .invalidTransition(let from, let cause):
+      "\(name): no \(cause.rawValue) from \(from.rawValue)"
+    case .invalidState(let state): "\(name): it is \(state.rawValue)"
+    case .alreadyRunning(let pid): "\(name): as process \(pid)"
+    case .launchFailed(let reason): "\(name): \(reason)"
+    case .wrongApplication(let registered): "\(name): the process is of \(registered)"
+    case .unknownCallback(let id): "\(name): \(id.number)"
+    case .unknownTask(let id): "\(name): \(id.number)"
+    case .modeNotDeclared(let mode): "\(name): \(mode.rawValue)"
+    case .quotaExceeded(let quota, let limit): "\(name): \(quota) = \(limit)"
+    case .unknownApplication, .terminating, .notLaunchable, .multitaskingNotSupported: name
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import LinuxSystem
+import TaskSchedulerWire
+
+/// Who speaks on a connection, as the kernel recorded it when it was made; never what it says.
+final class Peer {
+  let credentials: PeerCredentials
+  /// The process with that pid when the connection was accepted, where the kernel offers no pidfd.
+  let identity: ProcessIdentity?
+  /// Supplementary groups.
+  let groups: [UInt32]
+  /// The instance that it was found to belong to.
+  var instance: InstanceProcesses?
+  private var knownOperator: Bool?
+
+  var uid: UInt32 { credentials.uid }
+
+  init(credentials: PeerCredentials, groups: [UInt32], identity: ProcessIdentity?) {
+    self.credentials = credentials
+    self.groups = groups
+    self.identity = identity
+  }
+
+  func isOperator(_ find: () -> Bool) -> Bool {
+    if let knownOperator { return knownOperator }
+    let found = find()
+    knownOperator = found
+    return found
+  }
+
+  /// The operators' group may have changed.
+  func forgetOperator() {
+    knownOperator = nil
+  }
+}
+
+/// Takes the calls of a connection, and hears of its end.
+protocol ConnectionOwner: AnyObject {
+  var readBuffer: ReadBuffer { get }
+  var queuedBytesMax: Int { get }
+  /// To answer by `reply` or `fail`, now or later.
+  func handle(_ call: ReceivedCall, on connection: Connection)
+  /// - Parameter reason: what went wrong; nil where the peer closed it.
+  func closed(_ connection: Connection, reason: String?)
+}
+
+/// One client's connection: its calls are answered one at a time, in order.
+final class Connection {
+  /// What it is used for.
+  enum Role {
+    case calls
+    case eventStream(InstanceProcesses)
+    case monitor
+  }
+
+  let peer: Peer
+  var role = Role.calls
+  private let descriptor: FileDescriptor
+  private var source: DescriptorSource?
+  private unowned let owner: any ConnectionOwner
+  private var input = MessageInput()
+  private var wire: ServerConnection
+  /// What the kernel has not taken yet, from `sent` on.
+  private var output: [UInt8] = []
+  private var sent = 0
+  private var waitingFor: PollEvents = .input
+  private(set) var isOpen = true
+  /// Calls answered without returning to the loop, so that nobody keeps others waiting.
+  private static let callsAtOnceMax = 16
+
+  init(
+    _ descriptor: consuming FileDescriptor, peer: Peer, service: Service,
+    owner: any ConnectionOwner, loop: EventLoop
+  ) throws(SystemError) {
+    self.descriptor = descriptor
+    self.peer = peer
+    self.owner = owner
+    wire = ServerConnection(service: service)
+    source = try loop.watch(self.descriptor.rawValue, for: .input) { [unowned self] events in
+      ready(events)
+    }
+  }
+
+  var number: Int32 { descriptor.rawValue }
+  var takesMore: Bool { wire.takesMore }
+
+  /// Claims a descriptor that came with the call that is being answered.
+  func take(_ index: FileDescriptorIndex) -> FileDescriptor? {
+    input.descriptors.take(index.rawValue)
+  }
+
+  // MARK: In
+
+  private func ready(_ events: PollEvents) {
+    if !output.isEmpty { flush() }
+    if isOpen, events.contains(.error) { return close(reason: nil) }
+    if isOpen, events.contains(.hangUp), wire.isBusy || !output.isEmpty {
+      return close(reason: nil)
+    }
+    let isWaiting = read()
+    // Nothing more can come: an unfinished message stays one.
+    if isOpen, isWaiting, events.contains(.hangUp) { close(reason: nil) }
+  }
+
+  /// Returns whether it waits for the peer to send.
+  private func read() -> Bool {
+    for _ in 0..<Self.callsAtOnceMax {
+      guard isOpen, !wire.isBusy, output.isEmpty else { break }
+      switch input.next(descriptor.rawValue, owner.readBuffer) {
+      case .message(let message):
+        take(message)
+      case .incomplete(let isPartial):
+        wait(isPartial: isPartial)
+        return true
+      case .closed:
+        close(reason: nil)
+      case .failed(let error):
+        close(reason: String(describing: error))
+      }
+    }
+    wait(isPartial: false)
+    return false
+  }
+
+  private func take(_ message: UnsafeRawBufferPointer) {
+    let count = input.descriptors.count
+    switch wire.receive(message, fileDescriptorCount: count, output: &output) {
+    case .call(let call):
+      owner.handle(call, on: self)
+    case .answered:
+      input.descriptors.removeAll()
+      flush()
+    case .close(let violation):
+      close(reason: String(describing: violation))
+    }
+  }
+
+  /// While a call waits for its answer or answers for their reader, nothing more is read.
+  private func wait(isPartial: Bool) {
+    guard isOpen else { return }
+    let next: PollEvents
+    if !output.isEmpty {
+      next = .output
+    } else if wire.isBusy {
+      next = []
+    } else {
+      next = isPartial ? [.input, .onChange] : .input
+    }
+    guard next != waitingFor else { return }
+    waitingFor = next
+    source?.wait(for: next)
+  }
+
+  // MARK: Out
+
+  /// Answers the call; with `continues`, one of several times.
+  func reply(_ parameters: some Encodable, continues: Bool = false) {
+    guard isOpen, wire.isBusy else { return }
+    wire.reply(parameters, continues: continues, output: &output)
+    flush()
+    if !continues { wait(isPartial: false) }
+  }
+
+  /// Answers the call with an error.
+  func fail(_ failure: some MethodFailure) {
+    guard isOpen, wire.isBusy else { return }
+    wire.fail(failure, output: &output)
+    flush()
+    wait(isPartial: false)
+  }
+
+  private func flush() {
+    while sent < output.count {
+      let result = output.withUnsafeBytes { bytes in
+        Result { () throws(SystemError) in
+          try UnixSocket.send(
+            descriptor.rawValue, UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+        }
+      }
+      switch result {
+      case .success(.bytes(let count)):
+        sent += count
+      case .success(.wouldBlock):
+        guard output.count - sent <= owner.queuedBytesMax else {
+          return close(reason: "it does not read: \(output.count - sent) bytes wait for it")
+        }
+        return wait(isPartial: false)
+      case .success(.closed):
+        return close(reason: nil)
+      case .failure(let error):
+        return close(reason: String(describing: error))
+      }
+    }
+    output.removeAll(keepingCapacity: output.capacity <= 512)
+    sent = 0
+  }
+
+  func close(reason: String?) {
+    guard isOpen else { return }
+    isOpen = false
+    source = nil
+    owner.closed(self, reason: reason)
+  }
+}

@@ -1,0 +1,257 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// `org.taskschedd.Control`: what operators ask (contract §16: root, the daemon's own user, the
+/// operators' group; and each user for their own applications).
+final class ControlService {
+  typealias Interface = ControlInterface
+
+  let membership: Membership
+  let requests: Requests
+  let runner: EffectRunner
+  private let monitors: Monitors
+  private unowned let daemon: any ControlledDaemon
+  let post: (Event) -> Void
+
+  init(
+    membership: Membership, requests: Requests, runner: EffectRunner, monitors: Monitors,
+    daemon: any ControlledDaemon, post: @escaping (Event) -> Void
+  ) {
+    self.membership = membership
+    self.requests = requests
+    self.runner = runner
+    self.monitors = monitors
+    self.daemon = daemon
+    self.post = post
+  }
+
+  /// Returns false where the method is of another interface.
+  func handle(_ call: ReceivedCall, on connection: Connection) throws -> Bool {
+    guard let method = Interface.MethodName(rawValue: call.method) else { return false }
+    switch method {
+    case .listApplications: try listApplications(call, connection)
+    case .getApplication: try getApplication(call, connection)
+    case .monitor: try monitor(call, connection)
+    case .getSettings: try getSettings(call, connection)
+    case .reload: try reload(call, connection)
+    case .launch: try launch(call, connection)
+    case .adopt: try adopt(call, connection)
+    case .activate:
+      let input = try call.decode(Interface.Activate.Input.self)
+      let (request, key) = try open(connection, .activate, input.application, input.owner)
+      post(.activate(request, key))
+    case .deactivate:
+      let input = try call.decode(Interface.Deactivate.Input.self)
+      let (request, key) = try open(connection, .deactivate, input.application, input.owner)
+      post(.deactivate(request, key))
+    case .sendToBackground:
+      let input = try call.decode(Interface.SendToBackground.Input.self)
+      let (request, key) = try open(
+        connection, .sendToBackground, input.application, input.owner)
+      post(.sendToBackground(request, key))
+    case .terminate:
+      let input = try call.decode(Interface.Terminate.Input.self)
+      let (request, key) = try open(connection, .terminate, input.application, input.owner)
+      post(.terminate(request, key, byUser: input.byUser ?? false))
+    }
+    return true
+  }
+
+  // MARK: Asking
+
+  private func listApplications(_ call: ReceivedCall, _ connection: Connection) throws {
+    _ = try call.decode(Interface.ListApplications.Input.self)
+    connection.reply(
+      Interface.ListApplications.Output(
+        applications: visible(connection.peer).map { .init($0) }))
+  }
+
+  private func getApplication(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.GetApplication.Input.self)
+    let key = try key(input.application, input.owner, connection.peer)
+    guard let status = daemon.scheduler.status(of: key, at: daemon.now) else {
+      throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
+    }
+    connection.reply(Interface.GetApplication.Output(application: .init(status)))
+  }
+
+  private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {
+    _ = try call.decode(Interface.Monitor.Input.self)
+    guard call.more else { throw StandardFailure.expectedMore }
+    for status in visible(connection.peer) {
+      connection.reply(Interface.Monitor.Output(application: .init(status)), continues: true)
+    }
+    connection.reply(Interface.Monitor.Output(ready: true), continues: true)
+    guard connection.isOpen else { return }
+    monitors.add(connection, uid: isOperator(connection.peer) ? nil : connection.peer.uid)
+  }
+
+  private func getSettings(_ call: ReceivedCall, _ connection: Connection) throws {
+    _ = try call.decode(Interface.GetSettings.Input.self)
+    connection.reply(
+      Interface.GetSettings.Output(
+        settings: daemon.configuration.effectiveSettings.map {
+          .init(
+            name: $0.name, value: $0.value, default: $0.default, source: $0.source.description)
+        }))
+  }
+
+  private func reload(_ call: ReceivedCall, _ connection: Connection) throws {
+    _ = try call.decode(Interface.Reload.Input.self)
+    guard isOperator(connection.peer) else {
+      throw Interface.Failure.notPermitted(application: nil)
+    }
+    let problems = daemon.reload()
+    guard problems.isEmpty else {
+      throw Interface.Failure.invalidConfiguration(problems: problems.map(\.description))
+    }
+    connection.reply(Interface.Reload.Output())
+  }
+
+  // MARK: Starting
+
+  private func launch(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.Launch.Input.self)
+    let (request, key) = try open(connection, .launch, input.application, input.owner)
+    let target: LaunchTarget = input.background == true ? .background : .foreground
+    post(.launch(request, key, target: target, reason: .operator))
+  }
+
+  private func adopt(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.Adopt.Input.self)
+    guard let id = ApplicationID(input.application) else {
+      throw Interface.Failure.invalidApplicationID(application: input.application)
+    }
+    if let name = input.backgroundTask {
+      try ApplicationService.checkTaskName(name, parameter: "backgroundTask")
+    }
+    let modes = try (input.backgroundModes ?? []).map { name throws(ParameterError) in
+      guard let mode = BackgroundMode(rawValue: name) else {
+        throw ParameterError(
+          parameter: "backgroundModes", problem: "the modes are audio, location and voip")
+      }
+      return mode
+    }
+    guard let descriptor = connection.take(input.processFileDescriptor) else {
+      throw ParameterError(parameter: "processFileDescriptor", problem: "no such descriptor came")
+    }
+    let (process, uid) = try adoptable(descriptor, by: connection.peer)
+    let marker = input.marker.flatMap { Self.isMarker($0) ? $0 : nil }
+    if input.marker != nil, marker == nil {
+      throw ParameterError(parameter: "marker", problem: "it is 1 to 64 letters and digits")
+    }
+    let leader = runner.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
+    let request = requests.open(connection, .adopt, application: id.name)
+    post(
+      .adopt(
+        request,
+        Adoption(
+          application: ApplicationKey(id, owner: UserID(uid)), leader: leader,
+          target: input.background == true ? .background : .foreground,
+          seat: DefaultSeat.seat(of: uid, isUserDaemon: daemon.isUserDaemon),
+          backgroundTask: input.backgroundTask, backgroundModes: modes)))
+  }
+
+  /// The process of a pidfd that came from the caller, and its user; refused where it is not the
+  /// caller's to hand over.
+  private func adoptable(
+    _ descriptor: consuming FileDescriptor, by peer: Peer
+  ) throws -> (process: ProcessHandle, uid: UInt32) {
+    let process: ProcessHandle
+    do throws(SystemError) {
+      process = try ProcessHandle(PIDFD(adopting: descriptor), in: membership.proc)
+    } catch {
+      throw Interface.Failure.invalidProcess(
+        pid: 0, reason: "the descriptor is no pidfd of a process that runs: \(error)")
+    }
+    let pid = process.identity.pid
+    guard let details = try membership.proc.details(pid), try process.pidfd.hasEnded() == false
+    else {
+      throw Interface.Failure.invalidProcess(pid: Int(pid), reason: "it has ended")
+    }
+    let uids = details.uids
+    guard isOperator(peer) || (uids.real == peer.uid && uids.effective == peer.uid) else {
+      throw Interface.Failure.notPermitted(application: nil)
+    }
+    if try membership.isOurs(pid) {
+      throw Interface.Failure.invalidProcess(
+        pid: Int(pid), reason: "the daemon itself descends from it")
+    }
+    if try membership.instance(of: process.identity, uid: uids.real) != nil {
+      throw Interface.Failure.invalidProcess(
+        pid: Int(pid), reason: "it belongs to an application already")
+    }
+    return (process, uids.real)
+  }
+
+  private static func isMarker(_ marker: String) -> Bool {
+    (1...64).contains(marker.utf8.count)
+      && marker.utf8.allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+          || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+      }
+  }
+
+  // MARK: Which application, and who may
+
+  private func isOperator(_ peer: Peer) -> Bool {
+    peer.isOperator { daemon.isOperator(peer.credentials, groups: peer.groups) }
+  }
+
+  /// What the caller may see.
+  private func visible(_ peer: Peer) -> [ApplicationStatus] {
+    let all = daemon.scheduler.statuses(at: daemon.now)
+    return isOperator(peer) ? all : all.filter { $0.key.owner.uid == peer.uid }
+  }
+
+  private func open(
+    _ connection: Connection, _ method: Requests.Method, _ application: String, _ owner: Int?
+  ) throws -> (RequestID, ApplicationKey) {
+    let key = try key(application, owner, connection.peer)
+    return (requests.open(connection, method, application: application), key)
+  }
+
+  /// The application that the caller means, where it may operate it. Others' are to a user as if
+  /// they did not exist.
+  private func key(
+    _ application: String, _ owner: Int?, _ peer: Peer
+  ) throws(ControlInterface.Failure) -> ApplicationKey {
+    guard let id = ApplicationID(application) else {
+      throw .invalidApplicationID(application: application)
+    }
+    let mayAll = isOperator(peer)
+    var owners = daemon.scheduler.owners(of: id)
+    if !mayAll { owners = owners.filter { $0.uid == peer.uid } }
+    if let owner {
+      guard mayAll || owner == Int(peer.uid) else {
+        throw .notPermitted(application: application)
+      }
+      owners = owners.filter { Int($0.uid) == owner }
+    } else if owners.contains(UserID(peer.uid)) {
+      owners = [UserID(peer.uid)]
+    }
+    guard let first = owners.first else {
+      let known = visible(peer).map(\.key.id.name)
+      throw .unknownApplication(
+        application: application, nearest: nearestName(to: application, among: known))
+    }
+    guard owners.count == 1 else {
+      throw .ambiguousApplication(
+        application: application, owners: owners.map { Int($0.uid) })
+    }
+    return ApplicationKey(id, owner: first)
+  }
+}
+
+/// What the control interface asks of the daemon as a whole.
+protocol ControlledDaemon: AnyObject {
+  var scheduler: Scheduler { get }
+  var now: Instant { get }
+  var configuration: Configuration { get }
+  var isUserDaemon: Bool { get }
+  func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool
+  /// Reads the configuration again. Returns the mistakes that kept the old one in force.
+  func reload() -> [ConfigurationProblem]
+}

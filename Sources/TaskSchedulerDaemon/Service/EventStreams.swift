@@ -1,0 +1,40 @@
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// The connections on which applications hear what happens to them: one for each instance.
+final class EventStreams {
+  private var connections: [InstanceID: Connection] = [:]
+  private let find: (InstanceID) -> InstanceProcesses?
+
+  init(find: @escaping (InstanceID) -> InstanceProcesses?) {
+    self.find = find
+  }
+
+  /// Makes a connection the instance's stream, in place of an earlier one.
+  func open(_ id: InstanceID, _ connection: Connection) {
+    if let earlier = connections[id], earlier !== connection {
+      connections[id] = nil
+      earlier.fail(ApplicationInterface.Failure.streamReplaced)
+    }
+    connections[id] = connection
+    if let instance = find(id) { connection.role = .eventStream(instance) }
+  }
+
+  func send(_ event: ApplicationInterface.Register.Output, to id: InstanceID) {
+    connections[id]?.reply(event, continues: true)
+  }
+
+  /// The instance has ended.
+  func close(_ id: InstanceID) {
+    connections.removeValue(forKey: id)?.close(reason: nil)
+  }
+
+  /// A connection is closed. Returns the instance whose stream it was.
+  func closed(_ connection: Connection) -> InstanceID? {
+    guard case .eventStream(let instance) = connection.role,
+      connections[instance.id] === connection
+    else { return nil }
+    connections[instance.id] = nil
+    return instance.id
+  }
+}

@@ -1,0 +1,42 @@
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+// From the policy's refusals to the errors of each interface.
+
+extension Refusal {
+  /// What an application is told.
+  func failure(toApplication name: String) -> ApplicationInterface.Failure {
+    switch self {
+    case .alreadyRunning(let pid): .alreadyRunning(application: name, pid: Int(pid))
+    case .terminating: .terminating(application: name)
+    case .wrongApplication(let registered):
+      .wrongApplication(application: name, registeredAs: registered.name)
+    case .unknownCallback(let id): .unknownCallback(callback: Int(clamping: id.number))
+    case .unknownTask(let id): .unknownTask(task: Int(clamping: id.number))
+    case .modeNotDeclared(let mode): .modeNotDeclared(application: name, mode: mode.rawValue)
+    case .quotaExceeded(let quota, let limit): .quotaExceeded(quota: quota, limit: limit)
+    case .multitaskingNotSupported: .multitaskingNotSupported(application: name)
+    case .invalidState(.notRunning), .unknownApplication: .notRegistered
+    case .invalidState(let state), .invalidTransition(let state, _):
+      .invalidState(application: name, state: .init(state))
+    case .notLaunchable, .launchFailed: .invalidState(application: name, state: .notRunning)
+    }
+  }
+
+  /// What an operator is told.
+  func failure(toOperator name: String) -> ControlInterface.Failure {
+    switch self {
+    case .unknownApplication: .unknownApplication(application: name, nearest: nil)
+    case .invalidTransition(let state, let cause):
+      .invalidTransition(application: name, state: .init(state), cause: cause.rawValue)
+    case .alreadyRunning(let pid): .alreadyRunning(application: name, pid: Int(pid))
+    case .terminating: .terminating(application: name)
+    case .notLaunchable: .notLaunchable(application: name)
+    case .launchFailed(let reason): .launchFailed(application: name, reason: reason)
+    case .quotaExceeded(let quota, let limit): .quotaExceeded(quota: quota, limit: limit)
+    case .multitaskingNotSupported: .multitaskingNotSupported(application: name)
+    case .invalidState, .wrongApplication, .unknownCallback, .unknownTask, .modeNotDeclared:
+      preconditionFailure("no operator's request is refused so: \(self)")
+    }
+  }
+}

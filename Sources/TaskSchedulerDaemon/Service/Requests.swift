@@ -1,0 +1,83 @@
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// The calls that wait for the policy's answer.
+final class Requests {
+  /// Which method was called, as far as its answer depends on it.
+  enum Method {
+    case register(InstanceProcesses?)
+    case acknowledge, beginBackgroundTask, endBackgroundTask
+    case launch, adopt, activate, deactivate, sendToBackground, terminate
+  }
+
+  private struct Waiting {
+    let connection: Connection
+    let method: Method
+    let application: String
+  }
+
+  private var waiting: [RequestID: Waiting] = [:]
+  private var numberLast: UInt64 = 0
+
+  /// - Parameter application: the id as the caller named it, for errors.
+  func open(_ connection: Connection, _ method: Method, application: String) -> RequestID {
+    numberLast += 1
+    let id = RequestID(numberLast)
+    waiting[id] = Waiting(connection: connection, method: method, application: application)
+    return id
+  }
+
+  /// Whose call it is.
+  func connection(of id: RequestID) -> Connection? { waiting[id]?.connection }
+
+  /// Sends the policy's answer.
+  func answer(_ id: RequestID, _ reply: TaskSchedulerCore.Reply) {
+    guard let request = waiting.removeValue(forKey: id) else { return }
+    let connection = request.connection
+    switch reply {
+    case .done:
+      connection.reply(NoOutput())
+    case .began(let task, let remaining):
+      connection.reply(
+        ApplicationInterface.BeginBackgroundTask.Output(
+          task: Int(clamping: task.number),
+          backgroundTimeRemainingUSec: remaining?.microseconds))
+    case .registered(let registration):
+      connection.reply(
+        ApplicationInterface.Register.Output(registered: .init(registration)), continues: true)
+    case .started(let instance, let leader):
+      answerStarted(request, instance, leader)
+    case .ended(let end):
+      connection.reply(ControlInterface.Terminate.Output(end: .init(end)))
+    case .refused(let refusal):
+      refuse(request, refusal)
+    }
+  }
+
+  private func answerStarted(_ request: Waiting, _ instance: InstanceID, _ leader: Leader) {
+    let number = Int(clamping: instance.number)
+    switch request.method {
+    case .launch:
+      request.connection.reply(
+        ControlInterface.Launch.Output(instance: number, pid: Int(leader.pid)))
+    case .adopt:
+      request.connection.reply(ControlInterface.Adopt.Output(instance: number))
+    case .activate:
+      request.connection.reply(NoOutput())
+    case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .deactivate,
+      .sendToBackground, .terminate:
+      preconditionFailure("no answer to \(request.method) starts an instance")
+    }
+  }
+
+  private func refuse(_ request: Waiting, _ refusal: Refusal) {
+    switch request.method {
+    case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask:
+      request.connection.fail(refusal.failure(toApplication: request.application))
+    case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate:
+      request.connection.fail(refusal.failure(toOperator: request.application))
+    }
+  }
+
+  private struct NoOutput: Encodable {}
+}

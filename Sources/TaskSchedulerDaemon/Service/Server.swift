@@ -1,0 +1,141 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// Accepts connections, counts them by user, and hands each call to the service of its interface.
+final class Server: ConnectionOwner {
+  let readBuffer = ReadBuffer()
+  var options: DaemonOptions
+  private let listener: FileDescriptor
+  private var source: DescriptorSource?
+  private let loop: EventLoop
+  private let proc: ProcFS
+  private let service: Service
+  private let log: Log
+  private let kernelHasPeerPIDFD: Bool
+  private var connections: [ObjectIdentifier: Connection] = [:]
+  private var countByUser: [UInt32: Int] = [:]
+  /// Set once, by the daemon, before the first connection.
+  var applications: ApplicationService?
+  var control: ControlService?
+  var onClosed: (Connection) -> Void = { _ in }
+
+  var queuedBytesMax: Int { options.queuedBytesPerConnectionMax }
+
+  init(
+    listener: consuming FileDescriptor, options: DaemonOptions, loop: EventLoop, proc: ProcFS,
+    log: Log
+  ) throws(SystemError) {
+    self.listener = listener
+    self.options = options
+    self.loop = loop
+    self.proc = proc
+    self.log = log
+    service = Service(
+      vendor: "taskschedd", product: "taskschedd", version: Version.current,
+      url: "https://taskschedd.org",
+      interfaces: [ApplicationInterface.description, ControlInterface.description])
+    let (first, second) = try UnixSocket.pair().ends()
+    let end = FileDescriptor(taking: first)
+    kernelHasPeerPIDFD = try UnixSocket.peerPIDFD(end.rawValue) != nil
+    FileDescriptor(taking: second).close()
+    try self.listener.setNonblocking(true)
+    source = try loop.watch(self.listener.rawValue, for: .input) { [unowned self] _ in
+      accept()
+    }
+  }
+
+  /// Takes no more connections and closes those there are.
+  func stop() {
+    source = nil
+    for connection in connections.values { connection.close(reason: nil) }
+  }
+
+  /// Who may operate may have changed.
+  func reconsiderOperators() {
+    for connection in connections.values { connection.peer.forgetOperator() }
+  }
+
+  // MARK: Connections
+
+  /// How many are accepted before other clients have their turn.
+  private static let acceptsAtOnceMax = 64
+
+  private func accept() {
+    for _ in 0..<Self.acceptsAtOnceMax {
+      do {
+        guard let socket = try UnixSocket.accept(listener.rawValue) else { return }
+        try add(socket)
+      } catch {
+        return log.write(.warning, "a connection could not be accepted: \(error)")
+      }
+    }
+  }
+
+  private func add(_ socket: consuming FileDescriptor) throws(SystemError) {
+    let credentials = try UnixSocket.credentials(socket.rawValue)
+    let count = countByUser[credentials.uid] ?? 0
+    guard count < options.connectionsPerUserMax else {
+      return log.write(
+        .notice,
+        "user \(credentials.uid) has MaxConnectionsPerUser = \(options.connectionsPerUserMax) "
+          + "connections: one more was closed")
+    }
+    let peer = Peer(
+      credentials: credentials, groups: try UnixSocket.peerGroups(socket.rawValue),
+      identity: try identity(of: credentials, socket.rawValue))
+    let connection = try Connection(socket, peer: peer, service: service, owner: self, loop: loop)
+    connections[ObjectIdentifier(connection)] = connection
+    countByUser[credentials.uid] = count + 1
+  }
+
+  /// The process that connected; nil where it has ended. Where the kernel offers no pidfd of it
+  /// (before 6.5), the process that has its pid now: the start time is what is compared later.
+  private func identity(
+    of credentials: PeerCredentials, _ socket: Int32
+  ) throws(SystemError) -> ProcessIdentity? {
+    guard kernelHasPeerPIDFD else { return try proc.identity(credentials.pid) }
+    guard let descriptor = try UnixSocket.peerPIDFD(socket) else { return nil }
+    do throws(SystemError) {
+      return try PIDFD(adopting: descriptor).identity(in: proc)
+    } catch {
+      // Reaped, or in a process namespace that we cannot see: no application's process.
+      guard error.errno == ESRCH || error.errno == EINVAL else { throw error }
+      return nil
+    }
+  }
+
+  func closed(_ connection: Connection, reason: String?) {
+    guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+    let uid = connection.peer.uid
+    countByUser[uid] = countByUser[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+    if let reason {
+      log.write(
+        .notice, "a connection of process \(connection.peer.credentials.pid) was closed: \(reason)")
+    }
+    onClosed(connection)
+  }
+
+  // MARK: Calls
+
+  func handle(_ call: ReceivedCall, on connection: Connection) {
+    do {
+      guard let applications, let control else { preconditionFailure("not set up") }
+      if try applications.handle(call, on: connection) { return }
+      if try control.handle(call, on: connection) { return }
+      connection.fail(StandardFailure.methodNotImplemented(method: call.method))
+    } catch let failure as any MethodFailure {
+      connection.fail(failure)
+    } catch {
+      // The environment's failure, not the caller's: nothing has changed.
+      log.write(.warning, "\(call.method) failed: \(error)")
+      connection.close(reason: String(describing: error))
+    }
+  }
+}
+
+/// The version of the project.
+public enum Version {
+  public static let current = "0.1.0"
+}

@@ -1,0 +1,148 @@
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+// From the policy's types to those on the wire.
+
+extension Instant {
+  /// Microseconds since boot, as the wire has them.
+  var microseconds: Int { Int(clamping: nanoseconds / 1000) }
+}
+
+extension Duration {
+  /// Whole microseconds, as the wire has them.
+  var microseconds: Int {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    return overflow ? .max : Int(clamping: whole) + Int(attoseconds / 1_000_000_000_000)
+  }
+}
+
+extension ApplicationInterface.State {
+  init(_ state: ApplicationState) {
+    switch state {
+    case .notRunning: self = .notRunning
+    case .inactive: self = .inactive
+    case .active: self = .active
+    case .background: self = .background
+    case .suspended: self = .suspended
+    }
+  }
+}
+
+extension ApplicationInterface.LaunchReason {
+  init(_ reason: TaskSchedulerCore.LaunchReason) {
+    switch reason {
+    case .user: self = .user
+    case .operator: self = .operator
+    case .boot: self = .boot
+    case .relaunch: self = .relaunch
+    case .location: self = .location
+    case .notification: self = .notification
+    }
+  }
+}
+
+extension ApplicationInterface.CallbackKind {
+  init(_ kind: TaskSchedulerCore.CallbackKind) {
+    switch kind {
+    case .didFinishLaunching: self = .didFinishLaunching
+    case .didBecomeActive: self = .didBecomeActive
+    case .willResignActive: self = .willResignActive
+    case .didEnterBackground: self = .didEnterBackground
+    case .willEnterForeground: self = .willEnterForeground
+    case .willTerminate: self = .willTerminate
+    }
+  }
+}
+
+extension ApplicationInterface.BackgroundTask {
+  init(_ task: TaskSchedulerCore.BackgroundTask) {
+    self.init(
+      id: Int(clamping: task.id.number), name: task.name,
+      beganAtUSec: task.beganAt.microseconds, expired: task.isExpired)
+  }
+}
+
+extension ApplicationInterface.Registration {
+  init(_ registration: TaskSchedulerCore.Registration) {
+    self.init(
+      application: registration.application.name,
+      instance: Int(clamping: registration.instance.number),
+      state: .init(registration.state), launchReason: .init(registration.launchReason),
+      backgroundModes: registration.backgroundModes.map(\.rawValue),
+      backgroundTimeRemainingUSec: registration.remaining?.microseconds,
+      tasks: registration.tasks.map { .init($0) })
+  }
+}
+
+extension ControlInterface.EndKind {
+  init(_ reason: EndReason) {
+    switch reason {
+    case .exited: self = .exited
+    case .crashed: self = .crashed
+    case .terminatedByOperator: self = .terminatedByOperator
+    case .terminatedByUser: self = .terminatedByUser
+    case .callbackTimeout: self = .callbackTimeout
+    case .backgroundTimeExpired: self = .backgroundTimeExpired
+    case .keepAliveTimeout: self = .keepAliveTimeout
+    case .memoryPressure: self = .memoryPressure
+    case .gpuInBackground: self = .gpuInBackground
+    case .sharedResourceHeld: self = .sharedResourceHeld
+    case .excessiveUse: self = .excessiveUse
+    case .optedOut: self = .optedOut
+    case .schedulerStopped: self = .schedulerStopped
+    }
+  }
+}
+
+extension ControlInterface.End {
+  init(_ end: TaskSchedulerCore.End) {
+    self.init(reason: .init(end.reason), atUSec: end.at.microseconds)
+    switch end.reason {
+    case .exited(let code): self.code = code.map { Int($0) }
+    case .crashed(let signal): self.signal = Int(signal)
+    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
+      .optedOut, .schedulerStopped:
+      break
+    }
+  }
+}
+
+extension ControlInterface.Entitlement {
+  init(_ entitlement: TaskSchedulerCore.Entitlement) {
+    switch entitlement {
+    case .backgroundTask: self = .backgroundTask
+    case .callback: self = .callback
+    case .audio: self = .audio
+    case .location: self = .location
+    case .event: self = .event
+    }
+  }
+}
+
+extension ControlInterface.Application {
+  init(_ status: ApplicationStatus) {
+    self.init(
+      application: status.key.id.name, owner: Int(status.key.owner.uid),
+      displayName: status.displayName, state: .init(status.state),
+      stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
+      backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
+      launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
+      instance: status.instance.map { .init($0) }, lastEnd: status.lastEnd.map { .init($0) })
+  }
+}
+
+extension ControlInterface.Instance {
+  init(_ status: InstanceStatus) {
+    self.init(
+      id: Int(clamping: status.id.number), pid: Int(status.leader.pid),
+      startTime: Int(clamping: status.leader.startTime), aware: status.isAware,
+      launchReason: .init(status.launchReason), startedAtUSec: status.startedAt.microseconds,
+      ending: status.ending.map { .init($0) }, suspending: status.isSuspending,
+      entitlements: status.entitlements.map { .init($0) },
+      callbacksPending: status.callbacksPending,
+      backgroundTimeRemainingUSec: status.timeRemaining?.microseconds,
+      tasks: status.tasks.map { .init($0) })
+  }
+}
