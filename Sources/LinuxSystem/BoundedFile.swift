@@ -9,7 +9,7 @@ public enum BoundedFileError: Error, Hashable, Sendable {
   /// The file has more bytes than allowed.
   case tooLarge(bytesMax: Int)
   /// A system call failed.
-  case failed(call: String, errno: CInt)
+  case failed(SystemError)
 }
 
 /// What is known of a file, folder or device, links followed.
@@ -53,43 +53,60 @@ public struct BoundedFile: Hashable, Sendable {
   /// Reads a regular file of at most `bytesMax` bytes. The null device reads as empty. Nothing that
   /// could block or act (a pipe, a socket, another device) is read from.
   public init(path: String, bytesMax: Int) throws(BoundedFileError) {
-    let descriptor = Self.retrying {
-      open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    let descriptor = FileDescriptor(taking: try Self.open(path))
+    facts = try Self.facts(of: descriptor.rawValue)
+    if facts.isNullDevice {
+      bytes = []
+      return
     }
-    guard descriptor >= 0 else { throw Self.openError(path: path, errno: errno) }
-    defer { _ = close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .failed(call: "fstat", errno: errno) }
-    facts = FileFacts(status)
-    bytes = []
-    if facts.isNullDevice { return }
     guard facts.isRegularFile else { throw .notAFile(what: facts.kindName) }
-    guard status.st_size <= bytesMax else { throw .tooLarge(bytesMax: bytesMax) }
+    bytes = try Self.read(descriptor.rawValue, bytesMax: bytesMax)
+  }
+
+  private static func open(_ path: String) throws(BoundedFileError) -> CInt {
+    do {
+      return try check("open") { Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    } catch {
+      throw openError(path: path, error)
+    }
+  }
+
+  private static func facts(of descriptor: CInt) throws(BoundedFileError) -> FileFacts {
+    var status = stat()
+    do {
+      try check("fstat") { fstat(descriptor, &status) }
+    } catch {
+      throw .failed(error)
+    }
+    return FileFacts(status)
+  }
+
+  /// Counts what comes: the file may grow meanwhile, and files of /proc state no size.
+  private static func read(
+    _ descriptor: CInt, bytesMax: Int
+  ) throws(BoundedFileError) -> [UInt8] {
+    var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16384)
     while true {
-      let count = Self.retrying { read(descriptor, &chunk, chunk.count) }
-      guard count >= 0 else { throw .failed(call: "read", errno: errno) }
-      if count == 0 { return }
+      let count: Int
+      do {
+        count = try check("read") { Glibc.read(descriptor, &chunk, chunk.count) }
+      } catch {
+        throw .failed(error)
+      }
+      if count == 0 { return bytes }
       bytes += chunk[..<count]
-      // The file may grow while it is read, and files of /proc state no size.
       guard bytes.count <= bytesMax else { throw .tooLarge(bytesMax: bytesMax) }
     }
   }
 
-  private static func openError(path: String, errno code: CInt) -> BoundedFileError {
+  private static func openError(path: String, _ error: SystemError) -> BoundedFileError {
     var status = stat()
-    switch code {
+    switch error.errno {
     case ENOENT, ENOTDIR: return .missing(isDangling: lstat(path, &status) == 0)
     // A socket cannot be opened at all.
     case ENXIO: return .notAFile(what: "a socket")
-    default: return .failed(call: "open", errno: code)
-    }
-  }
-
-  private static func retrying<Result: SignedInteger>(_ body: () -> Result) -> Result {
-    while true {
-      let result = body()
-      if result >= 0 || errno != EINTR { return result }
+    default: return .failed(error)
     }
   }
 }
@@ -111,7 +128,7 @@ public enum Folder {
     guard let stream = opendir(path) else {
       if errno == ENOENT { return [] }
       if errno == ENOTDIR { throw .notAFile(what: "no folder") }
-      throw .failed(call: "opendir", errno: errno)
+      throw .failed(SystemError(call: "opendir", errno: errno))
     }
     defer { closedir(stream) }
     var names: [String] = []
@@ -135,10 +152,4 @@ public enum Folder {
   public static func isExecutableFile(path: String) -> Bool {
     FileFacts(path: path)?.isRegularFile == true && access(path, X_OK) == 0
   }
-}
-
-/// The sentence that the C library has for an errno ("Permission denied").
-public func errnoDescription(_ code: CInt) -> String {
-  guard let sentence = strerror(code) else { return "error \(code)" }
-  return String(cString: sentence)
 }

@@ -64,7 +64,7 @@ struct ShippedConfigurationTests {
     let names = try Folder.names(path: "\(Self.package)/systemd/examples")
     for name in names {
       // `mail` is a user of Debian; a machine without it has root.
-      let hasMail = Account(name: "mail") != nil
+      let hasMail = try Users.user(named: "mail") != nil
       let text = try Self.text("examples/\(name)")
         .split(separator: "\n", omittingEmptySubsequences: false)
         .map { $0 == "user = \"mail\"" && !hasMail ? "user = \"root\"" : $0 }

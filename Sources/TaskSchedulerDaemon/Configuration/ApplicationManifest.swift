@@ -18,7 +18,7 @@ public struct ApplicationManifest: Hashable, Sendable {
   /// `multitasking`: false where it opts out.
   public var multitasking = true
   /// `user`: whom it runs as; nil for the daemon's own user.
-  public var account: Account?
+  public var account: User?
   /// `seat`.
   public var seat = SeatID("seat0")
   /// `suspend-mechanism`: nil for the daemon's setting.

@@ -52,8 +52,8 @@ enum ConfigurationFile {
     case .notAFile(let what): "is \(what); \(wanted) belongs here"
     case .tooLarge(let bytesMax):
       "has more than \(ByteCount.format(bytesMax)) bytes, the most that is read"
-    case .failed(let call, let code):
-      "cannot be read: \(call): \(errnoDescription(code))"
+    case .failed(let error):
+      "cannot be read: \(error)"
     }
   }
 }

@@ -229,11 +229,14 @@ struct ManifestReader {
       return
     }
     guard let name = string(.user, node, example: "\"mail\"") else { return }
-    guard let account = Account(name: name) else {
-      refuse(path, "there is no user \(quoted(name)) on this machine; create it or name another")
-      return
+    do {
+      manifest.account = try Users.user(named: name)
+      if manifest.account == nil {
+        refuse(path, "there is no user \(quoted(name)) on this machine; create it or name another")
+      }
+    } catch {
+      refuse(path, "whether there is a user \(quoted(name)) cannot be found out: \(error)")
     }
-    manifest.account = account
   }
 
   private mutating func readSeat(_ node: TOMLNode) {

@@ -20,8 +20,8 @@ public enum TimeSpan {
   ]
 
   /// Reads `10min`, `1min 30s`, `500ms`, `1.5h`, or a bare number of seconds. Nil for anything
-  /// else: an empty string, a sign, an unknown unit, a span too long, a fraction finer than a nanosecond,
-  /// and `infinity`, which no setting allows.
+  /// else: an empty string, a sign, an unknown unit, a span too long, a fraction finer than a
+  /// nanosecond, and `infinity`, which no setting allows.
   public static func parse(_ text: String) -> Duration? {
     var rest = text.unicodeScalars[...]
     var total: Int64 = 0
