@@ -27,7 +27,7 @@ struct TOMLKeyLocatorConfigurationTests {
     [policy] # a table
       CallbackTimeout = "6s"
     [ policy . sub ]
-    key = 2020-01-01T00:00:00Z
+    key = -1_000.5e+3
     [[item]]
     name = "a"
     [item.more]
@@ -107,5 +107,84 @@ struct TOMLKeyLocatorConfigurationTests {
     let (document, problems) = TOMLDocument.parse(Array(text.utf8), file: "f")
     #expect(document == nil)
     #expect(problems.count == 1 && problems.first?.line == 1)
+  }
+
+  @Test("Whatever bytes a file holds, it is refused, or each key that is read has its line")
+  func mutated() {
+    let original = Array(Self.document.utf8)
+    let marks = Array("\"'[]{}#=.,\\\n\r \0\u{7F}u0\u{FEFF}".utf8)
+    var state: UInt64 = 0x7461_736B
+    func next(_ bound: Int) -> Int {
+      // Knuth's MMIX generator: the test is the same in every run.
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int((state >> 33) % UInt64(bound))
+    }
+    var acceptedCount = 0
+    for _ in 0..<1500 {
+      var bytes = original
+      for _ in 0...next(2) {
+        let index = next(bytes.count)
+        switch next(3) {
+        case 0: bytes[index] = marks[next(marks.count)]
+        case 1: bytes.insert(marks[next(marks.count)], at: index)
+        default: bytes.remove(at: index)
+        }
+      }
+      let (document, problems) = TOMLDocument.parse(bytes, file: "f")
+      #expect((document == nil) == !problems.isEmpty)
+      guard let document else { continue }
+      acceptedCount += 1
+      let locator = TOMLKeyLocator(text: bytes)
+      for path in Self.paths(in: .table(document.root), at: []) where !path.isEmpty {
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(locator.lines[path] != nil, "\(path.keyText) of \(text)")
+      }
+    }
+    // Else the walk has shown nothing.
+    #expect(acceptedCount > 100)
+  }
+
+  @Test(
+    "Text that would end the process in the parser is refused before it",
+    arguments: [
+      ("a. = 1", 4), ("a.", 3), ("[a.]", 4), ("[a.#]", 4), ("a = { b. = 1 }", 10),
+      ("a = 2020-01-01T", 5), ("a = 2020-01-01 x", 5), ("a = 07:32:", 5), ("a = 1.", 5),
+      ("a = 0x", 5), ("a = 1__0", 5), ("a = -", 5), ("a = _1", 5), ("a = 01", 5), ("a = tru", 5),
+      ("a = \"b", 7), ("a = '''b", 9), ("a = [1", 7), ("a = {", 6), ("a", 2), ("a =", 4),
+      ("a = 1 \"b\"", 5), ("= 1", 1), ("[", 2), ("[[a] ]", 5), ("a = 1\n]", 1),
+      ("a = \"b\" c", 9), (#"a = "\uD800""#, 8), (#"a = "\u00""#, 8),
+    ])
+  func outline(_ text: String, _ column: Int) {
+    let fault = TOMLKeyLocator(text: Array(text.utf8)).fault
+    #expect(fault?.column == column)
+    #expect(fault?.line == text.split(separator: "\n").count)
+    let (document, problems) = TOMLDocument.parse(Array(text.utf8), file: "f")
+    #expect(document == nil)
+    #expect(problems.count == 1)
+    #expect(problems.first?.message.contains("this is not TOML: expected ") == true)
+  }
+
+  @Test(
+    "Every way to write a number is let through",
+    arguments: [
+      "0", "-0", "+1", "1_000", "0xDEAD_beef", "0o17", "0b1_0", "1.5", "-1.5e-3", "1E6", "inf",
+      "-inf", "nan", "true", "false", "3 # comment",
+    ])
+  func numbers(_ text: String) {
+    let (document, problems) = TOMLDocument.parse(Array("a = \(text)".utf8), file: "f")
+    #expect(problems == [])
+    #expect(document?.root["a"] != nil)
+  }
+
+  private static func paths(
+    in node: TOMLNode, at path: [TOMLPathComponent]
+  ) -> [[TOMLPathComponent]] {
+    switch node {
+    case .table(let members):
+      [path] + members.flatMap { paths(in: $1, at: path + [.key($0)]) }
+    case .array(let elements):
+      [path] + elements.enumerated().flatMap { paths(in: $1, at: path + [.index($0)]) }
+    case .string, .integer, .number, .boolean, .date: [path]
+    }
   }
 }

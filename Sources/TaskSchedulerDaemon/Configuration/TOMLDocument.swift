@@ -49,8 +49,14 @@ public struct TOMLDocument: Sendable {
         file: file, line: $0.line, key: $0.path.keyText,
         message: "is given again; it stands on line \($0.firstLine) already, keep one of the two")
     }
-    // A NUL would cut short what TOMLKit hands out; it is told of and goes no further.
-    guard locator.nullEscapeLines.isEmpty else { return (nil, problems) }
+    if let fault = locator.fault {
+      problems.append(
+        ConfigurationProblem(
+          file: file, line: fault.line,
+          message: "column \(fault.column): this is not TOML: expected \(fault.expected)"))
+    }
+    // A NUL would cut short what TOMLKit hands out, and a wrong outline may end the process in it.
+    guard locator.nullEscapeLines.isEmpty, locator.fault == nil else { return (nil, problems) }
     do {
       let table = try TOMLTable(string: String(decoding: bytes, as: UTF8.self))
       guard problems.isEmpty else { return (nil, problems) }

@@ -7,9 +7,11 @@ public enum TOMLPathComponent: Hashable, Sendable {
 /// Finds the line that each key and array element of a TOML document stands on, which the parser
 /// does not tell.
 ///
-/// It only scans: what is no TOML makes it stop early, and the parser reports it. Two things that
-/// the parser would report poorly are noted on the way: keys given twice, with both lines, and
-/// escaped NULs, which would cut a string short.
+/// It checks the outline: keys, headers, brackets, quotes. A text whose outline is wrong must not be
+/// given to the parser, which ends the process over some of them (toml++ asserts on a dot without a
+/// key and on half a time of day). Dates and times are refused, for no setting is one. Two things
+/// that the parser would report poorly are noted on the way: keys given twice, with both lines,
+/// and escaped NULs, which would cut a string short.
 public struct TOMLKeyLocator: Sendable {
   /// A key that is given more than once.
   public struct Duplicate: Hashable, Sendable {
@@ -18,6 +20,16 @@ public struct TOMLKeyLocator: Sendable {
     public var firstLine: Int
   }
 
+  /// Where the outline goes wrong, and what is expected there.
+  public struct Fault: Hashable, Sendable {
+    public var line: Int
+    /// In bytes, from 1.
+    public var column: Int
+    public var expected: String
+  }
+
+  /// The first fault of the outline; the scan ends there.
+  public private(set) var fault: Fault?
   /// The line (from 1) where each key, table or array element is first given.
   public private(set) var lines: [[TOMLPathComponent]: Int] = [:]
   /// Keys and tables given again, in the order of the file.
@@ -52,12 +64,20 @@ public struct TOMLKeyLocator: Sendable {
     return nil
   }
 
-  // Each scanning step returns nil when it meets what is no TOML.
+  // Each scanning step returns nil when it meets what is no TOML, once it has noted the fault.
+
+  private mutating func fail<Value>(_ expected: String) -> Value? {
+    let lineStart = text[..<position].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    if fault == nil {
+      fault = Fault(line: line, column: position - lineStart + 1, expected: expected)
+    }
+    return nil
+  }
 
   private mutating func scanDocument() -> Void? {
     var table: [TOMLPathComponent] = []
     while true {
-      skipBlank(newlines: true)
+      skipBlank()
       guard position < text.count else { return () }
       if peek == UInt8(ascii: "[") {
         guard let header = scanHeader() else { return nil }
@@ -65,8 +85,10 @@ public struct TOMLKeyLocator: Sendable {
       } else {
         guard scanKeyValue(in: table, depth: 0) != nil else { return nil }
       }
-      skipBlank(newlines: false)
-      guard position == text.count || peek == UInt8(ascii: "\n") else { return nil }
+      skipSpaces()
+      guard position == text.count || peek == UInt8(ascii: "#") || isAtLineEnd else {
+        return fail("the end of the line")
+      }
     }
   }
 
@@ -75,7 +97,8 @@ public struct TOMLKeyLocator: Sendable {
     position += 1
     let isArray = peek == UInt8(ascii: "[")
     if isArray { position += 1 }
-    guard let names = scanKeyPath(), take("]"), !isArray || take("]") else { return nil }
+    guard let names = scanKeyPath() else { return nil }
+    guard take("]"), !isArray || takeNow("]") else { return fail(isArray ? "]]" : "]") }
     var path: [TOMLPathComponent] = []
     for (offset, name) in names.enumerated() {
       path.append(.key(name))
@@ -96,7 +119,8 @@ public struct TOMLKeyLocator: Sendable {
 
   private mutating func scanKeyValue(in table: [TOMLPathComponent], depth: Int) -> Void? {
     let keyLine = line
-    guard let names = scanKeyPath(), take("=") else { return nil }
+    guard let names = scanKeyPath() else { return nil }
+    guard take("=") else { return fail("= after the key") }
     var path = table
     for (offset, name) in names.enumerated() {
       path.append(.key(name))
@@ -115,7 +139,7 @@ public struct TOMLKeyLocator: Sendable {
   private mutating func scanKeyPath() -> [String]? {
     var names: [String] = []
     while true {
-      skipBlank(newlines: false)
+      skipSpaces()
       guard let name = scanKey() else { return nil }
       names.append(name)
       guard take(".") else { return names }
@@ -123,19 +147,20 @@ public struct TOMLKeyLocator: Sendable {
   }
 
   private mutating func scanKey() -> String? {
-    guard let first = peek else { return nil }
+    guard let first = peek else { return fail("a key") }
     if first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") {
       return scanString(quote: first, isMultiline: false)
     }
     let start = position
     while let byte = peek, Self.isBareKeyByte(byte) { position += 1 }
-    return start == position ? nil : String(decoding: text[start..<position], as: UTF8.self)
+    if start == position { return fail("a key of letters, digits, - and _, or in quotes") }
+    return String(decoding: text[start..<position], as: UTF8.self)
   }
 
   private mutating func scanValue(at path: [TOMLPathComponent], depth: Int) -> Void? {
-    guard depth < Self.depthMax else { return nil }
-    skipBlank(newlines: false)
-    guard let first = peek else { return nil }
+    guard depth < Self.depthMax else { return fail("less nesting") }
+    skipSpaces()
+    guard let first = peek else { return fail("a value") }
     switch first {
     case UInt8(ascii: "\""), UInt8(ascii: "'"):
       let isMultiline =
@@ -145,8 +170,11 @@ public struct TOMLKeyLocator: Sendable {
     case UInt8(ascii: "{"): return scanInlineTable(at: path, depth: depth)
     default:
       let ends = Array(",]}#\n\r".utf8)
+      let start = position
       while let byte = peek, !ends.contains(byte) { position += 1 }
-      return ()
+      if TOMLBareValue.isValid(text[start..<position]) { return () }
+      position = start
+      return fail("a number, true or false, or text in quotes")
     }
   }
 
@@ -154,25 +182,25 @@ public struct TOMLKeyLocator: Sendable {
     position += 1
     var index = 0
     while true {
-      skipBlank(newlines: true)
+      skipBlank()
       if take("]") { return () }
       let element = path + [.index(index)]
       lines[element] = line
       guard scanValue(at: element, depth: depth + 1) != nil else { return nil }
       index += 1
-      skipBlank(newlines: true)
-      guard take(",") || peek == UInt8(ascii: "]") else { return nil }
+      skipBlank()
+      guard take(",") || peek == UInt8(ascii: "]") else { return fail(", or ]") }
     }
   }
 
   private mutating func scanInlineTable(at path: [TOMLPathComponent], depth: Int) -> Void? {
     position += 1
     while true {
-      skipBlank(newlines: false)
+      skipSpaces()
       if take("}") { return () }
       guard scanKeyValue(in: path, depth: depth + 1) != nil else { return nil }
-      skipBlank(newlines: false)
-      guard take(",") || peek == UInt8(ascii: "}") else { return nil }
+      skipSpaces()
+      guard take(",") || peek == UInt8(ascii: "}") else { return fail(", or }") }
     }
   }
 
@@ -198,29 +226,31 @@ public struct TOMLKeyLocator: Sendable {
         content += decoded
       } else {
         if byte == UInt8(ascii: "\n") {
-          guard isMultiline else { return nil }
+          guard isMultiline else { return fail("the quote that ends the string") }
           line += 1
         }
         content.append(byte)
         position += 1
       }
     }
-    return nil
+    return fail("the quote that ends the string")
   }
 
   private mutating func scanEscape() -> [UInt8]? {
     position += 1
-    guard let letter = peek else { return nil }
+    guard let letter = peek else { return fail("the quote that ends the string") }
     position += 1
     let digitCount = letter == UInt8(ascii: "u") ? 4 : letter == UInt8(ascii: "U") ? 8 : 0
     guard digitCount > 0 else {
       if letter == UInt8(ascii: "\n") { line += 1 }
       return [Self.simpleEscapes[letter] ?? letter]
     }
-    guard position + digitCount <= text.count else { return nil }
+    guard position + digitCount <= text.count else {
+      return fail("\(digitCount) hexadecimal digits")
+    }
     let digits = String(decoding: text[position..<position + digitCount], as: UTF8.self)
     guard let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value) else {
-      return nil
+      return fail("\(digitCount) hexadecimal digits of a character")
     }
     position += digitCount
     if value == 0 { nullEscapeLines.append(line) }
@@ -236,22 +266,39 @@ public struct TOMLKeyLocator: Sendable {
 
   /// Takes one mark, with the blanks before it, if it comes next.
   private mutating func take(_ mark: Unicode.Scalar) -> Bool {
-    skipBlank(newlines: false)
+    skipSpaces()
+    return takeNow(mark)
+  }
+
+  /// Takes one mark if it comes at once.
+  private mutating func takeNow(_ mark: Unicode.Scalar) -> Bool {
     guard peek == UInt8(ascii: mark) else { return false }
     position += 1
     return true
   }
 
-  /// Skips blanks and comments, and line ends where they mean nothing.
-  private mutating func skipBlank(newlines: Bool) {
-    while let byte = peek {
-      switch byte {
-      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): position += 1
-      case UInt8(ascii: "#"): while let byte = peek, byte != UInt8(ascii: "\n") { position += 1 }
-      case UInt8(ascii: "\n") where newlines:
-        position += 1
+  /// Whether a line feed comes next, or a carriage return with one.
+  private var isAtLineEnd: Bool {
+    peek == UInt8(ascii: "\n")
+      || peek == UInt8(ascii: "\r") && position + 1 < text.count
+        && text[position + 1] == UInt8(ascii: "\n")
+  }
+
+  private mutating func skipSpaces() {
+    while peek == UInt8(ascii: " ") || peek == UInt8(ascii: "\t") { position += 1 }
+  }
+
+  /// Skips spaces, comments and line ends.
+  private mutating func skipBlank() {
+    while true {
+      skipSpaces()
+      if isAtLineEnd {
+        position += peek == UInt8(ascii: "\r") ? 2 : 1
         line += 1
-      default: return
+      } else if peek == UInt8(ascii: "#") {
+        while position < text.count, !isAtLineEnd { position += 1 }
+      } else {
+        return
       }
     }
   }
