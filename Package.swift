@@ -61,11 +61,14 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem"], path: "Tests/Support/TestSupport",
       swiftSettings: strict),
+    .executableTarget(
+      name: "CertificationServer", dependencies: ["TaskSchedulerWire"],
+      path: "Tests/Support/CertificationServer", swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerCoreTests", dependencies: ["TaskSchedulerCore"], swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerWireTests",
-      dependencies: ["TaskSchedulerWire", "LinuxSystem", "TestSupport"],
+      dependencies: ["TaskSchedulerWire", "LinuxSystem", "TestSupport", "CertificationServer"],
       swiftSettings: strict),
     .testTarget(
       name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"],

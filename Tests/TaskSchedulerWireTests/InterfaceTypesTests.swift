@@ -15,7 +15,7 @@ private struct SwiftSide {
   static func names<T: RawRepresentable & CaseIterable>(_ type: T.Type) -> [String]
   where T.RawValue == String { type.allCases.map(\.rawValue) }
 
-  static let application: SwiftSide = {
+  static var application: SwiftSide {
     typealias A = ApplicationInterface
     return SwiftSide(
       description: A.description,
@@ -33,9 +33,9 @@ private struct SwiftSide {
       ],
       methodNames: names(A.MethodName.self), errorNames: names(A.Failure.Name.self),
       failure: { try A.Failure(name: $0, parameters: $1) })
-  }()
+  }
 
-  static let control: SwiftSide = {
+  static var control: SwiftSide {
     typealias C = ControlInterface
     return SwiftSide(
       description: C.description,
@@ -55,12 +55,14 @@ private struct SwiftSide {
       ],
       methodNames: names(C.MethodName.self), errorNames: names(C.Failure.Name.self),
       failure: { try C.Failure(name: $0, parameters: $1) })
-  }()
+  }
 
-  static let standard = SwiftSide(
-    description: Service.ownInterface, structures: [:], enumerations: [:], methods: [],
-    methodNames: [], errorNames: names(StandardFailure.Name.self),
-    failure: { try StandardFailure(name: $0, parameters: $1) })
+  static var standard: SwiftSide {
+    SwiftSide(
+      description: Service.ownInterface, structures: [:], enumerations: [:], methods: [],
+      methodNames: [], errorNames: names(StandardFailure.Name.self),
+      failure: { try StandardFailure(name: $0, parameters: $1) })
+  }
 
   /// The smallest value of a type, and one of another type.
   func sample(_ type: InterfaceDescription.FieldType) throws -> JSONValue {
@@ -81,7 +83,7 @@ private struct SwiftSide {
 
 @Suite("The Swift types are what the .varlink files say")
 struct InterfaceTypesTests {
-  private static let sides = [SwiftSide.application, .control]
+  private static var sides: [SwiftSide] { [.application, .control] }
 
   @Test("the types are the same ones, with the same fields in the same order")
   func types() throws {

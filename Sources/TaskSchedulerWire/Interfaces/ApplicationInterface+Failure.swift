@@ -5,7 +5,7 @@ extension ApplicationInterface {
     /// The calling process belongs to no instance: call Register first.
     case notRegistered
     /// The id is no reverse-DNS id: two or more labels of letters, digits, - and _, joined by dots,
-    /// 255 bytes at most.
+    /// 250 bytes at most.
     case invalidApplicationID(application: String)
     /// The calling process belongs to an instance of another application.
     case wrongApplication(application: String, registeredAs: String)

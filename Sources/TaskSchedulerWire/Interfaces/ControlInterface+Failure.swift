@@ -7,7 +7,7 @@ extension ControlInterface {
     /// Applications of several owners bear this id: name the owner.
     case ambiguousApplication(application: String, owners: [Int])
     /// The id is no reverse-DNS id: two or more labels of letters, digits, - and _, joined by dots,
-    /// 255 bytes at most.
+    /// 250 bytes at most.
     case invalidApplicationID(application: String)
     /// The contract has no such transition from this state.
     case invalidTransition(application: String, state: State, cause: String)

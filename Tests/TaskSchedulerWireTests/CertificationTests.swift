@@ -1,0 +1,83 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerWire
+
+/// The standard client is of the PyPI package `varlink`; `TASKSCHEDD_TEST_PYTHON` names the Python
+/// that has it, else `.venv/bin/python` of the package is asked.
+private enum StandardClient {
+  static let python: String = {
+    if let python = getenv("TASKSCHEDD_TEST_PYTHON") { return String(cString: python) }
+    let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    return "/\(root)/.venv/bin/python"
+  }()
+
+  static let isInstalled: Bool = {
+    let probe = try? run("-c", "import varlink.tests.test_certification")
+    return probe?.status == .ended(.exited(code: 0))
+  }()
+
+  static func run(_ arguments: String...) throws -> (status: ChildChange?, text: String) {
+    // Whatever it says belongs to the test's message, wherever it says it.
+    let process = try TestProcess(
+      "/bin/sh", ["sh", "-c", "exec \"$0\" \"$@\" 2>&1", python] + arguments)
+    var text = ""
+    while let line = try process.readLine() { text += line + "\n" }
+    return (try process.pidfd.wait(.leave), text)
+  }
+}
+
+@Suite("A peer that shares no code with us finds us to speak Varlink")
+struct CertificationTests {
+  /// Beside the program that runs the tests.
+  private static var serverPath: String {
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &path, path.count)
+    let program = String(
+      decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return program.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+      + "/CertificationServer"
+  }
+
+  /// Runs the body with the address of a server of its own.
+  private func withServer(_ body: (String) throws -> Void) throws {
+    let folder = TemporaryDirectory()
+    let socket = folder.file("socket")
+    let server = try TestProcess(Self.serverPath, ["CertificationServer", socket])
+    try #require(try server.readLine() == "ready")
+    try body("unix:\(socket)")
+  }
+
+  @Test(
+    "the standard certification client passes against our server",
+    .enabled(
+      if: StandardClient.isInstalled,
+      "\(StandardClient.python) has no varlink: pip install varlink==31.0.0 there"))
+  func certification() throws {
+    try withServer { address in
+      let result = try StandardClient.run(
+        "-m", "varlink.tests.test_certification", "--client", "--varlink=\(address)")
+      #expect(result.status == .ended(.exited(code: 0)), "\(result.text)")
+      #expect(result.text.contains("Certification passed"), "\(result.text)")
+      #expect(result.text.contains("End: {'all_ok': True}"), "\(result.text)")
+    }
+  }
+
+  @Test(
+    "the standard command line client lists and prints our interface",
+    .enabled(
+      if: StandardClient.isInstalled,
+      "\(StandardClient.python) has no varlink: pip install varlink==31.0.0 there"))
+  func introspection() throws {
+    try withServer { address in
+      let help = try StandardClient.run(
+        "-m", "varlink.cli", "help", "\(address)/org.varlink.certification")
+      #expect(help.status == .ended(.exited(code: 0)), "\(help.text)")
+      #expect(help.text.contains("method Test09"), "\(help.text)")
+      let info = try StandardClient.run("-m", "varlink.cli", "info", address)
+      #expect(info.text.contains("certification server"), "\(info.text)")
+    }
+  }
+}
