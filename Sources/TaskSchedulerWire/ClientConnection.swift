@@ -75,8 +75,9 @@ public struct ClientConnection: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// The parameters of a reply as the method's output; descriptors come with none.
+  /// The parameters of a reply as the method's output. Fields that the type does not know are
+  /// ignored: a newer daemon may say more.
   public func decode<T: Decodable>(_ type: T.Type) throws(ParameterError) -> T {
-    try ParameterDecoding.decode(type, from: self, fileDescriptorCount: 0)
+    try ParameterDecoding.decode(type, from: self, unknownFields: .ignored)
   }
 }

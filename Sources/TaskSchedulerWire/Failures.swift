@@ -10,7 +10,8 @@ public protocol MethodFailure: Error {
 public protocol InterfaceFailure: MethodFailure, Hashable, Sendable, CustomStringConvertible {
   /// The error of that name; nil if the interface has none such.
   ///
-  /// Throws `ParameterError` where the parameters are not what the error's declaration says.
+  /// Throws `ParameterError` where the parameters are not what the error's declaration says;
+  /// those that it does not know are ignored.
   init?(name: String, parameters: JSONValue) throws(ParameterError)
 }
 
@@ -86,7 +87,7 @@ public enum StandardFailure: InterfaceFailure {
 
   public init?(name: String, parameters: JSONValue) throws(ParameterError) {
     guard let name = Name(rawValue: name) else { return nil }
-    var fields = try FieldReader(parameters)
+    let fields = try FieldReader(parameters)
     switch name {
     case .interfaceNotFound: self = .interfaceNotFound(interface: try fields.string("interface"))
     case .methodNotFound: self = .methodNotFound(method: try fields.string("method"))
@@ -96,6 +97,5 @@ public enum StandardFailure: InterfaceFailure {
     case .permissionDenied: self = .permissionDenied
     case .expectedMore: self = .expectedMore
     }
-    try fields.end()
   }
 }

@@ -1,7 +1,7 @@
-/// Takes the fields of one flat object one by one, and refuses those that are left over.
+/// Takes the fields of one flat object one by one: the parameters of an error. Fields that nobody
+/// takes are ignored, as in all replies.
 struct FieldReader {
   private let members: [JSONValue.Member]
-  private var taken: [String] = []
 
   init(_ value: JSONValue) throws(ParameterError) {
     guard case .object(let members) = value else {
@@ -10,8 +10,8 @@ struct FieldReader {
     self.members = members
   }
 
-  /// The field decoded as `type`; it must be there. Each field may be taken once.
-  mutating func value<T: Decodable>(
+  /// The field decoded as `type`; it must be there.
+  func value<T: Decodable>(
     _ name: String, as type: T.Type = T.self
   ) throws(ParameterError) -> T {
     if let value: T = try optional(name) { return value }
@@ -19,28 +19,19 @@ struct FieldReader {
   }
 
   /// The field decoded as `type`; nil where it is null or absent.
-  mutating func optional<T: Decodable>(
+  func optional<T: Decodable>(
     _ name: String, as type: T.Type = T.self
   ) throws(ParameterError) -> T? {
-    guard let value = members.value(named: name) else { return nil }
-    taken.append(name)
-    if value == .null { return nil }
+    guard let value = members.value(named: name), value != .null else { return nil }
     do throws(ParameterError) {
-      return try ParameterDecoding.decode(type, from: value, fileDescriptorCount: 0)
+      return try ParameterDecoding.decode(type, from: value, unknownFields: .ignored)
     } catch {
       let below = error.parameter.isEmpty || error.parameter.hasPrefix("[") ? "" : "."
       throw ParameterError(parameter: name + below + error.parameter, problem: error.problem)
     }
   }
 
-  mutating func string(_ name: String) throws(ParameterError) -> String { try value(name) }
+  func string(_ name: String) throws(ParameterError) -> String { try value(name) }
 
-  mutating func integer(_ name: String) throws(ParameterError) -> Int { try value(name) }
-
-  /// Refuses the fields that nobody has taken, if there are any.
-  func end() throws(ParameterError) {
-    for member in members where !taken.contains(member.name) {
-      throw ParameterError(parameter: member.name, problem: "there is no such field")
-    }
-  }
+  func integer(_ name: String) throws(ParameterError) -> Int { try value(name) }
 }

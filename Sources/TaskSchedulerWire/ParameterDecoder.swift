@@ -1,17 +1,27 @@
 /// Reads the types of an interface out of the JSON of a message.
 ///
 /// It serves the interface types, which are plain `Codable` structs of fields, and no more than
-/// they need. It is strict where `JSONDecoder` is not: a field that the type does not know is
-/// refused, a float is no int, a string that holds U+0000 is refused (it would end early where it
-/// becomes a path or a name), and every refusal names the field by its dotted path.
+/// they need. It is strict where `JSONDecoder` is not: a float is no int, a string that holds
+/// U+0000 is refused (it would end early where it becomes a path or a name), and every refusal
+/// names the field by its dotted path.
 enum ParameterDecoding {
+  /// What becomes of fields that the type does not know.
+  enum UnknownFields {
+    /// In calls: a field that is mistyped, or that a newer peer relies on, is never overlooked.
+    case refused
+    /// In replies: a program of today goes on when the daemon of tomorrow says more.
+    case ignored
+  }
+
   /// Decodes the parameters of a message that came with `fileDescriptorCount` descriptors.
   static func decode<T: Decodable>(
-    _ type: T.Type, from value: JSONValue, fileDescriptorCount: Int
+    _ type: T.Type, from value: JSONValue, fileDescriptorCount: Int = 0,
+    unknownFields: UnknownFields
   ) throws(ParameterError) -> T {
     let claims =
       fileDescriptorCount == 0 ? nil : FileDescriptorClaims(count: fileDescriptorCount)
-    let decoder = ParameterDecoder(value, parent: nil, name: nil, claims: claims)
+    let decoder = ParameterDecoder(
+      value, parent: nil, name: nil, claims: claims, unknownFields: unknownFields)
     let result: T
     do {
       result = try decoder.decode(type)
@@ -34,6 +44,7 @@ final class ParameterDecoder: Decoder {
   /// Its name or index within the parent; nil at the top.
   let name: String?
   let claims: FileDescriptorClaims?
+  let unknownFields: ParameterDecoding.UnknownFields
   /// Whether the type has looked at the value. A struct without fields never does.
   private var wasOpened = false
 
@@ -41,12 +52,14 @@ final class ParameterDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   init(
-    _ value: JSONValue, parent: ParameterDecoder?, name: String?, claims: FileDescriptorClaims?
+    _ value: JSONValue, parent: ParameterDecoder?, name: String?, claims: FileDescriptorClaims?,
+    unknownFields: ParameterDecoding.UnknownFields
   ) {
     self.value = value
     self.parent = parent
     self.name = name
     self.claims = claims
+    self.unknownFields = unknownFields
   }
 
   // MARK: - Decoding
@@ -87,11 +100,12 @@ final class ParameterDecoder: Decoder {
 
   private func requireEmptyObject() throws(ParameterError) {
     guard case .object(let members) = value else { throw mismatch("an object") }
-    if let member = members.first { throw unknownField(member.name) }
+    if unknownFields == .refused, let member = members.first { throw unknownField(member.name) }
   }
 
   func child(_ name: String, _ value: JSONValue) -> ParameterDecoder {
-    ParameterDecoder(value, parent: self, name: name, claims: claims)
+    ParameterDecoder(
+      value, parent: self, name: name, claims: claims, unknownFields: unknownFields)
   }
 
   func string() throws(ParameterError) -> String {
@@ -124,8 +138,10 @@ final class ParameterDecoder: Decoder {
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     wasOpened = true
     guard case .object(let members) = value else { throw mismatch("an object") }
-    for member in members where Key(stringValue: member.name) == nil {
-      throw unknownField(member.name)
+    if unknownFields == .refused {
+      for member in members where Key(stringValue: member.name) == nil {
+        throw unknownField(member.name)
+      }
     }
     return KeyedDecodingContainer(FieldContainer<Key>(decoder: self, members: members))
   }

@@ -160,8 +160,9 @@ public struct ReceivedCall: Hashable, Sendable {
   ///
   /// Throws `ParameterError`, which `ServerConnection.fail` answers as `InvalidParameter`, for a
   /// field that is missing, unknown or of the wrong type, and for descriptors that no field claims.
+  /// Whoever is handed a call decodes it, also where its input has no fields.
   public func decode<T: Decodable>(_ type: T.Type) throws(ParameterError) -> T {
     try ParameterDecoding.decode(
-      type, from: parameters, fileDescriptorCount: fileDescriptorCount)
+      type, from: parameters, fileDescriptorCount: fileDescriptorCount, unknownFields: .refused)
   }
 }

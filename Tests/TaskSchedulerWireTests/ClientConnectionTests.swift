@@ -43,7 +43,8 @@ struct ClientConnectionTests {
     _ = call(&connection, oneway: true)
     _ = call(&connection, more: true)
     _ = call(&connection)
-    #expect(try answer(&connection, #"{"parameters":{"n":1}}"#) == .reply(["n": 1], continues: false))
+    #expect(try answer(&connection, #"{"parameters":{"n":1}}"#)
+      == .reply(["n": 1], continues: false))
     for n in 2...4 {
       #expect(try answer(&connection, #"{"parameters":{"n":\#(n)},"continues":true}"#)
         == .reply(["n": .integer(Int64(n))], continues: true))

@@ -24,8 +24,12 @@ struct EnvelopeTests {
     #expect(try call(Array(#"{"method":"a.b.C"}"#.utf8)).parameters == [:])
   }
 
+  private static func malformed(_ offset: Int, _ problem: String) -> ProtocolViolation {
+    .malformed(JSONError(offset: offset, problem: problem))
+  }
+
   static let badCalls: [(String, ProtocolViolation)] = [
-    ("", .malformed(JSONError(offset: 0, problem: "the text ends too early: an object was expected"))),
+    ("", malformed(0, "the text ends too early: an object was expected")),
     ("[]", .notAnObject), ("1", .notAnObject), ("null", .notAnObject), ("\"a\"", .notAnObject),
     ("{}", .missingField("method")),
     (#"{"parameters":{}}"#, .missingField("method")),
@@ -44,9 +48,9 @@ struct EnvelopeTests {
     (#"{"method":"a","more":true,"oneway":true}"#, .moreAndOneway),
     (
       #"{"method":"a","parameters":{"x":1,"x":2}}"#,
-      .malformed(JSONError(offset: 34, problem: "the name 'x' appears twice in this object"))
+      malformed(34, "the name 'x' appears twice in this object")
     ),
-    (#"{"method":"a"}x"#, .malformed(JSONError(offset: 14, problem: "the text goes on behind its value"))),
+    (#"{"method":"a"}x"#, malformed(14, "the text goes on behind its value")),
   ]
 
   @Test("a call that breaks the rules is refused by name", arguments: badCalls.indices)

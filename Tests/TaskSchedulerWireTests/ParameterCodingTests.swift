@@ -29,7 +29,8 @@ struct ParameterCodingTests {
   struct Empty: Codable, Hashable {}
 
   private func outer(_ text: String) throws -> Outer {
-    try JSONParser.parse(Array(text.utf8)).decode(Outer.self)
+    let value = try JSONParser.parse(Array(text.utf8))
+    return try ParameterDecoding.decode(Outer.self, from: value, unknownFields: .refused)
   }
 
   @Test("fields of every kind are read and written back as they were")
@@ -65,12 +66,14 @@ struct ParameterCodingTests {
   static let bad: [(text: String, parameter: String)] = [
     ("{}", "text"), (#"{"text":null}"#, "text"), (#"{"text":1}"#, "text"),
     (#"{"text":"a\u0000b"}"#, "text"), (#"{"text":"a","count":1.0}"#, "count"),
-    (#"{"text":"a","count":"1"}"#, "count"), (#"{"text":"a","count":9223372036854775808}"#, "count"),
+    (#"{"text":"a","count":"1"}"#, "count"),
+    (#"{"text":"a","count":9223372036854775808}"#, "count"),
     (#"{"text":"a","flag":1}"#, "flag"), (#"{"text":"a","inner":[]}"#, "inner"),
     (#"{"text":"a","inner":{}}"#, "inner.id"), (#"{"text":"a","inner":{"id":true}}"#, "inner.id"),
     (#"{"text":"a","inner":{"id":1,"nmae":"x"}}"#, "inner.nmae"),
     (#"{"text":"a","list":{}}"#, "list"), (#"{"text":"a","list":[{"id":1},{}]}"#, "list[1].id"),
-    (#"{"text":"a","list":[{"id":1},7]}"#, "list[1]"), (#"{"text":"a","names":["x",1]}"#, "names[1]"),
+    (#"{"text":"a","list":[{"id":1},7]}"#, "list[1]"),
+    (#"{"text":"a","names":["x",1]}"#, "names[1]"),
     (#"{"text":"a","names":["x",null]}"#, "names[1]"), (#"{"text":"a","color":"blue"}"#, "color"),
     (#"{"text":"a","color":3}"#, "color"), (#"{"text":"a","small":256}"#, "small"),
     (#"{"text":"a","small":-1}"#, "small"), (#"{"text":"a","ratio":"1"}"#, "ratio"),
@@ -91,12 +94,22 @@ struct ParameterCodingTests {
     _ = try JSONValue.object([]).decode(Empty.self)
     #expect(throws: ParameterError.self) { try JSONValue.array([]).decode(Empty.self) }
     let error = #expect(throws: ParameterError.self) {
-      try (["stray": 1] as JSONValue).decode(Empty.self)
+      try ParameterDecoding.decode(Empty.self, from: ["stray": 1], unknownFields: .refused)
     }
     #expect(error?.parameter == "stray")
     var bytes: [UInt8] = []
     ParameterEncoding.append(Empty(), to: &bytes)
     #expect(bytes == Array("{}".utf8))
+  }
+
+  @Test("a reply may say more than its type knows, and is still held to what it knows")
+  func repliesMaySayMore() throws {
+    let reply = try JSONParser.parse(Array(#"{"id":1,"new":2}"#.utf8))
+    #expect(try reply.decode(Inner.self) == Inner(id: 1))
+    _ = try reply.decode(Empty.self)
+    let wrong = try JSONParser.parse(Array(#"{"id":"1","new":2}"#.utf8))
+    let error = #expect(throws: ParameterError.self) { try wrong.decode(Inner.self) }
+    #expect(error?.parameter == "id")
   }
 
   // MARK: - File descriptors
@@ -125,7 +138,8 @@ struct ParameterCodingTests {
     let (text, count, parameter) = Self.descriptors[index]
     let value = try JSONParser.parse(Array(text.utf8))
     do {
-      _ = try ParameterDecoding.decode(Handover.self, from: value, fileDescriptorCount: count)
+      _ = try ParameterDecoding.decode(
+        Handover.self, from: value, fileDescriptorCount: count, unknownFields: .refused)
       #expect(parameter == nil)
     } catch {
       #expect(error.parameter == parameter)

@@ -73,7 +73,9 @@ struct ServerConnectionTests {
   @Test("calls sent at once are handed out one after the other and answered in order")
   func pipelined() throws {
     var stream: [UInt8] = []
-    for x in 1...3 { Call(method: "a.b.Do", parameters: ["x": .integer(Int64(x))]).append(to: &stream) }
+    for x: Int64 in 1...3 {
+      Call(method: "a.b.Do", parameters: ["x": .integer(x)]).append(to: &stream)
+    }
     var connection = ServerConnection(service: Self.service)
     var scanner = MessageScanner()
     var output: [UInt8] = []
@@ -157,9 +159,11 @@ struct ServerConnectionTests {
   func introspection() throws {
     try play(#"""
       > {"method":"org.varlink.service.GetInfo"}
-      < {"parameters":{"vendor":"V","product":"P","version":"1","url":"u","interfaces":["org.varlink.service","a.b"]}}
+      < {"parameters":{"vendor":"V","product":"P","version":"1","url":"u",
+      \ "interfaces":["org.varlink.service","a.b"]}}
       > {"method":"org.varlink.service.GetInterfaceDescription","parameters":{"interface":"a.b"}}
-      < {"parameters":{"description":"interface a.b\nmethod Do(x: ?int) -> ()\nmethod Watch() -> ()\n"}}
+      < {"parameters":{"description":"interface a.b\nmethod Do(x: ?int) -> ()\n
+      \ method Watch() -> ()\n"}}
       > {"method":"org.varlink.service.GetInterfaceDescription","parameters":{"interface":"x.y"}}
       < {"error":"org.varlink.service.InterfaceNotFound","parameters":{"interface":"x.y"}}
       > {"method":"org.varlink.service.GetInterfaceDescription"}
@@ -191,14 +195,23 @@ struct ServerConnectionTests {
   }
 
   @Test("a message that breaks the protocol closes the connection with its reason", arguments: [
-    ("{", "not valid JSON at byte 1"), ("7", "not a JSON object"), ("{}", "lacks the field 'method'"),
+    ("{", "not valid JSON at byte 1"), ("7", "not a JSON object"),
+    ("{}", "lacks the field 'method'"),
     (#"{"method":"a.b.Do","method":"a.b.Do"}"#, "'method' appears twice"),
     (#"{"method":"a.b.Do","more":true,"oneway":true}"#, "not both"),
     (#"{"method":"a.b.Do","params":{}}"#, "no field 'params'"),
     (#"{"method":{}}"#, "'method' must be a string"),
   ])
   func closes(message: String, reason: String) throws {
-    try play("> {\"method\":\"a.b.Do\"}\n. {}\n< {\"parameters\":{}}\n> \(message)\nx \(reason)\nidle")
+    try play(
+      #"""
+      > {"method":"a.b.Do"}
+      . {}
+      < {"parameters":{}}
+      > \#(message)
+      x \#(reason)
+      idle
+      """#)
   }
 
   @Test("descriptors that nobody asked for are refused by a name of their own")
@@ -208,9 +221,9 @@ struct ServerConnectionTests {
     let message = Array(#"{"method":"org.varlink.service.GetInfo"}"#.utf8)
     let action = connection.receive(message, fileDescriptorCount: 2, output: &output)
     guard case .answered = action else { throw Unexpected() }
-    #expect(Transcript.messages(output) == [
-      #"{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"fileDescriptors[0]"}}"#
-    ])
+    let reply = try output.dropLast().withUnsafeBytes { try Reply(message: $0) }
+    #expect(reply.error == "org.varlink.service.InvalidParameter")
+    #expect(reply.parameters == ["parameter": "fileDescriptors[0]"])
   }
 
   @Test("further answers to a call without more are a mistake of ours, and trap")

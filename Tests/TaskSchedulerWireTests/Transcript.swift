@@ -12,23 +12,30 @@ import Testing
 ///     busy | idle    whether a call waits
 ///     x REASON       the connection is to be closed; the reason contains this
 ///
-/// Lines that start with `#` are comments.
+/// Lines that start with `#` are comments; one that starts with `\` goes on with the line before.
 struct Transcript {
   struct Step {
     let mark: String
-    let text: String
+    var text: String
     let line: Int
   }
 
   let steps: [Step]
 
   init(_ text: String) {
-    steps = text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
-      let parts = $0.element.split(separator: " ", maxSplits: 1)
-      guard let mark = parts.first, !mark.hasPrefix("#") else { return nil }
+    var steps: [Step] = []
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() {
+      let parts = line.split(separator: " ", maxSplits: 1)
+      guard let mark = parts.first, !mark.hasPrefix("#") else { continue }
       let text = parts.count > 1 ? String(parts[1]) : ""
-      return Step(mark: String(mark), text: text, line: $0.offset + 1)
+      if mark == "\\" {
+        steps[steps.count - 1].text += text
+      } else {
+        steps.append(Step(mark: String(mark), text: text, line: index + 1))
+      }
     }
+    self.steps = steps
   }
 
   /// The messages among bytes that went out.

@@ -89,7 +89,7 @@ extension ApplicationInterface {
 
     public init?(name: String, parameters: JSONValue) throws(ParameterError) {
       guard let name = Name(rawValue: name) else { return nil }
-      var fields = try FieldReader(parameters)
+      let fields = try FieldReader(parameters)
       switch name {
       case .notRegistered: self = .notRegistered
       case .invalidApplicationID:
@@ -116,7 +116,6 @@ extension ApplicationInterface {
       case .multitaskingNotSupported:
         self = .multitaskingNotSupported(application: try fields.value("application"))
       }
-      try fields.end()
     }
   }
 }

@@ -100,7 +100,7 @@ extension ControlInterface {
 
     public init?(name: String, parameters: JSONValue) throws(ParameterError) {
       guard let name = Name(rawValue: name) else { return nil }
-      var fields = try FieldReader(parameters)
+      let fields = try FieldReader(parameters)
       switch name {
       case .unknownApplication:
         self = .unknownApplication(
@@ -132,7 +132,6 @@ extension ControlInterface {
       case .invalidConfiguration:
         self = .invalidConfiguration(problems: try fields.value("problems"))
       }
-      try fields.end()
     }
   }
 }

@@ -19,7 +19,8 @@ struct Certification {
   private static let set: JSONValue = ["one": [:], "two": [:], "three": [:]]
   private static let myType: JSONValue = [
     "object": [
-      "method": "org.varlink.certification.Test09", "parameters": ["map": ["foo": "Foo", "bar": "Bar"]],
+      "method": "org.varlink.certification.Test09",
+      "parameters": ["map": ["foo": "Foo", "bar": "Bar"]],
     ],
     "enum": "two",
     "struct": ["first": 1, "second": "2"],

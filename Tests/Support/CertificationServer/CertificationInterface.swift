@@ -1,5 +1,5 @@
-/// The interface that Varlink's certification client calls: the types are the standard ones, for the
-/// client reads them to know what to send.
+/// The interface that Varlink's certification client calls. It is the standard one to the letter,
+/// for the client reads it to know what to send.
 enum CertificationInterface {
   static let text = """
     # The test interface of Varlink's certification. Each method's answer is the next one's
