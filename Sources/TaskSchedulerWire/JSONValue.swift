@@ -82,14 +82,21 @@ extension JSONValue: CustomStringConvertible {
 extension JSONValue: Codable {
   public init(from decoder: any Decoder) throws {
     guard let decoder = decoder as? ParameterDecoder else {
-      preconditionFailure("a JSONValue is read from the parameters of a message only")
+      throw DecodingError.dataCorrupted(
+        .init(
+          codingPath: decoder.codingPath,
+          debugDescription: "a JSONValue is read from the parameters of a message only"))
     }
     self = decoder.rawValue()
   }
 
   public func encode(to encoder: any Encoder) throws {
     guard let encoder = encoder as? ParameterEncoder else {
-      preconditionFailure("a JSONValue is written into the parameters of a message only")
+      throw EncodingError.invalidValue(
+        self,
+        .init(
+          codingPath: encoder.codingPath,
+          debugDescription: "a JSONValue is written into the parameters of a message only"))
     }
     encoder.bytes.append(json: self)
   }

@@ -18,8 +18,12 @@ final class FieldRecorder: Decoder {
     return recorder.fields
   }
 
-  func note(_ name: String, _ type: FieldType) {
-    fields.append(Field(name: name, type: type))
+  func note(_ name: String, _ type: any Decodable.Type, isOptional: Bool) {
+    #expect(
+      (type == FileDescriptorIndex.self) == name.hasSuffix("FileDescriptor"),
+      "\(name): a file descriptor is known by its field's name")
+    let fieldType = Self.fieldType(type)
+    fields.append(Field(name: name, type: isOptional ? .optional(fieldType) : fieldType))
   }
 
   /// The interface's type that a Swift type stands for.
@@ -63,12 +67,12 @@ private struct RecordingFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeNil(forKey key: Key) -> Bool { false }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    recorder.note(key.stringValue, FieldRecorder.fieldType(type))
+    recorder.note(key.stringValue, type, isOptional: false)
     return try FieldRecorder.madeUp(type)
   }
 
   private func optional<T: Decodable>(_ type: T.Type, _ key: Key) -> T? {
-    recorder.note(key.stringValue, .optional(FieldRecorder.fieldType(type)))
+    recorder.note(key.stringValue, type, isOptional: true)
     return nil
   }
 

@@ -105,7 +105,7 @@ struct InterfaceTypesTests {
     }
   }
 
-  @Test("the methods are the same ones, with the same input and output")
+  @Test("the methods are the same ones, with the same input and output, descriptors by their name")
   func methods() throws {
     for side in Self.sides {
       let interface = side.description
@@ -179,19 +179,5 @@ struct InterfaceTypesTests {
       try side.failure(name, parameters)
     }
     #expect(error?.parameter == field, "\(name)")
-  }
-
-  @Test("a field is a file descriptor where its name says so, and only there")
-  func fileDescriptors() throws {
-    let input = ControlInterface.Adopt.Input(
-      application: "a.b", processFileDescriptor: FileDescriptorIndex(0))
-    #expect(input.processFileDescriptor.rawValue == 0)
-    for side in Self.sides {
-      for method in side.description.methods {
-        for field in method.input where field.name.hasSuffix("FileDescriptor") {
-          #expect(method.name == "Adopt" && field.name == "processFileDescriptor")
-        }
-      }
-    }
   }
 }
