@@ -95,14 +95,16 @@ public struct Scheduler: Sendable {
     }
   }
 
-  /// Changes an instance in place and keeps its deadline. An event of an instance that has ended
-  /// meanwhile is of no effect.
+  /// Changes an instance in place and keeps its deadline; whoever is to end gives its seat up. An
+  /// event of an instance that has ended meanwhile is of no effect.
   mutating func with(
     _ id: InstanceID, in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
   ) {
     guard let index = instances.index(forKey: id) else { return }
     change(&instances.values[index], &turn)
-    deadlines.set(id, to: instances.values[index].deadline(turn.policy))
+    let instance = instances.values[index]
+    if instance.termination != nil { seats.leave(instance.seat, id) }
+    deadlines.set(id, to: instance.deadline(turn.policy))
   }
 
   /// The same for a request, which is answered even where the instance has ended.
