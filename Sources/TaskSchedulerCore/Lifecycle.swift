@@ -101,9 +101,11 @@ extension Instance {
 
   mutating func acknowledge(_ callback: CallbackID, request: RequestID, in turn: inout Turn) {
     guard let (done, next) = callbacks.acknowledge(callback, at: turn.now) else {
-      return turn.reply(request, .refused(.unknownCallback(callback)))
+      turn.reply(request, .refused(.unknownCallback(callback)))
+      return record(.refused(.unknownCallback(callback)), in: &turn)
     }
     turn.reply(request, .done)
+    if isKilled { return }
     if let next { deliver(next, in: &turn) }
     if done.kind == .willTerminate { signalTermination(in: &turn) }
     reconsider(in: &turn)

@@ -40,6 +40,11 @@ extension Instance {
     }
   }
 
+  /// Whether SIGKILL is on its way: then nothing more is said to it, whatever it still says.
+  var isKilled: Bool {
+    if case .killed = termination?.phase { true } else { false }
+  }
+
   /// SIGTERM, with SIGKILL to follow.
   mutating func signalTermination(in turn: inout Turn) {
     termination?.phase = .signalled(killAt: turn.now.advanced(by: turn.policy.terminateTimeout))
