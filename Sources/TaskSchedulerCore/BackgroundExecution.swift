@@ -108,7 +108,7 @@ extension Instance {
       return record(.refused(.modeNotDeclared(mode)), in: &turn)
     }
     activities.begin(activity)
-    if activity == .event, state == .suspended {
+    if activity == .event, state == .suspended, termination == nil {
       leaveSuspended(to: .background, cause: .event, in: &turn)
     }
     reconsider(in: &turn)

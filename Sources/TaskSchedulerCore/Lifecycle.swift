@@ -19,7 +19,7 @@ extension Instance {
     isAware = true
     hasStream = true
     launchEnds = nil
-    if !wasAware, state == .suspended {
+    if !wasAware, state == .suspended, termination == nil {
       // Its call was on the way when its processes were stopped: its launch is not over.
       leaveSuspended(to: .background, cause: .register, in: &turn)
     }
