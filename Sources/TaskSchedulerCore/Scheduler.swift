@@ -131,6 +131,9 @@ public struct Scheduler: Sendable {
 
   /// Lets go of every process, running.
   private mutating func stop(in turn: inout Turn) {
+    for id in launches.keys.sorted() {
+      spawnFailed(id, reason: "the scheduler stops", in: &turn)
+    }
     for id in instances.keys.sorted() {
       guard let instance = instances.removeValue(forKey: id) else { continue }
       deadlines.set(id, to: nil)
