@@ -71,8 +71,9 @@ struct Instance: Hashable, Sendable {
   }
 
   /// What is left of the background time; nil is unlimited: in the foreground, and while a debugger
-  /// traces the instance.
+  /// traces the instance. The suspended has none.
   func timeRemaining(_ policy: Policy, at now: Instant) -> Duration? {
+    if state == .suspended { return .zero }
     guard let stint, !isTraced else { return nil }
     return now.duration(to: stint.limit(policy))
   }
