@@ -2,11 +2,11 @@
 // debugger traces the instance (contract §3): before one is, the daemon is asked.
 
 extension Instance {
-  /// The nearest of its deadlines.
+  /// The nearest of its deadlines. Where a debugger holds no limit, its leaving is not waited for.
   func deadline(_ policy: Policy) -> Instant? {
     switch tracer {
     case .asked: nil
-    case .present(let nextCheck): nextCheck
+    case .present(let nextCheck): stint == nil && limits(policy).isEmpty ? nil : nextCheck
     case .absent: limits(policy).min()
     }
   }
