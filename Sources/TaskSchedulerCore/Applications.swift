@@ -11,6 +11,9 @@ struct Application: Hashable, Sendable {
   /// When it was active last, as the number of the activation; 0 is never. This is the order of
   /// the application switcher.
   var activation: UInt64 = 0
+
+  /// Whether neither a process nor a manifest keeps it.
+  var isIdle: Bool { instance == nil && launching == nil && manifest == nil }
 }
 
 /// All applications that are known: those with a manifest, those that run, and the most recently
@@ -18,6 +21,7 @@ struct Application: Hashable, Sendable {
 struct Applications: Sendable {
   private var byKey: [ApplicationKey: Application] = [:]
   private var manifests: [ApplicationID: Manifest] = [:]
+  /// Those that run or are being launched.
   private var runningByOwner: [UserID: Int] = [:]
   /// Ended ones without a manifest, oldest first; a key may be outdated.
   private var endedByOwner: [UserID: Deque<ApplicationKey>] = [:]
@@ -42,19 +46,28 @@ struct Applications: Sendable {
   mutating func started(_ key: ApplicationKey, _ instance: InstanceID) {
     var application = byKey[key] ?? Application(key: key, manifest: manifest(for: key))
     precondition(application.instance == nil, "an application has at most one instance")
+    if application.launching == nil { runningByOwner[key.owner, default: 0] += 1 }
     application.instance = instance
     application.launching = nil
     byKey[key] = application
-    runningByOwner[key.owner, default: 0] += 1
   }
 
   mutating func ended(_ key: ApplicationKey, _ end: End, keeping endedMax: Int) {
     guard byKey[key]?.instance != nil else { preconditionFailure("it does not run") }
     byKey[key]?.instance = nil
     byKey[key]?.lastEnd = end
-    runningByOwner[key.owner] = runningCount(of: key.owner) - 1
-    if runningCount(of: key.owner) == 0 { runningByOwner[key.owner] = nil }
-    guard byKey[key]?.manifest == nil else { return }
+    leaveQuota(of: key.owner)
+    settle(key, keeping: endedMax)
+  }
+
+  /// Remembers an application that nothing keeps any more, if it has ever run, and forgets the
+  /// oldest such of its owner.
+  private mutating func settle(_ key: ApplicationKey, keeping endedMax: Int) {
+    guard let application = byKey[key], application.isIdle else { return }
+    if application.lastEnd == nil {
+      byKey[key] = nil
+      return
+    }
     endedByOwner[key.owner, default: []].removeAll { $0 == key }
     endedByOwner[key.owner, default: []].append(key)
     while let count = endedByOwner[key.owner]?.count, count > endedMax {
@@ -63,8 +76,22 @@ struct Applications: Sendable {
     }
   }
 
-  mutating func setLaunching(_ key: ApplicationKey, _ instance: InstanceID?) {
+  mutating func launching(_ key: ApplicationKey, _ instance: InstanceID) {
+    precondition(byKey[key]?.launching == nil, "it is being launched already")
     byKey[key]?.launching = instance
+    runningByOwner[key.owner, default: 0] += 1
+  }
+
+  mutating func launchFailed(_ key: ApplicationKey, keeping endedMax: Int) {
+    guard byKey[key]?.launching != nil else { preconditionFailure("it is not being launched") }
+    byKey[key]?.launching = nil
+    leaveQuota(of: key.owner)
+    settle(key, keeping: endedMax)
+  }
+
+  private mutating func leaveQuota(of owner: UserID) {
+    let count = runningCount(of: owner) - 1
+    runningByOwner[owner] = count == 0 ? nil : count
   }
 
   mutating func becameActive(_ key: ApplicationKey) {
@@ -78,14 +105,15 @@ struct Applications: Sendable {
       .sorted { $0.activation > $1.activation }.map(\.key)
   }
 
-  mutating func replaceManifests(_ fresh: [Manifest]) {
+  /// Who loses its manifest is kept as any other: while it runs, and a while after.
+  mutating func replaceManifests(_ fresh: [Manifest], keeping endedMax: Int) {
     manifests = [:]
     for manifest in fresh { manifests[manifest.id] = manifest }
     for key in byKey.keys.sorted() {
+      let hadManifest = byKey[key]?.manifest != nil
       let applying = manifest(for: key)
       byKey[key]?.manifest = applying
-      let isIdle = byKey[key].map { $0.manifest == nil && $0.lastEnd == nil } ?? false
-      if isIdle { forgetIfIdle(key) }
+      if hadManifest { settle(key, keeping: endedMax) }
     }
     for manifest in fresh where byKey[manifest.launchKey] == nil {
       byKey[manifest.launchKey] = Application(key: manifest.launchKey, manifest: manifest)
@@ -93,10 +121,7 @@ struct Applications: Sendable {
   }
 
   private mutating func forgetIfIdle(_ key: ApplicationKey) {
-    guard let application = byKey[key], application.instance == nil,
-      application.launching == nil, application.manifest == nil
-    else { return }
-    byKey[key] = nil
+    if byKey[key]?.isIdle == true { byKey[key] = nil }
   }
 
   func checkInvariants() {
@@ -104,7 +129,7 @@ struct Applications: Sendable {
       precondition(key == application.key, "an application is kept under another's key")
     }
     let counted = byKey.values.reduce(into: [UserID: Int]()) {
-      if $1.instance != nil { $0[$1.key.owner, default: 0] += 1 }
+      if $1.instance != nil || $1.launching != nil { $0[$1.key.owner, default: 0] += 1 }
     }
     precondition(counted == runningByOwner, "the running are miscounted")
   }

@@ -26,7 +26,7 @@ extension Scheduler {
     }
     let id = newInstanceID()
     launches[id] = PendingLaunch(request: request, application: key, plan: plan)
-    applications.setLaunching(key, id)
+    applications.launching(key, id)
     turn.emit(.spawn(id, key, reason: reason))
   }
 
@@ -39,7 +39,7 @@ extension Scheduler {
 
   mutating func spawnFailed(_ id: InstanceID, reason: String, in turn: inout Turn) {
     guard let launch = launches.removeValue(forKey: id) else { return }
-    applications.setLaunching(launch.application, nil)
+    applications.launchFailed(launch.application, keeping: policy.endedApplicationsMax)
     refuse(launch.request, launch.application, .launchFailed(reason: reason), in: &turn)
   }
 

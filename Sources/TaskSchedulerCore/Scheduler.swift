@@ -57,7 +57,7 @@ public struct Scheduler: Sendable {
     case .policyChanged(let policy):
       changePolicy(policy, in: &turn)
     case .manifestsChanged(let manifests):
-      applications.replaceManifests(manifests)
+      applications.replaceManifests(manifests, keeping: policy.endedApplicationsMax)
     case .stop:
       stop(in: &turn)
     case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
