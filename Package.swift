@@ -66,6 +66,7 @@ let package = Package(
       path: "Tests/Support/CertificationServer", swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerCoreTests", dependencies: ["TaskSchedulerCore"], swiftSettings: strict),
+    .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerWireTests",
       dependencies: ["TaskSchedulerWire", "LinuxSystem", "TestSupport", "CertificationServer"],

@@ -1,0 +1,280 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§4 background tasks")
+struct BackgroundTaskTests {
+  @Test(
+    "BeginBackgroundTask may be called in any state in which the application runs",
+    arguments: [ApplicationState.active, .inactive, .background], [true, false])
+  func anyState(_ state: ApplicationState, isAware: Bool) {
+    var world = World()
+    let id = world.make(mail, state, isAware: isAware)
+    let reply = world.ask { .beginBackgroundTask($0, id, name: "upload") }
+    guard case .began(let task, let remaining)? = reply else {
+      Issue.record("refused: \(String(describing: reply))")
+      return
+    }
+    #expect(task.number != 0)
+    #expect(remaining == (state == .background ? .seconds(600) : nil))
+    #expect(world.status(id)?.tasks.last?.name == "upload")
+  }
+
+  @Test("… and in no other: suspended, notRunning", arguments: [ApplicationState.suspended, .notRunning])
+  func otherState(_ state: ApplicationState) {
+    var world = World()
+    let id = world.make(mail, state)
+    let before = world.scheduler.statuses(at: world.now)
+    #expect(
+      world.ask { .beginBackgroundTask($0, id, name: nil) } == .refused(.invalidState(state)))
+    #expect(world.scheduler.statuses(at: world.now) == before)
+  }
+
+  @Test("It returns an id that is unique for the instance's life, never 0")
+  func ids() {
+    var world = World()
+    let id = world.register(mail)
+    var seen: Set<TaskID> = [TaskID(0)]
+    for _ in 0..<100 {
+      let task = world.begin(id)
+      #expect(seen.insert(task).inserted)
+      world.end(id, task)
+    }
+  }
+
+  @Test("Any number may be outstanding (quota: MaxTasksPerApplication = 1024)")
+  func quota() {
+    var world = World()
+    let id = world.register(mail)
+    for _ in 0..<1024 { world.begin(id) }
+    let before = world.scheduler.statuses(at: world.now)
+    let refusal = Reply.refused(.quotaExceeded(name: "MaxTasksPerApplication", limit: 1024))
+    #expect(world.ask { .beginBackgroundTask($0, id, name: nil) } == refusal)
+    #expect(world.scheduler.statuses(at: world.now) == before)
+    world.end(id, TaskID(1))
+    #expect(world.begin(id) == TaskID(1025))
+  }
+
+  @Test(
+    """
+    every begin is balanced by one end. An unknown or already ended id is an error; nothing else \
+    happens
+    """)
+  func ends() {
+    var world = World()
+    let id = world.make(mail, .background)
+    let second = world.begin(id)
+    let before = world.scheduler.statuses(at: world.now)
+    for unknown in [TaskID(0), TaskID(99), TaskID(.max)] {
+      #expect(world.end(id, unknown) == .refused(.unknownTask(unknown)))
+    }
+    #expect(world.scheduler.statuses(at: world.now) == before)
+    #expect(world.end(id, second) == .done)
+    let after = world.scheduler.statuses(at: world.now)
+    #expect(world.end(id, second) == .refused(.unknownTask(second)))
+    #expect(world.scheduler.statuses(at: world.now) == after)
+    #expect(world.state(id) == .background)
+  }
+
+  @Test("the id of another application's task ends nothing of it")
+  func anothersTask() {
+    var world = World()
+    let first = world.make(mail, .background)
+    let second = world.make(music, .active)
+    #expect(world.end(second, TaskID(1)) == .refused(.unknownTask(TaskID(1))))
+    #expect(world.status(first)?.tasks.map(\.id) == [TaskID(1)])
+  }
+
+  @Test(
+    """
+    backgroundTimeRemaining: unlimited in the foreground; in the background, what is left of \
+    BackgroundTime = 600 s, counted from the start of the stint
+    """)
+  func remaining() {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.begin(id)
+    #expect(world.status(id)?.timeRemaining == nil)
+    world.advance(by: .seconds(100))
+    world.ask { .deactivate($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(world.status(id)?.timeRemaining == nil)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(world.status(id)?.timeRemaining == .seconds(600))
+    world.advance(by: .seconds(100))
+    #expect(world.status(id)?.timeRemaining == .seconds(500))
+    world.ask { .activate($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(world.status(id)?.timeRemaining == nil)
+    world.ask { .sendToBackground($0, mail) }
+    #expect(world.status(id)?.timeRemaining == .seconds(600), "a new stint")
+  }
+
+  @Test("a suspended application has no time left, rather than no limit")
+  func suspendedHasNone() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    #expect(world.status(id)?.timeRemaining == .zero)
+  }
+
+  @Test("Beginning a task late does not restart it")
+  func lateBegin() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(500))
+    let reply = world.ask { .beginBackgroundTask($0, id, name: nil) }
+    #expect(reply == .began(TaskID(2), remaining: .seconds(100)))
+    world.advance(by: .seconds(100))
+    #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
+  }
+
+  @Test(
+    """
+    ExpirationLead = 5 s before the limit, the expiration handler of every outstanding task is \
+    called once, in the order they were begun
+    """)
+  func expiration() {
+    var world = World()
+    let id = world.make(mail, .background)
+    for _ in 2...20 { world.begin(id) }
+    world.end(id, TaskID(7))
+    world.advance(by: .seconds(595) - nanosecond)
+    #expect(world.expired(id).isEmpty)
+    world.advance(by: nanosecond)
+    let expected = (1...20).filter { $0 != 7 }.map { TaskID($0) }
+    #expect(world.expired(id) == expected)
+    #expect(world.effects.contains(.expire(id, TaskID(1), remaining: .seconds(5))))
+    world.advance(by: .seconds(5) - nanosecond)
+    #expect(world.expired(id) == expected, "once")
+    #expect(world.status(id)?.tasks.allSatisfy(\.isExpired) == true)
+  }
+
+  @Test("a task begun within the lead is warned at once, after the reply to its begin")
+  func lateBeginIsWarned() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(597))
+    world.forget()
+    let request = world.newRequest()
+    world.feed(.beginBackgroundTask(request, id, name: nil))
+    let replied = world.position(of: .reply(request, .began(TaskID(2), remaining: .seconds(3))))
+    let warned = world.position(of: .expire(id, TaskID(2), remaining: .seconds(3)))
+    #expect(replied != nil && warned != nil && replied! < warned!)
+    #expect(world.expired(id) == [TaskID(2)], "the first was warned before")
+  }
+
+  @Test("At the limit: with no task outstanding the application is suspended")
+  func limitWithoutTask() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(596))
+    world.end(id, TaskID(1))
+    #expect(world.state(id) == .suspended)
+    world.advance(by: .seconds(60))
+    #expect(world.state(id) == .suspended)
+    #expect(world.ends(of: mail).isEmpty)
+  }
+
+  @Test(
+    """
+    with one outstanding it is killed rather than suspended, reason backgroundTimeExpired
+    """, arguments: [true, false])
+  func limitWithTask(isAware: Bool) {
+    var world = World()
+    let id = world.make(mail, .background, isAware: isAware)
+    world.advance(by: .seconds(600) - nanosecond)
+    #expect(world.state(id) == .background)
+    world.advance(by: nanosecond)
+    #expect(world.effects.contains(.kill(id)))
+    #expect(!world.effects.contains(.suspend(id)))
+    #expect(world.ends(of: mail) == [.backgroundTimeExpired])
+  }
+
+  @Test("Ending the last task, with nothing else entitling it to run, suspends it at once")
+  func endingTheLast() {
+    var world = World()
+    let id = world.make(mail, .background)
+    let second = world.begin(id)
+    world.forget()
+    world.end(id, TaskID(1))
+    #expect(!world.effects.contains(.suspend(id)))
+    world.end(id, second)
+    #expect(world.effects.contains(.suspend(id)))
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("in the foreground ending the last task changes no state")
+  func endingInTheForeground() {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.end(id, world.begin(id))
+    #expect(world.state(id) == .active)
+    #expect(!world.effects.contains(.suspend(id)))
+  }
+
+  @Test("a machine that slept past the lead: warned on wake, with the whole lead left")
+  func sleptPastTheLead() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.sleep(for: .seconds(10_000))
+    #expect(world.expired(id) == [TaskID(1)])
+    #expect(world.state(id) == .background)
+    #expect(world.status(id)?.timeRemaining == .seconds(5))
+    world.advance(by: .seconds(5) - nanosecond)
+    #expect(world.state(id) == .background)
+    world.advance(by: nanosecond)
+    #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
+  }
+
+  @Test("activated within the lead and sent away again: a new stint, whose limit is its own")
+  func newStintAfterWarning() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(597))
+    world.ask { .activate($0, mail) }
+    world.acknowledgeAll(id)
+    world.advance(by: .seconds(60))
+    #expect(world.state(id) == .active)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    world.advance(by: .seconds(600) - nanosecond)
+    #expect(world.state(id) == .background)
+    #expect(world.expired(id) == [TaskID(1)], "each task's handler is called once")
+  }
+
+  @Test("an expiration that no stream could take is found in the next registration")
+  func expirationWithoutStream() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.feed(.streamClosed(id))
+    world.advance(by: .seconds(596))
+    #expect(world.expired(id).isEmpty)
+    let reply = world.ask { .openStream($0, id, named: mail.id) }
+    guard case .registered(let registration)? = reply else {
+      Issue.record("the stream was refused")
+      return
+    }
+    #expect(registration.tasks.map(\.isExpired) == [true])
+    #expect(registration.remaining == .seconds(4))
+  }
+
+  @Test("a policy changed while it runs: the new BackgroundTime counts from the stint's start")
+  func changedPolicy() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(100))
+    var policy = Policy()
+    policy.backgroundTime = .seconds(200)
+    world.feed(.policyChanged(policy))
+    #expect(world.status(id)?.timeRemaining == .seconds(100))
+    policy.backgroundTime = .seconds(60)
+    world.feed(.policyChanged(policy))
+    world.advance(by: .zero)
+    #expect(world.expired(id) == [TaskID(1)])
+    world.advance(by: .seconds(5) - nanosecond)
+    #expect(world.state(id) == .background, "who is warned late keeps the lead")
+    world.advance(by: nanosecond)
+    #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
+  }
+}

@@ -1,0 +1,330 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§3 callbacks")
+struct CallbackTests {
+  /// What makes each of the six be the next to go out.
+  private func world(awaiting kind: CallbackKind) -> (World, InstanceID) {
+    var world = World()
+    switch kind {
+    case .didFinishLaunching:
+      let id = world.register(mail)
+      return (world, id)
+    case .didBecomeActive:
+      let id = world.make(mail, .inactive)
+      world.ask { .activate($0, mail) }
+      return (world, id)
+    case .willResignActive:
+      let id = world.make(mail, .active)
+      world.ask { .deactivate($0, mail) }
+      return (world, id)
+    case .didEnterBackground:
+      let id = world.make(mail, .inactive)
+      world.ask { .sendToBackground($0, mail) }
+      return (world, id)
+    case .willEnterForeground:
+      let id = world.make(mail, .suspended)
+      world.ask { .activate($0, mail) }
+      return (world, id)
+    case .willTerminate:
+      let id = world.make(mail, .background)
+      world.ask { .terminate($0, mail, byUser: false) }
+      return (world, id)
+    }
+  }
+
+  @Test(
+    """
+    Each of the six lifecycle callbacks must be acknowledged within CallbackTimeout = 6 s; after \
+    that the instance is killed, reason callbackTimeout
+    """, arguments: CallbackKind.allCases)
+  func timeout(_ kind: CallbackKind) {
+    var (world, id) = world(awaiting: kind)
+    #expect(world.inFlight[id]?.kind == kind)
+    world.forget()
+    world.advance(by: .seconds(6) - nanosecond)
+    #expect(!world.effects.contains(.kill(id)), "never early")
+    world.advance(by: nanosecond)
+    #expect(world.effects.contains(.kill(id)))
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+  }
+
+  @Test("acknowledged one nanosecond before the limit: not killed", arguments: CallbackKind.allCases)
+  func inTime(_ kind: CallbackKind) {
+    var (world, id) = world(awaiting: kind)
+    world.advance(by: .seconds(6) - nanosecond)
+    world.acknowledgeAll(id)
+    world.advance(by: nanosecond)
+    #expect(world.ends(of: mail).isEmpty)
+  }
+
+  @Test("each callback has the whole time from its own delivery")
+  func ownTime() {
+    var world = World()
+    let id = world.register(mail)
+    world.advance(by: .seconds(5))
+    world.acknowledge(id)
+    #expect(world.inFlight[id]?.kind == .didBecomeActive)
+    world.advance(by: .seconds(6) - nanosecond)
+    #expect(world.state(id) == .active)
+    world.advance(by: nanosecond)
+    #expect(world.state(id) == .notRunning)
+  }
+
+  @Test(
+    """
+    Callbacks to one application are delivered one at a time, in order. An application that skips \
+    an acknowledgement does not get the next
+    """)
+  func oneAtATime() {
+    var world = World()
+    let id = world.register(mail)
+    world.ask { .deactivate($0, mail) }
+    world.ask { .activate($0, mail) }
+    world.ask { .sendToBackground($0, mail) }
+    let order: [CallbackKind] = [
+      .didFinishLaunching, .didBecomeActive, .willResignActive, .didBecomeActive,
+      .willResignActive, .didEnterBackground,
+    ]
+    for count in 1...order.count {
+      #expect(world.delivered(id) == Array(order.prefix(count)))
+      let isAcknowledged = world.acknowledge(id)
+      #expect(isAcknowledged)
+    }
+    #expect(world.delivered(id) == order)
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("callback ids are never 0 and unique for the instance's life")
+  func ids() {
+    var world = World()
+    let id = world.register(mail)
+    for _ in 0..<20 {
+      world.ask { .deactivate($0, mail) }
+      world.ask { .activate($0, mail) }
+      world.acknowledgeAll(id)
+    }
+    let ids = world.effects.compactMap { effect -> UInt64? in
+      if case .deliver(_, let callback, _) = effect { callback.id.number } else { nil }
+    }
+    #expect(ids.count == 42)
+    #expect(Set(ids).count == ids.count)
+    #expect(!ids.contains(0))
+  }
+
+  @Test("an acknowledgement of what is not in flight is an error, and changes nothing")
+  func wrongAcknowledgement() throws {
+    var world = World()
+    let id = world.register(mail)
+    let first = try #require(world.inFlight[id]).id
+    let before = world.scheduler.statuses(at: world.now)
+    for wrong in [CallbackID(0), CallbackID(first.number + 1), CallbackID(.max)] {
+      world.forget()
+      #expect(world.ask { .acknowledge($0, id, wrong) } == .refused(.unknownCallback(wrong)))
+      #expect(world.changes(of: mail) == [.refused(.unknownCallback(wrong))])
+    }
+    #expect(world.scheduler.statuses(at: world.now) == before)
+    world.acknowledge(id)
+    #expect(world.ask { .acknowledge($0, id, first) } == .refused(.unknownCallback(first)))
+  }
+
+  @Test("a lost event stream loses no callback: what is in flight comes again with the same id")
+  func reconnection() throws {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.feed(.streamClosed(id))
+    world.forget()
+    world.ask { .deactivate($0, mail) }
+    #expect(world.delivered(id).isEmpty)
+    world.advance(by: .seconds(3))
+    world.ask { .openStream($0, id, named: mail.id) }
+    #expect(world.delivered(id) == [.willResignActive])
+    let callback = try #require(world.inFlight[id])
+    world.feed(.streamClosed(id))
+    world.ask { .openStream($0, id, named: mail.id) }
+    #expect(world.inFlight[id] == callback)
+    world.advance(by: .seconds(3))
+    #expect(world.state(id) == .notRunning, "the limit does not start again with a new stream")
+  }
+
+  @Test("an acknowledgement that comes after the kill brings nothing back")
+  func lateAcknowledgement() {
+    var world = World()
+    world.killing = .never
+    let id = world.make(mail, .background)
+    let request = world.newRequest()
+    world.feed(.terminate(request, mail, byUser: false))
+    world.advance(by: .seconds(6))
+    #expect(world.effects.contains(.kill(id)))
+    world.forget()
+    world.acknowledge(id)
+    #expect(!world.effects.contains(.terminate(id)))
+    world.advance(by: .seconds(60))
+    #expect(!world.effects.contains(.kill(id)), "it was killed already")
+  }
+
+  @Test("no next callback goes to an application that has been killed")
+  func nothingAfterKill() {
+    var world = World()
+    world.killing = .never
+    let id = world.register(mail)
+    world.advance(by: .seconds(6))
+    world.forget()
+    world.acknowledge(id)
+    #expect(world.delivered(id).isEmpty)
+  }
+}
+
+@Suite("§3 the debugger")
+struct DebuggerTests {
+  @Test(
+    """
+    While a debugger traces any process of the instance, no time limit of this contract is \
+    enforced for it; when the debugger leaves, the limit runs again from its start: callbacks
+    """)
+  func callback() {
+    var world = World()
+    let id = world.register(mail)
+    world.traced = [id]
+    world.advance(by: .seconds(3600))
+    #expect(world.state(id) == .active)
+    world.traced = []
+    // Found out at the next look, a second later at most.
+    world.advance(by: .seconds(1))
+    world.advance(by: .seconds(6) - nanosecond)
+    #expect(world.state(id) == .active)
+    world.advance(by: nanosecond)
+    #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
+  }
+
+  @Test("… the same for the background time, which is unlimited while traced")
+  func backgroundTime() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.traced = [id]
+    world.advance(by: .seconds(3600))
+    #expect(world.state(id) == .background)
+    #expect(world.expired(id).isEmpty)
+    #expect(world.status(id)?.timeRemaining == nil)
+    world.traced = []
+    world.advance(by: .seconds(1))
+    #expect(world.status(id)?.timeRemaining == .seconds(600))
+    world.advance(by: .seconds(595))
+    #expect(world.expired(id) == [TaskID(1)])
+    world.advance(by: .seconds(5) - nanosecond)
+    #expect(world.state(id) == .background)
+    world.advance(by: nanosecond)
+    #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
+  }
+
+  @Test("… the same for SIGKILL after SIGTERM")
+  func termination() {
+    var world = World()
+    let id = world.make(mail, .active, isAware: false)
+    world.traced = [id]
+    world.ask { .terminate($0, mail, byUser: false) }
+    world.advance(by: .seconds(60))
+    #expect(!world.effects.contains(.kill(id)))
+    world.traced = []
+    world.advance(by: .seconds(6))
+    #expect(world.effects.contains(.kill(id)))
+  }
+
+  @Test("no limit is enforced before it is known whether a debugger traces it")
+  func answerPending() {
+    var world = World()
+    world.tracerChecking = .never
+    let id = world.register(mail)
+    world.advance(by: .seconds(60))
+    #expect(world.effects.filter { $0 == .checkTracer(id) }.count == 1, "asked once")
+    #expect(world.state(id) == .active)
+    world.feed(.tracerChecked(id, isTraced: false))
+    #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
+  }
+
+  @Test("a traced instance with no limit running is not looked at again and again")
+  func noPolling() {
+    var world = World()
+    let id = world.register(mail)
+    world.traced = [id]
+    world.advance(by: .seconds(10))
+    world.acknowledgeAll(id)
+    world.forget()
+    world.advance(by: .seconds(60))
+    #expect(world.effects.isEmpty)
+    #expect(world.scheduler.nextDeadline == nil)
+  }
+}
+
+@Suite("§3 unaware applications")
+struct UnawareTests {
+  @Test("An unaware application gets no callbacks: its transitions take effect at once")
+  func noCallbacks() {
+    var world = World()
+    let id = world.adopt(mail)
+    world.ask { .deactivate($0, mail) }
+    #expect(world.state(id) == .inactive)
+    world.ask { .activate($0, mail) }
+    #expect(world.state(id) == .active)
+    world.ask { .sendToBackground($0, mail) }
+    #expect(world.state(id) == .suspended)
+    world.ask { .activate($0, mail) }
+    #expect(world.state(id) == .active)
+    #expect(world.delivered(id).isEmpty)
+    #expect(world.scheduler.nextDeadline == nil, "no limit runs")
+  }
+
+  @Test("termination is SIGTERM, then SIGKILL after TerminateTimeout = 5 s")
+  func termination() {
+    var world = World()
+    let id = world.adopt(mail)
+    world.ask { .terminate($0, mail, byUser: false) }
+    #expect(world.effects.contains(.terminate(id)))
+    world.advance(by: .seconds(5) - nanosecond)
+    #expect(!world.effects.contains(.kill(id)))
+    world.advance(by: nanosecond)
+    #expect(world.effects.contains(.kill(id)))
+    #expect(world.lastEnd(mail)?.reason == .terminatedByOperator)
+  }
+
+  @Test("a SIGKILL that could not be sent is tried again")
+  func killRetried() {
+    var world = World()
+    world.killing = .failing
+    let id = world.adopt(mail)
+    world.ask { .terminate($0, mail, byUser: false) }
+    world.advance(by: .seconds(5))
+    #expect(world.changes(of: mail).last == .signalFailed(reason: "EPERM"))
+    world.killing = .atOnce
+    world.advance(by: .seconds(5))
+    #expect(world.effects.filter { $0 == .kill(id) }.count == 2)
+    #expect(world.state(id) == .notRunning)
+  }
+
+  @Test("whoever opens its event stream later is aware from then on, and hears where it stands")
+  func becomesAware() {
+    var world = World()
+    let id = world.make(mail, .active, isAware: false)
+    world.ask { .openStream($0, id, named: mail.id) }
+    world.acknowledgeAll(id)
+    #expect(world.delivered(id) == [.didFinishLaunching, .didBecomeActive])
+    world.ask { .sendToBackground($0, mail) }
+    #expect(world.inFlight[id]?.kind == .willResignActive)
+  }
+
+  @Test("launched in the background and never heard of: suspended after LaunchTime = 20 s")
+  func launchTime() {
+    var world = World()
+    let id = world.adopt(mail, in: .background)
+    world.advance(by: .seconds(20) - nanosecond)
+    #expect(world.state(id) == .background)
+    world.advance(by: nanosecond)
+    #expect(world.state(id) == .suspended)
+    world.ask { .openStream($0, id, named: mail.id) }
+    #expect(world.state(id) == .background, "its call was on the way when it was stopped")
+    world.acknowledgeAll(id)
+    #expect(world.delivered(id) == [.didFinishLaunching])
+    #expect(world.state(id) == .suspended)
+  }
+}

@@ -1,0 +1,192 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§14 ends")
+struct EndTests {
+  @Test(
+    "Every end has exactly one reason, logged and kept",
+    arguments: [
+      (TaskSchedulerCore.ExitStatus.exited(code: 0), EndReason.exited(code: 0)),
+      (.exited(code: 3), .exited(code: 3)),
+      (.signaled(11), .crashed(signal: 11)),
+      (.unknown, .exited(code: nil)),
+    ])
+  func ownEnd(_ status: TaskSchedulerCore.ExitStatus, _ reason: EndReason) {
+    for state in [ApplicationState.active, .inactive, .background, .suspended] {
+      var world = World()
+      let id = world.make(mail, state)
+      world.feed(.leaderExited(id, status))
+      world.feed(.leaderExited(id, status))
+      #expect(world.ends(of: mail) == [reason])
+      #expect(world.lastEnd(mail) == End(reason: reason, at: world.now))
+      #expect(world.effects.last == .release(id, killing: false), "what is left goes on")
+    }
+  }
+
+  @Test("terminatedByOperator, terminatedByUser", arguments: [true, false])
+  func terminated(byUser: Bool) {
+    var world = World()
+    world.obeysTerminate = true
+    let id = world.make(mail, .active)
+    let request = world.newRequest()
+    world.feed(.terminate(request, mail, byUser: byUser))
+    world.acknowledgeAll(id)
+    let reason: EndReason = byUser ? .terminatedByUser : .terminatedByOperator
+    #expect(world.ends(of: mail) == [reason])
+    #expect(world.effects.contains(.release(id, killing: true)))
+    #expect(world.effects.contains(.reply(request, .ended(End(reason: reason, at: world.now)))))
+  }
+
+  @Test("the first reason of an end under way stands, whatever signal ended the leader")
+  func firstReason() {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.ask { .terminate($0, mail, byUser: true) }
+    world.ask { .terminate($0, mail, byUser: false) }
+    world.feed(.leaderExited(id, .signaled(15)))
+    #expect(world.ends(of: mail) == [.terminatedByUser])
+  }
+
+  @Test("optedOut")
+  func optedOut() {
+    var world = World()
+    world.obeysTerminate = true
+    world.feed(.manifestsChanged([
+      Manifest(id: mail.id, owner: mail.owner, multitasking: false)
+    ]))
+    let id = world.make(mail, .active)
+    let other = world.register(music)
+    #expect(world.state(other) == .active, "it waits for nobody")
+    world.acknowledgeAll(id)
+    #expect(world.ends(of: mail) == [.optedOut])
+  }
+
+  @Test("double terminate: each request is answered when the leader has exited")
+  func everyWaiterIsAnswered() {
+    var world = World()
+    let id = world.make(mail, .active)
+    let first = world.newRequest()
+    let second = world.newRequest()
+    world.feed(.terminate(first, mail, byUser: false))
+    world.feed(.terminate(second, mail, byUser: false))
+    #expect(world.delivered(id).filter { $0 == .willResignActive }.count == 1)
+    let end = End(reason: .terminatedByOperator, at: world.now)
+    let last = world.feed(.leaderExited(id, .exited(code: 0))).suffix(2)
+    #expect(Array(last) == [.reply(first, .ended(end)), .reply(second, .ended(end))])
+  }
+
+  @Test("while it is being ended, changes of state are refused with Terminating")
+  func terminating() {
+    var world = World()
+    _ = world.make(mail, .active)
+    world.ask { .terminate($0, mail, byUser: false) }
+    for request in [Request.activate, .deactivate, .sendToBackground] {
+      #expect(world.ask { request.event($0, mail) } == .refused(.terminating))
+    }
+  }
+
+  @Test("schedulerStopped, and §15: a process never stays suspended when no daemon manages it",
+    arguments: [ApplicationState.active, .inactive, .background, .suspended])
+  func stopped(_ state: ApplicationState) {
+    var world = World()
+    let id = world.make(mail, state)
+    world.forget()
+    world.feed(.stop)
+    #expect(world.ends(of: mail) == [.schedulerStopped])
+    #expect(world.effects.contains(.release(id, killing: false)))
+    #expect(world.effects.contains(.resume(id)) == (state == .suspended))
+    #expect(!world.effects.contains(.kill(id)))
+    #expect(world.state(id) == .notRunning)
+    #expect(world.scheduler.nextDeadline == nil)
+  }
+
+  @Test("stopping resumes what is about to be suspended, too")
+  func stoppedWhileSuspending() {
+    var world = World()
+    world.suspending = .never
+    let id = world.make(mail, .background)
+    world.end(id, TaskID(1))
+    world.forget()
+    world.feed(.stop)
+    #expect(world.effects.contains(.resume(id)))
+  }
+
+  @Test("stopping answers every request that waits: for an end, and for a launch")
+  func stoppedAnswers() {
+    var world = World()
+    world.spawning = .never
+    world.feed(.manifestsChanged([Manifest(id: music.id, owner: music.owner)]))
+    _ = world.make(mail, .active)
+    let end = world.newRequest()
+    let launch = world.newRequest()
+    world.feed(.terminate(end, mail, byUser: false))
+    world.feed(.launch(launch, music, target: .foreground, reason: .user))
+    world.forget()
+    world.feed(.stop)
+    let answered = world.effects.compactMap { effect -> RequestID? in
+      if case .reply(let request, _) = effect { request } else { nil }
+    }
+    #expect(Set(answered) == [end, launch])
+    #expect(answered.count == 2)
+    #expect(world.scheduler.status(of: music, at: world.now)?.state == .notRunning)
+  }
+
+  @Test("§15: the foreground application is never suspended", arguments: [true, false])
+  func foregroundIsNeverSuspended(isAware: Bool) {
+    var world = World()
+    let id = world.make(mail, .active, isAware: isAware)
+    world.advance(by: .seconds(100_000))
+    world.ask { .deactivate($0, mail) }
+    world.acknowledgeAll(id)
+    world.advance(by: .seconds(100_000))
+    #expect(world.state(id) == .inactive)
+    #expect(!world.effects.contains(.suspend(id)))
+  }
+
+  @Test("at most MaxEndedApplications of one user are remembered, the most recent ones")
+  func endedAreForgotten() {
+    var world = World { $0.endedApplicationsMax = 3 }
+    for number in 1...10 {
+      let id = world.register(key("org.example.app\(number)"))
+      world.feed(.leaderExited(id, .exited(code: 0)))
+    }
+    _ = world.make(key("org.example.other", uid: 2000), .notRunning)
+    let known = world.scheduler.statuses(at: world.now).filter { $0.key.owner == UserID(1000) }
+    #expect(
+      known.map(\.key.id.name) == ["org.example.app10", "org.example.app9", "org.example.app8"])
+    #expect(world.scheduler.owners(of: key("org.example.other").id) == [UserID(2000)])
+  }
+
+  @Test("ended applications are remembered within MaxEndedApplications when manifests go, too")
+  func manifestsGo() {
+    var world = World { $0.endedApplicationsMax = 3 }
+    for number in 1...10 {
+      let app = key("org.example.app\(number)")
+      world.feed(.manifestsChanged([Manifest(id: app.id, owner: app.owner)]))
+      _ = world.make(app, .notRunning)
+    }
+    world.feed(.manifestsChanged([]))
+    #expect(world.scheduler.statuses(at: world.now).count <= 3)
+  }
+
+  @Test("an application whose manifest goes while it is launched in vain is forgotten")
+  func launchedInVain() {
+    var world = World()
+    world.spawning = .never
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    let request = world.newRequest()
+    world.feed(.launch(request, mail, target: .foreground, reason: .user))
+    world.feed(.manifestsChanged([]))
+    world.feed(.spawnFailed(InstanceID(1), reason: "no such file"))
+    #expect(world.scheduler.statuses(at: world.now).isEmpty)
+  }
+
+  @Test("an application ended and started again and again is remembered once")
+  func endedOften() {
+    var world = World { $0.endedApplicationsMax = 2 }
+    for _ in 1...10 { _ = world.make(mail, .notRunning) }
+    _ = world.make(music, .notRunning)
+    #expect(world.scheduler.statuses(at: world.now).map(\.key) == [music, mail])
+  }
+}

@@ -1,0 +1,176 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§5 what entitles an application to run in the background")
+struct EntitlementTests {
+  /// An application with every mode, in the background with one task.
+  private func busy() -> (World, InstanceID) {
+    var world = World()
+    world.feed(
+      .manifestsChanged([
+        Manifest(id: mail.id, owner: mail.owner, backgroundModes: BackgroundMode.allCases)
+      ]))
+    let id = world.make(mail, .background)
+    return (world, id)
+  }
+
+  @Test("An outstanding background task with time left")
+  func task() {
+    var (world, id) = busy()
+    #expect(world.status(id)?.entitlements == [.backgroundTask])
+    world.end(id, TaskID(1))
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("an unacknowledged callback")
+  func callback() {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.ask { .sendToBackground($0, mail) }
+    #expect(world.status(id)?.entitlements == [.callback])
+    world.acknowledge(id)
+    #expect(world.state(id) == .background)
+    world.acknowledge(id)
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test(
+    """
+    audio that really plays (mode audio); location updates running (mode location); an event being \
+    handled: each alone keeps it running, and when it ends it is suspended
+    """, arguments: Activity.allCases)
+  func activity(_ activity: Activity) {
+    var (world, id) = busy()
+    world.feed(.activityBegan(id, activity))
+    world.end(id, TaskID(1))
+    #expect(world.state(id) == .background)
+    #expect(world.status(id)?.entitlements.map(\.rawValue) == [activity.rawValue])
+    world.advance(by: .seconds(3600))
+    #expect(world.state(id) == .background, "it outlasts the background time")
+    world.feed(.activityEnded(id, activity))
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("events are counted: the last one handled suspends")
+  func severalEvents() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.feed(.activityBegan(id, .event))
+    world.feed(.activityBegan(id, .event))
+    world.feed(.activityEnded(id, .event))
+    #expect(world.state(id) == .background)
+    world.feed(.activityEnded(id, .event))
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("Nothing else. Audio or location of a suspended application does not resume it",
+    arguments: [Activity.audio, .location])
+  func suspendedStays(_ activity: Activity) {
+    var (world, id) = busy()
+    world.end(id, TaskID(1))
+    world.feed(.activityBegan(id, activity))
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("When the last of these ends, it is suspended", arguments: [true, false])
+  func lastOfSeveral(taskEndsFirst: Bool) {
+    var (world, id) = busy()
+    world.feed(.activityBegan(id, .audio))
+    world.feed(.activityBegan(id, .location))
+    if taskEndsFirst { world.end(id, TaskID(1)) }
+    world.feed(.activityEnded(id, .audio))
+    world.feed(.activityEnded(id, .location))
+    if !taskEndsFirst {
+      #expect(world.state(id) == .background)
+      world.end(id, TaskID(1))
+    }
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("Asking for what is not declared is refused with ModeNotDeclared")
+  func notDeclared() {
+    var world = World()
+    let id = world.make(mail, .background)
+    let before = world.scheduler.statuses(at: world.now)
+    world.forget()
+    world.feed(.activityBegan(id, .audio))
+    #expect(world.changes(of: mail) == [.refused(.modeNotDeclared(.audio))])
+    #expect(Refusal.modeNotDeclared(.audio).name == "ModeNotDeclared")
+    #expect(world.scheduler.statuses(at: world.now) == before)
+    world.end(id, TaskID(1))
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("modes declared for an adopted instance stand in for a manifest's")
+  func adoptedModes() {
+    var world = World()
+    let id = world.adopt(mail, modes: [.audio])
+    world.feed(.activityBegan(id, .audio))
+    world.ask { .sendToBackground($0, mail) }
+    #expect(world.state(id) == .background)
+    #expect(world.status(id)?.entitlements == [.audio])
+  }
+
+  @Test("audio outlasts the limit with no task: it plays on, and is suspended when it ends")
+  func audioOutlastsWithoutTask() {
+    var (world, id) = busy()
+    world.feed(.activityBegan(id, .audio))
+    world.end(id, TaskID(1))
+    world.advance(by: .seconds(7200))
+    #expect(world.state(id) == .background)
+    #expect(world.scheduler.nextDeadline == nil, "nothing is due any more")
+    world.feed(.activityEnded(id, .audio))
+    #expect(world.state(id) == .suspended)
+    #expect(world.ends(of: mail).isEmpty)
+  }
+
+  @Test("audio outlasts the limit with a task: warned, not killed while it plays, then killed")
+  func audioOutlastsWithTask() {
+    var (world, id) = busy()
+    world.feed(.activityBegan(id, .audio))
+    world.advance(by: .seconds(7200))
+    #expect(world.expired(id) == [TaskID(1)])
+    #expect(world.state(id) == .background)
+    #expect(world.status(id)?.entitlements == [.audio], "the task has no time left")
+    world.feed(.activityEnded(id, .audio))
+    #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
+  }
+
+  @Test("a task begun after the limit, while audio plays, is warned at once with no time left")
+  func taskAfterTheLimit() {
+    var (world, id) = busy()
+    world.feed(.activityBegan(id, .audio))
+    world.end(id, TaskID(1))
+    world.advance(by: .seconds(700))
+    let reply = world.ask { .beginBackgroundTask($0, id, name: nil) }
+    #expect(reply == .began(TaskID(2), remaining: .zero))
+    #expect(world.expired(id) == [TaskID(2)])
+    world.end(id, TaskID(2))
+    world.feed(.activityEnded(id, .audio))
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("a task in the foreground outlives it: sent away, the application keeps running")
+  func taskFromTheForeground() {
+    var world = World()
+    let id = world.adopt(mail, task: "command")
+    world.ask { .sendToBackground($0, mail) }
+    #expect(world.state(id) == .background)
+    #expect(world.status(id)?.tasks.map(\.name) == ["command"])
+  }
+
+  @Test("traced and past its limit: when the debugger leaves, the task has its time again")
+  func debuggerHoldsTheKill() {
+    var (world, id) = busy()
+    world.feed(.activityBegan(id, .audio))
+    world.advance(by: .seconds(700))
+    world.traced = [id]
+    world.feed(.activityEnded(id, .audio))
+    #expect(world.state(id) == .background)
+    world.advance(by: .seconds(100))
+    world.traced = []
+    world.advance(by: .seconds(1))
+    #expect(world.status(id)?.timeRemaining == .seconds(600))
+  }
+}

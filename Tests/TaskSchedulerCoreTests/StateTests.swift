@@ -1,0 +1,193 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§2 below the table")
+struct StateTests {
+  @Test("One application is active per seat")
+  func oneActivePerSeat() {
+    var world = World()
+    let first = world.make(mail, .active)
+    let second = world.make(music, .active)
+    let leader = world.newLeader()
+    world.ask { .register($0, maps, leader, target: .foreground, seat: SeatID("seat1")) }
+    #expect(world.state(first) == .suspended || world.state(first) == .background)
+    #expect(world.state(second) == .active)
+    #expect(world.scheduler.status(of: maps, at: world.now)?.state == .active)
+  }
+
+  @Test("Activating B while A is active sends A away; B never waits for A's acknowledgement")
+  func activationWaitsForNobody() {
+    var world = World()
+    let second = world.make(music, .suspended)
+    let first = world.make(mail, .active)
+    world.forget()
+    #expect(world.ask { .activate($0, music) } == .done)
+    #expect(world.state(first) == .background)
+    #expect(world.state(second) == .active)
+    #expect(world.delivered(first) == [.willResignActive])
+    #expect(world.delivered(second) == [.willEnterForeground])
+    world.acknowledgeAll(second)
+    #expect(world.delivered(second) == [.willEnterForeground, .didBecomeActive])
+    #expect(world.delivered(first) == [.willResignActive], "A is still silent")
+  }
+
+  @Test("an active application that is being killed gives its seat up at once")
+  func killedLeavesSeat() {
+    var world = World()
+    world.killing = .never
+    let first = world.register(mail)
+    world.advance(by: .seconds(6))
+    #expect(world.status(first)?.ending == .callbackTimeout)
+    world.forget()
+    let second = world.register(music)
+    #expect(world.state(second) == .active)
+    #expect(world.delivered(first).isEmpty, "the dying is not sent away as well")
+    world.feed(.leaderExited(first, .signaled(9)))
+    #expect(world.state(second) == .active)
+    #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
+  }
+
+  @Test("an inactive application keeps its state when another is activated")
+  func inactiveStays() {
+    var world = World()
+    let first = world.make(mail, .inactive)
+    let second = world.make(music, .active)
+    #expect(world.state(first) == .inactive)
+    #expect(world.ask { .activate($0, mail) } == .done)
+    #expect(world.state(first) == .active)
+    #expect(world.state(second) == .background)
+  }
+
+  @Test("Suspended means that no process runs: suspended only when all have been seen stopped")
+  func suspendedOnlyWhenStopped() {
+    var world = World()
+    world.suspending = .never
+    let id = world.register(mail)
+    world.acknowledgeAll(id)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(world.effects.contains(.suspend(id)))
+    #expect(world.state(id) == .background)
+    #expect(world.status(id)?.isSuspending == true)
+    world.feed(.suspensionCompleted(id))
+    #expect(world.state(id) == .suspended)
+    #expect(world.status(id)?.isSuspending == false)
+  }
+
+  @Test("a suspension under way is taken back by a new task, before its reply")
+  func suspensionTakenBack() {
+    var world = World()
+    world.suspending = .never
+    let id = world.register(mail)
+    world.acknowledgeAll(id)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    world.begin(id)
+    #expect(world.effects.contains(.resume(id)))
+    world.feed(.suspensionCompleted(id))
+    #expect(world.state(id) == .background, "the report of a suspension taken back is stale")
+  }
+
+  @Test("a suspension that cannot complete is reported and tried again after SuspendRetryInterval")
+  func suspensionRetried() {
+    var world = World()
+    world.suspending = .failing
+    let id = world.make(mail, .background)
+    world.forget()
+    world.end(id, TaskID(1))
+    #expect(world.state(id) == .background)
+    #expect(world.changes(of: mail).last == .suspensionFailed(reason: "a thread runs"))
+    world.suspending = .atOnce
+    world.advance(by: .seconds(10) - nanosecond)
+    #expect(world.state(id) == .background)
+    world.advance(by: nanosecond)
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("Resuming puts it back exactly where it was: resumed before anything is said to it")
+  func resumedFirst() throws {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.forget()
+    world.ask { .activate($0, mail) }
+    let resumed = try #require(world.position(of: .resume(id)))
+    let told = try #require(world.effects.firstIndex { if case .deliver = $0 { true } else { false } })
+    #expect(resumed < told)
+    #expect(world.effects.filter { $0 == .resume(id) }.count == 1)
+    #expect(world.status(id)?.leader == Leader(pid: 101, startTime: 707), "the same process")
+  }
+
+  @Test("The order in which applications were last active is kept: it is the application switcher")
+  func switcher() {
+    var world = World()
+    _ = world.make(mail, .active)
+    let id = world.make(music, .active)
+    _ = world.make(maps, .suspended)
+    world.register(key("org.example.never"), in: .background)
+    #expect(world.switcher == [maps.id.name, music.id.name, mail.id.name, "org.example.never"])
+    world.ask { .activate($0, mail) }
+    #expect(world.switcher == [mail.id.name, maps.id.name, music.id.name, "org.example.never"])
+    world.feed(.leaderExited(id, .exited(code: 0)))
+    #expect(world.switcher == [mail.id.name, maps.id.name, music.id.name, "org.example.never"])
+    let positions = world.scheduler.statuses(at: world.now).map(\.switcherPosition)
+    #expect(positions == [1, 2, 3, nil])
+  }
+
+  @Test("activating what does not run launches it, and it becomes active")
+  func activateLaunches() {
+    var world = World()
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    let reply = world.ask { .activate($0, mail) }
+    #expect(reply == .started(InstanceID(1), Leader(pid: 101, startTime: 707)))
+    #expect(world.state(InstanceID(1)) == .active)
+  }
+
+  @Test("the active application is sent away only when the launched program runs")
+  func launchVacatesLate() {
+    var world = World()
+    world.spawning = .never
+    let first = world.make(mail, .active)
+    world.feed(.manifestsChanged([Manifest(id: music.id, owner: music.owner)]))
+    let request = world.newRequest()
+    world.feed(.launch(request, music, target: .foreground, reason: .user))
+    #expect(world.state(first) == .active)
+    world.feed(.spawned(InstanceID(2), world.newLeader()))
+    #expect(world.state(first) == .background)
+    #expect(world.scheduler.status(of: music, at: world.now)?.state == .active)
+  }
+
+  @Test("where the machine does not support multitasking, nothing starts in the background")
+  func noBackgroundStart() {
+    var world = World { $0.multitaskingSupported = false }
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    let leader = world.newLeader()
+    let refusal = Reply.refused(.multitaskingNotSupported)
+    #expect(world.ask { .launch($0, mail, target: .background, reason: .boot) } == refusal)
+    #expect(
+      world.ask { .register($0, music, leader, target: .background, seat: seat0) } == refusal)
+    #expect(world.scheduler.status(of: mail, at: world.now)?.state == .notRunning)
+  }
+
+  @Test("terminated with notice: SIGTERM follows willTerminate's acknowledgement, then SIGKILL")
+  func awareTermination() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.forget()
+    let request = world.newRequest()
+    world.feed(.terminate(request, mail, byUser: true))
+    #expect(!world.effects.contains(.terminate(id)))
+    world.acknowledge(id)
+    #expect(world.effects.contains(.terminate(id)))
+    world.advance(by: .seconds(5) - nanosecond)
+    #expect(!world.effects.contains(.kill(id)))
+    world.advance(by: nanosecond)
+    #expect(world.effects.contains(.kill(id)))
+    #expect(world.lastEnd(mail)?.reason == .terminatedByUser)
+    #expect(world.effects.last == .reply(request, .ended(End(reason: .terminatedByUser, at: world.now))))
+  }
+}
+
+extension World {
+  var switcher: [String] { scheduler.statuses(at: now).map(\.key.id.name) }
+}

@@ -1,0 +1,268 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+/// The causes of the table in contract §2, in its words.
+enum Cause: String, CaseIterable {
+  case launchedToForeground = "launch to the foreground"
+  case launchedInBackground = "launch in the background"
+  case interrupted = "interrupted, or visible without focus"
+  case interruptionOver = "interruption over"
+  case otherActivated = "another application activated"
+  case sentAway = "sent away"
+  case nothingEntitles = "nothing entitles it to run any longer"
+  case event = "an event that it must handle"
+  case activated = "activated"
+  case terminated = "terminated"
+  case sentAwayUnsupported = "sent away where the machine does not support multitasking"
+  case sentAwayOptedOut = "sent away where its manifest opts out"
+  case leaderExits = "its leader exits"
+}
+
+/// One row of the table.
+struct Row: CustomTestStringConvertible {
+  let from: ApplicationState
+  let cause: Cause
+  let callbacks: [CallbackKind]
+  let to: ApplicationState
+
+  init(
+    _ from: ApplicationState, _ cause: Cause, _ callbacks: [CallbackKind], _ to: ApplicationState
+  ) {
+    self.from = from
+    self.cause = cause
+    self.callbacks = callbacks
+    self.to = to
+  }
+
+  var testDescription: String {
+    let said = callbacks.isEmpty ? "none" : callbacks.map(\.rawValue).joined(separator: ", ")
+    return "\(from) | \(cause.rawValue) | \(said) | \(to)"
+  }
+}
+
+private let launchCallbacks: [CallbackKind] = [.didFinishLaunching, .didBecomeActive]
+private let returnCallbacks: [CallbackKind] = [.willEnterForeground, .didBecomeActive]
+private let leaveCallbacks: [CallbackKind] = [.willResignActive, .didEnterBackground]
+private let endCallbacks: [CallbackKind] = [.willResignActive, .willTerminate]
+
+let table: [Row] = [
+  Row(.notRunning, .launchedToForeground, launchCallbacks, .active),
+  Row(.notRunning, .launchedInBackground, [.didFinishLaunching], .background),
+  Row(.active, .interrupted, [.willResignActive], .inactive),
+  Row(.inactive, .interruptionOver, [.didBecomeActive], .active),
+  Row(.active, .otherActivated, leaveCallbacks, .background),
+  Row(.active, .sentAway, leaveCallbacks, .background),
+  Row(.inactive, .sentAway, [.didEnterBackground], .background),
+  Row(.background, .nothingEntitles, [], .suspended),
+  Row(.suspended, .event, [], .background),
+  Row(.background, .activated, returnCallbacks, .active),
+  Row(.suspended, .activated, returnCallbacks, .active),
+  Row(.background, .terminated, [.willTerminate], .notRunning),
+  Row(.suspended, .terminated, [], .notRunning),
+  Row(.active, .terminated, endCallbacks, .notRunning),
+  Row(.inactive, .terminated, [.willTerminate], .notRunning),
+  Row(.active, .sentAwayUnsupported, endCallbacks, .notRunning),
+  Row(.inactive, .sentAwayUnsupported, [.willTerminate], .notRunning),
+  Row(.active, .sentAwayOptedOut, endCallbacks, .notRunning),
+  Row(.inactive, .sentAwayOptedOut, [.willTerminate], .notRunning),
+  Row(.active, .leaderExits, [], .notRunning),
+  Row(.inactive, .leaderExits, [], .notRunning),
+  Row(.background, .leaderExits, [], .notRunning),
+  Row(.suspended, .leaderExits, [], .notRunning),
+]
+
+extension World {
+  mutating func bringAbout(_ cause: Cause, _ app: ApplicationKey, _ id: InstanceID) {
+    switch cause {
+    case .launchedToForeground: ask { .launch($0, app, target: .foreground, reason: .operator) }
+    case .launchedInBackground: ask { .launch($0, app, target: .background, reason: .boot) }
+    case .interrupted: ask { .deactivate($0, app) }
+    case .interruptionOver, .activated: ask { .activate($0, app) }
+    case .otherActivated: register(key("org.example.other"))
+    case .sentAway, .sentAwayOptedOut, .sentAwayUnsupported: ask { .sendToBackground($0, app) }
+    case .nothingEntitles: end(id, TaskID(1))
+    case .event: feed(.activityBegan(id, .event))
+    case .terminated: ask { .terminate($0, app, byUser: false) }
+    case .leaderExits: feed(.leaderExited(id, .exited(code: 0)))
+    }
+  }
+}
+
+@Suite("§2 the table of transitions")
+struct TransitionTableTests {
+  @Test("from | cause | callbacks, in order | to", arguments: table, [true, false])
+  func row(_ row: Row, isAware: Bool) {
+    var world = World { $0.multitaskingSupported = row.cause != .sentAwayUnsupported }
+    world.obeysTerminate = true
+    let multitasking = row.cause != .sentAwayOptedOut
+    let manifest = Manifest(id: mail.id, owner: mail.owner, multitasking: multitasking)
+    world.feed(.manifestsChanged([manifest]))
+    var id = InstanceID(1)
+    if row.from != .notRunning { id = world.make(mail, row.from, isAware: isAware) }
+    // Something goes on, so that what is to come to the background can be seen there.
+    if row.to == .background, row.from.isForeground { world.begin(id) }
+    world.forget()
+
+    world.bringAbout(row.cause, mail, id)
+    if row.from == .notRunning, isAware {
+      #expect(world.delivered(id).isEmpty, "nothing is said before it listens")
+      world.ask { .openStream($0, id, named: mail.id) }
+    }
+    if row.to != .notRunning {
+      #expect(world.state(id) == row.to, "the transition waits for nobody")
+    }
+    if row.from == .notRunning { #expect(world.status(id)?.isAware == isAware) }
+    while world.acknowledge(id) {}
+
+    #expect(world.delivered(id) == (isAware ? row.callbacks : []))
+    if row.to == .notRunning {
+      #expect(world.state(id) == .notRunning)
+      #expect(world.ends(of: mail).count == 1)
+    }
+    let transitions = world.changes(of: mail).compactMap { change -> ApplicationState? in
+      if case .transition(let from, let to, _) = change, from == row.from { to } else { nil }
+    }
+    #expect(transitions == [row.to])
+  }
+
+  @Test("didFinishLaunching(reason): a launch's reason comes with it and no other callback")
+  func launchReason() {
+    var world = World()
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.ask { .launch($0, mail, target: .foreground, reason: .location) }
+    let id = InstanceID(1)
+    let reply = world.ask { .openStream($0, id, named: mail.id) }
+    guard case .registered(let registration)? = reply else {
+      Issue.record("the stream was refused")
+      return
+    }
+    #expect(registration.launchReason == .location)
+    world.acknowledgeAll(id)
+    let reasons = world.effects.compactMap { effect -> LaunchReason?? in
+      if case .deliver(_, _, let reason) = effect { .some(reason) } else { nil }
+    }
+    #expect(reasons == [.location, nil])
+  }
+
+  @Test("suspended, terminated: killed without notice, and not resumed by what comes late")
+  func suspendedIsKilled() {
+    var world = World()
+    let id = world.make(mail, .suspended, isAware: false)
+    world.killing = .never
+    world.forget()
+    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .openStream($0, id, named: mail.id) }
+    world.feed(.activityBegan(id, .event))
+    #expect(world.effects.contains(.kill(id)))
+    #expect(!world.effects.contains(.resume(id)))
+    #expect(!world.effects.contains(.terminate(id)))
+    #expect(world.delivered(id).isEmpty)
+    #expect(world.state(id) == .suspended)
+  }
+}
+
+/// What may be asked for, and the causes that the table has for it.
+enum Request: String, CaseIterable {
+  case activate, deactivate, sendToBackground, terminate
+
+  var cause: TransitionCause {
+    switch self {
+    case .activate: .activate
+    case .deactivate: .interruption
+    case .sendToBackground: .sendAway
+    case .terminate: .terminate
+    }
+  }
+
+  var rows: [Cause] {
+    switch self {
+    case .activate: [.activated, .interruptionOver, .launchedToForeground]
+    case .deactivate: [.interrupted]
+    case .sendToBackground: [.sentAway]
+    case .terminate: [.terminated]
+    }
+  }
+
+  func event(_ request: RequestID, _ app: ApplicationKey) -> Event {
+    switch self {
+    case .activate: .activate(request, app)
+    case .deactivate: .deactivate(request, app)
+    case .sendToBackground: .sendToBackground(request, app)
+    case .terminate: .terminate(request, app, byUser: false)
+    }
+  }
+}
+
+/// A pair of a state and a request that has no row.
+struct Missing: CustomTestStringConvertible {
+  let state: ApplicationState
+  let request: Request
+  var testDescription: String { "\(state) | \(request.rawValue)" }
+
+  static let all: [Missing] = ApplicationState.allCases.flatMap { state in
+    Request.allCases.compactMap { request in
+      let isRow = table.contains { $0.from == state && request.rows.contains($0.cause) }
+      return isRow ? nil : Missing(state: state, request: request)
+    }
+  }
+}
+
+@Suite("§2 what is not in the table")
+struct RefusedTransitionTests {
+  @Test(
+    "Any other transition is refused, with an error that names the state",
+    arguments: Missing.all, [true, false])
+  func refused(_ missing: Missing, isAware: Bool) {
+    var world = World()
+    _ = world.make(mail, missing.state, isAware: isAware)
+    let before = world.scheduler.statuses(at: world.now)
+    let reply = world.ask { missing.request.event($0, mail) }
+    let refusal = Refusal.invalidTransition(from: missing.state, cause: missing.request.cause)
+    #expect(reply == .refused(refusal))
+    #expect(world.scheduler.statuses(at: world.now) == before)
+    #expect(world.changes(of: mail).last == .refused(refusal))
+  }
+
+  @Test("nine pairs of a state and a request have no row")
+  func complement() {
+    #expect(Missing.all.count == 9)
+  }
+
+  @Test(
+    "At most one running instance: launch, register and adopt are refused while it runs",
+    arguments: [ApplicationState.active, .inactive, .background, .suspended])
+  func alreadyRunning(_ state: ApplicationState) {
+    var world = World()
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    let id = world.make(mail, state)
+    let pid = world.status(id)?.leader.pid ?? 0
+    let before = world.scheduler.statuses(at: world.now)
+    let leader = world.newLeader()
+    let adoption = Adoption(application: mail, leader: leader, target: .foreground, seat: seat0)
+    let refusal = Reply.refused(.alreadyRunning(pid: pid))
+    #expect(world.ask { .launch($0, mail, target: .foreground, reason: .user) } == refusal)
+    #expect(world.ask { .launch($0, mail, target: .background, reason: .boot) } == refusal)
+    #expect(
+      world.ask { .register($0, mail, leader, target: .foreground, seat: seat0) } == refusal)
+    #expect(world.ask { .adopt($0, adoption) } == refusal)
+    #expect(world.scheduler.statuses(at: world.now) == before)
+  }
+
+  @Test(
+    "reports that nothing waits for change nothing", arguments: ApplicationState.allCases)
+  func staleReports(_ state: ApplicationState) {
+    var world = World()
+    let id = world.make(mail, state)
+    let before = world.scheduler.statuses(at: world.now)
+    world.feed(.suspensionCompleted(id))
+    world.feed(.suspensionFailed(id, reason: "late"))
+    world.feed(.tracerChecked(id, isTraced: true))
+    world.feed(.tracerChecked(id, isTraced: false))
+    world.feed(.spawned(id, world.newLeader()))
+    world.feed(.spawnFailed(id, reason: "late"))
+    world.feed(.activityEnded(id, .event))
+    world.feed(.deadlineReached)
+    #expect(world.scheduler.statuses(at: world.now) == before)
+  }
+}

@@ -1,0 +1,249 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+/// What the policy's effects meet in a test: made-up processes at virtual instants.
+///
+/// Every event is followed by `checkInvariants()`, and every answer that the world owes (to
+/// `checkTracer`, `suspend`, `spawn`, `terminate`, `kill`) is given as its setting says.
+struct World {
+  /// When and how the world answers an effect.
+  enum Answer { case atOnce, never, failing }
+
+  var scheduler: Scheduler
+  private(set) var now = Instant(nanoseconds: 1_000_000_000_000)
+  /// All effects since the last ``forget()``, in order.
+  private(set) var effects: [Effect] = []
+
+  var suspending = Answer.atOnce
+  var spawning = Answer.atOnce
+  var tracerChecking = Answer.atOnce
+  var killing = Answer.atOnce
+  /// Whether processes exit at once on SIGTERM.
+  var obeysTerminate = false
+  /// Those that a debugger traces.
+  var traced: Set<InstanceID> = []
+
+  private var requestLast: UInt64 = 0
+  private var pidLast: Int32 = 100
+  private(set) var inFlight: [InstanceID: Callback] = [:]
+
+  init(_ change: (inout Policy) -> Void = { _ in }) {
+    var policy = Policy()
+    change(&policy)
+    scheduler = Scheduler(policy: policy)
+  }
+
+  // MARK: Events
+
+  /// Feeds one event and all answers that follow from it.
+  @discardableResult
+  mutating func feed(_ event: Event) -> [Effect] {
+    var caused: [Effect] = []
+    var events = [event]
+    while !events.isEmpty {
+      let fresh = scheduler.handle(events.removeFirst(), at: now)
+      scheduler.checkInvariants()
+      caused += fresh
+      for effect in fresh {
+        if let answer = answer(to: effect) { events.append(answer) }
+      }
+    }
+    effects += caused
+    return caused
+  }
+
+  private mutating func answer(to effect: Effect) -> Event? {
+    switch effect {
+    case .deliver(let id, let callback, _):
+      inFlight[id] = callback
+      return nil
+    case .spawn(let id, _, _):
+      return answer(spawning, .spawned(id, newLeader()), .spawnFailed(id, reason: "no such file"))
+    case .suspend(let id):
+      return answer(
+        suspending, .suspensionCompleted(id), .suspensionFailed(id, reason: "a thread runs"))
+    case .terminate(let id):
+      return obeysTerminate ? .leaderExited(id, .exited(code: 0)) : nil
+    case .kill(let id):
+      return answer(killing, .leaderExited(id, .signaled(9)), .signalFailed(id, reason: "EPERM"))
+    case .checkTracer(let id):
+      let checked = Event.tracerChecked(id, isTraced: traced.contains(id))
+      return answer(tracerChecking, checked, checked)
+    case .reply, .expire, .manage, .resume, .release, .record:
+      return nil
+    }
+  }
+
+  private func answer(_ how: Answer, _ success: Event, _ failure: Event) -> Event? {
+    switch how {
+    case .atOnce: success
+    case .never: nil
+    case .failing: failure
+    }
+  }
+
+  mutating func newRequest() -> RequestID {
+    requestLast += 1
+    return RequestID(requestLast)
+  }
+
+  mutating func newLeader() -> Leader {
+    pidLast += 1
+    return Leader(pid: pidLast, startTime: UInt64(pidLast) * 7)
+  }
+
+  /// Feeds a request. Returns its answer; records an issue where it is answered more than once.
+  @discardableResult
+  mutating func ask(_ event: (RequestID) -> Event) -> Reply? {
+    let request = newRequest()
+    let replies = feed(event(request)).compactMap { effect -> Reply? in
+      if case .reply(request, let reply) = effect { reply } else { nil }
+    }
+    #expect(replies.count <= 1, "a request is answered once")
+    return replies.first
+  }
+
+  // MARK: Time
+
+  /// Goes on by `duration`, with a timer that always fires on time.
+  mutating func advance(by duration: Duration) {
+    let target = now.advanced(by: duration)
+    while let next = scheduler.nextDeadline, next <= target {
+      now = max(now, next)
+      feed(.deadlineReached)
+      #expect(
+        scheduler.nextDeadline.map { $0 > now } ?? true,
+        "a deadline that was handled may not remain due")
+    }
+    now = target
+  }
+
+  /// The machine sleeps: no timer fires before the end.
+  mutating func sleep(for duration: Duration) {
+    now = now.advanced(by: duration)
+    feed(.deadlineReached)
+    #expect(scheduler.nextDeadline.map { $0 > now } ?? true)
+  }
+
+  mutating func forget() { effects = [] }
+
+  // MARK: Applications
+
+  @discardableResult
+  mutating func register(_ app: ApplicationKey, in target: LaunchTarget = .foreground)
+    -> InstanceID
+  {
+    let leader = newLeader()
+    guard
+      case .registered(let registration)? = ask({
+        .register($0, app, leader, target: target, seat: seat0)
+      })
+    else {
+      Issue.record("\(app.id) could not register")
+      return InstanceID(0)
+    }
+    return registration.instance
+  }
+
+  @discardableResult
+  mutating func adopt(
+    _ app: ApplicationKey, in target: LaunchTarget = .foreground, task: String? = nil,
+    modes: [BackgroundMode] = []
+  ) -> InstanceID {
+    let adoption = Adoption(
+      application: app, leader: newLeader(), target: target, seat: seat0, backgroundTask: task,
+      backgroundModes: modes)
+    guard case .started(let id, _)? = ask({ .adopt($0, adoption) }) else {
+      Issue.record("\(app.id) could not be adopted")
+      return InstanceID(0)
+    }
+    return id
+  }
+
+  /// Acknowledges every callback of an instance until none is left.
+  mutating func acknowledgeAll(_ id: InstanceID) {
+    while status(id)?.callbacksPending ?? 0 > 0, acknowledge(id) {}
+  }
+
+  /// Acknowledges the callback in flight. Returns whether there was one.
+  @discardableResult
+  mutating func acknowledge(_ id: InstanceID) -> Bool {
+    guard let callback = inFlight.removeValue(forKey: id) else { return false }
+    return ask { .acknowledge($0, id, callback.id) } == .done
+  }
+
+  @discardableResult
+  mutating func begin(_ id: InstanceID, _ name: String? = nil) -> TaskID {
+    guard case .began(let task, _)? = ask({ .beginBackgroundTask($0, id, name: name) }) else {
+      Issue.record("no task was granted")
+      return TaskID(0)
+    }
+    return task
+  }
+
+  @discardableResult
+  mutating func end(_ id: InstanceID, _ task: TaskID) -> Reply? {
+    ask { .endBackgroundTask($0, id, task) }
+  }
+
+  /// Brings a new application to a state, everything acknowledged. In `background` it has one
+  /// outstanding task, whose id is 1.
+  mutating func make(
+    _ app: ApplicationKey, _ state: ApplicationState, isAware: Bool = true
+  ) -> InstanceID {
+    let id = isAware ? register(app) : adopt(app)
+    acknowledgeAll(id)
+    if state == .notRunning { feed(.leaderExited(id, .exited(code: 0))) }
+    if state == .inactive { ask { .deactivate($0, app) } }
+    if state == .background { begin(id, "work") }
+    if state == .background || state == .suspended { ask { .sendToBackground($0, app) } }
+    acknowledgeAll(id)
+    #expect(scheduler.state(of: id) == state)
+    return id
+  }
+
+  // MARK: What came of it
+
+  func state(_ id: InstanceID) -> ApplicationState { scheduler.state(of: id) }
+  func status(_ id: InstanceID) -> InstanceStatus? { scheduler.instanceStatus(id, at: now) }
+  func lastEnd(_ app: ApplicationKey) -> End? { scheduler.status(of: app, at: now)?.lastEnd }
+
+  /// The callbacks that were delivered to an instance.
+  func delivered(_ id: InstanceID) -> [CallbackKind] {
+    effects.compactMap {
+      if case .deliver(id, let callback, _) = $0 { callback.kind } else { nil }
+    }
+  }
+
+  /// The tasks whose expiration handler was called.
+  func expired(_ id: InstanceID) -> [TaskID] {
+    effects.compactMap { if case .expire(id, let task, _) = $0 { task } else { nil } }
+  }
+
+  func changes(of app: ApplicationKey) -> [Record.Change] {
+    effects.compactMap {
+      if case .record(let record) = $0, record.application == app { record.change } else { nil }
+    }
+  }
+
+  func ends(of app: ApplicationKey) -> [EndReason] {
+    changes(of: app).compactMap { if case .ended(let reason) = $0 { reason } else { nil } }
+  }
+
+  /// Where an effect first stands among those since the last ``forget()``.
+  func position(of effect: Effect) -> Int? { effects.firstIndex(of: effect) }
+}
+
+let seat0 = SeatID("seat0")
+
+func key(_ name: String, uid: UInt32 = 1000) -> ApplicationKey {
+  guard let id = ApplicationID(name) else { preconditionFailure("\(name) is no id") }
+  return ApplicationKey(id, owner: UserID(uid))
+}
+
+let mail = key("org.example.mail")
+let music = key("org.example.music")
+let maps = key("org.example.maps")
+
+let nanosecond = Duration.nanoseconds(1)
