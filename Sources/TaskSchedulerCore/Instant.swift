@@ -24,10 +24,11 @@ public struct Instant: Hashable, Comparable, Sendable, Codable {
   public func advanced(by duration: Duration) -> Instant {
     let (seconds, attoseconds) = duration.components
     precondition(seconds >= 0 && attoseconds >= 0, "time only goes forward")
-    let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, carry) = nanoseconds.addingReportingOverflow(
-      overflow ? .max : whole + UInt64(attoseconds / 1_000_000_000))
-    return Instant(nanoseconds: overflow || carry ? .max : sum)
+    let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    let (added, isTooFar) = nanoseconds.addingReportingOverflow(whole)
+    let (sum, isTooFarByParts) = added.addingReportingOverflow(
+      UInt64(attoseconds / 1_000_000_000))
+    return Instant(nanoseconds: isTooLong || isTooFar || isTooFarByParts ? .max : sum)
   }
 
   /// How long it is from this instant to `later`; zero if `later` is past.

@@ -52,9 +52,24 @@ public struct Policy: Hashable, Sendable, Codable {
 
   public init() {}
 
-  /// The relations that must hold between limits, as sentences; empty where all do.
+  /// The bounds of the limits and the relations that must hold between them, as sentences that say
+  /// which do not; empty where all hold. No other policy may be handed to a ``Scheduler``.
   public var problems: [String] {
-    var problems: [String] = []
+    let durations: [(String, Duration)] = [
+      ("CallbackTimeout", callbackTimeout), ("TerminateTimeout", terminateTimeout),
+      ("BackgroundTime", backgroundTime), ("LaunchTime", launchTime),
+      ("SuspendRetryInterval", suspendRetryInterval),
+      ("TracerCheckInterval", tracerCheckInterval),
+    ]
+    let quotas = [
+      ("MaxTasksPerApplication", tasksPerApplicationMax),
+      ("MaxApplicationsPerUser", applicationsPerUserMax),
+      ("MaxQueuedCallbacks", queuedCallbacksMax),
+    ]
+    var problems = durations.filter { $0.1 <= .zero }.map { "\($0.0) must be longer than 0" }
+    problems += quotas.filter { $0.1 < 1 }.map { "\($0.0) must be at least 1" }
+    if endedApplicationsMax < 0 { problems.append("MaxEndedApplications must be at least 0") }
+    if expirationLead < .zero { problems.append("ExpirationLead must be at least 0") }
     if expirationLead >= backgroundTime {
       problems.append("ExpirationLead must be shorter than BackgroundTime")
     }

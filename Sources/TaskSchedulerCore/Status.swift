@@ -1,5 +1,6 @@
 // What may be asked of the scheduler. Asking changes nothing.
 
+/// An application as it stands, running or not.
 public struct ApplicationStatus: Hashable, Sendable {
   public var key: ApplicationKey
   public var displayName: String?
@@ -15,6 +16,7 @@ public struct ApplicationStatus: Hashable, Sendable {
   public var lastEnd: End?
 }
 
+/// A running instance as it stands.
 public struct InstanceStatus: Hashable, Sendable {
   public var id: InstanceID
   public var leader: Leader
