@@ -39,7 +39,8 @@ extension Instance {
       tracer = .present(nextCheck: turn.now.advanced(by: turn.policy.tracerCheckInterval))
     } else {
       tracer = .absent
-      if heldBefore { restartLimits(in: &turn) } else { enforceLimits(in: &turn) }
+      if heldBefore { restartLimits(in: &turn) }
+      enforceLimits(in: &turn)
     }
   }
 
