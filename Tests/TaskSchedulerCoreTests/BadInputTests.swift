@@ -1,0 +1,268 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§15.7 bad input gets an error that names what was wrong, and changes nothing")
+struct BadInputTests {
+  private let stranger = InstanceID(99)
+
+  @Test("requests of unknown instances are answered with the state notRunning")
+  func unknownInstances() {
+    var world = World()
+    _ = world.make(mail, .background)
+    let before = world.scheduler.statuses(at: world.now)
+    let refusal = Reply.refused(.invalidState(.notRunning))
+    #expect(world.ask { .acknowledge($0, stranger, CallbackID(1)) } == refusal)
+    #expect(world.ask { .beginBackgroundTask($0, stranger, name: "x") } == refusal)
+    #expect(world.ask { .endBackgroundTask($0, stranger, TaskID(1)) } == refusal)
+    #expect(world.ask { .openStream($0, stranger, named: mail.id) } == refusal)
+    #expect(world.scheduler.statuses(at: world.now) == before)
+  }
+
+  @Test("events of unknown instances are of no effect")
+  func unknownEvents() {
+    var world = World()
+    _ = world.make(mail, .background)
+    let before = world.scheduler.statuses(at: world.now)
+    world.forget()
+    let leader = world.newLeader()
+    let events: [Event] = [
+      .streamClosed(stranger), .spawned(stranger, leader),
+      .spawnFailed(stranger, reason: "x"), .leaderExited(stranger, .unknown),
+      .suspensionCompleted(stranger), .suspensionFailed(stranger, reason: "x"),
+      .signalFailed(stranger, reason: "x"), .tracerChecked(stranger, isTraced: true),
+      .activityBegan(stranger, .event), .activityEnded(stranger, .audio), .deadlineReached,
+    ]
+    for event in events { world.feed(event) }
+    #expect(world.effects.isEmpty)
+    #expect(world.scheduler.statuses(at: world.now) == before)
+  }
+
+  @Test("calls of an instance that has ended, whose application runs again, reach nobody")
+  func endedInstance() {
+    var world = World()
+    let old = world.make(mail, .background)
+    world.feed(.leaderExited(old, .exited(code: 0)))
+    let new = world.make(mail, .background)
+    #expect(old != new)
+    let before = world.scheduler.statuses(at: world.now)
+    #expect(world.end(old, TaskID(1)) == .refused(.invalidState(.notRunning)))
+    world.feed(.leaderExited(old, .signaled(9)))
+    world.feed(.suspensionCompleted(old))
+    #expect(world.scheduler.statuses(at: world.now) == before)
+  }
+
+  @Test("unknown applications are refused by name", arguments: Request.allCases)
+  func unknownApplications(_ request: Request) {
+    var world = World()
+    _ = world.make(mail, .active)
+    let before = world.scheduler.statuses(at: world.now)
+    let others = key(mail.id.name, uid: 2000)
+    for app in [music, others] {
+      #expect(world.ask { request.event($0, app) } == .refused(.unknownApplication(app)))
+    }
+    #expect(world.scheduler.statuses(at: world.now) == before)
+  }
+
+  @Test("launching what no manifest of that owner names is refused")
+  func notLaunchable() {
+    var world = World()
+    let command = Manifest(id: music.id, owner: music.owner, isLaunchable: false)
+    world.feed(
+      .manifestsChanged([command, Manifest(id: maps.id, owner: maps.owner)]))
+    _ = world.make(mail, .notRunning)
+    let others = key(maps.id.name, uid: 2000)
+    _ = world.make(others, .notRunning)
+    for app in [mail, music, others] {
+      let reply = world.ask { .launch($0, app, target: .foreground, reason: .user) }
+      #expect(reply == .refused(.notLaunchable))
+    }
+    #expect(
+      world.ask { .launch($0, key("org.example.x"), target: .foreground, reason: .user) }
+        == .refused(.unknownApplication(key("org.example.x"))))
+  }
+
+  @Test("a launch that fails is answered with the reason, and leaves the application launchable")
+  func launchFails() {
+    var world = World()
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    let before = world.scheduler.statuses(at: world.now)
+    world.spawning = .failing
+    let refusal = Reply.refused(.launchFailed(reason: "no such file"))
+    for _ in 1...2 {
+      #expect(
+        world.ask { .launch($0, mail, target: .foreground, reason: .user) } == refusal)
+    }
+    #expect(world.scheduler.statuses(at: world.now) == before)
+  }
+
+  @Test("register, adopt, launch and terminate while it is being launched are refused")
+  func whileLaunching() {
+    var world = World()
+    world.spawning = .never
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    let request = world.newRequest()
+    world.feed(.launch(request, mail, target: .foreground, reason: .user))
+    let leader = world.newLeader()
+    let adoption = Adoption(application: mail, leader: leader, target: .foreground, seat: seat0)
+    let refusal = Reply.refused(.invalidTransition(from: .notRunning, cause: .launch))
+    #expect(
+      world.ask { .register($0, mail, leader, target: .foreground, seat: seat0) } == refusal)
+    #expect(world.ask { .adopt($0, adoption) } == refusal)
+    #expect(world.ask { .activate($0, mail) } == refusal)
+    #expect(
+      world.ask { .terminate($0, mail, byUser: false) }
+        == .refused(.invalidTransition(from: .notRunning, cause: .terminate)))
+    let started = world.feed(.spawned(InstanceID(1), leader))
+    #expect(started.contains(.reply(request, .started(InstanceID(1), leader))))
+  }
+
+  @Test("a program reported as executed twice is started once")
+  func spawnedTwice() {
+    var world = World()
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.ask { .launch($0, mail, target: .foreground, reason: .user) }
+    #expect(world.feed(.spawned(InstanceID(1), world.newLeader())).isEmpty)
+  }
+
+  @Test("naming another application at one's stream is refused, and opens nothing")
+  func wrongApplication() {
+    var world = World()
+    let id = world.make(mail, .active, isAware: false)
+    let reply = world.ask { .openStream($0, id, named: music.id) }
+    #expect(reply == .refused(.wrongApplication(registeredAs: mail.id)))
+    #expect(world.status(id)?.isAware == false)
+  }
+
+  @Test("MaxQueuedCallbacks: past it no more changes of state are asked of a silent application")
+  func queuedCallbacks() {
+    var world = World { $0.queuedCallbacksMax = 5 }
+    let id = world.register(mail)
+    var replies: [Reply?] = []
+    for _ in 1...5 {
+      replies.append(world.ask { .deactivate($0, mail) })
+      replies.append(world.ask { .activate($0, mail) })
+    }
+    let refusal = Refusal.quotaExceeded(name: "MaxQueuedCallbacks", limit: 5)
+    #expect(replies.filter { $0 == .done }.count == 3)
+    #expect(replies.contains(.refused(refusal)))
+    #expect(world.status(id)?.callbacksPending == 5)
+    #expect(world.ask { .terminate($0, mail, byUser: false) } == nil, "ended it can always be")
+    #expect(world.status(id)?.ending == .terminatedByOperator)
+  }
+
+  @Test("§16 MaxApplicationsPerUser: one user's applications take nothing from another's")
+  func applicationsPerUser() {
+    var world = World { $0.applicationsPerUserMax = 2 }
+    let first = world.register(mail)
+    world.adopt(music)
+    let leader = world.newLeader()
+    let refusal = Reply.refused(.quotaExceeded(name: "MaxApplicationsPerUser", limit: 2))
+    #expect(
+      world.ask { .register($0, maps, leader, target: .foreground, seat: seat0) } == refusal)
+    #expect(world.scheduler.status(of: maps, at: world.now) == nil)
+    world.register(key("org.example.maps", uid: 2000))
+    world.feed(.leaderExited(first, .exited(code: 0)))
+    world.register(maps)
+  }
+
+  @Test("MaxApplicationsPerUser counts launches under way")
+  func launchesCount() {
+    var world = World { $0.applicationsPerUserMax = 1 }
+    world.spawning = .never
+    let manifests = [mail, music].map { Manifest(id: $0.id, owner: $0.owner) }
+    world.feed(.manifestsChanged(manifests))
+    #expect(world.ask { .launch($0, mail, target: .foreground, reason: .user) } == nil)
+    let refusal = Reply.refused(.quotaExceeded(name: "MaxApplicationsPerUser", limit: 1))
+    #expect(world.ask { .launch($0, music, target: .foreground, reason: .user) } == refusal)
+    world.feed(.spawnFailed(InstanceID(1), reason: "no such file"))
+    #expect(world.ask { .launch($0, music, target: .foreground, reason: .user) } == nil)
+  }
+
+  @Test("the same id run by two users is two applications")
+  func twoOwners() {
+    var world = World()
+    let others = key(mail.id.name, uid: 2000)
+    let first = world.make(mail, .background)
+    let second = world.make(others, .background)
+    #expect(world.scheduler.owners(of: mail.id) == [UserID(1000), UserID(2000)])
+    world.end(second, TaskID(1))
+    #expect(world.state(second) == .suspended)
+    #expect(world.state(first) == .background)
+  }
+
+  @Test("names that are no reverse-DNS id", arguments: [
+    "", ".", "mail", "org.", ".org", "org..mail", "org.ex ample", "org.exämple", "org/mail.x",
+    "org.example\u{0}", "a." + String(repeating: "b", count: 249),
+  ])
+  func ids(_ name: String) {
+    #expect(ApplicationID(name) == nil)
+  }
+
+  @Test("the longest id has 250 bytes")
+  func longestID() {
+    #expect(ApplicationID("a." + String(repeating: "b", count: 248)) != nil)
+  }
+}
+
+@Suite("the policy's bounds, and time")
+struct PolicyTests {
+  @Test("the defaults are the contract's")
+  func defaults() {
+    let policy = Policy()
+    #expect(policy.problems.isEmpty)
+    #expect(policy.callbackTimeout == .seconds(6))
+    #expect(policy.terminateTimeout == .seconds(5))
+    #expect(policy.backgroundTime == .seconds(600))
+    #expect(policy.expirationLead == .seconds(5))
+    #expect(policy.tasksPerApplicationMax == 1024)
+  }
+
+  @Test("each setting outside its bounds is named")
+  func bounds() {
+    var policy = Policy()
+    policy.expirationLead = policy.backgroundTime
+    #expect(policy.problems == ["ExpirationLead must be shorter than BackgroundTime"])
+    policy = Policy()
+    policy.callbackTimeout = .zero
+    policy.tracerCheckInterval = .seconds(-1)
+    policy.tasksPerApplicationMax = 0
+    policy.expirationLead = .seconds(-1)
+    #expect(
+      policy.problems == [
+        "CallbackTimeout must be longer than 0", "TracerCheckInterval must be longer than 0",
+        "MaxTasksPerApplication must be at least 1", "ExpirationLead must be at least 0",
+      ])
+  }
+
+  @Test(
+    "an instant never passes the end of time",
+    arguments: [
+      Duration.seconds(Int64.max), .seconds(18_446_744_073) + .nanoseconds(999_999_999),
+      .nanoseconds(Int64.max) + .nanoseconds(Int64.max),
+    ])
+  func endOfTime(_ duration: Duration) {
+    #expect(Instant(nanoseconds: 2).advanced(by: duration) == Instant(nanoseconds: .max))
+  }
+
+  @Test("durations and instants agree to the nanosecond")
+  func arithmetic() {
+    let start = Instant(nanoseconds: 5)
+    let later = start.advanced(by: .seconds(3) + .nanoseconds(7))
+    #expect(later.nanoseconds == 3_000_000_012)
+    #expect(start.duration(to: later) == .nanoseconds(3_000_000_007))
+    #expect(later.duration(to: start) == .zero)
+    #expect(start.duration(to: Instant(nanoseconds: .max)) == .nanoseconds(Int64.max))
+  }
+
+  @Test("limits at the end of time are never due, and trap nothing")
+  func unlimited() {
+    var world = World {
+      $0.callbackTimeout = .seconds(Int64.max)
+      $0.backgroundTime = .seconds(Int64.max)
+    }
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(1_000_000))
+    #expect(world.state(id) == .background)
+  }
+}

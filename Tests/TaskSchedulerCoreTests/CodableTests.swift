@@ -1,0 +1,136 @@
+import FoundationEssentials
+import Testing
+
+@testable import TaskSchedulerCore
+
+private let one = RequestID(.max)
+private let instance = InstanceID(7)
+private let leader = Leader(pid: 4711, startTime: .max)
+
+extension Event {
+  /// The number of its case. A new case is given the next, and a sample below.
+  fileprivate var caseNumber: Int {
+    switch self {
+    case .register: 0
+    case .openStream: 1
+    case .streamClosed: 2
+    case .acknowledge: 3
+    case .beginBackgroundTask: 4
+    case .endBackgroundTask: 5
+    case .launch: 6
+    case .adopt: 7
+    case .activate: 8
+    case .deactivate: 9
+    case .sendToBackground: 10
+    case .terminate: 11
+    case .spawned: 12
+    case .spawnFailed: 13
+    case .leaderExited: 14
+    case .suspensionCompleted: 15
+    case .suspensionFailed: 16
+    case .signalFailed: 17
+    case .tracerChecked: 18
+    case .activityBegan: 19
+    case .activityEnded: 20
+    case .deadlineReached: 21
+    case .policyChanged: 22
+    case .manifestsChanged: 23
+    case .stop: 24
+    }
+  }
+
+  fileprivate static let samples: [Event] = [
+    .register(one, mail, leader, target: .background, seat: seat0),
+    .openStream(one, instance, named: mail.id), .streamClosed(instance),
+    .acknowledge(one, instance, CallbackID(3)),
+    .beginBackgroundTask(one, instance, name: "sync \"ü\""),
+    .beginBackgroundTask(one, instance, name: nil),
+    .endBackgroundTask(one, instance, TaskID(.max)),
+    .launch(nil, mail, target: .foreground, reason: .operator),
+    .launch(one, mail, target: .background, reason: .boot),
+    .adopt(
+      one,
+      Adoption(
+        application: mail, leader: leader, target: .foreground, seat: seat0,
+        backgroundTask: "command", backgroundModes: BackgroundMode.allCases)),
+    .activate(nil, mail), .deactivate(one, mail), .sendToBackground(one, mail),
+    .terminate(one, mail, byUser: true), .spawned(instance, leader),
+    .spawnFailed(instance, reason: "execve: ENOENT"),
+    .leaderExited(instance, .exited(code: -1)), .leaderExited(instance, .signaled(11)),
+    .leaderExited(instance, .unknown), .suspensionCompleted(instance),
+    .suspensionFailed(instance, reason: ""), .signalFailed(instance, reason: "EPERM"),
+    .tracerChecked(instance, isTraced: true), .activityBegan(instance, .audio),
+    .activityEnded(instance, .event), .deadlineReached, .policyChanged(Policy()),
+    .manifestsChanged([
+      Manifest(
+        id: mail.id, displayName: "Mail", owner: mail.owner, namesUser: true,
+        backgroundModes: [.voip], multitasking: false, isLaunchable: false)
+    ]), .stop,
+  ]
+}
+
+extension Effect {
+  fileprivate var caseNumber: Int {
+    switch self {
+    case .reply: 0
+    case .deliver: 1
+    case .expire: 2
+    case .spawn: 3
+    case .manage: 4
+    case .suspend: 5
+    case .resume: 6
+    case .terminate: 7
+    case .kill: 8
+    case .release: 9
+    case .checkTracer: 10
+    case .record: 11
+    }
+  }
+
+  /// The name of its case.
+  var name: String {
+    let names = [
+      "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
+      "release", "checkTracer", "record",
+    ]
+    return names[caseNumber]
+  }
+}
+
+@Suite("the journal's form: what is written is read again unchanged")
+struct CodableTests {
+  private func roundTrip<Value: Codable>(_ value: Value) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
+  }
+
+  @Test("every event", arguments: Event.samples)
+  func event(_ event: Event) throws {
+    #expect(try roundTrip(event) == event)
+  }
+
+  @Test("no case of an event is left out")
+  func everyCase() {
+    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...24))
+  }
+
+  @Test("every effect that a walk brings about, of every case")
+  func effects() throws {
+    var seen: Set<Int> = []
+    for seed in 1...4 as ClosedRange<UInt64> {
+      var walk = Walk(seed: seed)
+      walk.run(steps: 600)
+      for effect in walk.world.effects { seen.insert(effect.caseNumber) }
+      #expect(try roundTrip(walk.world.effects) == walk.world.effects)
+    }
+    let expiration = Effect.expire(instance, TaskID(3), remaining: .milliseconds(1))
+    #expect(try roundTrip(expiration) == expiration)
+    #expect(seen.union([expiration.caseNumber]) == Set(0...11))
+  }
+
+  @Test("an application's id that is none is refused when it is read")
+  func badID() {
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(ApplicationID.self, from: Data("\"no id\"".utf8))
+    }
+  }
+}

@@ -1,0 +1,237 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+/// SplitMix64 (Steele, Lea, Flood 2014): the seed decides everything.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// A long walk of valid and invalid events over a few applications of two users.
+struct Walk {
+  var world = World {
+    $0.tasksPerApplicationMax = 4
+    $0.queuedCallbacksMax = 6
+    $0.applicationsPerUserMax = 3
+    $0.endedApplicationsMax = 2
+  }
+  private var generator: SeededGenerator
+  private var asked: [RequestID] = []
+  private let apps = [1000, 2000].flatMap { uid in
+    ["mail", "music", "maps", "chat"].map { key("org.example.\($0)", uid: uid) }
+  }
+
+  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+  mutating func run(steps: Int) {
+    for _ in 0..<steps {
+      step()
+      checkSeats()
+    }
+    world.feed(.stop)
+    checkReplies()
+    checkConversations()
+  }
+
+  private mutating func pick<Element>(_ elements: [Element]) -> Element {
+    elements[Int.random(in: 0..<elements.count, using: &generator)]
+  }
+
+  private mutating func request() -> RequestID {
+    let request = world.newRequest()
+    asked.append(request)
+    return request
+  }
+
+  /// One of the recent instances, or one that has never been.
+  private mutating func instance() -> InstanceID {
+    let last = world.scheduler.instanceIDLast
+    return InstanceID(UInt64.random(in: last > 8 ? last - 8...last + 1 : 0...last + 1,
+      using: &generator))
+  }
+
+  private mutating func step() {
+    let answers: [World.Answer] = [.atOnce, .atOnce, .atOnce, .never, .failing]
+    world.suspending = pick(answers)
+    world.spawning = pick(answers)
+    world.killing = pick(answers)
+    world.tracerChecking = pick(answers)
+    world.obeysTerminate = pick([true, false])
+    if pick([true, false, false, false]) { world.traced.insert(instance()) }
+    if pick([true, false]) { world.traced = [] }
+    switch Int.random(in: 0..<12, using: &generator) {
+    case 0...2: world.feed(operatorEvent())
+    case 3...6: world.feed(applicationEvent())
+    case 7, 8: _ = world.acknowledge(instance())
+    case 9: world.feed(report())
+    case 10: world.advance(by: pick([.zero, nanosecond, .seconds(1), .seconds(7)]))
+    case _: world.advance(by: pick([.seconds(6), .seconds(100), .seconds(594), .seconds(5)]))
+    }
+  }
+
+  private mutating func operatorEvent() -> Event {
+    let app = pick(apps)
+    switch Int.random(in: 0..<9, using: &generator) {
+    case 0, 1: return .activate(request(), app)
+    case 2: return .deactivate(request(), app)
+    case 3: return .sendToBackground(request(), app)
+    case 4: return .terminate(request(), app, byUser: pick([true, false]))
+    case 5:
+      let target = pick([LaunchTarget.foreground, .background])
+      return .launch(request(), app, target: target, reason: .operator)
+    case 6:
+      let target = pick([LaunchTarget.foreground, .background])
+      let adoption = Adoption(
+        application: app, leader: world.newLeader(), target: target, seat: seat0,
+        backgroundTask: pick([nil, "command"]), backgroundModes: pick([[], [.audio]]))
+      return .adopt(request(), adoption)
+    case 7:
+      let manifests = apps.prefix(Int.random(in: 0...4, using: &generator)).map {
+        Manifest(
+          id: $0.id, owner: $0.owner, backgroundModes: [.audio, .location],
+          multitasking: pick([true, true, false]))
+      }
+      return .manifestsChanged(Array(manifests))
+    case _:
+      var policy = world.scheduler.policy
+      policy.backgroundTime = pick([.seconds(600), .seconds(30)])
+      policy.multitaskingSupported = pick([true, true, false])
+      return .policyChanged(policy)
+    }
+  }
+
+  private mutating func applicationEvent() -> Event {
+    let id = instance()
+    let app = pick(apps)
+    switch Int.random(in: 0..<7, using: &generator) {
+    case 0:
+      let target = pick([LaunchTarget.foreground, .background])
+      return .register(request(), app, world.newLeader(), target: target, seat: seat0)
+    case 1:
+      let own = world.scheduler.application(of: id)?.id ?? app.id
+      return .openStream(request(), id, named: pick([own, own, app.id]))
+    case 2: return .streamClosed(id)
+    case 3, 4: return .beginBackgroundTask(request(), id, name: pick([nil, "sync"]))
+    case 5: return .endBackgroundTask(request(), id, TaskID(pick([0, 1, 2, 3, 4, 5])))
+    case _: return .acknowledge(request(), id, CallbackID(pick([0, 1, 2, 3])))
+    }
+  }
+
+  private mutating func report() -> Event {
+    let id = instance()
+    switch Int.random(in: 0..<9, using: &generator) {
+    case 0: return .spawned(id, world.newLeader())
+    case 1: return .spawnFailed(id, reason: "x")
+    case 2: return .leaderExited(id, pick([.exited(code: 1), .signaled(11), .unknown]))
+    case 3: return .suspensionCompleted(id)
+    case 4: return .suspensionFailed(id, reason: "x")
+    case 5: return .signalFailed(id, reason: "x")
+    case 6: return .tracerChecked(id, isTraced: pick([true, false]))
+    case 7: return .activityBegan(id, pick(Activity.allCases))
+    case _: return .activityEnded(id, pick(Activity.allCases))
+    }
+  }
+
+  // MARK: What holds, found out without the core's help
+
+  private func checkSeats() {
+    let active = world.scheduler.statuses(at: world.now).filter {
+      $0.state == .active && $0.instance?.ending == nil
+    }
+    #expect(active.count <= 1, "one application is active per seat")
+  }
+
+  /// Every request has exactly one answer by the time the scheduler has stopped.
+  private func checkReplies() {
+    var answers: [RequestID: Int] = [:]
+    for case .reply(let request, _) in world.effects { answers[request, default: 0] += 1 }
+    let unanswered = asked.filter { answers[$0] == nil }
+    #expect(unanswered.isEmpty, "a request without a reply")
+    #expect(answers.values.allSatisfy { $0 == 1 }, "a request with two replies")
+  }
+
+  /// Nothing is said to what is suspended or over, and transitions join on to each other.
+  private func checkConversations() {
+    var states: [ApplicationKey: ApplicationState] = [:]
+    var keys: [InstanceID: ApplicationKey] = [:]
+    var tasks: [InstanceID: Set<TaskID>] = [:]
+    for effect in world.effects {
+      switch effect {
+      case .manage(let id, _, let app):
+        #expect(keys.updateValue(app, forKey: id) == nil, "an instance's id is used once")
+      case .deliver(let id, _, _), .expire(let id, _, _):
+        let state = keys[id].flatMap { states[$0] }
+        #expect(state != .suspended && state != .notRunning)
+        if case .expire(_, let task, _) = effect {
+          #expect(tasks[id, default: []].insert(task).inserted, "a task expires once")
+        }
+      case .record(let record):
+        guard case .transition(let from, let to, _) = record.change else { continue }
+        #expect(states[record.application] ?? .notRunning == from)
+        states[record.application] = to
+      case .release(let id, _):
+        keys[id] = nil
+      case .reply, .spawn, .suspend, .resume, .terminate, .kill, .checkTracer:
+        continue
+      }
+    }
+    #expect(states.values.allSatisfy { $0 == .notRunning }, "the scheduler let go of all")
+  }
+}
+
+@Suite("any events in any order")
+struct WalkTests {
+  @Test("the invariants hold, every request is answered once", arguments: 1...16 as ClosedRange<UInt64>)
+  func walk(seed: UInt64) {
+    var walk = Walk(seed: seed)
+    walk.run(steps: 1000)
+  }
+
+  @Test("the walks come where they should: every end, refusal and effect occurs")
+  func coverage() {
+    var kinds: Set<String> = []
+    for seed in 1...10 as ClosedRange<UInt64> {
+      var walk = Walk(seed: seed)
+      walk.run(steps: 1000)
+      for effect in walk.world.effects {
+        kinds.insert(effect.name)
+        guard case .record(let record) = effect else { continue }
+        if case .ended(let reason) = record.change { kinds.insert(reason.name) }
+        if case .refused(let refusal) = record.change { kinds.insert(refusal.name) }
+      }
+    }
+    let expected: Set<String> = [
+      "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
+      "release", "checkTracer", "record",
+      "exited", "crashed", "terminatedByOperator", "terminatedByUser", "callbackTimeout",
+      "backgroundTimeExpired", "optedOut", "schedulerStopped",
+      "UnknownApplication", "InvalidTransition", "InvalidState", "AlreadyRunning", "Terminating",
+      "NotLaunchable", "LaunchFailed", "WrongApplication", "UnknownCallback", "UnknownTask",
+      "ModeNotDeclared", "QuotaExceeded", "MultitaskingNotSupported",
+    ]
+    #expect(expected.subtracting(kinds).isEmpty)
+  }
+
+  @Test("the same events at the same instants bring about the same effects")
+  func determinism() {
+    for seed in 100...101 as ClosedRange<UInt64> {
+      var first = Walk(seed: seed)
+      var second = Walk(seed: seed)
+      first.run(steps: 1000)
+      second.run(steps: 1000)
+      #expect(first.world.effects == second.world.effects)
+      var other = Walk(seed: seed + 1000)
+      other.run(steps: 1000)
+      #expect(first.world.effects != other.world.effects, "the walk depends on its seed")
+    }
+  }
+}
