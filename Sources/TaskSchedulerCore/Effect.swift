@@ -55,6 +55,7 @@ public struct Record: Hashable, Sendable, Codable {
   public var leader: Leader?
   public var change: Change
 
+  /// What changed.
   public enum Change: Hashable, Sendable, Codable {
     case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)
     case registered

@@ -87,7 +87,8 @@ extension Instance {
 
   // MARK: Callbacks (contract §3)
 
-  /// Sends callbacks, or leaves them waiting behind the one in flight. An unaware instance gets none.
+  /// Sends callbacks, or leaves them waiting behind the one in flight. An unaware instance gets
+  /// none.
   mutating func enqueue(_ kinds: [CallbackKind], in turn: inout Turn) {
     guard isAware, let callback = callbacks.enqueue(kinds, at: turn.now) else { return }
     deliver(callback, in: &turn)

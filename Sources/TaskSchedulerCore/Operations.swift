@@ -10,8 +10,8 @@ extension Scheduler {
       return launch(request, key, target: .foreground, reason: .user, in: &turn)
     }
     guard let instance = instances[id] else { preconditionFailure("an instance is lost") }
-    if let refusal = refusal(of: .activate, for: instance, from: [.inactive, .background, .suspended])
-    {
+    let others: [ApplicationState] = [.inactive, .background, .suspended]
+    if let refusal = refusal(of: .activate, for: instance, from: others) {
       return refuse(request, key, refusal, in: &turn)
     }
     vacate(instance.seat, in: &turn)

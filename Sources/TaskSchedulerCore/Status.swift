@@ -42,6 +42,7 @@ extension Scheduler {
     return recent + rest.compactMap { status($0, position: nil, at: now) }
   }
 
+  /// One application; nil where it is not known.
   public func status(of key: ApplicationKey, at now: Instant) -> ApplicationStatus? {
     status(key, position: applications.switcher.firstIndex(of: key).map { $0 + 1 }, at: now)
   }
@@ -56,6 +57,7 @@ extension Scheduler {
     instances[id]?.application
   }
 
+  /// A running instance; nil once it has ended.
   public func instanceStatus(_ id: InstanceID, at now: Instant) -> InstanceStatus? {
     instances[id].map { status($0, at: now) }
   }
