@@ -20,7 +20,9 @@ struct BackgroundTaskTests {
     #expect(world.status(id)?.tasks.last?.name == "upload")
   }
 
-  @Test("… and in no other: suspended, notRunning", arguments: [ApplicationState.suspended, .notRunning])
+  @Test(
+    "… and in no other: suspended, notRunning",
+    arguments: [ApplicationState.suspended, .notRunning])
   func otherState(_ state: ApplicationState) {
     var world = World()
     let id = world.make(mail, state)

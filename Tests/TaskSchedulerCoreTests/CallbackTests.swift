@@ -50,7 +50,8 @@ struct CallbackTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("acknowledged one nanosecond before the limit: not killed", arguments: CallbackKind.allCases)
+  @Test(
+    "acknowledged one nanosecond before the limit: not killed", arguments: CallbackKind.allCases)
   func inTime(_ kind: CallbackKind) {
     var (world, id) = world(awaiting: kind)
     world.advance(by: .seconds(6) - nanosecond)

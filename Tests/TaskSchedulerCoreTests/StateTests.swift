@@ -112,7 +112,8 @@ struct StateTests {
     world.forget()
     world.ask { .activate($0, mail) }
     let resumed = try #require(world.position(of: .resume(id)))
-    let told = try #require(world.effects.firstIndex { if case .deliver = $0 { true } else { false } })
+    let told = try #require(
+      world.effects.firstIndex { if case .deliver = $0 { true } else { false } })
     #expect(resumed < told)
     #expect(world.effects.filter { $0 == .resume(id) }.count == 1)
     #expect(world.status(id)?.leader == Leader(pid: 101, startTime: 707), "the same process")
@@ -184,7 +185,8 @@ struct StateTests {
     world.advance(by: nanosecond)
     #expect(world.effects.contains(.kill(id)))
     #expect(world.lastEnd(mail)?.reason == .terminatedByUser)
-    #expect(world.effects.last == .reply(request, .ended(End(reason: .terminatedByUser, at: world.now))))
+    let end = End(reason: .terminatedByUser, at: world.now)
+    #expect(world.effects.last == .reply(request, .ended(end)))
   }
 }
 

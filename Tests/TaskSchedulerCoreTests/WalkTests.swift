@@ -190,7 +190,9 @@ struct Walk {
 
 @Suite("any events in any order")
 struct WalkTests {
-  @Test("the invariants hold, every request is answered once", arguments: 1...16 as ClosedRange<UInt64>)
+  @Test(
+    "the invariants hold, every request is answered once",
+    arguments: 1...16 as ClosedRange<UInt64>)
   func walk(seed: UInt64) {
     var walk = Walk(seed: seed)
     walk.run(steps: 1000)
