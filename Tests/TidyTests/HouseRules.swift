@@ -1,0 +1,171 @@
+/// The rules of the house that a reader of the text can check (see ARCHITECTURE.md).
+enum HouseRules {
+  static let columnsMax = 100
+  static let linesMax = 500
+
+  /// What a room may import, besides itself. What is not named here is refused, full Foundation
+  /// everywhere.
+  static let imports: [String: Set<String>] = [
+    "TaskSchedulerCore": ["DequeModule", "HeapModule", "OrderedCollections"],
+    "TaskSchedulerWire": ["FoundationEssentials", "Glibc"],
+    "LinuxSystem": ["CLinux", "FoundationEssentials", "Glibc"],
+    "TaskSchedulerClient": [
+      "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization", "TaskSchedulerWire",
+    ],
+    "TaskSchedulerDaemon": [
+      "CLinux", "CSystemd", "DequeModule", "FoundationEssentials", "GRDB", "Glibc", "HeapModule",
+      "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore", "TaskSchedulerWire",
+    ],
+    "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
+    "taskctl": [
+      "ArgumentParser", "FoundationEssentials", "Glibc", "LinuxSystem", "TaskSchedulerClient",
+      "TaskSchedulerCore", "TaskSchedulerWire",
+    ],
+    "TaskSchedulerSimulation": ["TaskSchedulerCore"],
+  ]
+
+  /// What would bring a clock, chance or the world into the policy.
+  static let wordsForbiddenInCore = ["now()", "random", "Date(", "sleep", "getenv", "Task {"]
+
+  /// One breach, as a person wants to read it.
+  struct Breach: Hashable, CustomStringConvertible {
+    let path: String
+    let line: Int
+    let rule: String
+    var description: String { "\(path):\(line): \(rule)" }
+  }
+
+  /// All breaches in one file. `path` counts from the package's root.
+  static func breaches(in path: String, text: String) -> [Breach] {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    var breaches: [Breach] = []
+    func report(_ index: Int, _ rule: String) {
+      breaches.append(Breach(path: path, line: index + 1, rule: rule))
+    }
+    let lineCount = lines.last == "" ? lines.count - 1 : lines.count
+    if lineCount > linesMax {
+      report(linesMax, "\(lineCount) lines; a file has \(linesMax) at most")
+    }
+    for (index, line) in lines.enumerated() {
+      if line.count > columnsMax {
+        report(index, "\(line.count) columns; a line has \(columnsMax) at most")
+      }
+      for mark in unfinishedMarks where contains(mark, in: line) {
+        report(index, "\(mark): what is not finished is an issue, not a comment")
+      }
+      if path.hasSuffix(".swift") {
+        for rule in swiftRules(path, lines, index) { report(index, rule) }
+      }
+    }
+    return breaches
+  }
+
+  /// Spelled in two parts, so that this file does not break its own rule.
+  private static let unfinishedMarks = ["TO" + "DO", "FIX" + "ME"]
+
+  private static func swiftRules(_ path: String, _ lines: [String], _ index: Int) -> [String] {
+    let parts = path.split(separator: "/")
+    let isSource = parts.first == "Sources" && parts.count > 2
+    let code = withoutComment(lines[index])
+    var rules: [String] = []
+    if let module = importedModule(code) {
+      if module == "Foundation" {
+        rules.append("imports Foundation; FoundationEssentials is the most that we use")
+      } else if isSource, !(imports[String(parts[1])] ?? []).contains(module) {
+        rules.append("\(parts[1]) may not import \(module)")
+      }
+    }
+    if isSource, parts[1] == "TaskSchedulerCore" {
+      for word in wordsForbiddenInCore where contains(word, in: code) {
+        rules.append("the core may not say \(word)")
+      }
+      if trimmed(code).hasPrefix("default:") {
+        rules.append("no default: over our own enums")
+      }
+    }
+    if isSource, needsDocumentation(code), !isDocumented(lines, index) {
+      rules.append("public, and without a doc comment")
+    }
+    return rules
+  }
+
+  // MARK: Reading Swift, as far as the rules need it
+
+  static func trimmed(_ line: String) -> String {
+    String(line.drop { $0 == " " })
+  }
+
+  /// The line up to `//`, unless that stands in a string.
+  static func withoutComment(_ line: String) -> String {
+    var code = ""
+    var isInString = false
+    for character in line {
+      if character == "\"", code.last != "\\" { isInString.toggle() }
+      if character == "/", code.last == "/", !isInString { return String(code.dropLast()) }
+      code.append(character)
+    }
+    return code
+  }
+
+  /// Whether `word` stands there on its own: not as the end of a longer name.
+  static func contains(_ word: String, in line: String) -> Bool {
+    var rest = line[...]
+    var before: Character = " "
+    while !rest.isEmpty {
+      if rest.hasPrefix(word), !(before.isLetter || before.isNumber || before == "_") {
+        return true
+      }
+      before = rest.removeFirst()
+    }
+    return false
+  }
+
+  /// The module that a line imports; of `import struct M.Name`, M.
+  static func importedModule(_ code: String) -> String? {
+    var words = code.split(separator: " ")
+    while let first = words.first,
+      first.hasPrefix("@") || ["public", "package", "internal", "private", "fileprivate"]
+        .contains(first)
+    {
+      words.removeFirst()
+    }
+    guard words.first == "import", words.count >= 2 else { return nil }
+    let kinds: Set<Substring> = [
+      "struct", "class", "enum", "protocol", "func", "var", "let", "typealias",
+    ]
+    let path = kinds.contains(words[1]) && words.count > 2 ? words[2] : words[1]
+    return path.split(separator: ".").first.map(String.init)
+  }
+
+  /// Public types and functions are to be explained; stored properties and initializers where they
+  /// need it, and what a protocol of the standard library asks for is explained there.
+  private static func needsDocumentation(_ code: String) -> Bool {
+    var words = trimmed(code).split(separator: " ")
+    guard words.first == "public" || words.first == "open" else { return false }
+    let modifiers: Set<Substring> = [
+      "public", "open", "static", "class", "final", "mutating", "consuming", "borrowing",
+      "indirect", "nonisolated", "override", "convenience",
+    ]
+    while words.count > 2, modifiers.contains(words[0]),
+      words[0] != "class" || words[1] == "func" || words[1] == "var"
+    {
+      words.removeFirst()
+    }
+    guard words.count > 1 else { return false }
+    let types: Set<Substring> = ["struct", "enum", "class", "protocol", "actor", "typealias"]
+    if types.contains(words[0]) { return true }
+    guard words[0] == "func" else { return false }
+    let name = words[1].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    let isWitness: Set<Substring> = ["", "encode", "hash", "makeAsyncIterator", "next", "run"]
+    return !isWitness.contains(name)
+  }
+
+  /// Whether a doc comment ends right above, attributes apart.
+  private static func isDocumented(_ lines: [String], _ index: Int) -> Bool {
+    var above = index - 1
+    while above >= 0, trimmed(lines[above]).hasPrefix("@") { above -= 1 }
+    guard above >= 0 else { return false }
+    let line = trimmed(lines[above])
+    return line.hasPrefix("///") || line.hasSuffix("*/")
+  }
+}
