@@ -28,14 +28,23 @@ struct Arguments: ParsableArguments {
   var version = false
 }
 
-/// Exit codes: 0 done, 1 failed, 2 wrong arguments.
+/// Exit codes: 0 done, and these.
 enum ExitStatus {
+  /// The system refused something.
   static let failed: Int32 = 1
+  /// Wrong arguments.
   static let usage: Int32 = 2
+  /// Mistakes in the configuration: EX_CONFIG of sysexits(3), which systemd knows by name.
+  static let configuration: Int32 = 78
+}
+
+func write(_ text: String, to descriptor: Int32) {
+  var text = text
+  text.withUTF8 { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
 }
 
 func complain(_ text: String) {
-  fputs("taskschedd: \(text)\n", stderr)
+  write("taskschedd: \(text)\n", to: STDERR_FILENO)
 }
 
 func parse() -> Arguments {
@@ -43,7 +52,8 @@ func parse() -> Arguments {
     return try Arguments.parse()
   } catch {
     let isHelp = Arguments.exitCode(for: error) == .success
-    fputs(Arguments.fullMessage(for: error) + "\n", isHelp ? stdout : stderr)
+    let text = Arguments.fullMessage(for: error) + "\n"
+    write(text, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
     exit(isHelp ? 0 : ExitStatus.usage)
   }
 }
@@ -89,15 +99,18 @@ if !arguments.manifestFolders.isEmpty { paths.manifestFolders = arguments.manife
 
 if arguments.check {
   let (configuration, problems) = Configuration.load(from: paths)
-  for problem in problems { fputs("\(problem)\n", stderr) }
+  for problem in problems { write("\(problem)\n", to: STDERR_FILENO) }
   if problems.isEmpty { print("no mistakes; \(configuration.manifests.count) manifests") }
-  exit(problems.isEmpty ? 0 : ExitStatus.failed)
+  exit(problems.isEmpty ? 0 : ExitStatus.configuration)
 }
 
 do {
   try Daemon(
     Daemon.Arguments(paths: paths, socketPath: socketPath(arguments), logTarget: target)
   ).run()
+} catch StartFailure.configuration {
+  complain("not started: the configuration has the mistakes above")
+  exit(ExitStatus.configuration)
 } catch {
   complain(String(describing: error))
   exit(ExitStatus.failed)
