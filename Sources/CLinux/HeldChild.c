@@ -26,16 +26,19 @@ static _Noreturn void fail(int report_fd, enum clinux_spawn_step step) {
   _exit(EXIT_NOT_STARTED);
 }
 
-/// Every signal back to its default; the mask stays as it is.
+/// The kernel's own signal set: 64 bits.
+#define KERNEL_SIGSET_BYTES 8
+
+/// Every signal back to its default; the mask stays as it is. By the raw call, because glibc
+/// refuses its own two real-time signals, which a parent may have ignored all the same.
 static int reset_dispositions(void) {
-  struct sigaction action = {.sa_handler = SIG_DFL};
-  sigemptyset(&action.sa_mask);
-  for (int number = 1; number < NSIG; number++) {
+  // SIG_DFL, no flags, an empty mask: all zero in the kernel's struct sigaction.
+  const unsigned long action[8] = {0};
+  for (int number = 1; number <= KERNEL_SIGSET_BYTES * 8; number++) {
     if (number == SIGKILL || number == SIGSTOP) {
       continue;
     }
-    // glibc refuses its own two real-time signals with EINVAL.
-    if (sigaction(number, &action, NULL) < 0 && errno != EINVAL) {
+    if (syscall(SYS_rt_sigaction, number, action, NULL, KERNEL_SIGSET_BYTES) < 0) {
       return -1;
     }
   }

@@ -64,8 +64,9 @@ public struct SpawnRequest: Sendable {
   public var identity: Identity?
   /// File descriptors of ours for standard input, output and error; nil: ours. They stay open here.
   public var stdio: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil)
+  /// Makes it the leader of a session and a process group of its own, without a terminal.
   public var newSession = false
-  /// Nil: ours; 0: a group of its own; else the group to join.
+  /// Nil: ours, or that of the new session; 0: a group of its own; else the group to join.
   public var processGroup: Int32?
   /// The soft limit on open files, where ours was raised and must not be inherited.
   public var openFilesSoft: UInt64?
@@ -115,6 +116,9 @@ public struct HeldChild: ~Copyable, Sendable {
   ///
   /// - Throws: EAGAIN (limit on processes), ENOMEM, EMFILE, EINVAL for a NUL in a string.
   public static func spawn(_ request: SpawnRequest) throws(SystemError) -> HeldChild {
+    precondition(
+      !request.newSession || request.processGroup == nil,
+      "the leader of a new session has a process group of its own already")
     guard request.hasNoNUL else { throw SystemError(call: "execve", errno: EINVAL) }
     // A socket, because writing to a dead child's pipe would raise SIGPIPE.
     let (holdOurs, holdChild) = try UnixSocket.pair().ends()

@@ -170,8 +170,9 @@ extension PIDFD {
   }
 
   private borrowing func zombieExitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
-    guard let stat = try proc.stat(pid), stat.state == .zombie, try exists(),
-      try proc.mayTrace(pid)
+    guard let stat = try proc.stat(pid), stat.state == .zombie, proc.mayTrace(pid),
+      // The pid was not free meanwhile.
+      try exists()
     else { return nil }
     return ProcessExit(waitStatus: stat.waitStatus)
   }

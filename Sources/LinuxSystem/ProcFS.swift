@@ -7,13 +7,16 @@ import Glibc
 /// A process that is not there (any more) is nil, never an error.
 public final class ProcFS: Sendable {
   private let root: FileDescriptor
+  /// For messages.
+  private let rootPath: String
 
   /// - Parameter root: another folder of the same shape, for tests.
   public init(root: String = "/proc") throws(SystemError) {
     self.root = try FileDescriptor.open(reading: root, flags: O_DIRECTORY)
+    rootPath = root
   }
 
-  /// /proc/PID/stat. About 3 µs; allocates nothing.
+  /// /proc/PID/stat. About 7 µs, nearly all of it the kernel's; allocates nothing.
   public func stat(_ pid: Int32) throws(SystemError) -> ProcessStat? {
     try stat(ProcPath(pid, "stat"))
   }
@@ -64,7 +67,7 @@ public final class ProcFS: Sendable {
       let path = ProcPath(pid, thread: thread, "children")
       guard let bytes = try contents(path) else {
         if try stat(ProcPath(pid, thread: thread, "stat")) != nil, try stat(pid) != nil {
-          throw SystemError(call: "open /proc/\(pid)/task/\(thread)/children", errno: ENOENT)
+          throw SystemError(call: "openat \(rootPath)/\(path.description)", errno: ENOENT)
         }
         continue
       }
@@ -104,6 +107,22 @@ extension ProcFS {
     }
   }
 
+  /// Whether the kernel shows us what only a tracer may see, such as the exit status in a zombie's
+  /// stat: the links of the process are refused by the same rule.
+  func mayTrace(_ pid: Int32) -> Bool {
+    let directory = root.rawValue
+    let result = ProcPath(pid, "cwd").withCString { path in
+      withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1) { target in
+        attempt("readlinkat") { readlinkat(directory, path, target.baseAddress!, 1) }
+      }
+    }
+    switch result {
+    case .success: return true
+    // ENOENT: a zombie has no working directory, which only a tracer is told.
+    case .failure(let error): return error.errno == ENOENT
+    }
+  }
+
   private func stat(_ path: borrowing ProcPath) throws(SystemError) -> ProcessStat? {
     guard let file = try open(path) else { return nil }
     let number = file.rawValue
@@ -131,7 +150,7 @@ extension ProcFS {
     case .success(let number): return FileDescriptor(taking: number)
     case .failure(let error):
       if error.errno == ENOENT || error.errno == ESRCH { return nil }
-      throw SystemError(call: "openat /proc/\(path.description)", errno: error.errno)
+      throw SystemError(call: "openat \(rootPath)/\(path.description)", errno: error.errno)
     }
   }
 

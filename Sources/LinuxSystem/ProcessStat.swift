@@ -86,7 +86,8 @@ public struct ProcessStat: Sendable {
     // Field 3 was the state; numbered as in proc(5).
     var fields: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
     var exitCode: UInt64 = 0
-    for number in 4...52 {
+    // How it ended interests of a zombie only; half of the line is then left unread.
+    for number in 4...(state.hasEnded ? 52 : 22) {
       // Old kernels have fewer fields at the end; without the start time it is no such line.
       guard let value = after.next() else {
         if number <= 22 { return nil }

@@ -66,12 +66,18 @@ public enum UnixSocket {
     path: String, nonblocking: Bool = false
   ) throws(SystemError) -> FileDescriptor {
     let socket = try open(nonblocking: false)
+    try connect(socket, to: path)
+    if nonblocking { try socket.setNonblocking(true) }
+    return socket
+  }
+
+  private static func connect(
+    _ socket: borrowing FileDescriptor, to path: String
+  ) throws(SystemError) {
     let number = socket.rawValue
     try withAddress(path) { address, length throws(SystemError) in
       try check("connect \(path)") { Glibc.connect(number, address, length) }
     }
-    if nonblocking { try socket.setNonblocking(true) }
-    return socket
   }
 
   /// accept4(2), non-blocking.
@@ -90,12 +96,14 @@ public enum UnixSocket {
   }
 
   private static func removeStale(path: String) throws(SystemError) {
+    let socket = try open(nonblocking: true)
     do {
-      _ = try connect(path: path)
+      try connect(socket, to: path)
     } catch {
       switch error.errno {
       case ENOENT: return
       case ECONNREFUSED where isSocket(path): return try unlink(path: path)
+      // EAGAIN: somebody listens, and its backlog is full.
       case ECONNREFUSED, ENOTSOCK, EPROTOTYPE, EAGAIN:
         throw SystemError(call: "bind \(path)", errno: EADDRINUSE)
       default: throw error

@@ -45,12 +45,13 @@ struct PIDFDTests {
 
   @Test("tells how our own child ended, and what became of it before")
   func child() throws {
-    let process = try TestProcess.shell("kill -STOP $$; exit 3")
+    let process = try TestProcess.shell("kill -STOP $$; read x; exit 3")
     #expect(try process.pidfd.wait([.stopped]) == .stopped(signal: SIGSTOP))
     #expect(try proc.stat(process.pid)?.state == .stopped)
     #expect(try process.pidfd.exitStatus(in: proc) == nil)
     try process.pidfd.send(signal: SIGCONT)
     #expect(try process.pidfd.wait([.continued]) == .continued)
+    try process.writeLine("")
     #expect(try process.pidfd.waitForEnd(timeout: deadline))
     #expect(try process.pidfd.exitStatus(in: proc) == .exited(code: 3))
     #expect(throws: SystemError(call: "waitid", errno: ECHILD)) { _ = try process.pidfd.wait() }

@@ -73,6 +73,26 @@ final class SocketMessageTests {
     #expect(try peek(64) == .bytes(4))
   }
 
+  @Test("are peeked once each byte, also where only a part of what was peeked is received")
+  func peekMark() throws {
+    try UnixSocket.continuePeeking(ours.rawValue)
+    var bag = DescriptorBag()
+    try send("one\0two\0thr")
+    #expect(try peek(64) == .bytes(11))
+    #expect(try receive(4, &bag) == "one\0")
+    #expect(try peek(64) == .wouldBlock)
+    try send("ee\0")
+    #expect(try peek(64) == .bytes(3))
+    #expect(try receive(4, &bag) == "two\0")
+    #expect(try receive(6, &bag) == "three\0")
+    #expect(try peek(64) == .wouldBlock)
+    try send("last")
+    #expect(try peek(64) == .bytes(4))
+    try UnixSocket.shutdown(theirs.rawValue, SHUT_WR)
+    #expect(try peek(64) == .closed)
+    #expect(try receive(4, &bag) == "last")
+  }
+
   @Test("would block while there are none, and say that the peer closed")
   func closed() throws {
     let (first, second) = try UnixSocket.pair(nonblocking: true).ends()

@@ -48,6 +48,18 @@ struct UnixSocketTests {
     listener.close()
   }
 
+  @Test("is refused at once where somebody listens whose backlog is full")
+  func full() throws {
+    let listener = try UnixSocket.listen(path: path, mode: 0o600, backlog: 0)
+    // A backlog of 0 holds one connection.
+    let waiting = try UnixSocket.connect(path: path)
+    #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
+      _ = try UnixSocket.listen(path: path, mode: 0o600)
+    }
+    waiting.close()
+    listener.close()
+  }
+
   @Test("never replaces a file that is no socket")
   func noSocket() throws {
     directory.write("socket", "precious")

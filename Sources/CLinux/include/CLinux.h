@@ -1,4 +1,4 @@
-/// System calls and macros that Glibc's Swift module lacks or that Swift cannot call. Every function
+/// System calls and macros that Glibc's Swift module lacks or that Swift cannot call. Every one
 /// keeps the convention of the kernel: -1 and errno on failure, and nothing is retried here.
 #ifndef CLINUX_H
 #define CLINUX_H
