@@ -26,7 +26,15 @@ struct UnixSocketTests {
 
   @Test("replaces a socket file on which nobody answers")
   func stale() throws {
-    try UnixSocket.listen(path: path, mode: 0o600).close()
+    // In another process: a child forked here meanwhile would hold our listener for a moment.
+    let listening = """
+      import socket, sys
+      s = socket.socket(socket.AF_UNIX)
+      s.bind(sys.argv[1])
+      s.listen()
+      """
+    let process = try TestProcess.python(listening, [path])
+    #expect(try process.waitForExit() == .exited(code: 0))
     #expect(throws: SystemError(call: "connect \(path)", errno: ECONNREFUSED)) {
       _ = try UnixSocket.connect(path: path)
     }

@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 
 /// A real process of the test's own, in a process group of its own, killed with that group and
-/// reaped when the value ends. Its standard input is a pipe that `writeLine` feeds.
+/// reaped when the value ends. Its standard input is a socket that `writeLine` feeds.
 public final class TestProcess: Sendable {
   public let pid: Int32
   public let pidfd: PIDFD
@@ -36,7 +36,8 @@ public final class TestProcess: Sendable {
     var request = SpawnRequest(
       path: path, arguments: arguments, environment: ["PATH=/usr/bin:/bin"])
     request.stdio.output = childsOutput.rawValue
-    let (inputReading, inputWriting) = try FileDescriptor.pipe().ends()
+    // A socket: writing to the pipe of a process that ended would raise SIGPIPE.
+    let (inputReading, inputWriting) = try UnixSocket.pair().ends()
     let childsInput = FileDescriptor(taking: inputReading)
     input = FileDescriptor(taking: inputWriting)
     request.stdio.input = childsInput.rawValue
@@ -70,10 +71,10 @@ public final class TestProcess: Sendable {
     _ = try? pidfd.send(signal: SIGKILL)
   }
 
-  /// Writes a line to its standard input. It must be alive and reading.
+  /// Writes a short line to its standard input; that it has ended is no error.
   public func writeLine(_ line: String) throws {
     var text = line + "\n"
-    try text.withUTF8 { _ = try input.write(UnsafeRawBufferPointer($0)) }
+    try text.withUTF8 { _ = try UnixSocket.send(input.rawValue, UnsafeRawBufferPointer($0)) }
   }
 
   /// The next line that it writes, without its end; nil at the end of its output.
