@@ -58,6 +58,10 @@ let package = Package(
       dependencies: ["TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", argumentParser],
       swiftSettings: strict),
 
+    .executableTarget(
+      name: "uploader-example", dependencies: ["TaskSchedulerClient"], path: "Examples/uploader",
+      swiftSettings: strict),
+
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem"], path: "Tests/Support/TestSupport",
       swiftSettings: strict),
@@ -73,6 +77,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "TaskSchedulerClientTests",
+      dependencies: ["TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerDaemonTests",

@@ -1,0 +1,83 @@
+import Dispatch
+
+/// What an application does at each change of its state, in Apple's words. A method's return is its
+/// acknowledgement: it has the daemon's `CallbackTimeout` (6 s by default), after which the
+/// application is killed. All are called on one serial queue, in order; each does nothing unless it
+/// is implemented.
+public protocol ApplicationDelegate: Sendable {
+  /// The first, once in the life of the process.
+  func applicationDidFinishLaunching(_ application: ScheduledApplication, reason: LaunchReason)
+  func applicationDidBecomeActive(_ application: ScheduledApplication)
+  func applicationWillResignActive(_ application: ScheduledApplication)
+  /// To be followed by suspension: what must be finished needs a background task, begun here at
+  /// the latest.
+  func applicationDidEnterBackground(_ application: ScheduledApplication)
+  func applicationWillEnterForeground(_ application: ScheduledApplication)
+  /// The process is ended when this has returned. Not called for one that is suspended.
+  func applicationWillTerminate(_ application: ScheduledApplication)
+  /// A daemon that came back knows nothing of these tasks any more: they grant nothing.
+  func applicationDidLoseBackgroundTasks(
+    _ application: ScheduledApplication, tasks: [BackgroundTaskID])
+  /// The daemon refuses this process for good: it is managed no longer.
+  func applicationDidLoseRegistration(_ application: ScheduledApplication, error: ApplicationError)
+}
+
+extension ApplicationDelegate {
+  public func applicationDidFinishLaunching(
+    _ application: ScheduledApplication, reason: LaunchReason
+  ) {}
+  public func applicationDidBecomeActive(_ application: ScheduledApplication) {}
+  public func applicationWillResignActive(_ application: ScheduledApplication) {}
+  public func applicationDidEnterBackground(_ application: ScheduledApplication) {}
+  public func applicationWillEnterForeground(_ application: ScheduledApplication) {}
+  public func applicationWillTerminate(_ application: ScheduledApplication) {}
+  public func applicationDidLoseBackgroundTasks(
+    _ application: ScheduledApplication, tasks: [BackgroundTaskID]
+  ) {}
+  public func applicationDidLoseRegistration(
+    _ application: ScheduledApplication, error: ApplicationError
+  ) {}
+}
+
+/// Where callbacks go.
+protocol CallbackSink: Sendable {
+  func deliver(_ callback: ApplicationCallback, to application: ScheduledApplication)
+  /// The last: `error` is nil where the author closed the application.
+  func finish(_ error: ApplicationError?, of application: ScheduledApplication)
+}
+
+/// Calls the delegate, and acknowledges when it returns.
+struct DelegateSink: CallbackSink {
+  let delegate: any ApplicationDelegate
+
+  func deliver(_ callback: ApplicationCallback, to application: ScheduledApplication) {
+    application.queue.async {
+      tell(callback.event, application)
+      callback.acknowledge()
+    }
+  }
+
+  func finish(_ error: ApplicationError?, of application: ScheduledApplication) {
+    guard let error else { return }
+    application.queue.async {
+      delegate.applicationDidLoseRegistration(application, error: error)
+    }
+  }
+
+  private func tell(_ event: ApplicationEvent, _ application: ScheduledApplication) {
+    switch event {
+    case .didFinishLaunching(let reason):
+      delegate.applicationDidFinishLaunching(application, reason: reason)
+    case .didBecomeActive: delegate.applicationDidBecomeActive(application)
+    case .willResignActive: delegate.applicationWillResignActive(application)
+    case .didEnterBackground: delegate.applicationDidEnterBackground(application)
+    case .willEnterForeground: delegate.applicationWillEnterForeground(application)
+    case .willTerminate: delegate.applicationWillTerminate(application)
+    case .didLoseBackgroundTasks(let tasks):
+      delegate.applicationDidLoseBackgroundTasks(application, tasks: tasks)
+    }
+  }
+}
+
+/// The delegate of an application that has none: acknowledges all.
+struct SilentDelegate: ApplicationDelegate {}
