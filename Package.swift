@@ -83,6 +83,13 @@ let package = Package(
       dependencies: ["TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "TaskctlTests",
+      dependencies: [
+        "taskctl", "TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", "TestSupport",
+        argumentParser,
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "TaskSchedulerDaemonTests",
       dependencies: ["TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "TestSupport"],
       swiftSettings: strict),

@@ -1,0 +1,127 @@
+import LinuxSystem
+import TaskSchedulerClient
+import TaskSchedulerWire
+
+/// The exit codes of taskctl. `run` and `task` return those of the program instead.
+enum ExitStatusCode {
+  static let done: Int32 = 0
+  static let refused: Int32 = 1
+  static let usage: Int32 = 2
+  static let noDaemon: Int32 = 3
+}
+
+/// Why a command did not do what it was asked to.
+enum CommandFailure: Error, Hashable {
+  /// The daemon refused, or this machine; `name` is the error's name, for programs.
+  case failed(name: String, sentence: String)
+  /// There is no daemon, or no longer.
+  case noDaemon(String)
+
+  var exitCode: Int32 {
+    switch self {
+    case .failed: ExitStatusCode.refused
+    case .noDaemon: ExitStatusCode.noDaemon
+    }
+  }
+
+  /// What standard error is told.
+  var text: String {
+    switch self {
+    case .failed(let name, let sentence): "taskctl: \(name): \(sentence)"
+    case .noDaemon(let sentence): "taskctl: \(sentence)"
+    }
+  }
+
+  /// What a connection, or this machine, threw; nil for what is about the command line.
+  init?(_ error: any Error) {
+    switch error {
+    case let error as CommandFailure: self = error
+    case let error as ControlInterface.Failure: self = .refused(error, error.sentence)
+    case let error as StandardFailure: self = .refused(error, error.sentence)
+    case let error as ConnectionError: self = .init(connection: error)
+    case let error as any MethodFailure:
+      self = .refused(error, "the daemon answered with an error that this taskctl does not know")
+    case let error as SystemError:
+      self = .failed(name: "SystemCallFailed", sentence: PrintableText.of(error.description))
+    default: return nil
+    }
+  }
+
+  private static func refused(_ failure: some MethodFailure, _ sentence: String) -> Self {
+    let name = failure.name.split(separator: ".").last ?? "?"
+    return .failed(name: PrintableText.of(String(name)), sentence: sentence)
+  }
+
+  private init(connection error: ConnectionError) {
+    switch error {
+    case .noDaemon(let path):
+      self = .noDaemon(
+        "no taskschedd answers at \(PrintableText.of(path)); start it with"
+          + " 'systemctl start taskschedd.socket' (the system's), 'systemctl --user start"
+          + " taskschedd.socket' (your own), or name its socket with --socket")
+    case .closedByDaemon, .closed, .system, .timedOut, .violation:
+      self = .noDaemon(PrintableText.of(error.description))
+    case .notPermitted(let path):
+      self = .failed(
+        name: "NotPermitted",
+        sentence: "you may not connect to \(PrintableText.of(path)): ask for access to it, or use"
+          + " your own daemon with --user")
+    case .unreadableAnswer, .occupied:
+      self = .failed(name: "UnreadableAnswer", sentence: PrintableText.of(error.description))
+    }
+  }
+}
+
+extension ControlInterface.Failure {
+  /// What was wrong, and what would be right.
+  var sentence: String {
+    switch self {
+    case .unknownApplication(let id, let nearest):
+      "there is no application \(quoted(id))"
+        + (nearest.map { "; did you mean \(quoted($0))?" } ?? "; see 'taskctl list'")
+    case .ambiguousApplication(let id, let owners):
+      "several users run \(quoted(id)); name one with --owner:"
+        + " \(owners.map { Owner.name(of: $0) }.map(PrintableText.of).joined(separator: ", "))"
+    case .invalidApplicationID(let id):
+      "\(quoted(id)) is no application id: two or more labels of letters, digits, - and _, joined"
+        + " by dots, like 'org.example.mail'"
+    case .invalidTransition(let id, let state, let cause):
+      "\(quoted(id)) is \(state.rawValue), from which \(quoted(cause)) is not possible"
+    case .alreadyRunning(let id, let pid): "\(quoted(id)) is running already, with pid \(pid)"
+    case .terminating(let id): "\(quoted(id)) is being ended"
+    case .notLaunchable(let id):
+      "\(quoted(id)) is not running, and no manifest says how to launch it"
+    case .launchFailed(let id, let reason):
+      "\(quoted(id)) could not be started: \(PrintableText.of(reason))"
+    case .invalidProcess(let pid, let reason):
+      "process \(pid) cannot be managed: \(PrintableText.of(reason))"
+    case .quotaExceeded(let quota, let limit):
+      "the quota \(PrintableText.of(quota)) = \(limit) is used up; see 'taskctl config'"
+    case .multitaskingNotSupported(let id):
+      "\(quoted(id)) cannot run in the background: its manifest opts out, or this machine does"
+        + " not support multitasking"
+    case .notPermitted(let id):
+      id.map { "you may not operate \(quoted($0)): it is another user's" }
+        ?? "only an operator may do this"
+    case .invalidConfiguration(let problems):
+      "the configuration has mistakes, and the one before stays in force:"
+        + problems.map { "\n  \(PrintableText.of($0))" }.joined()
+    }
+  }
+
+  private func quoted(_ text: String) -> String { "'\(PrintableText.of(text))'" }
+}
+
+extension StandardFailure {
+  /// What was wrong, and what would be right.
+  fileprivate var sentence: String {
+    switch self {
+    case .interfaceNotFound(let name), .methodNotFound(let name), .methodNotImplemented(let name):
+      "the daemon does not offer '\(PrintableText.of(name))': is it older than this taskctl?"
+    case .invalidParameter(let parameter):
+      "the daemon does not accept the parameter '\(PrintableText.of(parameter))'"
+    case .permissionDenied: "you may not do this"
+    case .expectedMore: "the daemon expects a call for several replies"
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import TaskSchedulerWire
+
+/// `taskctl config`.
+struct ConfigCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config",
+    abstract: "Show the effective settings and where each came from.",
+    discussion: """
+      SOURCE is the file and line that set it, or 'default'.
+
+      Example: taskctl config --changed
+      """)
+
+  @OptionGroup var options: ConnectionOptions
+
+  @Flag(help: "Only those that differ from their default.")
+  var changed = false
+
+  func run() throws {
+    var output = try options.connect().call(
+      ControlInterface.GetSettings.self, .init(), timeout: answerTimeout)
+    if changed { output.settings.removeAll { !$0.isChanged } }
+    try Output.write(
+      options.json
+        ? JSONOutput.line(output)
+        : SettingsTable.text(output.settings, .forStandardOutput()))
+  }
+}

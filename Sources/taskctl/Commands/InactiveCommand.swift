@@ -1,0 +1,25 @@
+import ArgumentParser
+import TaskSchedulerWire
+
+/// `taskctl inactive APP`.
+struct InactiveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inactive",
+    abstract: "Make the active application inactive.",
+    discussion: """
+      For an application that is interrupted, or visible without the focus: it stays in the \
+      foreground. 'taskctl foreground' makes it active again.
+
+      Example: taskctl inactive org.example.mail
+      """)
+
+  @OptionGroup var options: ConnectionOptions
+  @OptionGroup var target: ApplicationArgument
+
+  func run() throws {
+    let output = try options.connect().call(
+      ControlInterface.Deactivate.self,
+      .init(application: target.application, owner: target.owner), timeout: answerTimeout)
+    if options.json { try Output.write(JSONOutput.line(output)) }
+  }
+}

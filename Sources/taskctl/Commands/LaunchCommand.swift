@@ -1,0 +1,35 @@
+import ArgumentParser
+import TaskSchedulerWire
+
+/// `taskctl launch APP`.
+struct LaunchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "launch",
+    abstract: "Launch an application as its manifest says.",
+    discussion: """
+      Returns when the program has been executed. It becomes the active application, unless \
+      --background is given. To bring one forward that may be running already, use \
+      'taskctl foreground'.
+
+      Example: taskctl launch org.example.mail --background
+      """)
+
+  @OptionGroup var options: ConnectionOptions
+  @OptionGroup var target: ApplicationArgument
+
+  @Flag(help: "Launch it into the background.")
+  var background = false
+
+  func run() throws {
+    let output = try options.connect().call(
+      ControlInterface.Launch.self,
+      .init(
+        application: target.application, owner: target.owner,
+        background: background ? true : nil),
+      timeout: answerTimeout)
+    try Output.write(
+      options.json
+        ? JSONOutput.line(output)
+        : "\(PrintableText.of(target.application)): launched, pid \(output.pid)\n")
+  }
+}

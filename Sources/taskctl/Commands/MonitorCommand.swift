@@ -1,0 +1,125 @@
+import ArgumentParser
+import Glibc
+import TaskSchedulerClient
+import TaskSchedulerWire
+
+/// `taskctl monitor [APP]`.
+struct MonitorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "monitor",
+    abstract: "Show what happens, as it happens.",
+    discussion: """
+      First a table of the applications, then a line for each change until Ctrl-C (exit code 0) \
+      or until the daemon goes away (exit code 3). With --json: one JSON object a line, each \
+      with one of "application", "ready" and "change".
+
+      Examples:
+        taskctl monitor
+        taskctl monitor org.example.mail --until suspended
+      """)
+
+  @OptionGroup var options: ConnectionOptions
+  @OptionGroup var ownerOption: OwnerOption
+
+  @Option(
+    help: ArgumentHelp(
+      "End with exit code 0 as soon as the application is in this state.", valueName: "state"),
+    completion: .list(ControlInterface.State.allCases.map(\.rawValue)),
+    transform: MonitorCommand.state)
+  var until: ControlInterface.State?
+
+  @Argument(
+    help: ArgumentHelp("Only this application.", valueName: "app"),
+    completion: ApplicationCompletion.kind)
+  var application: String?
+
+  func validate() throws {
+    if until != nil && application == nil {
+      throw ValidationError("--until needs an application: taskctl monitor APP --until STATE")
+    }
+  }
+
+  private static func state(_ text: String) throws -> ControlInterface.State {
+    if let state = ControlInterface.State(rawValue: text) { return state }
+    let names = ControlInterface.State.allCases.map(\.rawValue)
+    let nearest = NearestName.of(text, in: names).map { "; did you mean '\($0)'?" }
+    throw ValidationError(
+      "'\(text)' is no state\(nearest ?? ""): it is one of \(names.joined(separator: ", "))")
+  }
+
+  func run() throws {
+    signal(SIGINT) { _ in _exit(ExitStatusCode.done) }
+    let connection = try options.connect()
+    let replies = try connection.callMore(
+      ControlInterface.Monitor.self, .init(), timeout: answerTimeout)
+    var screen = MonitorScreen(
+      isJSON: options.json, application: application, owner: ownerOption.owner?.uid, until: until)
+    do {
+      while let reply = try replies.next() {
+        try Output.write(screen.take(reply))
+        if screen.isDone { return }
+      }
+    } catch ConnectionError.closedByDaemon {
+      // Told below.
+    }
+    throw CommandFailure.noDaemon(
+      "taskschedd at \(PrintableText.of(connection.path)) closed the connection: it has stopped,"
+        + " or this reader did not keep up")
+  }
+}
+
+/// What `monitor` prints for each reply.
+struct MonitorScreen {
+  let isJSON: Bool
+  let application: String?
+  let owner: Int?
+  let until: ControlInterface.State?
+  /// True once the awaited state has been seen and the snapshot is out.
+  var isDone: Bool { isReached && isReady }
+  private var isReached = false
+  private var isReady = false
+  private var snapshot: [ControlInterface.Application] = []
+  private var lines: ChangeLines
+  /// Both clocks and the terminal, as they are at each reply.
+  private let context: () -> RenderingContext
+
+  init(
+    isJSON: Bool = false, application: String? = nil, owner: Int? = nil,
+    until: ControlInterface.State? = nil,
+    context: @escaping () -> RenderingContext = RenderingContext.forStandardOutput
+  ) {
+    self.isJSON = isJSON
+    self.application = application
+    self.owner = owner
+    self.until = until
+    self.context = context
+    lines = ChangeLines(context: context())
+  }
+
+  /// The text for one reply; empty for one that is filtered out, and before the snapshot is whole.
+  mutating func take(_ reply: ControlInterface.Monitor.Output) -> String {
+    if let known = reply.application {
+      guard matches(known.application, known.owner) else { return "" }
+      notice(known.state)
+      snapshot.append(known)
+      lines.fit(known.application)
+      return isJSON ? JSONOutput.line(reply) : ""
+    }
+    if let change = reply.change {
+      guard matches(change.application, change.owner) else { return "" }
+      if let state = change.to { notice(state) }
+      lines.context = context()
+      return isJSON ? JSONOutput.line(reply) : lines.text(change)
+    }
+    isReady = true
+    return isJSON ? JSONOutput.line(reply) : ApplicationTable.text(snapshot, context()) + "\n"
+  }
+
+  private mutating func notice(_ state: ControlInterface.State) {
+    if state == until { isReached = true }
+  }
+
+  private func matches(_ application: String, _ owner: Int) -> Bool {
+    (self.application ?? application) == application && (self.owner ?? owner) == owner
+  }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import TaskSchedulerWire
+
+/// `taskctl run -- PROGRAM …`.
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Run a program under management.",
+    discussion: """
+      The program is a child of taskctl, with your user, environment, folder and terminal; \
+      taskschedd manages it from before its first instruction. It need not know of taskschedd.
+
+      Its exit code is returned, 128 + the signal where one ended it, 127 where it is not found \
+      and 126 where it cannot be executed. Where taskschedd ended it, standard error says why. \
+      Ctrl-C and Ctrl-Z reach the program as always; SIGTERM and SIGHUP are passed on to it. When \
+      taskctl is killed, the program lives on under management. If taskschedd refuses, the \
+      program never runs.
+
+      Without --id the id is run.NAME.pPID: the program's name and taskctl's process id.
+
+      Examples:
+        taskctl run -- make -j8
+        taskctl run --id org.example.player --mode audio -- mpv song.ogg
+      """)
+
+  @OptionGroup var options: ConnectionOptions
+
+  @Option(help: ArgumentHelp("The application's id.", valueName: "id"))
+  var id: String?
+
+  @Flag(help: "Start it in the background.")
+  var background = false
+
+  @Option(
+    name: .customLong("mode"),
+    help: ArgumentHelp(
+      "A background mode that it has: audio, location or voip. May be given several times.",
+      valueName: "mode"),
+    completion: .list(BackgroundMode.allCases.map(\.rawValue)), transform: BackgroundMode.init)
+  var modes: [BackgroundMode] = []
+
+  @Argument(
+    parsing: .postTerminator,
+    help: ArgumentHelp("After --: the program and its arguments.", valueName: "program"))
+  var program: [String] = []
+
+  func validate() throws { try ManagedProgram.validate(program, of: "run") }
+
+  func run() throws {
+    let program = ManagedProgram(
+      application: id ?? ManagedProgram.defaultID(prefix: "run", program: program[0]),
+      arguments: program, isBackground: background, modes: modes.map(\.rawValue))
+    try program.run(options)
+  }
+}
+
+/// What a manifest may declare, too.
+enum BackgroundMode: String, CaseIterable {
+  case audio, location, voip
+
+  init(_ text: String) throws {
+    guard let mode = BackgroundMode(rawValue: text) else {
+      let names = BackgroundMode.allCases.map(\.rawValue)
+      let nearest = NearestName.of(text, in: names).map { "; did you mean '\($0)'?" }
+      throw ValidationError(
+        "'\(text)' is no mode\(nearest ?? ""): it is one of \(names.joined(separator: ", "))")
+    }
+    self = mode
+  }
+}

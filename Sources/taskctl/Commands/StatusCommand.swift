@@ -1,0 +1,45 @@
+import ArgumentParser
+import TaskSchedulerWire
+
+/// `taskctl status [APP]`.
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show everything about an application, or a summary of the daemon.",
+    discussion: """
+      Says in words what state the application is in and since when, what entitles it to run, \
+      the background time that it has left, its tasks, and how it ended the last time. With \
+      --json: the daemon's GetApplication, or ListApplications without an application.
+
+      Example: taskctl status org.example.mail
+      """)
+
+  @OptionGroup var options: ConnectionOptions
+  @OptionGroup var ownerOption: OwnerOption
+
+  @Argument(
+    help: ArgumentHelp("The application's id; without it, the daemon.", valueName: "app"),
+    completion: ApplicationCompletion.kind)
+  var application: String?
+
+  func run() throws {
+    let connection = try options.connect()
+    if let application {
+      let output = try connection.call(
+        ControlInterface.GetApplication.self,
+        .init(application: application, owner: ownerOption.owner?.uid), timeout: answerTimeout)
+      try Output.write(
+        options.json
+          ? JSONOutput.line(output)
+          : StatusText.text(output.application, .forStandardOutput()))
+    } else {
+      let output = try connection.call(
+        ControlInterface.ListApplications.self, .init(), timeout: answerTimeout)
+      try Output.write(
+        options.json
+          ? JSONOutput.line(output)
+          : StatusText.summary(
+            output.applications, path: connection.path, .forStandardOutput()))
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import TaskSchedulerWire
+
+/// `taskctl task -- PROGRAM …`.
+struct TaskCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "task",
+    abstract: "Run a command as one background task.",
+    discussion: """
+      The command starts in the background as an application of its own, with one background \
+      task that lasts until it ends. When BackgroundTime is used up before, it is killed, and \
+      standard error says so. Everything else is as with 'taskctl run'.
+
+      Without --id the id is task.NAME.pPID: the program's name and taskctl's process id.
+
+      Example: taskctl task --name 'nightly backup' -- rsync -a ~/ backup:home/
+      """)
+
+  @OptionGroup var options: ConnectionOptions
+
+  @Option(help: ArgumentHelp("The application's id.", valueName: "id"))
+  var id: String?
+
+  @Option(
+    help: ArgumentHelp("The task's name, for people; else the command line.", valueName: "name"))
+  var name: String?
+
+  @Argument(
+    parsing: .postTerminator,
+    help: ArgumentHelp("After --: the program and its arguments.", valueName: "program"))
+  var program: [String] = []
+
+  func validate() throws { try ManagedProgram.validate(program, of: "task") }
+
+  func run() throws {
+    let task = ManagedProgram.taskName(name ?? program.joined(separator: " "))
+    let program = ManagedProgram(
+      application: id ?? ManagedProgram.defaultID(prefix: "task", program: program[0]),
+      arguments: program, isBackground: true, backgroundTask: task)
+    try program.run(options)
+  }
+}

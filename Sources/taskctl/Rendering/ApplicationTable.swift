@@ -1,0 +1,107 @@
+import TaskSchedulerWire
+
+/// What every table and text about applications needs to know besides them.
+struct RenderingContext {
+  var clock: ClockReading
+  var painter: Painter
+  /// The name of a user; the uid in digits where it has none.
+  var userName: (Int) -> String
+
+  static func forStandardOutput() -> RenderingContext {
+    RenderingContext(clock: .now(), painter: .forStandardOutput(), userName: Owner.name(of:))
+  }
+}
+
+/// `taskctl list`.
+enum ApplicationTable {
+  /// One line for each application, in the order given; a column for the owner where there are
+  /// several.
+  static func text(
+    _ applications: [ControlInterface.Application], _ context: RenderingContext
+  ) -> String {
+    let showsOwner = Set(applications.map(\.owner)).count > 1
+    var columns = [Table.Column(title: "APPLICATION")]
+    if showsOwner { columns.append(Table.Column(title: "OWNER")) }
+    columns += [
+      Table.Column(title: "STATE"), Table.Column(title: "SINCE"),
+      Table.Column(title: "PID", isRightAligned: true),
+      Table.Column(title: "TASKS", isRightAligned: true), Table.Column(title: "REMAINING"),
+      Table.Column(title: "ENTITLED BY"),
+    ]
+    var table = Table(columns: columns)
+    for application in applications {
+      let age = context.clock.ageUSec(ofBoot: application.stateSinceUSec)
+      let instance = application.instance
+      var row = [Table.Cell(application.application)]
+      if showsOwner { row.append(Table.Cell(context.userName(application.owner))) }
+      row += [
+        Table.Cell(stateWords(application), Style(of: application.state)),
+        Table.Cell(TimeSpan.text(usec: age)),
+        Table.Cell(instance.map { "\($0.pid)" } ?? "-"),
+        Table.Cell(instance.map { "\($0.tasks.count)" } ?? "-"),
+        Table.Cell(remaining(application)),
+        Table.Cell(entitlement(application)),
+      ]
+      table.append(row)
+    }
+    return table.text(context.painter)
+  }
+
+  /// The state's name, with what is under way.
+  static func stateWords(_ application: ControlInterface.Application) -> String {
+    guard let instance = application.instance else { return application.state.rawValue }
+    if instance.ending != nil { return "\(application.state.rawValue) (ending)" }
+    if instance.suspending { return "\(application.state.rawValue) (suspending)" }
+    return application.state.rawValue
+  }
+
+  /// What is left of the background time.
+  static func remaining(_ application: ControlInterface.Application) -> String {
+    guard let instance = application.instance else { return "-" }
+    return instance.backgroundTimeRemainingUSec.map(TimeSpan.text(usec:)) ?? "unlimited"
+  }
+
+  /// What entitles it to run; `-` where nothing does.
+  static func entitlement(_ application: ControlInterface.Application) -> String {
+    guard let instance = application.instance else { return "-" }
+    switch application.state {
+    case .active, .inactive: return "the foreground"
+    case .notRunning, .background, .suspended:
+      let words = instance.entitlements.map(\.words)
+      return words.isEmpty ? "-" : words.joined(separator: ", ")
+    }
+  }
+}
+
+/// `taskctl tasks`.
+enum TaskTable {
+  /// One line for each outstanding background task, by application in the order given, then in
+  /// the order of their begin.
+  static func text(
+    _ applications: [ControlInterface.Application], _ context: RenderingContext
+  ) -> String {
+    let showsOwner = Set(applications.map(\.owner)).count > 1
+    var columns = [Table.Column(title: "APPLICATION")]
+    if showsOwner { columns.append(Table.Column(title: "OWNER")) }
+    columns += [
+      Table.Column(title: "TASK", isRightAligned: true), Table.Column(title: "NAME"),
+      Table.Column(title: "AGE"), Table.Column(title: "REMAINING"),
+      Table.Column(title: "EXPIRED"),
+    ]
+    var table = Table(columns: columns)
+    for application in applications {
+      for task in application.instance?.tasks ?? [] {
+        let age = context.clock.ageUSec(ofBoot: task.beganAtUSec)
+        var row = [Table.Cell(application.application)]
+        if showsOwner { row.append(Table.Cell(context.userName(application.owner))) }
+        row += [
+          Table.Cell("\(task.id)"), Table.Cell(task.name ?? "-"),
+          Table.Cell(TimeSpan.text(usec: age)), Table.Cell(ApplicationTable.remaining(application)),
+          Table.Cell(task.expired ? "yes" : "no", task.expired ? .yellow : .plain),
+        ]
+        table.append(row)
+      }
+    }
+    return table.text(context.painter)
+  }
+}

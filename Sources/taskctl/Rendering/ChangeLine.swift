@@ -1,0 +1,56 @@
+import TaskSchedulerWire
+
+/// The lines of `taskctl monitor`. Remembers the longest id seen, so that the columns line up.
+struct ChangeLines {
+  var context: RenderingContext
+  private var width = 0
+
+  init(context: RenderingContext) { self.context = context }
+
+  mutating func fit(_ application: String) {
+    width = max(width, PrintableText.columns(PrintableText.of(application)))
+  }
+
+  /// `14:03:22.120 org.example.mail  active -> background (sendAway)`, with its end.
+  mutating func text(_ change: ControlInterface.Change) -> String {
+    fit(change.application)
+    let name = PrintableText.of(change.application)
+    let padding = String(repeating: " ", count: width - PrintableText.columns(name))
+    let time = LocalTime(wallUSec: context.clock.wallUSec(ofBoot: change.atUSec))
+    return "\(time.timeWithMilliseconds) \(name)\(padding)  \(words(change))\n"
+  }
+
+  private func words(_ change: ControlInterface.Change) -> String {
+    switch change.kind {
+    case .transition:
+      "\(state(change.from)) -> \(state(change.to))\(brackets(change.cause))"
+    case .registered: "opened its event stream\(brackets(change.pid.map { "pid \($0)" }))"
+    case .taskBegan: "task \(task(change)) began"
+    case .taskEnded: "task \(task(change)) ended"
+    case .taskExpired: "task \(task(change)) expired"
+    case .ended: ended(change)
+    case .refused:
+      "refused: \(PrintableText.of(change.reason ?? "?"))\(brackets(change.message))"
+    case .suspensionFailed, .signalFailed: PrintableText.of(change.message)
+    }
+  }
+
+  /// The daemon's sentence for an end says its code or signal, which have no field of their own.
+  private func ended(_ change: ControlInterface.Change) -> String {
+    "ended: \(PrintableText.of(change.reason ?? "?"))\(brackets(change.message))"
+  }
+
+  private func state(_ state: ControlInterface.State?) -> String {
+    state.map { context.painter.paint($0.rawValue, Style(of: $0)) } ?? "?"
+  }
+
+  private func task(_ change: ControlInterface.Change) -> String {
+    let name = change.taskName.map { " '\(PrintableText.of($0))'" } ?? ""
+    return "\(change.task.map { "\($0)" } ?? "?")\(name)"
+  }
+
+  private func brackets(_ text: String?) -> String {
+    guard let text, !text.isEmpty else { return "" }
+    return " (\(PrintableText.of(text)))"
+  }
+}

@@ -1,0 +1,26 @@
+import TaskSchedulerWire
+
+/// `taskctl config`.
+enum SettingsTable {
+  /// One line for each setting; `*` marks those that differ from their default.
+  static func text(_ settings: [ControlInterface.Setting], _ painter: Painter) -> String {
+    var table = Table(columns: [
+      Table.Column(title: "NAME"), Table.Column(title: "VALUE"), Table.Column(title: ""),
+      Table.Column(title: "SOURCE"),
+    ])
+    for setting in settings {
+      let style = setting.isChanged ? Style.bold : .plain
+      table.append([
+        Table.Cell(setting.name, style), Table.Cell(setting.value, style),
+        Table.Cell(setting.isChanged ? "*" : ""), Table.Cell(setting.source, .dim),
+      ])
+    }
+    let isNoted = settings.contains(where: \.isChanged)
+    return table.text(painter) + (isNoted ? "\n* differs from the default\n" : "")
+  }
+}
+
+extension ControlInterface.Setting {
+  /// True where the value is not the default.
+  var isChanged: Bool { value != self.default }
+}

@@ -1,0 +1,106 @@
+import TaskSchedulerWire
+
+/// `taskctl status`.
+enum StatusText {
+  /// Everything about one application, a labelled line for each fact.
+  static func text(
+    _ application: ControlInterface.Application, _ context: RenderingContext
+  ) -> String {
+    let state = context.painter.paint(
+      ApplicationTable.stateWords(application), Style(of: application.state))
+    let since = context.clock.moment(ofBoot: application.stateSinceUSec)
+    var lines = Lines(context.painter)
+    lines.title(application.application, application.displayName)
+    lines.add("State", "\(state) since \(since)")
+    if let instance = application.instance { add(instance, of: application, context, to: &lines) }
+    let owner = context.userName(application.owner)
+    lines.add("Owner", "\(PrintableText.of(owner)) (uid \(application.owner))")
+    lines.add("Seat", PrintableText.of(application.seat))
+    let modes = application.backgroundModes.map(PrintableText.of).joined(separator: ", ")
+    lines.add("Modes", modes.isEmpty ? "none declared" : modes)
+    if !application.multitasking {
+      lines.add("Opted out", "it ends when it is sent away, by its manifest")
+    }
+    lines.add("Launchable", application.launchable ? "yes, by its manifest" : "no manifest says how")
+    let position = application.switcherPosition
+    lines.add("Switcher", position.map { "number \($0)" } ?? "never active")
+    if let end = application.lastEnd {
+      lines.add("Last end", "it \(end.words), \(context.clock.moment(ofBoot: end.atUSec))")
+    }
+    return lines.text
+  }
+
+  private static func add(
+    _ instance: ControlInterface.Instance, of application: ControlInterface.Application,
+    _ context: RenderingContext, to lines: inout Lines
+  ) {
+    if let ending = instance.ending { lines.add("Ending", "it \(ending.words())") }
+    let entitlement = ApplicationTable.entitlement(application)
+    lines.add("Entitled by", entitlement == "-" ? "nothing" : entitlement)
+    lines.add("Remaining", "\(ApplicationTable.remaining(application)) of background time")
+    let awareness = instance.aware ? "has opened its event stream" : "unaware: gets no callbacks"
+    lines.add("Process", "pid \(instance.pid), \(awareness)")
+    let started = context.clock.moment(ofBoot: instance.startedAtUSec)
+    lines.add("Started", "\(instance.launchReason.words), \(started)")
+    let callbacks = instance.callbacksPending
+    lines.add("Callbacks", callbacks == 0 ? "none pending" : "\(callbacks) not acknowledged yet")
+    if instance.tasks.isEmpty { lines.add("Tasks", "none") }
+    for (index, task) in instance.tasks.enumerated() {
+      let name = task.name.map { " '\(PrintableText.of($0))'" } ?? ""
+      let age = TimeSpan.text(usec: context.clock.ageUSec(ofBoot: task.beganAtUSec))
+      let expired = task.expired ? ", expired: it is to end now" : ""
+      lines.add(index == 0 ? "Tasks" : "", "\(task.id)\(name), begun \(age) ago\(expired)")
+    }
+  }
+
+  /// The daemon as a whole.
+  static func summary(
+    _ applications: [ControlInterface.Application], path: String, _ context: RenderingContext
+  ) -> String {
+    var lines = Lines(context.painter)
+    lines.title("taskschedd", "at \(path)")
+    let states = ControlInterface.State.allCases.reversed().compactMap { state -> String? in
+      let count = applications.count { $0.state == state }
+      return count == 0 ? nil : "\(count) \(state.rawValue)"
+    }
+    let count = applications.count
+    let known = "\(count) known" + (states.isEmpty ? "" : ": \(states.joined(separator: ", "))")
+    lines.add("Applications", known)
+    let tasks = applications.map { $0.instance?.tasks.count ?? 0 }
+    let holders = tasks.count { $0 > 0 }
+    let total = tasks.reduce(0, +)
+    lines.add(
+      "Tasks", total == 0 ? "none outstanding" : "\(total) outstanding, of \(plural(holders))")
+    let active = applications.filter { $0.state == .active }
+    for (index, application) in active.enumerated() {
+      let seat = PrintableText.of(application.seat)
+      let name = context.painter.paint(PrintableText.of(application.application), .green)
+      lines.add(index == 0 ? "Active" : "", "\(name) on \(seat)")
+    }
+    if active.isEmpty { lines.add("Active", "none") }
+    return lines.text
+  }
+
+  private static func plural(_ applications: Int) -> String {
+    applications == 1 ? "1 application" : "\(applications) applications"
+  }
+
+  /// Labels right-aligned before a colon, as systemctl's status has them.
+  private struct Lines {
+    private let painter: Painter
+    private(set) var text = ""
+
+    init(_ painter: Painter) { self.painter = painter }
+
+    mutating func title(_ name: String, _ more: String?) {
+      text += painter.paint(PrintableText.of(name), .bold)
+      text += more.map { " - \(PrintableText.of($0))" } ?? ""
+      text += "\n"
+    }
+
+    mutating func add(_ label: String, _ words: String) {
+      let padding = String(repeating: " ", count: max(0, 13 - label.count))
+      text += "\(padding)\(label)\(label.isEmpty ? " " : ":") \(words)\n"
+    }
+  }
+}

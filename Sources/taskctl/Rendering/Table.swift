@@ -1,0 +1,57 @@
+/// A table for people: columns as wide as what is in them, two spaces apart.
+struct Table {
+  struct Column {
+    var title: String
+    var isRightAligned = false
+  }
+
+  struct Cell: ExpressibleByStringInterpolation {
+    var text: String
+    var style = Style.plain
+
+    init(_ text: String, _ style: Style = .plain) {
+      self.text = PrintableText.of(text)
+      self.style = style
+    }
+
+    init(stringLiteral text: String) { self.init(text) }
+  }
+
+  var columns: [Column]
+  private var rows: [[Cell]] = []
+
+  init(columns: [Column]) { self.columns = columns }
+
+  /// Appends a row with a cell for each column.
+  mutating func append(_ row: [Cell]) {
+    precondition(row.count == columns.count, "a row has a cell for each column")
+    rows.append(row)
+  }
+
+  /// Lines with their ends; the header first, no spaces at the end of a line.
+  func text(_ painter: Painter) -> String {
+    let header = columns.map { Cell($0.title, .bold) }
+    let widths = columns.indices.map { column in
+      ([header] + rows).map { PrintableText.columns($0[column].text) }.max() ?? 0
+    }
+    return ([header] + rows).map { line($0, widths, painter) + "\n" }.joined()
+  }
+
+  private func line(_ row: [Cell], _ widths: [Int], _ painter: Painter) -> String {
+    var line = ""
+    var pending = 0
+    for (column, cell) in row.enumerated() {
+      let padding = widths[column] - PrintableText.columns(cell.text)
+      let before = columns[column].isRightAligned ? padding : 0
+      if !cell.text.isEmpty {
+        line += String(repeating: " ", count: pending + before)
+        line += painter.paint(cell.text, cell.style)
+        pending = padding - before
+      } else {
+        pending += padding
+      }
+      pending += 2
+    }
+    return line
+  }
+}

@@ -1,0 +1,83 @@
+import TaskSchedulerWire
+
+extension ControlInterface.Entitlement {
+  /// What it is called in a sentence.
+  var words: String {
+    switch self {
+    case .backgroundTask: "a background task"
+    case .callback: "an unacknowledged callback"
+    case .audio: "audio that plays"
+    case .location: "location updates"
+    case .event: "an event being handled"
+    }
+  }
+}
+
+extension ControlInterface.LaunchReason {
+  /// What started the instance, to follow "started".
+  var words: String {
+    switch self {
+    case .user: "by the user or itself"
+    case .operator: "by an operator"
+    case .boot: "when the daemon started"
+    case .relaunch: "again after it had ended"
+    case .location: "for a change of location"
+    case .notification: "for a notification"
+    }
+  }
+}
+
+extension ControlInterface.EndKind {
+  /// True where the daemon ended it, rather than it itself or a person.
+  var isByDaemon: Bool {
+    switch self {
+    case .exited, .crashed: false
+    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
+      .optedOut, .schedulerStopped:
+      true
+    }
+  }
+
+  /// One clause that follows the application's name: `was ended by an operator`.
+  func words(code: Int? = nil, signal: Int? = nil) -> String {
+    switch self {
+    case .exited: code.map { "exited with code \($0)" } ?? "exited"
+    case .crashed: signal.map { "was killed by \(SignalName.of($0))" } ?? "was killed by a signal"
+    case .terminatedByOperator: "was ended by an operator"
+    case .terminatedByUser: "was ended by the user"
+    case .callbackTimeout: "was killed because it did not acknowledge a callback in time"
+    case .backgroundTimeExpired:
+      "was killed because its background time was used up with a background task outstanding"
+    case .keepAliveTimeout:
+      "was killed because its keep-alive handler was not done in time"
+    case .memoryPressure: "was ended because the machine was short of memory"
+    case .gpuInBackground: "was killed because it used the GPU in the background"
+    case .sharedResourceHeld:
+      "was killed because it held a lock on shared data when it was to be suspended"
+    case .excessiveUse: "was killed because it used too much CPU time in the background"
+    case .optedOut:
+      "was ended when it was sent away: it, or this machine, does not run in the background"
+    case .schedulerStopped: "was ended because taskschedd stopped"
+    }
+  }
+}
+
+extension ControlInterface.End {
+  /// `exited with code 3`, `was killed because …`.
+  var words: String { reason.words(code: code, signal: signal) }
+}
+
+/// The names of signals, as signal(7) has them for x86 and Arm.
+enum SignalName {
+  private static let names = [
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
+    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+  ]
+
+  /// `SIGSEGV`, or `signal 40` for one without a name.
+  static func of(_ signal: Int) -> String {
+    (1...names.count).contains(signal) ? "SIG\(names[signal - 1])" : "signal \(signal)"
+  }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import Glibc
+
+/// What an operator types. Each subcommand is a file of its own.
+@main
+struct Taskctl: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "taskctl",
+    abstract: "Operate taskschedd, the application lifecycle and background task manager.",
+    discussion: """
+      Exit codes: 0 done; 1 refused, with the error's name on standard error; 2 a mistake in \
+      the command line; 3 no daemon. 'run' and 'task' return the exit code of the program.
+
+      Examples:
+        taskctl list
+        taskctl run -- make -j8
+        taskctl monitor org.example.mail
+      """,
+    version: "taskctl 0.1.0",
+    subcommands: [
+      ListCommand.self, StatusCommand.self, LaunchCommand.self, RunCommand.self,
+      ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
+      TasksCommand.self, MonitorCommand.self, LogCommand.self, ConfigCommand.self,
+      TaskCommand.self, ReloadCommand.self,
+    ])
+
+  @OptionGroup var options: ConnectionOptions
+
+  static func main() {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+      Glibc.exit(ExitStatusCode.done)
+    } catch {
+      Glibc.exit(report(error, arguments: Array(CommandLine.arguments.dropFirst())))
+    }
+  }
+
+  /// Says what went wrong, or what was asked for, and returns the exit code.
+  private static func report(_ error: any Error, arguments: [String]) -> Int32 {
+    if let failure = CommandFailure(error) {
+      Output.complain(failure.text)
+      return failure.exitCode
+    }
+    switch error {
+    case let code as ExitCode:
+      return code.rawValue
+    default:
+      let text = fullMessage(for: error)
+      if exitCode(for: error).isSuccess {
+        do {
+          try Output.write(text.isEmpty ? "" : text + "\n")
+        } catch {
+          Output.complain(error.text)
+          return error.exitCode
+        }
+        return ExitStatusCode.done
+      }
+      Output.complain(PrintableLines.of(text) + suggestion(arguments))
+      return ExitStatusCode.usage
+    }
+  }
+
+  /// A line that names the nearest subcommand, where the first word is none.
+  static func suggestion(_ arguments: [String]) -> String {
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+    guard let word = command(in: arguments), !names.contains(word),
+      let nearest = NearestName.of(word, in: names)
+    else { return "" }
+    return "\nDid you mean 'taskctl \(nearest)'?"
+  }
+
+  /// The first word that is neither an option nor an option's value.
+  private static func command(in arguments: [String]) -> String? {
+    var isValue = false
+    for word in arguments {
+      if isValue {
+        isValue = false
+      } else if word == "--socket" {
+        isValue = true
+      } else if !word.hasPrefix("-") {
+        return word
+      }
+    }
+    return nil
+  }
+}
+
+/// Several lines, each fit for a terminal: what a person mistyped may hold anything.
+private enum PrintableLines {
+  static func of(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { PrintableText.of(String($0)) }.joined(separator: "\n")
+  }
+}
