@@ -21,7 +21,7 @@ struct Supervision {
   ///
   /// When it is stopped from the terminal, we stop too, so that the shell sees its job stopped. A
   /// child stopped by SIGSTOP is suspended by the daemon: we go on waiting.
-  func waitForEnd(of child: borrowing PIDFD) throws -> ExitStatus {
+  func waitForEnd(of child: borrowing PIDFD) throws -> ProcessExit {
     while true {
       // Without `leave` it would be reaped; with it, a stop must be taken by a second call.
       switch try child.wait([.nonblocking, .stopped, .leave]) {

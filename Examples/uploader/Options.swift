@@ -1,0 +1,48 @@
+/// What the command line says.
+struct Options {
+  enum Destination {
+    case file(String)
+    /// A port of this machine.
+    case port(UInt16)
+  }
+
+  var id = "org.example.uploader"
+  var chunks = 100
+  var stubborn = false
+  var destination = Destination.file("")
+
+  static let usage = """
+    usage: uploader-example [--stubborn] [--chunks N] [--id ID] (FILE | tcp:PORT)
+      --stubborn  go on at expiration and never end the background task
+      --chunks N  how many chunks to upload, five a second (100)
+      --id ID     the application's id (org.example.uploader)
+      tcp:PORT    upload to a port of this machine rather than to a file
+    """
+
+  /// Nil where the arguments are not as the usage says.
+  init?(_ arguments: [String]) {
+    var destination: Destination?
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--stubborn": stubborn = true
+      case "--chunks":
+        guard let chunks = rest.popFirst().flatMap(Int.init), chunks > 0 else { return nil }
+        self.chunks = chunks
+      case "--id":
+        guard let id = rest.popFirst() else { return nil }
+        self.id = id
+      default:
+        guard destination == nil, !argument.hasPrefix("-") else { return nil }
+        if argument.hasPrefix("tcp:") {
+          guard let port = UInt16(argument.dropFirst(4)) else { return nil }
+          destination = .port(port)
+        } else {
+          destination = .file(argument)
+        }
+      }
+    }
+    guard let destination else { return nil }
+    self.destination = destination
+  }
+}
