@@ -47,7 +47,8 @@ let package = Package(
     .target(
       name: "TaskSchedulerDaemon",
       dependencies: [
-        "TaskSchedulerCore", "TaskSchedulerWire", "CSystemd", "CLinux", "LinuxSystem", "TOMLKit", deque,
+        "TaskSchedulerCore", "TaskSchedulerWire", "CSystemd", "CLinux", "LinuxSystem", "TOMLKit",
+        deque,
       ],
       swiftSettings: strict),
     .executableTarget(

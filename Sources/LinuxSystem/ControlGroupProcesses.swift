@@ -38,12 +38,15 @@ extension ControlGroup {
   /// Whether this kernel and this group can freeze and we may do it.
   public var canFreeze: Bool { faccessat(AT_FDCWD, "\(path)/cgroup.freeze", W_OK, AT_EACCESS) == 0 }
 
+  /// What cgroup.events says now.
   public func events() throws(SystemError) -> Events {
     Events(parsing: try read("cgroup.events"))
   }
 
+  /// Whether every process below is frozen by now.
   public func isFrozen() throws(SystemError) -> Bool { try events().isFrozen }
 
+  /// Whether any process is left below.
   public func isPopulated() throws(SystemError) -> Bool { try events().isPopulated }
 
   /// An open cgroup.events: poll(2) reports POLLPRI after each change since the last

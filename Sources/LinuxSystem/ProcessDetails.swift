@@ -1,5 +1,6 @@
 /// What /proc/PID/status says beyond `ProcessStat`.
 public struct ProcessDetails: Hashable, Sendable {
+  /// The real, effective and saved uid (credentials(7)).
   public struct UserIDs: Hashable, Sendable {
     public var real: UInt32
     public var effective: UInt32

@@ -12,10 +12,12 @@ public struct User: Hashable, Sendable {
 
 /// The user and group databases (NSS). Thread-safe; unknown is nil, never an error.
 public enum Users {
+  /// The user of that login name.
   public static func user(named name: String) throws(SystemError) -> User? {
     try lookUpUser("getpwnam_r") { getpwnam_r(name, $0, $1, $2, $3) }
   }
 
+  /// The user of that uid.
   public static func user(uid: UInt32) throws(SystemError) -> User? {
     try lookUpUser("getpwuid_r") { getpwuid_r(uid, $0, $1, $2, $3) }
   }

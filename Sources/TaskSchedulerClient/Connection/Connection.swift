@@ -62,7 +62,8 @@ public final class Connection: Sendable {
   /// Calls the method and waits for its answer.
   ///
   /// - Parameters:
-  ///   - fileDescriptors: sent with the message, in the order of their indices; they stay open here.
+  ///   - fileDescriptors: sent with the message, in the order of their indices; they stay open
+  ///     here.
   ///   - timeout: how long to wait for the answer; nil waits for ever. A call whose time is up may
   ///     be carried out nonetheless.
   public func call<Method: InterfaceMethod>(

@@ -40,7 +40,8 @@ final class Launcher {
   ) throws(Failure) -> Launched {
     let user = try user(of: manifest)
     guard let path = manifest.executable(searchPath: Self.searchPath) else {
-      throw Failure(reason: "\(manifest.file): command: no program '\(manifest.command[0])' in PATH")
+      throw Failure(
+        reason: "\(manifest.file): command: no program '\(manifest.command[0])' in PATH")
     }
     let marker = Self.newMarker()
     var request = SpawnRequest(

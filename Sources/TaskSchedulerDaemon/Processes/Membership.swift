@@ -39,7 +39,9 @@ final class Membership {
   // MARK: From process to instance
 
   /// The instance that a process belongs to; nil where it is of none.
-  func instance(of process: ProcessIdentity, uid: UInt32) throws(SystemError) -> InstanceProcesses? {
+  func instance(
+    of process: ProcessIdentity, uid: UInt32
+  ) throws(SystemError) -> InstanceProcesses? {
     if let own = ledBy(process) { return own }
     if !byGroup.isEmpty, let found = try grouped(process.pid) { return found }
     for ancestor in try proc.ancestors(process.pid) {

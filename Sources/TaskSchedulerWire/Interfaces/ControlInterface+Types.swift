@@ -88,6 +88,7 @@ extension ControlInterface {
     }
   }
 
+  /// An application, running or not.
   public struct Application: Codable, Hashable, Sendable {
     public var application: String
     /// The uid that it runs as.
