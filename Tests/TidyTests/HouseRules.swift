@@ -10,7 +10,8 @@ enum HouseRules {
     "TaskSchedulerWire": ["FoundationEssentials", "Glibc"],
     "LinuxSystem": ["CLinux", "FoundationEssentials", "Glibc"],
     "TaskSchedulerClient": [
-      "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization", "TaskSchedulerWire",
+      "Dispatch", "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization",
+      "TaskSchedulerWire",
     ],
     "TaskSchedulerDaemon": [
       "CLinux", "CSystemd", "DequeModule", "FoundationEssentials", "GRDB", "Glibc", "HeapModule",
