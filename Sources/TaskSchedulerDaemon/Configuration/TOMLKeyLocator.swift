@@ -7,11 +7,11 @@ public enum TOMLPathComponent: Hashable, Sendable {
 /// Finds the line that each key and array element of a TOML document stands on, which the parser
 /// does not tell.
 ///
-/// It checks the outline: keys, headers, brackets, quotes. A text whose outline is wrong must not be
-/// given to the parser, which ends the process over some of them (toml++ asserts on a dot without a
-/// key and on half a time of day). Dates and times are refused, for no setting is one. Two things
-/// that the parser would report poorly are noted on the way: keys given twice, with both lines,
-/// and escaped NULs, which would cut a string short.
+/// It checks the outline: keys, headers, brackets, quotes. A text whose outline is wrong must not
+/// be given to the parser, which ends the process over some of them (toml++ asserts on a dot
+/// without a key and on half a time of day). Dates and times are refused, for no setting is one.
+/// Two things that the parser would report poorly are noted on the way: keys given twice, with
+/// both lines, and escaped NULs, which would cut a string short.
 public struct TOMLKeyLocator: Sendable {
   /// A key that is given more than once.
   public struct Duplicate: Hashable, Sendable {

@@ -56,11 +56,13 @@ extension Record {
       return "\(id): opened its event stream"
     case .taskBegan(let task, let name, let remaining):
       let time = remaining.map { TimeSpan.format($0.roundedToMilliseconds) } ?? "unlimited"
-      return "\(id): background task \(task.number)\(Self.quoted(name)) began, time remaining \(time)"
+      let named = "\(task.number)\(Self.quoted(name))"
+      return "\(id): background task \(named) began, time remaining \(time)"
     case .taskEnded(let task, let name):
       return "\(id): background task \(task.number)\(Self.quoted(name)) ended"
     case .taskExpired(let task, let name):
-      return "\(id): background task \(task.number)\(Self.quoted(name)) expires: its handler was called"
+      let named = "\(task.number)\(Self.quoted(name))"
+      return "\(id): background task \(named) expires: its handler was called"
     case .ended(let reason):
       return "\(id): ended, \(reason.sentence)"
     case .refused(let refusal):
