@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import LinuxSystem
 import TaskSchedulerDaemon
 
 struct Arguments: ParsableArguments {
