@@ -96,7 +96,7 @@ extension Scheduler {
 
   private func refusalOfStart(_ key: ApplicationKey, _ plan: StartPlan, in turn: Turn) -> Refusal? {
     if let running = applications[key]?.instance, let instance = instances[running] {
-      return .alreadyRunning(pid: instance.leader.pid)
+      return .alreadyRunning(pid: instance.leader.pid, state: instance.state)
     }
     if applications[key]?.launching != nil {
       return .invalidTransition(from: .notRunning, cause: .launch)

@@ -5,7 +5,7 @@ public enum Refusal: Hashable, Sendable, Codable, Error {
   case invalidTransition(from: ApplicationState, cause: TransitionCause)
   /// The request is possible in other states only.
   case invalidState(ApplicationState)
-  case alreadyRunning(pid: Int32)
+  case alreadyRunning(pid: Int32, state: ApplicationState)
   case terminating
   /// No manifest says how to launch it.
   case notLaunchable

@@ -87,7 +87,8 @@ extension ControlInterface.Failure {
         + " by dots, like 'org.example.mail'"
     case .invalidTransition(let id, let state, let cause):
       "\(quoted(id)) is \(state.rawValue), from which \(quoted(cause)) is not possible"
-    case .alreadyRunning(let id, let pid): "\(quoted(id)) is running already, with pid \(pid)"
+    case .alreadyRunning(let id, let pid, let state):
+      "\(quoted(id)) is running already: it is \(state.rawValue), with pid \(pid)"
     case .terminating(let id): "\(quoted(id)) is being ended"
     case .notLaunchable(let id):
       "\(quoted(id)) is not running, and no manifest says how to launch it"

@@ -240,7 +240,7 @@ struct RefusedTransitionTests {
     let before = world.scheduler.statuses(at: world.now)
     let leader = world.newLeader()
     let adoption = Adoption(application: mail, leader: leader, target: .foreground, seat: seat0)
-    let refusal = Reply.refused(.alreadyRunning(pid: pid))
+    let refusal = Reply.refused(.alreadyRunning(pid: pid, state: state))
     #expect(world.ask { .launch($0, mail, target: .foreground, reason: .user) } == refusal)
     #expect(world.ask { .launch($0, mail, target: .background, reason: .boot) } == refusal)
     #expect(

@@ -59,8 +59,8 @@ extension ApplicationInterface.Failure {
         + "joined by dots, as in org.example.mail"
     case .wrongApplication(let application, let registeredAs):
       "this process belongs to \(registeredAs) and cannot register as \(application)"
-    case .alreadyRunning(let application, let pid):
-      "\(application) is running already, as process \(pid)"
+    case .alreadyRunning(let application, let pid, let state):
+      "\(application) is running already: it is \(state.rawValue), as process \(pid)"
     case .terminating(let application):
       "\(application) is being ended"
     case .streamReplaced:

@@ -103,7 +103,7 @@ extension Refusal {
     case .invalidTransition(let from, let cause):
       "\(name): no \(cause.rawValue) from \(from.rawValue)"
     case .invalidState(let state): "\(name): it is \(state.rawValue)"
-    case .alreadyRunning(let pid): "\(name): as process \(pid)"
+    case .alreadyRunning(let pid, let state): "\(name): \(state.rawValue), as process \(pid)"
     case .launchFailed(let reason): "\(name): \(reason)"
     case .wrongApplication(let registered): "\(name): the process is of \(registered)"
     case .unknownCallback(let id): "\(name): \(id.number)"

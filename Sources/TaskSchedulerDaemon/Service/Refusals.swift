@@ -7,7 +7,8 @@ extension Refusal {
   /// What an application is told.
   func failure(toApplication name: String) -> ApplicationInterface.Failure {
     switch self {
-    case .alreadyRunning(let pid): .alreadyRunning(application: name, pid: Int(pid))
+    case .alreadyRunning(let pid, let state):
+      .alreadyRunning(application: name, pid: Int(pid), state: .init(state))
     case .terminating: .terminating(application: name)
     case .wrongApplication(let registered):
       .wrongApplication(application: name, registeredAs: registered.name)
@@ -29,7 +30,8 @@ extension Refusal {
     case .unknownApplication: .unknownApplication(application: name, nearest: nil)
     case .invalidTransition(let state, let cause):
       .invalidTransition(application: name, state: .init(state), cause: cause.rawValue)
-    case .alreadyRunning(let pid): .alreadyRunning(application: name, pid: Int(pid))
+    case .alreadyRunning(let pid, let state):
+      .alreadyRunning(application: name, pid: Int(pid), state: .init(state))
     case .terminating: .terminating(application: name)
     case .notLaunchable: .notLaunchable(application: name)
     case .launchFailed(let reason): .launchFailed(application: name, reason: reason)

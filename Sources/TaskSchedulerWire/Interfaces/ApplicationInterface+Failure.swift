@@ -10,7 +10,7 @@ extension ApplicationInterface {
     /// The calling process belongs to an instance of another application.
     case wrongApplication(application: String, registeredAs: String)
     /// The application has a running instance already; `pid` is its leader.
-    case alreadyRunning(application: String, pid: Int)
+    case alreadyRunning(application: String, pid: Int, state: State)
     /// The instance is being ended and takes no more requests of this kind.
     case terminating(application: String)
     /// Another connection of the same instance has opened the event stream.
@@ -70,8 +70,10 @@ extension ApplicationInterface {
       case .invalidApplicationID(let application): .fields(("application", JSONValue(application)))
       case .wrongApplication(let application, let registeredAs):
         .fields(("application", JSONValue(application)), ("registeredAs", JSONValue(registeredAs)))
-      case .alreadyRunning(let application, let pid):
-        .fields(("application", JSONValue(application)), ("pid", JSONValue(pid)))
+      case .alreadyRunning(let application, let pid, let state):
+        .fields(
+          ("application", JSONValue(application)), ("pid", JSONValue(pid)),
+          ("state", JSONValue(state.rawValue)))
       case .terminating(let application): .fields(("application", JSONValue(application)))
       case .streamReplaced: [:]
       case .unknownCallback(let callback): .fields(("callback", JSONValue(callback)))
@@ -100,7 +102,8 @@ extension ApplicationInterface {
           registeredAs: try fields.value("registeredAs"))
       case .alreadyRunning:
         self = .alreadyRunning(
-          application: try fields.value("application"), pid: try fields.value("pid"))
+          application: try fields.value("application"), pid: try fields.value("pid"),
+          state: try fields.value("state"))
       case .terminating: self = .terminating(application: try fields.value("application"))
       case .streamReplaced: self = .streamReplaced
       case .unknownCallback: self = .unknownCallback(callback: try fields.value("callback"))

@@ -12,7 +12,7 @@ extension ControlInterface {
     /// The contract has no such transition from this state.
     case invalidTransition(application: String, state: State, cause: String)
     /// The application has a running instance already; `pid` is its leader.
-    case alreadyRunning(application: String, pid: Int)
+    case alreadyRunning(application: String, pid: Int, state: State)
     /// The instance is being ended.
     case terminating(application: String)
     /// No manifest says how to launch it.
@@ -81,8 +81,10 @@ extension ControlInterface {
         .fields(
           ("application", JSONValue(application)), ("state", JSONValue(state)),
           ("cause", JSONValue(cause)))
-      case .alreadyRunning(let application, let pid):
-        .fields(("application", JSONValue(application)), ("pid", JSONValue(pid)))
+      case .alreadyRunning(let application, let pid, let state):
+        .fields(
+          ("application", JSONValue(application)), ("pid", JSONValue(pid)),
+          ("state", JSONValue(state.rawValue)))
       case .terminating(let application): .fields(("application", JSONValue(application)))
       case .notLaunchable(let application): .fields(("application", JSONValue(application)))
       case .launchFailed(let application, let reason):
@@ -116,7 +118,8 @@ extension ControlInterface {
           cause: try fields.value("cause"))
       case .alreadyRunning:
         self = .alreadyRunning(
-          application: try fields.value("application"), pid: try fields.value("pid"))
+          application: try fields.value("application"), pid: try fields.value("pid"),
+          state: try fields.value("state"))
       case .terminating: self = .terminating(application: try fields.value("application"))
       case .notLaunchable: self = .notLaunchable(application: try fields.value("application"))
       case .launchFailed:
