@@ -61,6 +61,10 @@ public struct ProcessStat: Sendable {
   private let name: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
   private let nameCount: UInt8
 
+  /// Whether no thread of it runs any more. The state is the first thread's, which may end before
+  /// the others.
+  public var hasEnded: Bool { state.hasEnded && threadCount <= 1 }
+
   public var identity: ProcessIdentity { ProcessIdentity(pid: pid, startTime: startTime) }
 
   /// The command's name, which its process may set to any bytes: at most 15, 63 for the kernel's

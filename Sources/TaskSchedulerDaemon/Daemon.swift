@@ -138,6 +138,8 @@ public final class Daemon {
     var set = sigset_t()
     sigemptyset(&set)
     for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, signal) }
+    // Standard error may be a pipe that nobody reads any more.
+    signal(SIGPIPE, SIG_IGN)
     sigprocmask(SIG_BLOCK, &set, nil)
     for signal in [SIGTERM, SIGINT] {
       signals.append(try loop.watch(signal: signal) { [unowned self] in stop() })

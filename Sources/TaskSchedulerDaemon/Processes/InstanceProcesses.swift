@@ -58,6 +58,8 @@ final class InstanceProcesses {
   private(set) var stopped: [StoppedProcess] = []
   private var stoppedIdentities: Set<ProcessIdentity> = []
   var isFrozen = false
+  /// Whether all its processes have been sent SIGKILL.
+  var isKilled = false
   /// Whether the instance is over.
   var isReleased = false
 

@@ -111,7 +111,7 @@ final class Membership {
       guard !seen.contains(next.pid), let stat = try proc.stat(next.pid), stat.identity == next
       else { continue }
       seen.insert(next.pid)
-      if !stat.state.hasEnded { found.append(stat) }
+      if !stat.hasEnded { found.append(stat) }
       let children = try proc.children(next.pid) ?? []
       for child in children where !seen.contains(child) {
         guard let childStat = try proc.stat(child), !leadsAnother(childStat, than: instance) else {
@@ -126,7 +126,7 @@ final class Membership {
   private func processes(of group: ControlGroup) throws(SystemError) -> [ProcessStat] {
     var found: [ProcessStat] = []
     for pid in try group.processes() {
-      if let stat = try proc.stat(pid), !stat.state.hasEnded { found.append(stat) }
+      if let stat = try proc.stat(pid), !stat.hasEnded { found.append(stat) }
     }
     return found
   }
@@ -148,7 +148,7 @@ final class Membership {
     }
     let wanted = Set(instances.map(\.id))
     var found: [InstanceID: [ProcessStat]] = [:]
-    for stat in table.byPID.values where stat.pid != ownPID && !stat.state.hasEnded {
+    for stat in table.byPID.values where stat.pid != ownPID && !stat.hasEnded {
       guard let owner = try owner(of: stat, table, roots), wanted.contains(owner.id) else {
         continue
       }

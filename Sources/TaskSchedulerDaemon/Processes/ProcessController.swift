@@ -13,6 +13,7 @@ final class ProcessController {
   private let report: (Event) -> Void
   private var instances: [InstanceID: InstanceProcesses] = [:]
   private var sweeper: Sweeper?
+  private var graveyard: Graveyard?
   var options: DaemonOptions
 
   /// - Parameter report: takes what happens, after the call that brought it about has returned.
@@ -27,6 +28,7 @@ final class ProcessController {
     sweeper = try Sweeper(membership: membership, loop: loop) { [weak self] in
       self?.instances[$0]
     }
+    graveyard = Graveyard(loop: loop)
   }
 
   /// The processes of an instance; nil once it is over.
@@ -61,7 +63,7 @@ final class ProcessController {
     do throws(SystemError) {
       let suspension = try suspension(of: instance)
       instance.suspension = suspension
-      suspension.begin()
+      try suspension.begin()
     } catch {
       suspensionEnded(instance, .failed(reason: String(describing: error)))
     }
@@ -137,6 +139,7 @@ final class ProcessController {
     instance.suspension = nil
     attempt(instance) { () throws(SystemError) in
       try killAll(of: instance)
+      instance.isKilled = true
     }
   }
 
@@ -148,14 +151,15 @@ final class ProcessController {
     instance.suspension = nil
     instance.exitSource = nil
     let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
-    if killing || (instance.origin.isLaunched && hasEnded) {
+    // Whoever was killed before left nobody: none could fork any more.
+    if !instance.isKilled, killing || (instance.origin.isLaunched && hasEnded) {
       attempt(instance) { () throws(SystemError) in
         try killAll(of: instance)
       }
     }
     letRun(instance)
     membership.remove(instance)
-    if hasEnded, let group = instance.origin.group { try? group.remove() }
+    if hasEnded, let group = instance.origin.group { graveyard?.bury(group) }
   }
 
   /// Stops all first, so that nobody escapes by forking, then kills them.

@@ -5,8 +5,9 @@ import TaskSchedulerCore
 /// The stopping of all processes of one instance, from the first signal until all have been seen
 /// to stand still. It ends itself, by `completed` or `failed`, or is dropped.
 protocol Suspension: AnyObject {
-  /// Called once, when its owner keeps it.
-  func begin()
+  /// Called once, when its owner keeps it. Must not end it yet: the end is told from the loop, when
+  /// nothing else is being handled.
+  func begin() throws(SystemError)
 }
 
 /// How a suspension ends.
@@ -23,6 +24,8 @@ final class FreezerSuspension: Suspension {
   private let watch: FileDescriptor
   private var source: DescriptorSource?
   private let timer: TimerSource
+  private let timeout: Duration
+  private var limit: UInt64?
   private let finish: (SuspensionOutcome) -> Void
 
   init(
@@ -32,20 +35,32 @@ final class FreezerSuspension: Suspension {
     self.group = group
     self.finish = finish
     watch = try group.watchEvents()
+    self.timeout = timeout
     var expired: () -> Void = {}
     timer = try loop.timer { expired() }
-    let reason = "its control group \(group.path) was not frozen within \(TimeSpan.format(timeout))"
-    expired = { [weak self] in self?.end(.failed(reason: reason)) }
+    expired = { [weak self] in self?.timerExpired() }
     // Read once before the first wait: a change is reported since the last reading.
     _ = try ControlGroup.events(of: watch.rawValue)
     source = try loop.watch(watch.rawValue, for: .priority) { [weak self] _ in
       self?.look()
     }
-    try group.freeze()
-    timer.set(BootClock.after(timeout))
   }
 
-  func begin() {
+  func begin() throws(SystemError) {
+    try group.freeze()
+    // A group that was frozen before does not change: so look once in any case.
+    timer.set(BootClock.now())
+  }
+
+  /// Looks at the group at once, and gives up when the time is over.
+  private func timerExpired() {
+    if let limit, BootClock.now() >= limit {
+      let time = TimeSpan.format(timeout)
+      return end(.failed(reason: "its control group \(group.path) was not frozen within \(time)"))
+    }
+    let limit = BootClock.after(timeout)
+    self.limit = limit
+    timer.set(limit)
     look()
   }
 
@@ -99,8 +114,9 @@ final class SignalSuspension: Suspension {
     again = { [weak self] in self?.advance() }
   }
 
-  func begin() {
-    advance()
+  func begin() throws(SystemError) {
+    try stopTree()
+    timer.set(BootClock.now())
   }
 
   private func advance() {

@@ -153,11 +153,24 @@ final class Connection {
   // MARK: Out
 
   /// Answers the call; with `continues`, one of several times.
+  ///
+  /// Whoever has not read what came before is disconnected. A single answer may be of any length.
   func reply(_ parameters: some Encodable, continues: Bool = false) {
     guard isOpen, wire.isBusy else { return }
+    let waiting = output.count - sent
+    guard waiting <= owner.queuedBytesMax else {
+      return close(reason: "it does not read: \(waiting) bytes wait for it")
+    }
     wire.reply(parameters, continues: continues, output: &output)
     flush()
     if !continues { wait(isPartial: false) }
+  }
+
+  /// Answers the call with several replies that belong together, as one answer.
+  func replySnapshot(_ replies: some Sequence<some Encodable>) {
+    guard isOpen, wire.isBusy else { return }
+    for reply in replies { wire.reply(reply, continues: true, output: &output) }
+    flush()
   }
 
   /// Answers the call with an error.
@@ -180,9 +193,6 @@ final class Connection {
       case .success(.bytes(let count)):
         sent += count
       case .success(.wouldBlock):
-        guard output.count - sent <= owner.queuedBytesMax else {
-          return close(reason: "it does not read: \(output.count - sent) bytes wait for it")
-        }
         return wait(isPartial: false)
       case .success(.closed):
         return close(reason: nil)

@@ -79,10 +79,10 @@ final class ControlService {
   private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {
     _ = try call.decode(Interface.Monitor.Input.self)
     guard call.more else { throw StandardFailure.expectedMore }
-    for status in visible(connection.peer) {
-      connection.reply(Interface.Monitor.Output(application: .init(status)), continues: true)
+    let applications = visible(connection.peer).map {
+      Interface.Monitor.Output(application: .init($0))
     }
-    connection.reply(Interface.Monitor.Output(ready: true), continues: true)
+    connection.replySnapshot(applications + [Interface.Monitor.Output(ready: true)])
     guard connection.isOpen else { return }
     monitors.add(connection, uid: isOperator(connection.peer) ? nil : connection.peer.uid)
   }

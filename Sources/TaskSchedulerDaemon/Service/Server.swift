@@ -9,6 +9,7 @@ final class Server: ConnectionOwner {
   var options: DaemonOptions
   private let listener: FileDescriptor
   private var source: DescriptorSource?
+  private var pause: TimerSource?
   private let loop: EventLoop
   private let proc: ProcFS
   private let service: Service
@@ -44,6 +45,7 @@ final class Server: ConnectionOwner {
     source = try loop.watch(self.listener.rawValue, for: .input) { [unowned self] _ in
       accept()
     }
+    pause = try loop.timer { [unowned self] in resumeAccepting() }
   }
 
   /// Takes no more connections and closes those there are.
@@ -61,6 +63,7 @@ final class Server: ConnectionOwner {
 
   /// How many are accepted before other clients have their turn.
   private static let acceptsAtOnceMax = 64
+  private static let acceptPause: Duration = .milliseconds(500)
 
   private func accept() {
     for _ in 0..<Self.acceptsAtOnceMax {
@@ -68,9 +71,22 @@ final class Server: ConnectionOwner {
         guard let socket = try UnixSocket.accept(listener.rawValue) else { return }
         try add(socket)
       } catch {
-        return log.write(.warning, "a connection could not be accepted: \(error)")
+        log.write(.warning, "a connection could not be accepted: \(error)")
+        return pauseAccepting()
       }
     }
+  }
+
+  /// Without descriptors or memory the next try would fail as well, and the waiting connection
+  /// would wake us at once: it waits until a connection is closed, or a while.
+  private func pauseAccepting() {
+    source?.wait(for: [])
+    pause?.set(BootClock.after(Self.acceptPause))
+  }
+
+  private func resumeAccepting() {
+    pause?.clear()
+    source?.wait(for: .input)
   }
 
   private func add(_ socket: consuming FileDescriptor) throws(SystemError) {
@@ -110,6 +126,7 @@ final class Server: ConnectionOwner {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     let uid = connection.peer.uid
     countByUser[uid] = countByUser[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+    if source != nil { resumeAccepting() }
     if let reason {
       log.write(
         .notice, "a connection of process \(connection.peer.credentials.pid) was closed: \(reason)")
