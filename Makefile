@@ -43,6 +43,10 @@ release: setup ## Build what is installed
 	$(BUILD) -c release --product taskschedd
 	$(BUILD) -c release --product taskctl
 
+.PHONY: demo
+demo: build ## Show the main job: granted, warned, suspended, resumed, killed
+	@scripts/demo
+
 .PHONY: test
 test: test-setup ## Everything that CI runs
 	$(BUILD) --build-tests

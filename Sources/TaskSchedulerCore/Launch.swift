@@ -115,8 +115,8 @@ extension Scheduler {
     return InstanceID(instanceIDLast)
   }
 
-  /// From notRunning to its first state. `welcome` comes after the process is managed and before
-  /// the first callback.
+  /// From notRunning to its first state. `welcome` comes between the transition and the first
+  /// callback.
   private mutating func start(
     _ id: InstanceID, _ key: ApplicationKey, _ leader: Leader, _ plan: StartPlan,
     cause: TransitionCause, in turn: inout Turn,
@@ -128,8 +128,10 @@ extension Scheduler {
       id: id, application: key, leader: leader, plan: plan, policy: policy, at: turn.now)
     turn.emit(.manage(id, leader, key))
     with(id, in: &turn) { instance, turn in
+      instance.record(
+        .transition(from: .notRunning, to: instance.state, cause: cause), in: &turn)
       welcome(&instance, &turn)
-      instance.start(cause: cause, in: &turn)
+      instance.enqueueStartCallbacks(in: &turn)
       instance.reconsider(in: &turn)
     }
     if plan.target == .foreground { takeSeat(id) }

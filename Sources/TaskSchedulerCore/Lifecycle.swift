@@ -2,15 +2,11 @@
 // others at the seat is the scheduler's (`Seats`).
 
 extension Instance {
-  /// The first transition: from notRunning.
-  mutating func start(cause: TransitionCause, in turn: inout Turn) {
-    record(.transition(from: .notRunning, to: state, cause: cause), in: &turn)
-    if isAware { enqueue(startCallbacks, in: &turn) }
-  }
-
   /// What an application hears first, in the state in which it opens its event stream.
-  private var startCallbacks: [CallbackKind] {
-    state == .active ? [.didFinishLaunching, .didBecomeActive] : [.didFinishLaunching]
+  mutating func enqueueStartCallbacks(in turn: inout Turn) {
+    enqueue(
+      state == .active ? [.didFinishLaunching, .didBecomeActive] : [.didFinishLaunching],
+      in: &turn)
   }
 
   /// Opens its event stream, for the first time or again after a lost connection.
@@ -26,7 +22,7 @@ extension Instance {
     turn.reply(request, .registered(registration(turn)))
     record(.registered, in: &turn)
     if !wasAware, termination == nil {
-      enqueue(startCallbacks, in: &turn)
+      enqueueStartCallbacks(in: &turn)
     } else if let callback = callbacks.inFlight {
       deliver(callback, in: &turn)
     }
