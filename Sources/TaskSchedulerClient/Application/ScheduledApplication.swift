@@ -12,7 +12,7 @@ import TaskSchedulerWire
 /// kept. When the daemon is restarted, it connects and registers again by itself.
 ///
 /// Every method may be called from any thread. Those that ask the daemon block for one round trip
-/// (some tens of microseconds), and while the daemon is away for about 3 s at most.
+/// (some tens of microseconds), and while the daemon is away for 2.3 s at most.
 public final class ScheduledApplication: Sendable {
   /// The reverse-DNS id under which it is registered.
   public let id: String
@@ -178,14 +178,9 @@ public final class ScheduledApplication: Sendable {
     if let end = ledger.withLock({ $0.end }) { throw end }
   }
 
-  /// How long requests wait for a daemon that is away: 0 + 10 + 20 + … + 1280 ms.
-  private static let pauseLongest: Duration = .milliseconds(1280)
-
-  /// Waits before the next attempt; false when there is to be none.
+  /// Waits before the next attempt of a request; false when there is to be none.
   func pause(_ pauses: inout RetryPauses) -> Bool {
-    let pause = pauses.take()
-    if pause > Self.pauseLongest { return false }
-    return !isClosed(within: pause)
+    pauses.count < RetryPauses.requestMax && !isClosed(within: pauses.take())
   }
 
   /// Waits until the application is closed, at most that long.

@@ -16,28 +16,27 @@ public struct SocketPath: Hashable, Sendable, CustomStringConvertible {
 
   /// The user's own daemon: `$XDG_RUNTIME_DIR/taskschedd/socket`, and `/run/user/UID` in place of
   /// an unset variable.
-  public static var user: SocketPath {
-    user(runtimeDirectory: environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())")
-  }
+  public static var user: SocketPath { user(environment) }
 
   /// `$TASKSCHEDD_SOCKET` where it is set, else the user's socket where it is there, else the
   /// system's.
-  public static var standard: SocketPath {
-    if let path = environment("TASKSCHEDD_SOCKET") { return SocketPath(path) }
-    if let directory = environment("XDG_RUNTIME_DIR") {
-      let user = user(runtimeDirectory: directory)
-      if access(user.path, F_OK) == 0 { return user }
-    }
-    return .system
+  public static var standard: SocketPath { standard(environment) }
+
+  static func user(_ environment: (_ variable: String) -> String?) -> SocketPath {
+    let directory = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+    return SocketPath("\(directory)/taskschedd/socket")
   }
 
-  private static func user(runtimeDirectory: String) -> SocketPath {
-    SocketPath("\(runtimeDirectory)/taskschedd/socket")
+  static func standard(_ environment: (_ variable: String) -> String?) -> SocketPath {
+    if let path = environment("TASKSCHEDD_SOCKET") { return SocketPath(path) }
+    if environment("XDG_RUNTIME_DIR") == nil { return .system }
+    let user = user(environment)
+    return access(user.path, F_OK) == 0 ? user : .system
   }
 
   /// The variable; nil where it is unset or empty.
-  private static func environment(_ name: String) -> String? {
-    guard let value = getenv(name), value.pointee != 0 else { return nil }
+  private static func environment(_ variable: String) -> String? {
+    guard let value = getenv(variable), value.pointee != 0 else { return nil }
     return String(cString: value)
   }
 }
