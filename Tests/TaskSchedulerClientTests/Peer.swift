@@ -1,0 +1,94 @@
+import Glibc
+import LinuxSystem
+import Synchronization
+import TaskSchedulerWire
+
+/// One connection that the stand-in serves: read by one thread, written by several.
+final class Peer: Sendable {
+  private let socket: FileDescriptor
+  private let connection = Mutex(ServerConnection(service: StandInDaemon.service))
+  private let buffer = Mutex(MessageBuffer())
+
+  init(_ socket: consuming FileDescriptor) {
+    self.socket = socket
+  }
+
+  /// The next call that is not answered by Wire itself; nil when the peer is gone.
+  func nextCall() -> ReceivedCall? {
+    while let message = nextMessage() {
+      var output: [UInt8] = []
+      let action = connection.withLock { $0.receive(message, output: &output) }
+      if !output.isEmpty { send(output) }
+      switch action {
+      case .call(let call): return call
+      case .answered: continue
+      case .close: return nil
+      }
+    }
+    return nil
+  }
+
+  private func nextMessage() -> [UInt8]? {
+    while true {
+      if let message = try? buffer.withLock({ try $0.next() }) { return message }
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      let result = bytes.withUnsafeMutableBytes { all in Result { try socket.read(into: all) } }
+      switch result {
+      case .success(.some(let count)) where count > 0:
+        let read = Array(bytes[..<count])
+        buffer.withLock { $0.append(read) }
+      case .success(nil):
+        _ = try? Readiness.wait(for: Int16(POLLIN), on: socket.rawValue)
+      case .success, .failure: return nil
+      }
+    }
+  }
+
+  func reply(_ output: some Encodable & Sendable, continues: Bool = false) {
+    connection.withLock { connection in
+      var bytes: [UInt8] = []
+      connection.reply(output, continues: continues, output: &bytes)
+      sendAll(bytes)
+    }
+  }
+
+  func fail(_ failure: some MethodFailure) {
+    connection.withLock { connection in
+      var bytes: [UInt8] = []
+      connection.fail(failure, output: &bytes)
+      sendAll(bytes)
+    }
+  }
+
+  func send(_ bytes: [UInt8]) {
+    connection.withLock { _ in sendAll(bytes) }
+  }
+
+  func hangUp() {
+    try? UnixSocket.shutdown(socket.rawValue, Int(SHUT_RDWR))
+  }
+
+  private func sendAll(_ bytes: [UInt8]) {
+    bytes.withUnsafeBytes { all in
+      // Small messages: they fit a socket's buffer whole.
+      _ = try? UnixSocket.send(socket.rawValue, all)
+    }
+  }
+}
+
+/// Starts a detached thread.
+func startThread(_ body: @escaping @Sendable () -> Void) {
+  final class Box: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var thread = pthread_t()
+  let code = pthread_create(
+    &thread, nil,
+    { raw in
+      Unmanaged<Box>.fromOpaque(raw!).takeRetainedValue().body()
+      return nil
+    }, Unmanaged.passRetained(Box(body)).toOpaque())
+  precondition(code == 0, "pthread_create: \(SystemError.describe(code))")
+  pthread_detach(thread)
+}

@@ -1,0 +1,292 @@
+import Glibc
+import LinuxSystem
+import Synchronization
+import TaskSchedulerWire
+import TestSupport
+
+/// A daemon of the test's own in this process: it speaks the interface, keeps what it is told, and
+/// does what the test says. It has none of the daemon's rules.
+final class StandInDaemon: Sendable {
+  typealias Application = ApplicationInterface
+
+  /// What it knows; outlives a restart that keeps its memory.
+  struct Memory: Sendable {
+    var instance = 7
+    var state = Application.State.active
+    var remainingUSec: Int?
+    var taskLast = 0
+    var tasks: [Application.BackgroundTask] = []
+    var callbackLast = 0
+    /// Sent and not acknowledged.
+    var callback: Application.Callback?
+  }
+
+  struct State: Sendable {
+    var memory: Memory
+    /// Every call, as `Register org.example.a`, `EndBackgroundTask 3`.
+    var calls: [String] = []
+    /// Refusals by method name, each given once.
+    var refusals: [String: [any MethodFailure & Sendable]] = [:]
+    /// Carry out the next call of this method, and close instead of answering.
+    var closesAfter: String?
+    /// Carry out the next call of this method, and expire its task before it is answered.
+    var expiresEarly = false
+    var stream: Int?
+    var connections: [Int: Peer] = [:]
+    var connectionLast = 0
+    var isStopped = false
+  }
+
+  let path: String
+  let state: Watched<State>
+  private let stopEvent: FileDescriptor
+
+  static let service = Service(
+    vendor: "taskschedd", product: "stand-in", version: "0", url: "",
+    interfaces: [Application.description])
+
+  /// Listens at the path, until `stop()`.
+  init(at path: String, memory: Memory = Memory()) throws {
+    self.path = path
+    state = Watched(State(memory: memory))
+    stopEvent = try FileDescriptor.event()
+    let listener = try UnixSocket.listen(path: path, mode: 0o600).take()
+    startThread { self.accept(from: FileDescriptor(taking: listener)) }
+  }
+
+  /// Closes all connections and the socket, and returns what it knew.
+  @discardableResult
+  func stop() -> Memory {
+    let (peers, memory) = state.update { state in
+      state.isStopped = true
+      state.stream = nil
+      return (Array(state.connections.values), state.memory)
+    }
+    try? UnixSocket.unlink(path: path)
+    withUnsafeBytes(of: UInt64(1)) { _ = try? stopEvent.write($0) }
+    for peer in peers { peer.hangUp() }
+    _ = try? state.wait("all connections are gone") { $0.connections.isEmpty }
+    return memory
+  }
+
+  // MARK: - What the test has it do
+
+  /// Sends a callback, which waits for its acknowledgement from then on.
+  func send(_ kind: Application.CallbackKind, reason: Application.LaunchReason? = nil) {
+    let callback = state.update { state in
+      state.memory.callbackLast += 1
+      let callback = Application.Callback(
+        id: state.memory.callbackLast, kind: kind, launchReason: reason)
+      state.memory.callback = callback
+      return callback
+    }
+    stream { .init(callback: callback) }
+  }
+
+  /// Expires a task.
+  func expire(_ task: Int) {
+    state.update { state in
+      for index in state.memory.tasks.indices where state.memory.tasks[index].id == task {
+        state.memory.tasks[index].expired = true
+      }
+    }
+    stream { .init(expiration: .init(task: task, backgroundTimeRemainingUSec: 5_000_000)) }
+  }
+
+  /// Ends the event stream with an error.
+  func failStream(_ failure: some MethodFailure) {
+    state.update { $0.streamPeer }?.fail(failure)
+  }
+
+  /// Breaks the event stream without a word.
+  func breakStream() {
+    state.update { state in
+      defer { state.stream = nil }
+      return state.streamPeer
+    }?.hangUp()
+  }
+
+  /// Breaks the connections that calls come on.
+  func breakCalls() {
+    let peers = state.update { state in
+      state.connections.filter { $0.key != state.stream }.map(\.value)
+    }
+    for peer in peers { peer.hangUp() }
+  }
+
+  /// Writes bytes to the event stream that need not be Varlink.
+  func sendRaw(_ bytes: [UInt8]) {
+    state.update { $0.streamPeer }?.send(bytes)
+  }
+
+  func refuseNext(_ method: String, with failure: some MethodFailure & Sendable) {
+    state.update { $0.refusals[method, default: []].append(failure) }
+  }
+
+  /// Waits until a call was made, and returns how often.
+  @discardableResult
+  func waitForCall(_ call: String, count: Int = 1) throws -> Int {
+    try state.wait("\(count) × \(call)") { state in
+      state.calls.count { $0 == call } >= count
+    }.calls.count { $0 == call }
+  }
+
+  private func stream(_ output: @Sendable () -> Application.Register.Output) {
+    state.update { $0.streamPeer }?.reply(output(), continues: true)
+  }
+
+  // MARK: - Connections
+
+  private func accept(from listener: consuming FileDescriptor) {
+    let listener = listener
+    while true {
+      var entries = [
+        pollfd(fd: listener.rawValue, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: stopEvent.rawValue, events: Int16(POLLIN), revents: 0),
+      ]
+      _ = poll(&entries, 2, -1)
+      if entries[1].revents != 0 { return }
+      guard let socket = try? UnixSocket.accept(listener.rawValue) else { continue }
+      let peer = Peer(socket)
+      let number = state.update { state -> Int? in
+        if state.isStopped { return nil }
+        state.connectionLast += 1
+        state.connections[state.connectionLast] = peer
+        return state.connectionLast
+      }
+      guard let number else { return peer.hangUp() }
+      startThread { self.serve(peer, number) }
+    }
+  }
+
+  private func serve(_ peer: Peer, _ number: Int) {
+    while let call = peer.nextCall() {
+      answer(call, peer, number)
+    }
+    state.update { state in
+      if state.stream == number { state.stream = nil }
+      state.connections[number] = nil
+    }
+  }
+
+  private func answer(_ call: ReceivedCall, _ peer: Peer, _ number: Int) {
+    let method = Application.MethodName(rawValue: call.method)!
+    let short = String(call.method.split(separator: ".").last!)
+    let (closes, refusal) = state.update { state -> (Bool, (any MethodFailure & Sendable)?) in
+      let closes = state.closesAfter == short
+      if closes { state.closesAfter = nil }
+      if state.refusals[short]?.isEmpty ?? true { return (closes, nil) }
+      return (closes, state.refusals[short]?.removeFirst())
+    }
+    do {
+      let reply = try carryOut(method, call, refusal, number, short)
+      if closes { return peer.hangUp() }
+      reply(peer)
+    } catch let failure as any MethodFailure {
+      peer.fail(failure)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  private typealias Answer = (Peer) -> Void
+
+  private func carryOut(
+    _ method: Application.MethodName, _ call: ReceivedCall, _ refusal: (any MethodFailure)?,
+    _ number: Int, _ short: String
+  ) throws -> Answer {
+    func note(_ rest: String) throws {
+      let line = rest.isEmpty ? short : "\(short) \(rest)"
+      state.update { $0.calls.append(line) }
+      if let refusal { throw refusal }
+    }
+    switch method {
+    case .register:
+      let input = try call.decode(Application.Register.Input.self)
+      try note(input.application + (input.background == true ? " background" : ""))
+      return register(input, number)
+    case .acknowledge:
+      let id = try call.decode(Application.Acknowledge.Input.self).callback
+      try note("\(id)")
+      return try acknowledge(id)
+    case .beginBackgroundTask:
+      let name = try call.decode(Application.BeginBackgroundTask.Input.self).name
+      try note(name ?? "-")
+      return begin(name)
+    case .endBackgroundTask:
+      let id = try call.decode(Application.EndBackgroundTask.Input.self).task
+      try note("\(id)")
+      return try end(id)
+    case .getStatus:
+      try note("")
+      let memory = state.current.memory
+      return {
+        $0.reply(
+          Application.GetStatus.Output(
+            application: "org.example.test", instance: memory.instance, state: memory.state,
+            backgroundTimeRemainingUSec: memory.remainingUSec, tasks: memory.tasks))
+      }
+    }
+  }
+}
+
+extension StandInDaemon {
+  private func register(
+    _ input: Application.Register.Input, _ number: Int
+  ) -> (Peer) -> Void {
+    { peer in
+      let memory = self.state.current.memory
+      let registration = Application.Registration(
+        application: input.application, instance: memory.instance, state: memory.state,
+        launchReason: .user, backgroundModes: [],
+        backgroundTimeRemainingUSec: memory.remainingUSec, tasks: memory.tasks)
+      peer.reply(Application.Register.Output(registered: registration), continues: true)
+      if let callback = memory.callback {
+        peer.reply(Application.Register.Output(callback: callback), continues: true)
+      }
+      self.state.update { $0.stream = number }
+    }
+  }
+
+  private func acknowledge(_ id: Int) throws -> (Peer) -> Void {
+    let isAwaited = state.update { state in
+      guard state.memory.callback?.id == id else { return false }
+      state.memory.callback = nil
+      return true
+    }
+    guard isAwaited else { throw Application.Failure.unknownCallback(callback: id) }
+    return { $0.reply(Application.Acknowledge.Output()) }
+  }
+
+  private func begin(_ name: String?) -> (Peer) -> Void {
+    let (id, remaining, expires) = state.update { state in
+      state.memory.taskLast += 1
+      let expires = state.expiresEarly
+      state.memory.tasks.append(
+        .init(
+          id: state.memory.taskLast, name: name, beganAtUSec: Int(BootClock.now() / 1_000),
+          expired: false))
+      return (state.memory.taskLast, state.memory.remainingUSec, expires)
+    }
+    if expires { expire(id) }
+    return {
+      $0.reply(
+        Application.BeginBackgroundTask.Output(
+          task: id, backgroundTimeRemainingUSec: remaining))
+    }
+  }
+
+  private func end(_ id: Int) throws -> (Peer) -> Void {
+    let isKnown = state.update { state in
+      guard let index = state.memory.tasks.firstIndex(where: { $0.id == id }) else { return false }
+      state.memory.tasks.remove(at: index)
+      return true
+    }
+    guard isKnown else { throw Application.Failure.unknownTask(task: id) }
+    return { $0.reply(Application.EndBackgroundTask.Output()) }
+  }
+}
+
+extension StandInDaemon.State {
+  fileprivate var streamPeer: Peer? { stream.flatMap { connections[$0] } }
+}
