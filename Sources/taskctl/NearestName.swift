@@ -8,6 +8,12 @@ enum NearestName {
     return best.distance <= (best.name.count + 2) / 3 ? best.name : nil
   }
 
+  /// `it is no state: one of active, …; did you mean 'active'?`.
+  static func sentence(_ kind: String, _ text: String, in names: [String]) -> String {
+    let nearest = of(text, in: names).map { "; did you mean '\($0)'?" } ?? ""
+    return "it is no \(kind): one of \(names.joined(separator: ", "))\(nearest)"
+  }
+
   /// The Levenshtein distance.
   static func distance(_ one: String, _ other: String) -> Int {
     let other = Array(other)

@@ -1,1 +1,210 @@
+import Glibc
+import TaskSchedulerWire
 import Testing
+
+@testable import taskctl
+
+@Suite("Tables and texts for people")
+struct RenderingTests {
+  @Test("a list has columns as wide as their content, and no owner where all are one user's")
+  func list() {
+    #expect(
+      ApplicationTable.text([sample(), endedSample()], context) == """
+        APPLICATION       STATE       SINCE   PID  TASKS  REMAINING   ENTITLED BY
+        org.example.mail  background  3 min  4711      1  9 min 54 s  a background task
+        org.example.news  notRunning  1 min     -      -  -           -
+
+        """)
+  }
+
+  @Test("a list of several users' applications names the owners")
+  func owners() {
+    let text = ApplicationTable.text([sample(), sample("org.example.mail", owner: 5)], context)
+    let columns = text.split(separator: "\n").map { $0.split(separator: " ")[1] }
+    #expect(columns == ["OWNER", "ada", "5"])
+  }
+
+  @Test("an empty list is its header")
+  func emptyList() {
+    #expect(
+      ApplicationTable.text([], context)
+        == "APPLICATION  STATE  SINCE  PID  TASKS  REMAINING  ENTITLED BY\n")
+  }
+
+  @Test("a foreground application has unlimited time, and is entitled by the foreground")
+  func foreground() {
+    let active = sample(state: .active, remainingUSec: nil, entitlements: [])
+    #expect(ApplicationTable.remaining(active) == "unlimited")
+    #expect(ApplicationTable.entitlement(active) == "the foreground")
+  }
+
+  @Test("wide letters take two columns of a table")
+  func wideLetters() {
+    var table = Table(columns: [Table.Column(title: "A"), Table.Column(title: "B")])
+    table.append(["日本", "x"])
+    table.append(["abcd", "y"])
+    #expect(table.text(.plain) == "A     B\n日本  x\nabcd  y\n")
+  }
+
+  @Test("colour is put around the text only, where colour is wanted")
+  func colour() {
+    var table = Table(columns: [Table.Column(title: "A"), Table.Column(title: "B")])
+    table.append([Table.Cell("x", .green), "y"])
+    #expect(
+      table.text(Painter(isColoured: true))
+        == "\u{1b}[1mA\u{1b}[0m  \u{1b}[1mB\u{1b}[0m\n\u{1b}[32mx\u{1b}[0m  y\n")
+  }
+
+  @Test("control characters never reach the terminal, nor do turns of the writing direction")
+  func controlCharacters() {
+    let text = "a\u{1b}[2J\n\t\u{7f}\u{9b}\u{202e}é"
+    #expect(PrintableText.of(text) == #"a\x1b[2J\n\t\x7f\x9b\u202eé"#)
+    var hostile = sample("org.\u{1b}]0;x\u{7}")
+    hostile.displayName = "\u{9b}2J"
+    hostile.seat = "\r"
+    hostile.backgroundModes = ["\u{1b}"]
+    hostile.instance?.tasks[0].name = "\u{1b}c"
+    let all =
+      ApplicationTable.text([hostile], context) + TaskTable.text([hostile], context)
+      + StatusText.text(hostile, context)
+      + StatusText.summary([hostile], path: "/x", context)
+    let controls = all.unicodeScalars.filter { PrintableText.isControl($0) && $0 != "\n" }
+    #expect(controls.isEmpty)
+    #expect(all.contains(#"\x1bc"#))
+  }
+
+  @Test("tasks are listed with their age and whether they have expired")
+  func tasks() {
+    let tasks: [ControlInterface.BackgroundTask] = [
+      .init(id: 3, name: "sync", beganAtUSec: 820_000_000, expired: false),
+      .init(id: 12, beganAtUSec: 999_980_000, expired: true),
+    ]
+    #expect(
+      TaskTable.text([sample(tasks: tasks), endedSample()], context) == """
+        APPLICATION       TASK  NAME  AGE    REMAINING   EXPIRED
+        org.example.mail     3  sync  3 min  9 min 54 s  no
+        org.example.mail    12  -     20 ms  9 min 54 s  yes
+
+        """)
+  }
+
+  @Test("settings show their source, and those changed are marked")
+  func settings() {
+    let settings: [ControlInterface.Setting] = [
+      .init(name: "BackgroundTime", value: "1min", default: "10min", source: "/etc/t.toml:3"),
+      .init(name: "CallbackTimeout", value: "6s", default: "6s", source: "default"),
+    ]
+    #expect(
+      SettingsTable.text(settings, .plain) == """
+        NAME             VALUE     SOURCE
+        BackgroundTime   1min   *  /etc/t.toml:3
+        CallbackTimeout  6s        default
+
+        * differs from the default
+
+        """)
+  }
+}
+
+@Suite("Status in words")
+struct StatusTextTests {
+  /// What the C library makes of the same moment.
+  private func expected(_ wallSeconds: Int, _ format: String) -> String {
+    var seconds = time_t(wallSeconds)
+    var fields = tm()
+    localtime_r(&seconds, &fields)
+    var buffer = [CChar](repeating: 0, count: 64)
+    let count = strftime(&buffer, buffer.count, format, &fields)
+    return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  @Test("the status of an application says everything that is known of it")
+  func running() {
+    let since = expected(1_700_000_000 - 180, "%Y-%m-%d %H:%M:%S")
+    let started = expected(1_700_000_000 - 300, "%Y-%m-%d %H:%M:%S")
+    #expect(
+      StatusText.text(sample(), context) == """
+        org.example.mail - Mail
+                State: background since \(since) (3 min ago)
+          Entitled by: a background task
+            Remaining: 9 min 54 s of background time
+              Process: pid 4711, has opened its event stream
+              Started: by an operator, \(started) (5 min ago)
+            Callbacks: 1 not acknowledged yet
+                Tasks: 3 'sync', begun 3 min ago
+                Owner: ada (uid 1000)
+                 Seat: seat0
+                Modes: audio
+           Launchable: yes, by its manifest
+             Switcher: number 1
+
+        """)
+  }
+
+  @Test("the status of an application that has ended says how")
+  func ended() {
+    let since = expected(1_700_000_000 - 60, "%Y-%m-%d %H:%M:%S")
+    #expect(
+      StatusText.text(endedSample(), context) == """
+        org.example.news
+                State: notRunning since \(since) (1 min ago)
+                Owner: ada (uid 1000)
+                 Seat: seat0
+                Modes: none declared
+            Opted out: it ends when it is sent away, by its manifest
+           Launchable: no manifest says how
+             Switcher: never active
+             Last end: it exited with code 3, \(since) (1 min ago)
+
+        """)
+  }
+
+  @Test("the summary counts states and tasks and names the active application of each seat")
+  func summary() {
+    let applications = [sample("org.example.a", state: .active), sample(), endedSample()]
+    #expect(
+      StatusText.summary(applications, path: "/run/x", context) == """
+        taskschedd - at /run/x
+         Applications: 3 known: 1 background, 1 active, 1 notRunning
+                Tasks: 2 outstanding, of 2 applications
+               Active: org.example.a on seat0
+
+        """)
+  }
+
+  @Test(
+    "every reason for an end has a clause of its own",
+    arguments: ControlInterface.EndKind.allCases)
+  func ends(kind: ControlInterface.EndKind) {
+    let others = ControlInterface.EndKind.allCases.filter { $0 != kind }
+    #expect(!others.map { $0.words() }.contains(kind.words()))
+    #expect(kind.words().hasPrefix("was ") || kind == .exited)
+  }
+
+  @Test("an end by a signal names the signal, whatever number comes")
+  func signals() {
+    #expect(ControlInterface.EndKind.crashed.words(signal: 11) == "was killed by SIGSEGV")
+    #expect(SignalName.of(31) == "SIGSYS")
+    for number in [0, 32, Int.min, Int.max] { #expect(SignalName.of(number) == "signal \(number)") }
+  }
+
+  @Test(
+    "lengths of time show their two largest units",
+    arguments: [
+      (0, "0 ms"), (20_000, "20 ms"), (999_999, "999 ms"), (1_500_000, "1.5 s"),
+      (12_900_000, "12 s"), (60_000_000, "1 min"), (594_000_000, "9 min 54 s"),
+      (3_600_000_000, "1 h"), (90_061_000_000, "1 d 1 h"), (-5, "0 ms"),
+    ])
+  func spans(usec: Int, text: String) {
+    #expect(TimeSpan.text(usec: usec) == text)
+  }
+
+  @Test("times beyond the range of numbers do not end taskctl", arguments: [Int.min, 0, Int.max])
+  func extremes(usec: Int) {
+    var application = sample()
+    application.stateSinceUSec = usec
+    application.instance?.backgroundTimeRemainingUSec = usec
+    #expect(StatusText.text(application, context).contains("State: background since"))
+    #expect(ApplicationTable.text([application], context).contains("org.example.mail"))
+  }
+}

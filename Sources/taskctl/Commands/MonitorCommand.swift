@@ -42,9 +42,7 @@ struct MonitorCommand: ParsableCommand {
   private static func state(_ text: String) throws -> ControlInterface.State {
     if let state = ControlInterface.State(rawValue: text) { return state }
     let names = ControlInterface.State.allCases.map(\.rawValue)
-    let nearest = NearestName.of(text, in: names).map { "; did you mean '\($0)'?" }
-    throw ValidationError(
-      "'\(text)' is no state\(nearest ?? ""): it is one of \(names.joined(separator: ", "))")
+    throw ValidationError(NearestName.sentence("state", text, in: names))
   }
 
   func run() throws {

@@ -61,9 +61,7 @@ enum BackgroundMode: String, CaseIterable {
   init(_ text: String) throws {
     guard let mode = BackgroundMode(rawValue: text) else {
       let names = BackgroundMode.allCases.map(\.rawValue)
-      let nearest = NearestName.of(text, in: names).map { "; did you mean '\($0)'?" }
-      throw ValidationError(
-        "'\(text)' is no mode\(nearest ?? ""): it is one of \(names.joined(separator: ", "))")
+      throw ValidationError(NearestName.sentence("mode", text, in: names))
     }
     self = mode
   }

@@ -1,11 +1,11 @@
 import TaskSchedulerWire
 
 /// What every table and text about applications needs to know besides them.
-struct RenderingContext {
+struct RenderingContext: Sendable {
   var clock: ClockReading
   var painter: Painter
   /// The name of a user; the uid in digits where it has none.
-  var userName: (Int) -> String
+  var userName: @Sendable (Int) -> String
 
   static func forStandardOutput() -> RenderingContext {
     RenderingContext(clock: .now(), painter: .forStandardOutput(), userName: Owner.name(of:))

@@ -1,0 +1,147 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+@testable import taskctl
+
+@Suite("What goes wrong, and the exit code for it", .timeLimit(.minutes(2)))
+struct FailureTests {
+  private typealias Control = ControlInterface
+
+  @Test("without a daemon: exit code 3, the socket's path and how to start one")
+  func noDaemon() throws {
+    let taskctl = try TaskctlProcess(["list"], socket: "/nowhere/socket")
+    let outcome = try taskctl.outcome()
+    #expect(outcome.code == 3)
+    #expect(outcome.errors.contains("no taskschedd answers at /nowhere/socket; start it with"))
+  }
+
+  @Test("a daemon that goes away in the middle of its answer: exit code 3")
+  func cutAnswer() throws {
+    let daemon = try FakeDaemon()
+    let taskctl = try TaskctlProcess(["list"], socket: daemon.socket)
+    let (connection, _) = try daemon.accept(Control.ListApplications.self)
+    try connection.send(Array(#"{"parameters":{"applicat"#.utf8))
+    try connection.close()
+    let outcome = try taskctl.outcome()
+    #expect(outcome.code == 3)
+    #expect(outcome.errors == "taskctl: taskschedd closed the connection\n")
+  }
+
+  @Test("monitor ends with 3 and a sentence when the daemon goes away")
+  func monitorCut() throws {
+    let daemon = try FakeDaemon()
+    let taskctl = try TaskctlProcess(["monitor"], socket: daemon.socket)
+    let (connection, _) = try daemon.accept(Control.Monitor.self)
+    try connection.reply(Control.Monitor.Output(ready: true), continues: true)
+    try connection.close()
+    let outcome = try taskctl.outcome()
+    #expect(outcome.code == 3)
+    #expect(outcome.errors.hasPrefix("taskctl: taskschedd at \(daemon.socket) closed the conn"))
+  }
+
+  @Test("what does not speak Varlink: exit code 3")
+  func garbage() throws {
+    let daemon = try FakeDaemon()
+    let taskctl = try TaskctlProcess(["list"], socket: daemon.socket)
+    let connection = try daemon.accept()
+    try connection.send(Array("HTTP/1.1 400\0".utf8))
+    let outcome = try taskctl.outcome()
+    #expect(outcome.code == 3)
+    #expect(outcome.errors.hasPrefix("taskctl: taskschedd does not speak Varlink"))
+  }
+
+  @Test("an error that taskctl does not know is named, and exits with 1")
+  func unknownError() throws {
+    struct Unknown: MethodFailure {
+      let name = "org.taskschedd.Control.OfTomorrow"
+      let parameters: JSONValue = [:]
+    }
+    let daemon = try FakeDaemon()
+    let taskctl = try TaskctlProcess(["list"], socket: daemon.socket)
+    let (connection, _) = try daemon.accept(Control.ListApplications.self)
+    try connection.fail(Unknown())
+    let outcome = try taskctl.outcome()
+    #expect(outcome.code == 1)
+    #expect(outcome.errors.hasPrefix("taskctl: OfTomorrow: "))
+  }
+
+  @Test(
+    "a mistake in the command line: exit code 2, and what would be right",
+    arguments: [
+      (["lst"], "Did you mean 'taskctl list'?"),
+      (["--json", "--socket", "/x", "foregruond", "x.y"], "Did you mean 'taskctl foreground'?"),
+      (["list", "--jsn"], "Did you mean '--json'?"),
+      (["foreground"], "Missing expected argument '<app>'"),
+      (["run", "ls"], "taskctl run -- PROGRAM"),
+      (["task", "--"], "taskctl task -- PROGRAM"),
+      (["run", "--mode", "voipp", "--", "ls"], "did you mean 'voip'?"),
+      (["monitor", "x.y", "--until", "suspendet"], "did you mean 'suspended'?"),
+      (["monitor", "--until", "active"], "--until needs an application"),
+      (["list", "--user", "--system"], "at most one of --socket, --user and --system"),
+      (["status", "x.y", "--owner", "no-such-user"], "there is no user 'no-such-user'"),
+      (["log", "-n", "-3"], "--lines"),
+    ])
+  func usage(arguments: [String], sentence: String) throws {
+    let outcome = try TaskctlProcess(arguments, socket: "/nowhere/socket").outcome()
+    #expect(outcome.code == 2)
+    #expect(outcome.errors.contains(sentence))
+    #expect(outcome.output == "")
+  }
+
+  @Test("help, version and completion scripts go to standard output and exit with 0")
+  func help() throws {
+    for arguments in [
+      ["help", "run"], ["run", "--help"], ["--version"], ["--generate-completion-script", "bash"],
+    ] {
+      let outcome = try TaskctlProcess(arguments, socket: nil).outcome()
+      #expect(outcome.code == 0)
+      #expect(outcome.output.count > 10)
+      #expect(outcome.errors == "")
+    }
+  }
+
+  @Test("each subcommand's help has a discussion with an example")
+  func helpTexts() {
+    for command in Taskctl.configuration.subcommands {
+      #expect(command.configuration.discussion.contains("Example"))
+      #expect(!command.configuration.abstract.isEmpty)
+    }
+  }
+
+  @Test("every error of the interface has a sentence that escapes what the daemon sent")
+  func sentences() {
+    let bad = "\u{1b}c"
+    let failures: [Control.Failure] = [
+      .unknownApplication(application: bad, nearest: bad),
+      .ambiguousApplication(application: bad, owners: [-1, 0]),
+      .invalidApplicationID(application: bad),
+      .invalidTransition(application: bad, state: .active, cause: bad),
+      .alreadyRunning(application: bad, pid: 1), .terminating(application: bad),
+      .notLaunchable(application: bad), .launchFailed(application: bad, reason: bad),
+      .invalidProcess(pid: 1, reason: bad), .quotaExceeded(quota: bad, limit: 1),
+      .multitaskingNotSupported(application: bad), .notPermitted(application: bad),
+      .invalidConfiguration(problems: [bad]),
+    ]
+    #expect(failures.count == Control.Failure.Name.allCases.count)
+    for failure in failures {
+      let text = CommandFailure(failure)?.text ?? ""
+      #expect(text.hasPrefix("taskctl: \(failure.name.split(separator: ".").last!): "))
+      #expect(text.contains("\\x1bc"))
+      #expect(!text.unicodeScalars.contains { PrintableText.isControl($0) && $0 != "\n" })
+    }
+  }
+
+  @Test("the nearest name is found within a third of its letters")
+  func nearest() {
+    let names = ["list", "status", "terminate"]
+    #expect(NearestName.of("lits", in: names) == "list")
+    #expect(NearestName.of("stat", in: names) == "status")
+    #expect(NearestName.of("termiante", in: names) == "terminate")
+    #expect(NearestName.of("xyz", in: names) == nil)
+    #expect(NearestName.of("", in: names) == nil)
+    #expect(NearestName.distance("kitten", "sitting") == 3)
+  }
+}

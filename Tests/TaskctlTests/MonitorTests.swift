@@ -1,0 +1,118 @@
+import Glibc
+import TaskSchedulerWire
+import Testing
+
+@testable import taskctl
+
+@Suite("What monitor prints")
+struct MonitorTests {
+  private func change(
+    _ kind: ControlInterface.ChangeKind, _ id: String = "org.example.mail", owner: Int = 1000,
+    to: ControlInterface.State? = nil, reason: String? = nil, message: String = "a sentence"
+  ) -> ControlInterface.Monitor.Output {
+    .init(
+      change: .init(
+        kind: kind, atUSec: 999_000_000 + 120_000, application: id, owner: owner, pid: 4711,
+        from: to == nil ? nil : .active, to: to, cause: "sendAway", reason: reason, task: 3,
+        taskName: "sync", message: message))
+  }
+
+  private func screen(
+    isJSON: Bool = false, application: String? = nil, owner: Int? = nil,
+    until: ControlInterface.State? = nil
+  ) -> MonitorScreen {
+    MonitorScreen(
+      isJSON: isJSON, application: application, owner: owner, until: until, context: { context })
+  }
+
+  /// The line without its time.
+  private func words(_ text: String) -> String {
+    text.split(separator: " ", maxSplits: 1).last.map(String.init) ?? ""
+  }
+
+  @Test("the snapshot is a table, printed when it is whole")
+  func snapshot() {
+    var screen = screen()
+    #expect(screen.take(.init(application: sample())) == "")
+    #expect(screen.take(.init(ready: true)) == ApplicationTable.text([sample()], context) + "\n")
+  }
+
+  @Test("a transition is a line with the wall clock's time, both states and the cause")
+  func transition() {
+    var screen = screen()
+    let line = screen.take(change(.transition, to: .background))
+    #expect(words(line) == "org.example.mail  active -> background (sendAway)\n")
+    var seconds = time_t(1_699_999_999)
+    var fields = tm()
+    localtime_r(&seconds, &fields)
+    #expect(line.hasSuffix(words(line)))
+    let second = fields.tm_sec < 10 ? "0\(fields.tm_sec)" : "\(fields.tm_sec)"
+    #expect(line.split(separator: " ")[0].hasSuffix(":\(second).120"))
+  }
+
+  @Test(
+    "each kind of change has its words",
+    arguments: [
+      (ControlInterface.ChangeKind.registered, "opened its event stream (pid 4711)"),
+      (.taskBegan, "task 3 'sync' began"), (.taskEnded, "task 3 'sync' ended"),
+      (.taskExpired, "task 3 'sync' expired"), (.ended, "ended: R (a sentence)"),
+      (.refused, "refused: R (a sentence)"), (.suspensionFailed, "a sentence"),
+      (.signalFailed, "a sentence"),
+    ])
+  func kinds(kind: ControlInterface.ChangeKind, text: String) {
+    var screen = screen()
+    let line = screen.take(change(kind, reason: "R"))
+    #expect(words(line) == "org.example.mail  \(text)\n")
+  }
+
+  @Test("control characters in a change are escaped")
+  func hostile() {
+    var screen = screen()
+    let line = screen.take(change(.ended, "org.\u{1b}c", reason: "\u{9b}", message: "\n"))
+    #expect(words(line) == "org.\\x1bc  ended: \\x9b (\\n)\n")
+  }
+
+  @Test("another application's and another owner's changes are left out where one is named")
+  func filters() {
+    var screen = screen(application: "org.example.mail", owner: 1000)
+    #expect(screen.take(change(.taskBegan, "org.example.news")) == "")
+    #expect(screen.take(change(.taskBegan, owner: 5)) == "")
+    #expect(screen.take(change(.taskBegan)) != "")
+  }
+
+  @Test("--until is done at the state, not before, and not by another application")
+  func until() {
+    var screen = screen(application: "org.example.mail", until: .suspended)
+    _ = screen.take(.init(application: sample()))
+    _ = screen.take(.init(ready: true))
+    _ = screen.take(change(.transition, to: .background))
+    _ = screen.take(change(.transition, "org.example.news", to: .suspended))
+    #expect(!screen.isDone)
+    _ = screen.take(change(.transition, to: .suspended))
+    #expect(screen.isDone)
+  }
+
+  @Test("--until is done by the snapshot where the state is that already, once it is whole")
+  func untilAtOnce() {
+    var screen = screen(application: "org.example.mail", until: .background)
+    _ = screen.take(.init(application: sample()))
+    #expect(!screen.isDone)
+    _ = screen.take(.init(ready: true))
+    #expect(screen.isDone)
+  }
+
+  @Test("with --json each reply is one line that decodes to the same reply")
+  func json() throws {
+    var screen = screen(isJSON: true)
+    let replies: [ControlInterface.Monitor.Output] = [
+      .init(application: sample()), .init(ready: true),
+      change(.ended, message: "\u{1b}\u{9b}\n\u{2028}"),
+    ]
+    for reply in replies {
+      let line = screen.take(reply)
+      #expect(line.unicodeScalars.filter(PrintableText.isControl) == ["\n"])
+      let value = try JSONParser.parse(Array(line.utf8.dropLast()))
+      #expect(try value.decode(ControlInterface.Monitor.Output.self) == reply)
+    }
+  }
+}

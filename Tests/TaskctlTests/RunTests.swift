@@ -1,0 +1,170 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+@testable import taskctl
+
+@Suite("Programs under management", .timeLimit(.minutes(2)))
+struct RunTests {
+  private typealias Control = ControlInterface
+
+  @Test("run returns the program's exit code and lets its output through")
+  func exitCode() throws {
+    let managed = try ManagedRun(["run", "--id", "org.example.job", "--", "sh", "-c", "echo hi; exit 9"])
+    #expect(managed.input.application == "org.example.job")
+    #expect(managed.input.background == nil && managed.input.backgroundTask == nil)
+    try managed.answer(.init(reason: .exited, code: 9, atUSec: 1))
+    let outcome = try managed.taskctl.outcome()
+    #expect(outcome.code == 9)
+    #expect(outcome.output == "hi\n")
+    #expect(outcome.errors == "")
+  }
+
+  @Test("a program that succeeds: exit code 0, also where the daemon has gone meanwhile")
+  func daemonGone() throws {
+    let managed = try ManagedRun(["run", "--", "sh", "-c", "read x"])
+    #expect(unlink(managed.daemon.socket) == 0)
+    try managed.program.send(signal: SIGKILL)
+    #expect(try managed.taskctl.outcome().code == 128 + SIGKILL)
+  }
+
+  @Test("a program that a signal ended: 128 + the signal")
+  func signalled() throws {
+    let managed = try ManagedRun(["run", "--", "sh", "-c", "kill -SEGV $$"])
+    try managed.answer(.init(reason: .crashed, signal: Int(SIGSEGV), atUSec: 1))
+    let outcome = try managed.taskctl.outcome()
+    #expect(outcome.code == 128 + SIGSEGV)
+    #expect(outcome.errors == "")
+  }
+
+  @Test("a program that the daemon ended: standard error says why")
+  func endedByDaemon() throws {
+    let managed = try ManagedRun(["run", "--id", "org.example.job", "--", "sh", "-c", "kill -9 $$"])
+    try managed.answer(.init(reason: .backgroundTimeExpired, atUSec: 1))
+    let outcome = try managed.taskctl.outcome()
+    #expect(outcome.code == 128 + SIGKILL)
+    #expect(
+      outcome.errors.hasPrefix(
+        "taskctl: backgroundTimeExpired: 'org.example.job' was killed because its background"))
+  }
+
+  @Test("the reason comes also where the daemon sees the end only later, and --json prints it")
+  func endedLater() throws {
+    let managed = try ManagedRun(
+      ["run", "--json", "--id", "org.example.job", "--", "sh", "-c", "exit 4"])
+    let (connection, _) = try managed.daemon.accept(Control.Monitor.self)
+    let uid = Int(Users.effectiveUID)
+    // Others' ends of the same moment are not taken for it.
+    try connection.reply(
+      Control.Monitor.Output(application: endedSample("org.example.job", owner: uid + 1)),
+      continues: true)
+    try connection.reply(
+      Control.Monitor.Output(application: sample("org.example.job", owner: uid)), continues: true)
+    try connection.reply(Control.Monitor.Output(ready: true), continues: true)
+    try connection.reply(
+      Control.Monitor.Output(
+        change: .init(
+          kind: .ended, atUSec: 5, application: "org.example.job", owner: uid,
+          pid: Int(managed.program.pid), reason: "exited", message: "")),
+      continues: true)
+    let (second, _) = try managed.daemon.accept(Control.GetApplication.self)
+    try second.reply(
+      Control.GetApplication.Output(
+        application: endedSample("org.example.job", owner: uid, code: 4)))
+    let outcome = try managed.taskctl.outcome()
+    #expect(outcome.code == 4)
+    #expect(
+      outcome.errors
+        == #"{"application":"org.example.job","end":{"atUSec":940000000,"code":4,"#
+        + #""reason":"exited"},"instance":7}"# + "\n")
+  }
+
+  @Test("a program that is refused never runs: exit code 1")
+  func refused() throws {
+    let daemon = try FakeDaemon()
+    let file = daemon.file("ran")
+    let taskctl = try TaskctlProcess(
+      ["run", "--id", "bad", "--", "touch", file], socket: daemon.socket)
+    let (connection, input) = try daemon.accept(Control.Adopt.self)
+    let program = try connection.takeProcess(input.processFileDescriptor)
+    try connection.fail(Control.Failure.invalidApplicationID(application: input.application))
+    let outcome = try taskctl.outcome()
+    #expect(outcome.code == 1)
+    #expect(outcome.errors.hasPrefix("taskctl: InvalidApplicationID: 'bad' is no application id"))
+    #expect(try program.hasEnded())
+    #expect(access(file, F_OK) != 0)
+  }
+
+  @Test("a daemon that goes away before it answers: the program never runs, exit code 3")
+  func cutAdoption() throws {
+    let daemon = try FakeDaemon()
+    let file = daemon.file("ran")
+    let taskctl = try TaskctlProcess(["run", "--", "touch", file], socket: daemon.socket)
+    let (connection, input) = try daemon.accept(Control.Adopt.self)
+    let program = try connection.takeProcess(input.processFileDescriptor)
+    try connection.close()
+    #expect(try taskctl.outcome().code == 3)
+    #expect(try program.hasEnded())
+    #expect(access(file, F_OK) != 0)
+  }
+
+  @Test("no program runs before the daemon has answered")
+  func held() throws {
+    let daemon = try FakeDaemon()
+    let taskctl = try TaskctlProcess(["run", "--", "true"], socket: daemon.socket)
+    let (connection, input) = try daemon.accept(Control.Adopt.self)
+    let program = try connection.takeProcess(input.processFileDescriptor)
+    // taskctl's own name still: it has not executed.
+    #expect(try ProcFS().stat(program.pid)?.state == .sleeping)
+    #expect(try !program.hasEnded())
+    // Killing taskctl ends what it held.
+    try taskctl.process.pidfd.send(signal: SIGKILL)
+    try waitFor(POLLIN, on: program.rawValue)
+  }
+
+  @Test("the program gets its marker, id, reason and socket by its environment")
+  func variables() throws {
+    let managed = try ManagedRun(["run", "--mode", "audio", "--mode", "voip", "--", "env"])
+    let marker = try #require(managed.input.marker)
+    #expect(managed.input.backgroundModes == ["audio", "voip"])
+    #expect(marker.count == 32)
+    #expect(marker.allSatisfy { $0.isHexDigit })
+    let id = managed.input.application
+    #expect(id == "run.env.p\(managed.taskctl.process.pid)")
+    try managed.answer(.init(reason: .exited, code: 0, atUSec: 1))
+    let lines = try managed.taskctl.outcome().output.split(separator: "\n").map(String.init)
+    #expect(lines.contains("TASKSCHEDD_INSTANCE=\(marker)"))
+    #expect(lines.contains("TASKSCHEDD_APPLICATION=\(id)"))
+    #expect(lines.contains("TASKSCHEDD_LAUNCH_REASON=operator"))
+    #expect(lines.filter { $0.hasPrefix("TASKSCHEDD_SOCKET=") }.count == 1)
+    #expect(lines.contains("TZ=UTC"))
+  }
+
+  @Test("task starts in the background with one task, named by the command line")
+  func task() throws {
+    let managed = try ManagedRun(["task", "--", "sh", "-c", "exit 0"])
+    #expect(managed.input.background == true)
+    #expect(managed.input.backgroundTask == "sh -c exit 0")
+    #expect(managed.input.application == "task.sh.p\(managed.taskctl.process.pid)")
+    try managed.answer(.init(reason: .exited, code: 0, atUSec: 1))
+    #expect(try managed.taskctl.outcome().code == 0)
+  }
+
+  @Test(
+    "a program that is not there: 127; one that cannot be executed: 126",
+    arguments: [("no-such-program", 127), ("/no/such", 127), ("/etc/passwd", 126), ("/", 126)])
+  func notExecutable(program: String, code: Int32) throws {
+    let daemon = try FakeDaemon()
+    let taskctl = try TaskctlProcess(["run", "--", program], socket: daemon.socket)
+    let connection = try daemon.accept()
+    if program.hasPrefix("/") {
+      _ = try connection.receive()
+      try connection.reply(Control.Adopt.Output(instance: 7))
+    }
+    let outcome = try taskctl.outcome()
+    #expect(outcome.code == code)
+    #expect(outcome.errors.hasPrefix("taskctl: "))
+  }
+}

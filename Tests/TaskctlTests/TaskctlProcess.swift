@@ -1,0 +1,66 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+/// The real taskctl as a child of the test.
+final class TaskctlProcess {
+  /// What it left.
+  struct Outcome {
+    var code: Int32
+    var output: String
+    var errors: String
+  }
+
+  let process: TestProcess
+  private let errorsPath: String
+  private let directory: TemporaryDirectory
+
+  /// Built beside the test's own executable.
+  static func path() throws -> String {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    try #require(count > 0)
+    let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let folder = own.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    return folder.joined(separator: "/") + "/taskctl"
+  }
+
+  init(_ arguments: [String], socket: String?, environment: [String] = []) throws {
+    directory = TemporaryDirectory()
+    errorsPath = directory.file("errors")
+    let errors = try FileDescriptor.createForTest(errorsPath)
+    process = try TestProcess(Self.path(), ["taskctl"] + arguments) { request in
+      request.environment =
+        ["PATH=/usr/bin:/bin", "TZ=UTC"] + environment
+        + (socket.map { ["TASKSCHEDD_SOCKET=\($0)"] } ?? [])
+      request.stdio.error = errors.rawValue
+    }
+  }
+
+  /// The rest of its output, once it has ended.
+  func outcome() throws -> Outcome {
+    var output = ""
+    while let line = try process.readLine() { output += line + "\n" }
+    try waitFor(POLLIN, on: process.pidfd.rawValue)
+    // Left to be reaped by the end of `process`.
+    guard case .ended(let status) = try process.pidfd.wait(.leave) else {
+      throw SystemError(call: "waitid", errno: ECHILD)
+    }
+    return Outcome(code: status.shellCode, output: output, errors: try errors())
+  }
+
+  /// What it has complained of so far.
+  func errors() throws -> String {
+    let file = try FileDescriptor.open(reading: errorsPath)
+    return String(decoding: try file.readToEnd(), as: UTF8.self)
+  }
+}
+
+extension FileDescriptor {
+  fileprivate static func createForTest(_ path: String) throws -> FileDescriptor {
+    let number = creat(path, 0o600)
+    try #require(number >= 0)
+    return FileDescriptor(taking: number)
+  }
+}
