@@ -96,7 +96,8 @@ struct CommandTests {
       ["terminate", "--by-user", "org.example.mail"], socket: daemon.socket)
     let (connection, input) = try daemon.accept(Control.Terminate.self)
     #expect(input == .init(application: "org.example.mail", byUser: true))
-    try connection.reply(Control.Terminate.Output(end: .init(reason: .terminatedByUser, atUSec: 5)))
+    let end = Control.End(reason: .terminatedByUser, atUSec: 5)
+    try connection.reply(Control.Terminate.Output(end: end))
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 0)
     #expect(outcome.output == "org.example.mail: was ended by the user\n")
@@ -212,7 +213,7 @@ struct CommandTests {
     let folder = script.split(separator: "/").dropLast().joined(separator: "/")
     let taskctl = try TaskctlProcess(
       ["log", "org.example.mail", "-f", "-n", "20", "--since", "1 h ago", "--explain", "--json"],
-      socket: nil, environment: ["PATH=/\(folder)"])
+      socket: nil, path: "/\(folder)")
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 5)
     #expect(
@@ -224,7 +225,7 @@ struct CommandTests {
 
   @Test("log without journalctl says so and exits with 1")
   func noJournal() throws {
-    let taskctl = try TaskctlProcess(["log"], socket: nil, environment: ["PATH=/nowhere"])
+    let taskctl = try TaskctlProcess(["log"], socket: nil, path: "/nowhere")
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 1)
     #expect(outcome.errors.hasPrefix("taskctl: JournalUnavailable: there is no journalctl"))

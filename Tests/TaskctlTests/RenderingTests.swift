@@ -152,7 +152,7 @@ struct StatusTextTests {
                  Seat: seat0
                 Modes: none declared
             Opted out: it ends when it is sent away, by its manifest
-           Launchable: no manifest says how
+           Launchable: no
              Switcher: never active
              Last end: it exited with code 3, \(since) (1 min ago)
 

@@ -26,13 +26,14 @@ final class TaskctlProcess {
     return folder.joined(separator: "/") + "/taskctl"
   }
 
-  init(_ arguments: [String], socket: String?, environment: [String] = []) throws {
+  /// - Parameter path: PATH.
+  init(_ arguments: [String], socket: String?, path: String = "/usr/bin:/bin") throws {
     directory = TemporaryDirectory()
     errorsPath = directory.file("errors")
     let errors = try FileDescriptor.createForTest(errorsPath)
     process = try TestProcess(Self.path(), ["taskctl"] + arguments) { request in
       request.environment =
-        ["PATH=/usr/bin:/bin", "TZ=UTC"] + environment
+        ["PATH=\(path)", "TZ=UTC"]
         + (socket.map { ["TASKSCHEDD_SOCKET=\($0)"] } ?? [])
       request.stdio.error = errors.rawValue
     }

@@ -21,7 +21,7 @@ enum StatusText {
     if !application.multitasking {
       lines.add("Opted out", "it ends when it is sent away, by its manifest")
     }
-    lines.add("Launchable", application.launchable ? "yes, by its manifest" : "no manifest says how")
+    lines.add("Launchable", application.launchable ? "yes, by its manifest" : "no")
     let position = application.switcherPosition
     lines.add("Switcher", position.map { "number \($0)" } ?? "never active")
     if let end = application.lastEnd {

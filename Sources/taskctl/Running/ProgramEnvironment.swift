@@ -15,7 +15,9 @@ enum ProgramEnvironment {
   }
 
   /// Entries `NAME=value`.
-  static func merged(_ entries: [String], _ variables: [(name: String, value: String)]) -> [String] {
+  static func merged(
+    _ entries: [String], _ variables: [(name: String, value: String)]
+  ) -> [String] {
     let kept = entries.filter { entry in
       !variables.contains { entry.hasPrefix("\($0.name)=") }
     }
