@@ -122,7 +122,8 @@ struct CommandTests {
     let one = try TaskctlProcess(["status", "org.example.mail"], socket: daemon.socket)
     let (connection, _) = try daemon.accept(Control.GetApplication.self)
     try connection.reply(Control.GetApplication.Output(application: sample()))
-    #expect(try one.outcome().output.hasPrefix("org.example.mail - Mail\n        State: background"))
+    let output = try one.outcome().output
+    #expect(output.hasPrefix("org.example.mail - Mail\n        State: background since "))
     let all = try TaskctlProcess(["status"], socket: daemon.socket)
     let (second, _) = try daemon.accept(Control.ListApplications.self)
     try second.reply(Control.ListApplications.Output(applications: [sample()]))

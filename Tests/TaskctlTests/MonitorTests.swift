@@ -8,12 +8,12 @@ import Testing
 struct MonitorTests {
   private func change(
     _ kind: ControlInterface.ChangeKind, _ id: String = "org.example.mail", owner: Int = 1000,
-    to: ControlInterface.State? = nil, reason: String? = nil, message: String = "a sentence"
+    to: ControlInterface.State? = nil, message: String = "org.example.mail: a sentence"
   ) -> ControlInterface.Monitor.Output {
     .init(
       change: .init(
         kind: kind, atUSec: 999_000_000 + 120_000, application: id, owner: owner, pid: 4711,
-        from: to == nil ? nil : .active, to: to, cause: "sendAway", reason: reason, task: 3,
+        from: to == nil ? nil : .active, to: to, cause: "sendAway", task: 3,
         taskName: "sync", message: message))
   }
 
@@ -55,21 +55,20 @@ struct MonitorTests {
     arguments: [
       (ControlInterface.ChangeKind.registered, "opened its event stream (pid 4711)"),
       (.taskBegan, "task 3 'sync' began"), (.taskEnded, "task 3 'sync' ended"),
-      (.taskExpired, "task 3 'sync' expired"), (.ended, "ended: R (a sentence)"),
-      (.refused, "refused: R (a sentence)"), (.suspensionFailed, "a sentence"),
-      (.signalFailed, "a sentence"),
+      (.taskExpired, "task 3 'sync' expired"), (.ended, "a sentence"),
+      (.refused, "a sentence"), (.suspensionFailed, "a sentence"), (.signalFailed, "a sentence"),
     ])
   func kinds(kind: ControlInterface.ChangeKind, text: String) {
     var screen = screen()
-    let line = screen.take(change(kind, reason: "R"))
+    let line = screen.take(change(kind))
     #expect(words(line) == "org.example.mail  \(text)\n")
   }
 
   @Test("control characters in a change are escaped")
   func hostile() {
     var screen = screen()
-    let line = screen.take(change(.ended, "org.\u{1b}c", reason: "\u{9b}", message: "\n"))
-    #expect(words(line) == "org.\\x1bc  ended: \\x9b (\\n)\n")
+    let line = screen.take(change(.ended, "org.\u{1b}c", message: "ended, \u{9b}\n"))
+    #expect(words(line) == "org.\\x1bc  ended, \\x9b\\n\n")
   }
 
   @Test("another application's and another owner's changes are left out where one is named")

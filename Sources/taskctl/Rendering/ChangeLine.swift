@@ -28,16 +28,16 @@ struct ChangeLines {
     case .taskBegan: "task \(task(change)) began"
     case .taskEnded: "task \(task(change)) ended"
     case .taskExpired: "task \(task(change)) expired"
-    case .ended: ended(change)
-    case .refused:
-      "refused: \(PrintableText.of(change.reason ?? "?"))\(brackets(change.message))"
-    case .suspensionFailed, .signalFailed: PrintableText.of(change.message)
+    case .ended, .refused, .suspensionFailed, .signalFailed: sentence(change)
     }
   }
 
-  /// The daemon's sentence for an end says its code or signal, which have no field of their own.
-  private func ended(_ change: ControlInterface.Change) -> String {
-    "ended: \(PrintableText.of(change.reason ?? "?"))\(brackets(change.message))"
+  /// The daemon's own sentence, which says more than the fields do, without the id before it.
+  private func sentence(_ change: ControlInterface.Change) -> String {
+    let prefix = "\(change.application): "
+    let message = change.message
+    let rest = message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message
+    return PrintableText.of(rest)
   }
 
   private func state(_ state: ControlInterface.State?) -> String {
