@@ -52,13 +52,21 @@ enum CommandFailure: Error, Hashable {
     return .failed(name: PrintableText.of(String(name)), sentence: sentence)
   }
 
+  /// What starts the daemon of that socket.
+  private static func startCommand(_ path: String) -> String {
+    switch path {
+    case SocketPath.system.path: "systemctl start taskschedd.socket"
+    case SocketPath.user.path: "systemctl --user start taskschedd.socket"
+    default: "taskschedd --socket \(PrintableText.of(path))"
+    }
+  }
+
   private init(connection error: ConnectionError) {
     switch error {
     case .noDaemon(let path):
       self = .noDaemon(
         "no taskschedd answers at \(PrintableText.of(path)); start it with"
-          + " 'systemctl start taskschedd.socket' (the system's), 'systemctl --user start"
-          + " taskschedd.socket' (your own), or name its socket with --socket")
+          + " '\(Self.startCommand(path))', or name another's socket with --socket")
     case .closedByDaemon, .closed, .system, .timedOut, .violation:
       self = .noDaemon(PrintableText.of(error.description))
     case .notPermitted(let path):

@@ -116,6 +116,34 @@ struct CommandTests {
     #expect(outcome.output == "")
   }
 
+  @Test("terminate --no-wait of what does not run is refused nonetheless")
+  func terminateNotRunning() throws {
+    let daemon = try FakeDaemon()
+    let taskctl = try TaskctlProcess(
+      ["terminate", "--no-wait", "org.example.news"], socket: daemon.socket)
+    let (connection, _) = try daemon.accept(Control.GetApplication.self)
+    try connection.reply(Control.GetApplication.Output(application: endedSample()))
+    _ = try connection.receive()
+    try connection.fail(
+      Control.Failure.invalidTransition(
+        application: "org.example.news", state: .notRunning, cause: "terminate"))
+    let outcome = try taskctl.outcome()
+    #expect(outcome.code == 1)
+    #expect(outcome.errors.hasPrefix("taskctl: InvalidTransition: 'org.example.news' is notRun"))
+  }
+
+  @Test("output that cannot be written is an error, not silence")
+  func fullDisk() throws {
+    let daemon = try FakeDaemon()
+    let path = try TaskctlProcess.path()
+    let shell = try TestProcess.shell(
+      "\(path) --socket \(daemon.socket) list >/dev/full 2>/dev/null; echo $?")
+    let (connection, _) = try daemon.accept(Control.ListApplications.self)
+    try connection.reply(Control.ListApplications.Output(applications: []))
+    let line = try shell.readLine()
+    #expect(line == "1")
+  }
+
   @Test("status of one application, and the daemon's summary without one")
   func status() throws {
     let daemon = try FakeDaemon()

@@ -1,5 +1,6 @@
 import Glibc
 import LinuxSystem
+import TaskSchedulerClient
 import TaskSchedulerWire
 import TestSupport
 import Testing
@@ -16,6 +17,17 @@ struct FailureTests {
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 3)
     #expect(outcome.errors.contains("no taskschedd answers at /nowhere/socket; start it with"))
+  }
+
+  @Test("the system's and the user's own daemon are started by their units")
+  func startCommands() {
+    let commands = [
+      (SocketPath.system, "systemctl start"), (.user, "systemctl --user start"),
+    ]
+    for (socket, command) in commands {
+      let failure = CommandFailure(ConnectionError.noDaemon(path: socket.path))
+      #expect(failure?.text.contains("start it with '\(command) taskschedd.socket'") == true)
+    }
   }
 
   @Test("a daemon that goes away in the middle of its answer: exit code 3")

@@ -100,6 +100,17 @@ struct MonitorTests {
     #expect(screen.isDone)
   }
 
+  @Test("an id that is not known yet brings the nearest one to mind, and is waited for")
+  func doubt() {
+    var screen = screen(application: "org.example.mial")
+    _ = screen.take(.init(application: sample()))
+    _ = screen.take(.init(ready: true))
+    #expect(
+      screen.doubt == "taskctl: there is no application 'org.example.mial' yet;"
+        + " did you mean 'org.example.mail'?")
+    #expect(screen.take(change(.taskBegan, "org.example.mial")) != "")
+  }
+
   @Test("with --json each reply is one line that decodes to the same reply")
   func json() throws {
     var screen = screen(isJSON: true)

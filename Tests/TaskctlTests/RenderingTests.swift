@@ -17,6 +17,17 @@ struct RenderingTests {
         """)
   }
 
+  @Test("what has never run has no time since when")
+  func neverRun() {
+    var application = endedSample()
+    application.lastEnd = nil
+    application.stateSinceUSec = 0
+    let cells = ApplicationTable.text([application], context).split(separator: "\n")[1]
+      .split(separator: " ")
+    #expect(cells == ["org.example.news", "notRunning", "-", "-", "-", "-", "-"])
+    #expect(StatusText.text(application, context).contains("State: notRunning, never run\n"))
+  }
+
   @Test("a list of several users' applications names the owners")
   func owners() {
     let text = ApplicationTable.text([sample(), sample("org.example.mail", owner: 5)], context)

@@ -55,6 +55,7 @@ struct MonitorCommand: ParsableCommand {
     do {
       while let reply = try replies.next() {
         try Output.write(screen.take(reply))
+        if reply.ready == true, let doubt = screen.doubt { Output.complain(doubt) }
         if screen.isDone { return }
       }
     } catch ConnectionError.closedByDaemon {
@@ -76,6 +77,8 @@ struct MonitorScreen {
   var isDone: Bool { isReached && isReady }
   private var isReached = false
   private var isReady = false
+  /// The ids of the snapshot, those that were filtered out too.
+  private var ids: [String] = []
   private var snapshot: [ControlInterface.Application] = []
   private var lines: ChangeLines
   /// Both clocks and the terminal, as they are at each reply.
@@ -97,6 +100,7 @@ struct MonitorScreen {
   /// The text for one reply; empty for one that is filtered out, and before the snapshot is whole.
   mutating func take(_ reply: ControlInterface.Monitor.Output) -> String {
     if let known = reply.application {
+      ids.append(known.application)
       guard matches(known.application, known.owner) else { return "" }
       notice(known.state)
       snapshot.append(known)
@@ -111,6 +115,15 @@ struct MonitorScreen {
     }
     isReady = true
     return isJSON ? JSONOutput.line(reply) : ApplicationTable.text(snapshot, context()) + "\n"
+  }
+
+  /// A word to whoever may have mistyped the id: it may still come, so it is no error.
+  var doubt: String? {
+    guard let application, snapshot.isEmpty else { return nil }
+    let nearest = NearestName.of(application, in: ids)
+      .map { "; did you mean '\(PrintableText.of($0))'?" }
+    return "taskctl: there is no application '\(PrintableText.of(application))' yet"
+      + (nearest ?? "")
   }
 
   private mutating func notice(_ state: ControlInterface.State) {

@@ -45,11 +45,13 @@ struct TerminateCommand: ParsableCommand {
   private func start(
     _ input: ControlInterface.Terminate.Input, on connection: Connection
   ) throws {
-    _ = try connection.call(
+    let known = try connection.call(
       ControlInterface.GetApplication.self,
       .init(application: target.application, owner: target.owner), timeout: answerTimeout)
+    // What does not run is refused at once.
+    let timeout = known.application.state == .notRunning ? answerTimeout : .zero
     do {
-      let output = try connection.call(ControlInterface.Terminate.self, input, timeout: .zero)
+      let output = try connection.call(ControlInterface.Terminate.self, input, timeout: timeout)
       if options.json { try Output.write(JSONOutput.line(output)) }
     } catch ConnectionError.timedOut {
       return

@@ -30,13 +30,12 @@ enum ApplicationTable {
     ]
     var table = Table(columns: columns)
     for application in applications {
-      let age = context.clock.ageUSec(ofBoot: application.stateSinceUSec)
       let instance = application.instance
       var row = [Table.Cell(application.application)]
       if showsOwner { row.append(Table.Cell(context.userName(application.owner))) }
       row += [
         Table.Cell(stateWords(application), Style(of: application.state)),
-        Table.Cell(TimeSpan.text(usec: age)),
+        Table.Cell(since(application, context.clock)),
         Table.Cell(instance.map { "\($0.pid)" } ?? "-"),
         Table.Cell(instance.map { "\($0.tasks.count)" } ?? "-"),
         Table.Cell(remaining(application)),
@@ -45,6 +44,14 @@ enum ApplicationTable {
       table.append(row)
     }
     return table.text(context.painter)
+  }
+
+  /// How long the state has lasted; `-` where it has never run.
+  private static func since(
+    _ application: ControlInterface.Application, _ clock: ClockReading
+  ) -> String {
+    application.hasNeverRun
+      ? "-" : TimeSpan.text(usec: clock.ageUSec(ofBoot: application.stateSinceUSec))
   }
 
   /// The state's name, with what is under way.
@@ -104,4 +111,9 @@ enum TaskTable {
     }
     return table.text(context.painter)
   }
+}
+
+extension ControlInterface.Application {
+  /// True where the daemon has seen no instance of it, so that its state has no beginning.
+  var hasNeverRun: Bool { state == .notRunning && lastEnd == nil }
 }

@@ -11,7 +11,7 @@ enum StatusText {
     let since = context.clock.moment(ofBoot: application.stateSinceUSec)
     var lines = Lines(context.painter)
     lines.title(application.application, application.displayName)
-    lines.add("State", "\(state) since \(since)")
+    lines.add("State", application.hasNeverRun ? "\(state), never run" : "\(state) since \(since)")
     if let instance = application.instance { add(instance, of: application, context, to: &lines) }
     let owner = context.userName(application.owner)
     lines.add("Owner", "\(PrintableText.of(owner)) (uid \(application.owner))")
@@ -37,7 +37,8 @@ enum StatusText {
     if let ending = instance.ending { lines.add("Ending", "it \(ending.words())") }
     let entitlement = ApplicationTable.entitlement(application)
     lines.add("Entitled by", entitlement == "-" ? "nothing" : entitlement)
-    lines.add("Remaining", "\(ApplicationTable.remaining(application)) of background time")
+    let remaining = instance.backgroundTimeRemainingUSec.map(TimeSpan.text(usec:))
+    lines.add("Remaining", remaining.map { "\($0) of background time" } ?? "unlimited time")
     let awareness = instance.aware ? "has opened its event stream" : "unaware: gets no callbacks"
     lines.add("Process", "pid \(instance.pid), \(awareness)")
     let started = context.clock.moment(ofBoot: instance.startedAtUSec)

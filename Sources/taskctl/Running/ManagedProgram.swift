@@ -66,7 +66,7 @@ struct ManagedProgram {
     let environment = ProgramEnvironment.ours(with: [
       ("TASKSCHEDD_INSTANCE", marker), ("TASKSCHEDD_APPLICATION", application),
       ("TASKSCHEDD_LAUNCH_REASON", ControlInterface.LaunchReason.operator.rawValue),
-      ("TASKSCHEDD_SOCKET", socket),
+      ("TASKSCHEDD_SOCKET", ProgramPath.absolute(socket)),
     ])
     return SpawnRequest(path: path, arguments: arguments, environment: environment)
   }
