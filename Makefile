@@ -52,6 +52,61 @@ test: test-setup ## Everything that CI runs
 	$(BUILD) --build-tests
 	$(TEST) --skip-build
 
+# What `make install` writes, below DESTDIR. With BUILT=.build/debug it installs what `make build`
+# built, without building.
+BUILT ?=
+BINARIES = $(or $(BUILT),.build/release)
+SYSCONFDIR ?= /etc
+BIN = $(DESTDIR)$(PREFIX)/bin
+LIB = $(DESTDIR)$(PREFIX)/lib
+SHARE = $(DESTDIR)$(PREFIX)/share
+DOC = $(SHARE)/doc/taskschedd
+UNITS = system user
+# zsh looks here in Debian; elsewhere, say ZSH=zsh/site-functions.
+ZSH ?= zsh/vendor-completions
+PAPERS = $(wildcard README.md ARCHITECTURE.md CHANGELOG.md LICENSE)
+# Units and manuals name files that lie below PREFIX.
+PLACE = sed -e 's|/usr/bin/task|$(PREFIX)/bin/task|' \
+  -e 's|/usr/share/doc/taskschedd|$(PREFIX)/share/doc/taskschedd|'
+
+.PHONY: install
+install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/usr)
+	install -d $(BIN) $(LIB)/systemd/system $(LIB)/systemd/user $(LIB)/systemd/catalog \
+	  $(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DOC)/examples $(SHARE)/$(ZSH) \
+	  $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d \
+	  $(SHARE)/taskschedd/applications
+	install -m 0755 $(BINARIES)/taskschedd $(BINARIES)/taskctl $(BIN)
+	for unit in taskschedd.service taskschedd.socket; do \
+	  $(PLACE) systemd/$$unit > $(LIB)/systemd/system/$$unit; \
+	  $(PLACE) systemd/user/$$unit > $(LIB)/systemd/user/$$unit; \
+	done
+	$(PLACE) systemd/catalog/taskschedd.catalog > $(LIB)/systemd/catalog/taskschedd.catalog
+	install -m 0644 systemd/sysusers.d/taskschedd.conf $(LIB)/sysusers.d
+	install -m 0644 systemd/tmpfiles.d/taskschedd.conf $(LIB)/tmpfiles.d
+	$(BIN)/taskctl --generate-completion-script bash > \
+	  $(SHARE)/bash-completion/completions/taskctl
+	$(BIN)/taskctl --generate-completion-script zsh > $(SHARE)/$(ZSH)/_taskctl
+	$(BIN)/taskctl --generate-completion-script fish > \
+	  $(SHARE)/fish/vendor_completions.d/taskctl.fish
+	# Every default is built in; the settings' file is a page to copy from, and what lies in
+	# $(SYSCONFDIR) is the administrator's alone.
+	install -m 0644 $(PAPERS) systemd/taskschedd.toml $(DOC)
+	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples
+	install -d $(addprefix $(DESTDIR)$(SYSCONFDIR)/taskschedd/,taskschedd.toml.d applications)
+	@[ -n "$(DESTDIR)" ] || scripts/after-install
+
+.PHONY: uninstall
+uninstall: ## Remove what install wrote; what is in /etc stays
+	rm -f $(BIN)/taskschedd $(BIN)/taskctl $(LIB)/sysusers.d/taskschedd.conf \
+	  $(LIB)/tmpfiles.d/taskschedd.conf $(LIB)/systemd/catalog/taskschedd.catalog \
+	  $(foreach kind,$(UNITS),$(LIB)/systemd/$(kind)/taskschedd.service \
+	    $(LIB)/systemd/$(kind)/taskschedd.socket) \
+	  $(SHARE)/bash-completion/completions/taskctl $(SHARE)/$(ZSH)/_taskctl \
+	  $(SHARE)/fish/vendor_completions.d/taskctl.fish
+	rm -rf $(DOC)
+	rmdir --ignore-fail-on-non-empty $(SHARE)/taskschedd/applications $(SHARE)/taskschedd
+	@[ -n "$(DESTDIR)" ] || scripts/after-install
+
 .PHONY: clean
 clean: ## Remove what was built
 	rm -rf .build $(VENV)
