@@ -51,7 +51,8 @@ def handle(kind):
     elif kind == "didEnterBackground":
         grant = calls.call("BeginBackgroundTask", name="upload")
         tasks.append(grant["task"])
-        say(f"task {tasks[-1]} granted, {grant['backgroundTimeRemainingUSec'] / 1e6:.1f} s remain")
+        left = grant.get("backgroundTimeRemainingUSec")
+        say(f"task {tasks[-1]} granted, " + (f"{left / 1e6:.1f} s remain" if left else "unlimited"))
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--stubborn", action="store_true", help="never stop, never end the task")

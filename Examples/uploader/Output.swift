@@ -12,6 +12,12 @@ func say(_ text: String) {
   write("[\(left)\(seconds).\(padding)\(milliseconds) s] \(text)\n", to: STDOUT_FILENO)
 }
 
+/// `3.0 s remain`.
+func describe(_ remaining: Duration) -> String {
+  let tenths = Int((remaining / Duration.milliseconds(100)).rounded())
+  return "\(tenths / 10).\(tenths % 10) s remain"
+}
+
 /// Ends the program with a sentence on standard error.
 func fail(_ text: String, code: Int32 = 1) -> Never {
   write("uploader-example: \(text)\n", to: STDERR_FILENO)

@@ -41,7 +41,7 @@ final class Uploader: ApplicationDelegate {
       }
       state.withLock { $0.task = task }
       let remaining = try application.backgroundTimeRemaining
-      say("background, task \(task) granted, \(remaining.map { "\($0)" } ?? "unlimited") remain")
+      say("background, task \(task) granted, \(remaining.map(describe) ?? "unlimited")")
     } catch {
       say("background without a task: \(error)")
       stop()

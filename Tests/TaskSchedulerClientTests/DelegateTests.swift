@@ -56,8 +56,8 @@ import Testing
     let fixture = try Fixture(recorder: recorder)
     fixture.daemon.send(.didEnterBackground)
     try fixture.daemon.waitForAcknowledgement()
-    #expect(
-      fixture.daemon.state.current.calls.suffix(2) == ["BeginBackgroundTask upload", "Acknowledge 1"])
+    let calls = fixture.daemon.state.current.calls
+    #expect(calls.suffix(2) == ["BeginBackgroundTask upload", "Acknowledge 1"])
   }
 
   @Test("Delegate and expiration handlers are called on the queue that the author gives")

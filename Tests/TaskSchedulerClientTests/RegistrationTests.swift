@@ -52,14 +52,15 @@ import Testing
     let daemon = try StandInDaemon(at: folder.file("socket"))
     defer { daemon.stop() }
     let refusal = ApplicationInterface.Failure.alreadyRunning(
-      application: "org.example.test", pid: 42, state: .active)
+      application: "org.example.test", pid: 42, state: .background)
     daemon.refuseNext("Register", with: refusal)
     let error = #expect(throws: ApplicationError.self) {
       _ = try ScheduledApplication.register(
         "org.example.test", at: SocketPath(daemon.path), ifAvailable: true)
     }
     #expect(error == .refused(refusal))
-    #expect(error?.description == "org.example.test is running already: it is active, as process 42")
+    #expect(
+      error?.description == "org.example.test is running already: it is background, as process 42")
   }
 
   @Test("The registration says the id, background only where asked, and takes over the state")

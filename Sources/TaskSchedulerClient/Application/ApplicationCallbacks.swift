@@ -8,7 +8,9 @@ import Synchronization
 /// the daemon refuses the process for good. Callbacks that come when nobody holds this sequence or
 /// iterates it any longer, or when its iteration was cancelled, are acknowledged at once.
 public struct ApplicationCallbacks: AsyncSequence, Sendable {
+  /// What is taken.
   public typealias Element = ApplicationCallback
+  /// Why there is nothing more to take.
   public typealias Failure = ApplicationError
 
   /// Tells the channel when the sequence and its iterators are gone.
@@ -24,6 +26,7 @@ public struct ApplicationCallbacks: AsyncSequence, Sendable {
     lifetime = Lifetime(channel)
   }
 
+  /// One iteration.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(lifetime: lifetime)
   }
@@ -46,10 +49,12 @@ public struct ApplicationCallbacks: AsyncSequence, Sendable {
       self.lifetime = lifetime
     }
 
+    /// Acknowledges the callback that was taken last, and waits for the next; nil at the end.
     public mutating func next() async throws(ApplicationError) -> ApplicationCallback? {
       try await next(isolation: nil)
     }
 
+    /// Acknowledges the callback that was taken last, and waits for the next; nil at the end.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ApplicationError) -> ApplicationCallback? {

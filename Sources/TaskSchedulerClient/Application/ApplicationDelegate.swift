@@ -7,11 +7,14 @@ import Dispatch
 public protocol ApplicationDelegate: Sendable {
   /// The first, once in the life of the process.
   func applicationDidFinishLaunching(_ application: ScheduledApplication, reason: LaunchReason)
+  /// It is in the foreground, and events go to it.
   func applicationDidBecomeActive(_ application: ScheduledApplication)
+  /// It is about to be interrupted, or sent away.
   func applicationWillResignActive(_ application: ScheduledApplication)
   /// To be followed by suspension: what must be finished needs a background task, begun here at
   /// the latest.
   func applicationDidEnterBackground(_ application: ScheduledApplication)
+  /// It is about to leave the background; `applicationDidBecomeActive` follows.
   func applicationWillEnterForeground(_ application: ScheduledApplication)
   /// The process is ended when this has returned. Not called for one that is suspended.
   func applicationWillTerminate(_ application: ScheduledApplication)
@@ -23,17 +26,25 @@ public protocol ApplicationDelegate: Sendable {
 }
 
 extension ApplicationDelegate {
+  /// Does nothing.
   public func applicationDidFinishLaunching(
     _ application: ScheduledApplication, reason: LaunchReason
   ) {}
+  /// Does nothing.
   public func applicationDidBecomeActive(_ application: ScheduledApplication) {}
+  /// Does nothing.
   public func applicationWillResignActive(_ application: ScheduledApplication) {}
+  /// Does nothing.
   public func applicationDidEnterBackground(_ application: ScheduledApplication) {}
+  /// Does nothing.
   public func applicationWillEnterForeground(_ application: ScheduledApplication) {}
+  /// Does nothing.
   public func applicationWillTerminate(_ application: ScheduledApplication) {}
+  /// Does nothing.
   public func applicationDidLoseBackgroundTasks(
     _ application: ScheduledApplication, tasks: [BackgroundTaskID]
   ) {}
+  /// Does nothing.
   public func applicationDidLoseRegistration(
     _ application: ScheduledApplication, error: ApplicationError
   ) {}

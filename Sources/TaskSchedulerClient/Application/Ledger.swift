@@ -81,8 +81,8 @@ struct Ledger: Sendable {
     instance = registration.instance
     state = registration.state
     let listed = Set(registration.tasks.map(\.id))
-    for id in tasksAtRegister.subtracting(listed).sorted() where tasks.removeValue(forKey: id) != nil
-    {
+    for id in tasksAtRegister.subtracting(listed).sorted() {
+      if tasks.removeValue(forKey: id) == nil { continue }
       result.lost.append(BackgroundTaskID(id))
     }
     endsOwed.subtract(endsOwedAtRegister.subtracting(listed))

@@ -5,7 +5,8 @@ import TaskSchedulerWire
 
 /// This process as an application that taskschedd manages.
 ///
-///     let application = try ScheduledApplication.register("org.example.uploader", delegate: Uploader())
+///     let application = try ScheduledApplication.register(
+///       "org.example.uploader", delegate: Uploader())
 ///
 /// Registered, it is told of each change of its state, and may ask for time in the background. It
 /// stays registered until the process ends or `close()` is called, whether or not this object is
@@ -77,7 +78,8 @@ public final class ScheduledApplication: Sendable {
   /// Registers this process, with a sequence of callbacks: each is acknowledged when the next is
   /// taken, or before by its `acknowledge()`. The parameters are those of `register`.
   ///
-  ///     let (application, callbacks) = try ScheduledApplication.registerForCallbacks("org.example.mail")
+  ///     let (application, callbacks) = try ScheduledApplication.registerForCallbacks(
+  ///       "org.example.mail")
   ///     for try await callback in callbacks { … }
   public static func registerForCallbacks(
     _ id: String, background: Bool = false, queue: DispatchQueue? = nil,
