@@ -14,7 +14,8 @@ struct RunCommand: ParsableCommand {
       and 126 where it cannot be executed. Where taskschedd ended it, standard error says why. \
       Ctrl-C and Ctrl-Z reach the program as always; SIGTERM and SIGHUP are passed on to it. When \
       taskctl is killed, the program lives on under management. If taskschedd refuses, the \
-      program never runs.
+      program never runs. It starts with no signal ignored: to outlive your terminal, write \
+      'taskctl run -- nohup PROGRAM'.
 
       Without --id the id is run.NAME.pPID: the program's name and taskctl's process id.
 

@@ -12,7 +12,7 @@ struct EndInquiry {
 
   /// How long the daemon may take to see an end. It does so within milliseconds; when it hangs,
   /// the program's exit code is worth more than the reason.
-  static let timeout: Duration = .seconds(2)
+  private static let timeout: Duration = .seconds(2)
 
   /// The end, once the daemon has seen it; nil where the daemon is gone, hangs or has forgotten.
   func end() -> ControlInterface.End? {
@@ -21,7 +21,7 @@ struct EndInquiry {
       let replies = try? connection.callMore(
         ControlInterface.Monitor.self, .init(), timeout: Self.timeout)
     else { return nil }
-    let deadline = BootClock.now() + 2_000_000_000
+    let deadline = BootClock.now() + UInt64(Self.timeout.components.seconds) * 1_000_000_000
     while let reply = try? replies.next(timeout: left(until: deadline)) {
       if let known = reply.application {
         if isOurs(known.application, known.owner), known.instance?.id != instance {
