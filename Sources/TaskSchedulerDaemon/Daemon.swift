@@ -20,6 +20,9 @@ public final class Daemon {
     }
   }
 
+  /// As `--version` prints it.
+  public static let version = Version.current
+
   private(set) var scheduler: Scheduler
   private(set) var configuration: Configuration
   private let paths: ConfigurationPaths

@@ -134,3 +134,9 @@ extension StandardFailure {
     }
   }
 }
+
+/// `it is no state: one of active, …; did you mean 'active'?`.
+func noSuchName(_ kind: String, _ text: String, among names: [String]) -> String {
+  let nearest = nearestName(to: text, among: names).map { "; did you mean '\($0)'?" } ?? ""
+  return "it is no \(kind): one of \(names.joined(separator: ", "))\(nearest)"
+}

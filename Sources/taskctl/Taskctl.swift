@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import TaskSchedulerWire
 
 /// What an operator types. Each subcommand is a file of its own.
 @main
@@ -16,7 +17,7 @@ struct Taskctl: ParsableCommand {
         taskctl run -- make -j8
         taskctl monitor org.example.mail
       """,
-    version: "taskctl 0.1.0",
+    version: "taskctl \(Version.current)",
     subcommands: [
       ListCommand.self, StatusCommand.self, LaunchCommand.self, RunCommand.self,
       ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
@@ -65,7 +66,7 @@ struct Taskctl: ParsableCommand {
   static func suggestion(_ arguments: [String]) -> String {
     let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
     guard let word = command(in: arguments), !names.contains(word),
-      let nearest = NearestName.of(word, in: names)
+      let nearest = nearestName(to: word, among: names)
     else { return "" }
     return "\nDid you mean 'taskctl \(nearest)'?"
   }

@@ -83,7 +83,7 @@ func socketPath(_ arguments: Arguments) -> String {
 
 let arguments = parse()
 if arguments.version {
-  print("taskschedd \(Version.current)")
+  print("taskschedd \(Daemon.version)")
   exit(0)
 }
 guard let target = Log.Target(rawValue: arguments.logTarget) else {

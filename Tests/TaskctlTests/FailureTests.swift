@@ -149,11 +149,10 @@ struct FailureTests {
   @Test("the nearest name is found within a third of its letters")
   func nearest() {
     let names = ["list", "status", "terminate"]
-    #expect(NearestName.of("lits", in: names) == "list")
-    #expect(NearestName.of("stat", in: names) == "status")
-    #expect(NearestName.of("termiante", in: names) == "terminate")
-    #expect(NearestName.of("xyz", in: names) == nil)
-    #expect(NearestName.of("", in: names) == nil)
-    #expect(NearestName.distance("kitten", "sitting") == 3)
+    #expect(nearestName(to: "lits", among: names) == "list")
+    #expect(nearestName(to: "stat", among: names) == "status")
+    #expect(nearestName(to: "termiante", among: names) == "terminate")
+    #expect(nearestName(to: "xyz", among: names) == nil)
+    #expect(nearestName(to: "", among: names) == nil)
   }
 }

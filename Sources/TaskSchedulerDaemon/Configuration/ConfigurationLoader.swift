@@ -1,4 +1,5 @@
 import TaskSchedulerCore
+import TaskSchedulerWire
 
 extension Configuration {
   /// Reads everything anew, from the defaults on.

@@ -1,5 +1,6 @@
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerWire
 
 /// Reads one manifest's document, noting each mistake.
 struct ManifestReader {

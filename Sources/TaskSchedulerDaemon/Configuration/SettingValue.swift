@@ -1,3 +1,5 @@
+import TaskSchedulerWire
+
 /// What a setting may be set to.
 public enum SettingKind: Hashable, Sendable {
   case timeSpan(ClosedRange<Duration>)

@@ -151,8 +151,3 @@ final class Server: ConnectionOwner {
     }
   }
 }
-
-/// The version of the project.
-public enum Version {
-  public static let current = "0.1.0"
-}

@@ -42,7 +42,7 @@ struct MonitorCommand: ParsableCommand {
   private static func state(_ text: String) throws -> ControlInterface.State {
     if let state = ControlInterface.State(rawValue: text) { return state }
     let names = ControlInterface.State.allCases.map(\.rawValue)
-    throw ValidationError(NearestName.sentence("state", text, in: names))
+    throw ValidationError(noSuchName("state", text, among: names))
   }
 
   func run() throws {
@@ -120,7 +120,7 @@ struct MonitorScreen {
   /// A word to whoever may have mistyped the id: it may still come, so it is no error.
   var doubt: String? {
     guard let application, snapshot.isEmpty else { return nil }
-    let nearest = NearestName.of(application, in: ids)
+    let nearest = nearestName(to: application, among: ids)
       .map { "; did you mean '\(PrintableText.of($0))'?" }
     return "taskctl: there is no application '\(PrintableText.of(application))' yet"
       + (nearest ?? "")

@@ -62,7 +62,7 @@ enum BackgroundMode: String, CaseIterable {
   init(_ text: String) throws {
     guard let mode = BackgroundMode(rawValue: text) else {
       let names = BackgroundMode.allCases.map(\.rawValue)
-      throw ValidationError(NearestName.sentence("mode", text, in: names))
+      throw ValidationError(noSuchName("mode", text, among: names))
     }
     self = mode
   }

@@ -2,7 +2,7 @@
 ///
 /// Likeness is the number of letters to insert, delete, replace or swap with their neighbour, case
 /// and the marks `-`, `_` and `.` not counted; up to a third of the name's length (at least 1)
-/// counts as alike.
+/// counts as alike. A name cut short finds the only candidate that begins with it.
 public func nearestName(to name: String, among candidates: [String]) -> String? {
   // A name of a page's length is no typing mistake, and its comparison would take long.
   let lengthMax = 255
@@ -20,7 +20,9 @@ public func nearestName(to name: String, among candidates: [String]) -> String? 
       best = (distance, candidate)
     }
   }
-  return best?.name
+  if let best { return best.name }
+  let longer = candidates.filter { wanted.count >= 3 && comparable($0).starts(with: wanted) }
+  return longer.count == 1 ? longer[0] : nil
 }
 
 private func comparable(_ name: String) -> [Character] {

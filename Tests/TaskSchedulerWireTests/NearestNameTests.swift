@@ -1,8 +1,8 @@
-import TaskSchedulerDaemon
+import TaskSchedulerWire
 import Testing
 
-@Suite("The nearest right name in the configuration")
-struct NearestNameConfigurationTests {
+@Suite("The nearest right name")
+struct NearestNameTests {
   private static let names = ["CallbackTimeout", "TerminateTimeout", "log-level", "id"]
 
   @Test(
