@@ -55,9 +55,9 @@ public struct SpawnRequest: Sendable {
   /// The program; a path, or what `searchPath` found.
   public var path: String
   /// With the program's name as its first element.
-  public var arguments: [String]
+  public var arguments: [SystemString]
   /// Entries `KEY=value`; all of it, nothing is inherited.
-  public var environment: [String]
+  public var environment: [SystemString]
   /// Nil: ours. Entered as the new user.
   public var directory: String?
   /// Nil: ours.
@@ -72,6 +72,13 @@ public struct SpawnRequest: Sendable {
   public var openFilesSoft: UInt64?
 
   public init(path: String, arguments: [String], environment: [String]) {
+    self.init(
+      path: path, arguments: arguments.map { SystemString($0) },
+      environment: environment.map { SystemString($0) })
+  }
+
+  /// The same for arguments and an environment that are handed on byte for byte.
+  public init(path: String, arguments: [SystemString], environment: [SystemString]) {
     precondition(!arguments.isEmpty, "a program is given its own name")
     self.path = path
     self.arguments = arguments
@@ -203,14 +210,15 @@ public struct HeldChild: ~Copyable, Sendable {
 
 extension SpawnRequest {
   fileprivate var hasNoNUL: Bool {
-    ([path, directory ?? ""] + arguments + environment).allSatisfy { !$0.utf8.contains(0) }
+    let paths = [SystemString(path), SystemString(directory ?? "")]
+    return (paths + arguments + environment).allSatisfy { !$0.bytes.contains(0) }
   }
 
   /// The request as C has it, but for the two file descriptors of the hold.
   fileprivate func withCStructure<Result>(_ body: (clinux_spawn) -> Result) -> Result {
     withCStrings(arguments) { argv in
       withCStrings(environment) { envp in
-        withCStrings([path] + (directory.map { [$0] } ?? [])) { paths in
+        withCStrings(([path] + (directory.map { [$0] } ?? [])).map { SystemString($0) }) { paths in
           (identity?.groups ?? []).withUnsafeBufferPointer { groups in
             var spawn = clinux_spawn()
             spawn.path = UnsafePointer(paths[0])
@@ -238,9 +246,11 @@ extension SpawnRequest {
 
 /// The strings as a NULL-terminated array of C strings.
 private func withCStrings<Result>(
-  _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+  _ strings: [SystemString], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
-  var pointers = strings.map { strdup($0) }
+  var pointers = strings.map { string in
+    (string.bytes + [0]).withUnsafeBytes { strdup($0.bindMemory(to: CChar.self).baseAddress!) }
+  }
   pointers.append(nil)
   defer { for pointer in pointers { free(pointer) } }
   return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }

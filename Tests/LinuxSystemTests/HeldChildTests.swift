@@ -33,6 +33,22 @@ final class HeldChildTests {
     #expect(access(path, F_OK) == 0)
   }
 
+  @Test("hands on arguments and environment byte for byte, also what is not UTF-8")
+  func bytes() throws {
+    let path = directory.file("bytes")
+    let script = "printf '%s%s' \"$1\" \"$X\" > \(path)"
+    let argument = [UInt8(ascii: "a"), 0xFF].map { CChar(bitPattern: $0) } + [0]
+    let entry = [UInt8](Array("X=".utf8) + [0xFE]).map { CChar(bitPattern: $0) } + [0]
+    let request = SpawnRequest(
+      path: "/bin/sh",
+      arguments: ["sh", "-c", SystemString(script), "x", SystemString(cString: argument)],
+      environment: [SystemString(cString: entry)])
+    let child = try HeldChild.spawn(request)
+    #expect(try ended(child.releaseAndWaitForExec()) == .exited(code: 0))
+    let written = try FileDescriptor.open(reading: path).readToEnd()
+    #expect(written == [UInt8(ascii: "a"), 0xFF, 0xFE])
+  }
+
   @Test("exits by itself, without its program, when nobody is left to release it")
   func orphaned() throws {
     let path = directory.file("ran")

@@ -32,9 +32,8 @@ final class TaskctlProcess {
     errorsPath = directory.file("errors")
     let errors = try FileDescriptor.createForTest(errorsPath)
     process = try TestProcess(Self.path(), ["taskctl"] + arguments) { request in
-      request.environment =
-        ["PATH=\(path)", "TZ=UTC"]
-        + (socket.map { ["TASKSCHEDD_SOCKET=\($0)"] } ?? [])
+      request.environment = ["TZ=UTC", SystemString("PATH=\(path)")]
+      if let socket { request.environment.append(SystemString("TASKSCHEDD_SOCKET=\(socket)")) }
       request.stdio.error = errors.rawValue
     }
   }

@@ -68,7 +68,10 @@ struct ManagedProgram {
       ("TASKSCHEDD_LAUNCH_REASON", ControlInterface.LaunchReason.operator.rawValue),
       ("TASKSCHEDD_SOCKET", ProgramPath.absolute(socket)),
     ])
-    return SpawnRequest(path: path, arguments: arguments, environment: environment)
+    // The program is the end of our own command line; Swift's strings would alter what is not UTF-8.
+    return SpawnRequest(
+      path: path, arguments: ProgramEnvironment.lastArguments(arguments.count),
+      environment: environment)
   }
 
   /// Lets it execute; a failure is told and becomes the exit code that a shell would return.

@@ -1,14 +1,15 @@
 // `environ` is a variable; nothing in this program changes it.
 @preconcurrency import Glibc
+import LinuxSystem
 
 /// The environment of a program that is started for the caller.
 enum ProgramEnvironment {
   /// Ours with these variables in place of any of their names.
-  static func ours(with variables: [(name: String, value: String)]) -> [String] {
-    var entries: [String] = []
+  static func ours(with variables: [(name: String, value: String)]) -> [SystemString] {
+    var entries: [SystemString] = []
     var next = environ
     while let entry = next.pointee {
-      entries.append(String(cString: entry))
+      entries.append(SystemString(cString: entry))
       next += 1
     }
     return merged(entries, variables)
@@ -16,11 +17,19 @@ enum ProgramEnvironment {
 
   /// Entries `NAME=value`.
   static func merged(
-    _ entries: [String], _ variables: [(name: String, value: String)]
-  ) -> [String] {
+    _ entries: [SystemString], _ variables: [(name: String, value: String)]
+  ) -> [SystemString] {
     let kept = entries.filter { entry in
-      !variables.contains { entry.hasPrefix("\($0.name)=") }
+      !variables.contains { entry.bytes.starts(with: "\($0.name)=".utf8) }
     }
-    return kept + variables.map { "\($0.name)=\($0.value)" }
+    return kept + variables.map { SystemString("\($0.name)=\($0.value)") }
+  }
+
+  /// The last arguments of our own command line, byte for byte.
+  static func lastArguments(_ count: Int) -> [SystemString] {
+    let all = Int(CommandLine.argc)
+    return (max(0, all - count)..<all).compactMap { index in
+      CommandLine.unsafeArgv[index].map { SystemString(cString: $0) }
+    }
   }
 }

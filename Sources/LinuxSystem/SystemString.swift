@@ -1,0 +1,27 @@
+/// A string as the kernel has it: bytes without a NUL, which need not be UTF-8. Arguments and
+/// environments of programs are such.
+public struct SystemString: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// Without the NUL at the end.
+  public let bytes: [UInt8]
+
+  /// The UTF-8 of a Swift string.
+  public init(_ text: String) {
+    bytes = Array(text.utf8)
+  }
+
+  /// A C string, byte for byte.
+  public init(cString: UnsafePointer<CChar>) {
+    var bytes: [UInt8] = []
+    var next = cString
+    while next.pointee != 0 {
+      bytes.append(UInt8(bitPattern: next.pointee))
+      next += 1
+    }
+    self.bytes = bytes
+  }
+
+  /// The UTF-8 of a literal.
+  public init(stringLiteral text: String) {
+    self.init(text)
+  }
+}
