@@ -68,7 +68,7 @@ struct ManagedProgram {
       ("TASKSCHEDD_LAUNCH_REASON", ControlInterface.LaunchReason.operator.rawValue),
       ("TASKSCHEDD_SOCKET", ProgramPath.absolute(socket)),
     ])
-    // The program is the end of our own command line; Swift's strings would alter what is not UTF-8.
+    // The program is the end of our own command line, where it stands as the caller gave it.
     return SpawnRequest(
       path: path, arguments: ProgramEnvironment.lastArguments(arguments.count),
       environment: environment)
