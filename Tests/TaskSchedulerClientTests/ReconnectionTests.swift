@@ -25,7 +25,7 @@ import Testing
     daemon.send(.willResignActive)
     try daemon.waitForAcknowledgement()
     #expect(fixture.recorder.log.current == ["willResignActive"])
-    #expect(daemon.state.current.calls.first == "Register org.example.test")
+    try daemon.waitForCall("Register org.example.test")
   }
 
   @Test("An application that was in the background registers again as in the background")
@@ -35,7 +35,7 @@ import Testing
     try fixture.daemon.waitForAcknowledgement()
     let daemon = try restarting(fixture)
     defer { daemon.stop() }
-    #expect(daemon.state.current.calls.first == "Register org.example.test background")
+    try daemon.waitForCall("Register org.example.test background")
   }
 
   @Test("A broken stream alone is opened again, and what was begun is still there")

@@ -1,6 +1,5 @@
 import Glibc
 import LinuxSystem
-import Synchronization
 import TaskSchedulerWire
 import TestSupport
 

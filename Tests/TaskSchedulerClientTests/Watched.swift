@@ -1,7 +1,8 @@
 import Dispatch
 import LinuxSystem
-import Synchronization
 import TestSupport
+
+@testable import TaskSchedulerClient
 
 /// A value that several threads change, and that a test waits for to become as it should be.
 final class Watched<Value: Sendable>: Sendable {
@@ -11,12 +12,12 @@ final class Watched<Value: Sendable>: Sendable {
     var description: String { "never happened: \(what); the value is \(value)" }
   }
 
-  private let value: Mutex<Value>
+  private let value: Locked<Value>
   /// Readable after a change.
   private let changed: FileDescriptor
 
   init(_ value: Value) {
-    self.value = Mutex(value)
+    self.value = Locked(value)
     changed = try! FileDescriptor.event()
   }
 

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// The callbacks of an application, one after the other. Each is acknowledged when the next is
 /// taken, when the iteration ends, or before by its `acknowledge()`.
@@ -35,7 +34,7 @@ public struct ApplicationCallbacks: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     /// Holds the callback that was taken last, and acknowledges it when the iteration is over.
     private final class Position: Sendable {
-      let taken = Mutex<ApplicationCallback?>(nil)
+      let taken = Locked<ApplicationCallback?>(nil)
 
       deinit {
         if let callback = taken.withLock({ $0 }) { acknowledgeElsewhere(callback) }
@@ -94,7 +93,7 @@ final class CallbackChannel: CallbackSink {
     var end: Item?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   func deliver(_ callback: ApplicationCallback, to application: ScheduledApplication) {
     let (taker, isAbandoned) = state.withLock { state in

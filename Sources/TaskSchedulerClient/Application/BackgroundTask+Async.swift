@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 extension ScheduledApplication {
   /// Runs the body within a background task, which is ended on every path: when the body returns,
@@ -50,7 +49,7 @@ private final class Cancellation: Sendable {
     case cancelled
   }
 
-  private let state = Mutex(State.open)
+  private let state = Locked(State.open)
 
   func attach(_ cancel: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in

@@ -1,6 +1,5 @@
 import Dispatch
 import LinuxSystem
-import Synchronization
 import TaskSchedulerWire
 
 // Background tasks, and what is owed to the daemon when it is away.

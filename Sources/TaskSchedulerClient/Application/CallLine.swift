@@ -1,5 +1,4 @@
 import LinuxSystem
-import Synchronization
 import TaskSchedulerWire
 
 /// The connection for calls: opened when it is needed, and again after it has failed.
@@ -13,7 +12,7 @@ final class CallLine: Sendable {
   }
 
   private let socketPath: SocketPath
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(socketPath: SocketPath) {
     self.socketPath = socketPath

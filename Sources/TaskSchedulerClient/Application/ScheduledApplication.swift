@@ -1,6 +1,5 @@
 import Dispatch
 import LinuxSystem
-import Synchronization
 import TaskSchedulerWire
 
 /// This process as an application that taskschedd manages.
@@ -24,14 +23,14 @@ public final class ScheduledApplication: Sendable {
   let sink: any CallbackSink
   /// Nil where there is no daemon and the program goes on without.
   let line: CallLine?
-  let ledger: Mutex<Ledger>
+  let ledger: Locked<Ledger>
   /// Readable once the application is closed.
   let closeEvent: FileDescriptor
   /// The connection of the event stream.
-  let streamConnection = Mutex<Connection?>(nil)
+  let streamConnection = Locked<Connection?>(nil)
   /// Pays what is owed to the daemon.
   let debtQueue = DispatchQueue(label: "org.taskschedd.client.debts")
-  let debtPauses = Mutex<RetryPauses?>(nil)
+  let debtPauses = Locked<RetryPauses?>(nil)
 
   private init(
     id: String, background: Bool, queue: DispatchQueue?, sink: any CallbackSink, line: CallLine?,
@@ -42,7 +41,7 @@ public final class ScheduledApplication: Sendable {
     self.queue = queue ?? DispatchQueue(label: "org.taskschedd.client.\(id)")
     self.sink = sink
     self.line = line
-    self.ledger = Mutex(ledger)
+    self.ledger = Locked(ledger)
     do throws(SystemError) {
       closeEvent = try FileDescriptor.event()
     } catch {

@@ -27,7 +27,7 @@ public final class Connection: Sendable {
   public let path: String
 
   private let socket: FileDescriptor
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let isClosed = Atomic(false)
 
   private init(taking socket: consuming FileDescriptor, path: String) {
