@@ -28,7 +28,7 @@ extension Instance {
   ///   the limit of the background time kills.
   mutating func reconsider(debuggerIsAbsent: Bool = false, in turn: inout Turn) {
     guard state == .background, termination == nil else { return }
-    if isEntitled(turn.policy, at: turn.now) {
+    if isEntitled(turn.policy, at: turn.instant) {
       undoSuspension(in: &turn)
     } else if !tasks.isEmpty {
       guard debuggerIsAbsent else { return deadlinePassed(in: &turn) }
@@ -52,7 +52,7 @@ extension Instance {
 
   mutating func suspensionFailed(reason: String, in turn: inout Turn) {
     guard suspension == .stopping else { return }
-    suspension = .failed(retryAt: turn.now.advanced(by: turn.policy.suspendRetryInterval))
+    suspension = .failed(retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
     record(.suspensionFailed(reason: reason), in: &turn)
   }
 
@@ -69,8 +69,8 @@ extension Instance {
   }
 
   mutating func grantTask(name: String?, request: RequestID?, in turn: inout Turn) {
-    let task = tasks.begin(name: name, at: turn.now)
-    let remaining = timeRemaining(turn.policy, at: turn.now)
+    let task = tasks.begin(name: name, at: turn.instant)
+    let remaining = timeRemaining(turn.policy, at: turn.instant)
     turn.reply(request, .began(task, remaining: remaining))
     record(.taskBegan(task, name: name, remaining: remaining), in: &turn)
   }
@@ -94,7 +94,7 @@ extension Instance {
   /// Calls the expiration handler of every outstanding task that was not told yet, in the order in
   /// which they were begun.
   mutating func expireTasks(in turn: inout Turn) {
-    let remaining = timeRemaining(turn.policy, at: turn.now)
+    let remaining = timeRemaining(turn.policy, at: turn.instant)
     for task in tasks.expireAll() {
       if hasStream { turn.emit(.expire(id, task.id, remaining: remaining)) }
       record(.taskExpired(task.id, name: task.name), in: &turn)

@@ -1,7 +1,7 @@
 /// One call of ``Scheduler/handle(_:at:)``: what holds during it, and what it brings about.
 struct Turn {
   let policy: Policy
-  let now: Instant
+  let instant: Instant
   var effects: [Effect] = []
 
   mutating func emit(_ effect: Effect) {
@@ -117,7 +117,7 @@ struct Instance: Hashable, Sendable {
   func registration(_ turn: Turn) -> Registration {
     Registration(
       application: application.id, instance: id, state: state, launchReason: launchReason,
-      backgroundModes: backgroundModes, remaining: timeRemaining(turn.policy, at: turn.now),
+      backgroundModes: backgroundModes, remaining: timeRemaining(turn.policy, at: turn.instant),
       tasks: tasks.inOrder)
   }
 

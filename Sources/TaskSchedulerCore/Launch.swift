@@ -125,7 +125,7 @@ extension Scheduler {
     applications.started(key, id)
     if plan.target == .foreground { vacate(plan.seat, in: &turn) }
     instances[id] = Instance(
-      id: id, application: key, leader: leader, plan: plan, policy: policy, at: turn.now)
+      id: id, application: key, leader: leader, plan: plan, policy: policy, at: turn.instant)
     turn.emit(.manage(id, leader, key))
     with(id, in: &turn) { instance, turn in
       instance.record(

@@ -76,8 +76,8 @@ extension Instance {
   mutating func move(to next: ApplicationState, cause: TransitionCause, in turn: inout Turn) {
     record(.transition(from: state, to: next, cause: cause), in: &turn)
     state = next
-    stateSince = turn.now
-    stint = next == .background ? Stint(at: turn.now) : nil
+    stateSince = turn.instant
+    stint = next == .background ? Stint(at: turn.instant) : nil
     if next != .background { launchEnds = nil }
   }
 
@@ -86,7 +86,7 @@ extension Instance {
   /// Sends callbacks, or leaves them waiting behind the one in flight. An unaware instance gets
   /// none.
   mutating func enqueue(_ kinds: [CallbackKind], in turn: inout Turn) {
-    guard isAware, let callback = callbacks.enqueue(kinds, at: turn.now) else { return }
+    guard isAware, let callback = callbacks.enqueue(kinds, at: turn.instant) else { return }
     deliver(callback, in: &turn)
   }
 
@@ -97,7 +97,7 @@ extension Instance {
   }
 
   mutating func acknowledge(_ callback: CallbackID, request: RequestID, in turn: inout Turn) {
-    guard let (done, next) = callbacks.acknowledge(callback, at: turn.now) else {
+    guard let (done, next) = callbacks.acknowledge(callback, at: turn.instant) else {
       turn.reply(request, .refused(.unknownCallback(callback)))
       return record(.refused(.unknownCallback(callback)), in: &turn)
     }

@@ -20,7 +20,7 @@ public struct Scheduler: Sendable {
 
   /// The only door: takes one event and says what is to be done, in order.
   public mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
-    var turn = Turn(policy: policy, now: now)
+    var turn = Turn(policy: policy, instant: now)
     switch event {
     case .register(let request, let key, let leader, let target, let seat):
       register(request, key, leader, target: target, seat: seat, in: &turn)
@@ -120,10 +120,10 @@ public struct Scheduler: Sendable {
 
   private mutating func changePolicy(_ policy: Policy, in turn: inout Turn) {
     self.policy = policy
-    turn = Turn(policy: policy, now: turn.now, effects: turn.effects)
+    turn = Turn(policy: policy, instant: turn.instant, effects: turn.effects)
     for id in instances.keys.sorted() {
       with(id, in: &turn) { instance, turn in
-        instance.stint?.endIfOver(turn.policy, at: turn.now)
+        instance.stint?.endIfOver(turn.policy, at: turn.instant)
         instance.reconsider(in: &turn)
       }
     }

@@ -47,7 +47,7 @@ extension Instance {
 
   /// SIGTERM, with SIGKILL to follow.
   mutating func signalTermination(in turn: inout Turn) {
-    termination?.phase = .signalled(killAt: turn.now.advanced(by: turn.policy.terminateTimeout))
+    termination?.phase = .signalled(killAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
     turn.emit(.terminate(id))
   }
 
@@ -64,13 +64,13 @@ extension Instance {
     record(.signalFailed(reason: reason), in: &turn)
     if case .killed = termination?.phase {
       termination?.phase = .killed(
-        retryAt: turn.now.advanced(by: turn.policy.terminateTimeout))
+        retryAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
     }
   }
 
   /// The scheduler stops: the processes go on without it.
   func letGo(in turn: inout Turn) -> End {
-    let end = End(reason: .schedulerStopped, at: turn.now)
+    let end = End(reason: .schedulerStopped, at: turn.instant)
     if state == .suspended || suspension == .stopping { turn.emit(.resume(id)) }
     record(.transition(from: state, to: .notRunning, cause: .schedulerStopped), in: &turn)
     record(.ended(end.reason), in: &turn)
@@ -87,7 +87,7 @@ extension Instance {
 
   /// The leader is gone: answers those who wait, and lets go of what is left.
   func finish(_ status: ExitStatus, in turn: inout Turn) -> End {
-    let end = End(reason: termination?.reason ?? EndReason(status), at: turn.now)
+    let end = End(reason: termination?.reason ?? EndReason(status), at: turn.instant)
     record(.transition(from: state, to: .notRunning, cause: .leaderExited), in: &turn)
     record(.ended(end.reason), in: &turn)
     turn.emit(.release(id, killing: termination != nil))

@@ -36,7 +36,7 @@ extension Instance {
   mutating func tracerChecked(isTraced: Bool, in turn: inout Turn) {
     guard case .asked(let heldBefore) = tracer else { return }
     if isTraced {
-      tracer = .present(nextCheck: turn.now.advanced(by: turn.policy.tracerCheckInterval))
+      tracer = .present(nextCheck: turn.instant.advanced(by: turn.policy.tracerCheckInterval))
     } else {
       tracer = .absent
       if heldBefore { restartLimits(in: &turn) }
@@ -46,17 +46,17 @@ extension Instance {
 
   /// The debugger has left: each limit runs again from its start.
   private mutating func restartLimits(in turn: inout Turn) {
-    callbacks.restartLimit(at: turn.now)
-    stint?.restartLimit(at: turn.now)
-    if launchEnds != nil { launchEnds = turn.now.advanced(by: turn.policy.launchTime) }
+    callbacks.restartLimit(at: turn.instant)
+    stint?.restartLimit(at: turn.instant)
+    if launchEnds != nil { launchEnds = turn.instant.advanced(by: turn.policy.launchTime) }
     if case .signalled = termination?.phase {
       termination?.phase = .signalled(
-        killAt: turn.now.advanced(by: turn.policy.terminateTimeout))
+        killAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
     }
   }
 
   private mutating func enforceLimits(in turn: inout Turn) {
-    let now = turn.now
+    let now = turn.instant
     if let termination {
       return enforceTermination(termination.phase, in: &turn)
     }
@@ -76,14 +76,14 @@ extension Instance {
   private mutating func enforceTermination(_ phase: Termination.Phase, in turn: inout Turn) {
     switch phase {
     case .callbacks:
-      guard let due = callbacks.deadline(turn.policy), due <= turn.now else { return }
+      guard let due = callbacks.deadline(turn.policy), due <= turn.instant else { return }
       // It was told of its end and did not acknowledge that: this is why it is killed.
       termination?.reason = .callbackTimeout
       kill(.callbackTimeout, in: &turn)
     case .signalled(let killAt):
-      if killAt <= turn.now, let reason = termination?.reason { kill(reason, in: &turn) }
+      if killAt <= turn.instant, let reason = termination?.reason { kill(reason, in: &turn) }
     case .killed(let retryAt):
-      if let retryAt, retryAt <= turn.now, let reason = termination?.reason {
+      if let retryAt, retryAt <= turn.instant, let reason = termination?.reason {
         kill(reason, in: &turn)
       }
     }
