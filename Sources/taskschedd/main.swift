@@ -2,30 +2,47 @@ import ArgumentParser
 import Glibc
 import TaskSchedulerDaemon
 
-struct Arguments: ParsableArguments {
+struct Arguments: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "taskschedd",
+    abstract: "Keep the multitasking contract between applications and the machine.",
+    discussion: """
+      Serves applications and operators at a Unix socket until SIGTERM or SIGINT, and then lets \
+      every suspended application go on. SIGHUP reads the settings and manifests again; those with \
+      a mistake change nothing. systemd starts it from taskschedd.service; taskctl operates it.
+
+      Exit codes: 0 done; 1 the system refused something; 2 a mistake in the command line; \
+      78 mistakes in the settings or manifests, each of which was named.
+      """,
+    version: "taskschedd \(Daemon.version)")
+
   @Flag(help: "Serve the user who starts it, at $XDG_RUNTIME_DIR/taskschedd/socket.")
   var user = false
 
-  @Option(help: "Read FILE and FILE.d/*.toml in place of the standard settings.")
+  @Option(
+    help: ArgumentHelp(
+      "Read FILE and FILE.d/*.toml in place of the standard settings.", valueName: "file"))
   var config: String?
 
   @Option(
     name: .customLong("manifests"),
-    help: "Read manifests from DIR in place of the standard folders (may be repeated).")
+    help: ArgumentHelp(
+      "Read manifests from DIR in place of the standard folders (may be repeated).",
+      valueName: "dir"))
   var manifestFolders: [String] = []
 
-  @Option(help: "Listen at PATH, where systemd hands no socket over.")
+  @Option(
+    help: ArgumentHelp("Listen at PATH, where systemd hands no socket over.", valueName: "path"))
   var socket: String?
 
   @Option(help: "Where to log: auto (the journal where systemd started it), journal, stderr.")
-  var logTarget: String = Log.Target.auto.rawValue
+  var logTarget: Log.Target = .auto
 
-  @Flag(help: "Report every mistake in the settings and manifests, and end: 0 where there is none.")
+  @Flag(help: "Report every mistake in the settings and manifests, and end.")
   var check = false
-
-  @Flag(help: "Show the version.")
-  var version = false
 }
+
+extension Log.Target: ExpressibleByArgument {}
 
 /// Exit codes: 0 done, and these.
 enum ExitStatus {
@@ -82,14 +99,6 @@ func socketPath(_ arguments: Arguments) -> String {
 }
 
 let arguments = parse()
-if arguments.version {
-  print("taskschedd \(Daemon.version)")
-  exit(0)
-}
-guard let target = Log.Target(rawValue: arguments.logTarget) else {
-  complain("--log-target: '\(arguments.logTarget)' is none of auto, journal, stderr")
-  exit(ExitStatus.usage)
-}
 var paths: ConfigurationPaths =
   arguments.user
   ? .user(uid: getuid(), environment: environment(), explicitFile: arguments.config)
@@ -105,7 +114,7 @@ if arguments.check {
 
 do {
   try Daemon(
-    Daemon.Arguments(paths: paths, socketPath: socketPath(arguments), logTarget: target)
+    Daemon.Arguments(paths: paths, socketPath: socketPath(arguments), logTarget: arguments.logTarget)
   ).run()
 } catch StartFailure.configuration {
   complain("not started: the configuration has the mistakes above")
