@@ -138,6 +138,9 @@ public final class Daemon {
   // MARK: Signals
 
   private func blockSignals() throws(SystemError) {
+    // systemd's watchdog ends us by SIGABRT. Where Swift's runtime prints a backtrace for it, it
+    // returns to what was interrupted, and we would live on.
+    signal(SIGABRT, SIG_DFL)
     var set = sigset_t()
     sigemptyset(&set)
     for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, signal) }
