@@ -78,6 +78,7 @@ public final class Daemon {
     let monitors = Monitors()
     let launcher = Launcher(
       proc: proc, socketPath: arguments.socketPath, openFilesSoft: openFiles.softBefore)
+    try releaseLeftovers(launcher.groups)
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
       monitors: monitors, log: log, post: post)
@@ -107,6 +108,18 @@ public final class Daemon {
       .notice, "ready at \(arguments.socketPath), \(configuration.manifests.count) manifests",
       id: .started)
     notify("READY=1")
+  }
+
+  /// That they could not all be seen to is no reason not to serve.
+  private func releaseLeftovers(_ groups: InstanceGroups?) throws(SystemError) {
+    guard let (inUse, failures) = try groups?.releaseLeftovers(in: proc) else { return }
+    if !inUse.isEmpty {
+      let names = inUse.joined(separator: ", ")
+      log.write(.notice, "processes of an earlier daemon run on unmanaged: \(names)")
+    }
+    for failure in failures {
+      log.write(.warning, "what an earlier daemon left cannot be seen to: \(failure)")
+    }
   }
 
   // MARK: Events

@@ -24,15 +24,15 @@ final class Launcher {
   private let proc: ProcFS
   private let socketPath: String
   private let openFilesSoft: UInt64
-  /// The control group in which those of the instances are made; nil where we may not.
-  let group: ControlGroup?
+  /// Where the instances' control groups are made; nil where we may not.
+  let groups: InstanceGroups?
 
   init(proc: ProcFS, socketPath: String, openFilesSoft: UInt64) {
     self.proc = proc
     self.socketPath = socketPath
     self.openFilesSoft = openFilesSoft
     let own = (try? ControlGroup.own(in: proc)) ?? nil
-    group = own.flatMap { $0.isDelegated && $0.isWholly(ofOurs: getpid()) ? $0 : nil }
+    groups = own.flatMap { InstanceGroups(below: $0) }
   }
 
   func launch(
@@ -92,9 +92,7 @@ final class Launcher {
   private func placed(
     _ pid: Int32, _ application: ApplicationID, _ id: InstanceID
   ) throws(SystemError) -> ControlGroup? {
-    guard let group else { return nil }
-    let own = group.child("\(application.name).\(getpid())-\(id.number)")
-    try own.create()
+    guard let own = try groups?.make(for: application, id) else { return nil }
     do throws(SystemError) {
       try own.add(pid)
     } catch {
@@ -163,13 +161,5 @@ final class Launcher {
       let digits = String(half, radix: 16)
       return String(repeating: "0", count: 16 - digits.count) + digits
     }.joined()
-  }
-}
-
-extension ControlGroup {
-  /// Whether nobody but this process and its children's groups is in it: then it was made for us,
-  /// as a service manager does, and is no session's that we share with others.
-  fileprivate func isWholly(ofOurs pid: Int32) -> Bool {
-    (try? processes(recursively: false)) == [pid]
   }
 }

@@ -1,0 +1,87 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The control groups of launched instances, below the daemon's own.
+///
+/// One is named `APPLICATION.PID-INSTANCE`, by the daemon's pid: instances are counted anew by each
+/// daemon. A daemon that was killed leaves groups behind, and a later one may bear its pid.
+struct InstanceGroups {
+  /// The daemon's own group.
+  let parent: ControlGroup
+
+  /// - Parameter own: the daemon's control group.
+  /// - Returns: nil where it is not delegated to us, or shared with other processes: then it was not
+  ///   made for us by a service manager, but is a session's.
+  init?(below own: ControlGroup) {
+    guard own.isDelegated, (try? own.processes(recursively: false)) == [getpid()] else { return nil }
+    parent = own
+  }
+
+  /// Makes the group of an instance; where one of that name is left over, under the next free name.
+  func make(
+    for application: ApplicationID, _ id: InstanceID
+  ) throws(SystemError) -> ControlGroup {
+    let name = "\(application.name).\(getpid())-\(id.number)"
+    var attempt = 1
+    while true {
+      let group = parent.child(attempt == 1 ? name : "\(name)-\(attempt)")
+      do throws(SystemError) {
+        try group.create()
+        return group
+      } catch {
+        guard error.errno == EEXIST else { throw error }
+      }
+      attempt += 1
+    }
+  }
+
+  /// Sees to what a daemon before us has left: processes that it had suspended run again, for no
+  /// daemon manages them any more; groups without processes are removed.
+  ///
+  /// - Returns: the names of those that still have processes, and what went wrong: one that fails
+  ///   keeps no other from being resumed.
+  func releaseLeftovers(in proc: ProcFS) throws(SystemError) -> (
+    inUse: [String], failures: [SystemError]
+  ) {
+    var inUse: [String] = []
+    var failures: [SystemError] = []
+    for group in try parent.children() where Self.isInstance(group.name) {
+      do throws(SystemError) {
+        if try group.isPopulated() {
+          inUse.append(group.name)
+          try group.thaw()
+          try Self.continueAll(of: group, in: proc)
+        } else {
+          try group.remove()
+        }
+      } catch {
+        failures.append(error)
+      }
+    }
+    return (inUse.sorted(), failures)
+  }
+
+  /// Nobody but a daemon stops the processes of a group that was made for them.
+  private static func continueAll(of group: ControlGroup, in proc: ProcFS) throws(SystemError) {
+    for pid in try group.processes() where pid > 0 {
+      // Between the look and here, its number may have become another's: it must be in the group
+      // while we hold it.
+      guard let process = try PIDFD.open(pid),
+        try ControlGroup.of(pid, in: proc).map({ $0.path }).map({
+          $0 == group.path || $0.hasPrefix(group.path + "/")
+        }) == true
+      else { continue }
+      _ = try process.send(signal: SIGCONT)
+    }
+  }
+
+  /// Whether `make` gives such names.
+  static func isInstance(_ name: String) -> Bool {
+    guard let dot = name.lastIndex(of: ".") else { return false }
+    let numbers = name[name.index(after: dot)...].split(
+      separator: "-", omittingEmptySubsequences: false)
+    return (2...3).contains(numbers.count) && numbers.allSatisfy { UInt64($0) != nil }
+      && ApplicationID(String(name[..<dot])) != nil
+  }
+}
