@@ -16,7 +16,7 @@ TEST := $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
 BUILD_PACKAGES := libsystemd-dev
-TEST_PACKAGES := systemd dbus python3 python3-venv procps
+TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps
 
 .PHONY: help
 help: ## Show the targets
@@ -69,6 +69,8 @@ PAPERS = $(wildcard README.md ARCHITECTURE.md CHANGELOG.md LICENSE)
 PLACE = sed -e 's|/usr/bin/task|$(PREFIX)/bin/task|' \
   -e 's|/usr/share/doc/taskschedd|$(PREFIX)/share/doc/taskschedd|'
 
+# Every default is built in: the file of the settings is a page to copy from, among the papers, and
+# what lies in SYSCONFDIR is the administrator's alone.
 .PHONY: install
 install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/usr)
 	install -d $(BIN) $(LIB)/systemd/system $(LIB)/systemd/user $(LIB)/systemd/catalog \
@@ -88,8 +90,6 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	$(BIN)/taskctl --generate-completion-script zsh > $(SHARE)/$(ZSH)/_taskctl
 	$(BIN)/taskctl --generate-completion-script fish > \
 	  $(SHARE)/fish/vendor_completions.d/taskctl.fish
-	# Every default is built in; the settings' file is a page to copy from, and what lies in
-	# $(SYSCONFDIR) is the administrator's alone.
 	install -m 0644 $(PAPERS) systemd/taskschedd.toml $(DOC)
 	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples
 	install -d $(addprefix $(DESTDIR)$(SYSCONFDIR)/taskschedd/,taskschedd.toml.d applications)
