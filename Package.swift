@@ -94,6 +94,10 @@ let package = Package(
       name: "TaskSchedulerDaemonTests",
       dependencies: ["TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "SystemdTests",
+      dependencies: ["taskschedd", "taskctl", "TaskSchedulerDaemon", "LinuxSystem", "TestSupport"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

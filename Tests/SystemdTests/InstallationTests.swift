@@ -1,0 +1,77 @@
+import LinuxSystem
+import TestSupport
+import Testing
+
+extension SystemdTests {
+  @Suite("the installed files")
+  struct Installation {
+    let installed: InstalledMachine
+    var machine: Machine { installed.machine }
+
+    init() throws { installed = try InstalledMachine() }
+
+    @Test("make the operators' group, and folders that only root writes")
+    func users() throws {
+      #expect(try machine.must("getent", "group", "taskschedd").text.hasPrefix("taskschedd:"))
+      for folder in ["/run/taskschedd", "/etc/taskschedd", "/etc/taskschedd/applications"] {
+        #expect(try machine.must("stat", "-c", "%a %U", folder).text == "755 root\n")
+      }
+    }
+
+    @Test("hold units in which systemd finds nothing to mend")
+    func verify() throws {
+      for unit in ["taskschedd.service", "taskschedd.socket"] {
+        let system = try machine.must("systemd-analyze", "verify", "/lib/systemd/system/\(unit)")
+        #expect(system.text.isEmpty)
+      }
+      let user = InstalledMachine.tester
+      try machine.must("systemctl", "start", "user@\(user).service")
+      for unit in ["taskschedd.service", "taskschedd.socket"] {
+        let users = try machine.must(
+          "systemd-analyze", "--user", "verify", "/usr/lib/systemd/user/\(unit)", as: user)
+        // What other packages' units are like is theirs.
+        #expect(users.lines.filter { $0.contains("taskschedd") } == [])
+      }
+      try machine.must("systemctl", "stop", "user@\(user).service")
+    }
+
+    @Test("expose no more of the system than systemd-analyze has measured")
+    func exposure() throws {
+      let text = try machine.must(
+        "systemd-analyze", "security", "--offline=true", "--no-pager",
+        "/lib/systemd/system/taskschedd.service"
+      ).lines.last ?? ""
+      print(text)
+      let words = text.split(separator: " ")
+      let figure = words.firstIndex { $0.hasPrefix("taskschedd.service") }.map { words[$0 + 1] }
+      #expect(try #require(figure.flatMap { Double($0) }) <= 6.1)
+    }
+
+    @Test("offer their commands to the shell's completion")
+    func completions() throws {
+      let offered = try machine.must(
+        "bash", "-c",
+        """
+        . /usr/share/bash-completion/completions/taskctl
+        COMP_WORDS=(taskctl for) COMP_CWORD=1 COMP_LINE="taskctl for" COMP_POINT=11
+        $(complete -p taskctl | sed 's/.*-F \\([^ ]*\\).*/\\1/') taskctl for taskctl
+        echo "${COMPREPLY[@]}"
+        """)
+      #expect(offered.text.contains("foreground"))
+      for path in ["zsh/vendor-completions/_taskctl", "fish/vendor_completions.d/taskctl.fish"] {
+        try machine.must("grep", "-q", "foreground", "/usr/share/\(path)")
+      }
+    }
+
+    @Test("are taken away again by make uninstall, but for the administrator's")
+    func uninstall() throws {
+      let tree = TemporaryDirectory()
+      _ = try InstalledMachine.make("install", destination: tree.path)
+      tree.write("etc/taskschedd/taskschedd.toml", "log-level = \"debug\"\n")
+      _ = try InstalledMachine.make("uninstall", destination: tree.path)
+      let find = try TestProcess("/usr/bin/find", ["find", tree.path, "-type", "f"])
+      #expect(try find.readLine() == tree.file("etc/taskschedd/taskschedd.toml"))
+      #expect(try find.readLine() == nil)
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import FoundationEssentials
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+/// What is shown here is shown by the installed files under a real systemd. One machine is booted
+/// for all tests, which run one after the other.
+@Suite(
+  "Under a real systemd", .serialized,
+  .enabled(if: Machine.missing == nil, Comment(rawValue: Machine.missing ?? "possible")))
+struct SystemdTests {}
+
+/// A machine with the project installed, its daemon not started.
+struct InstalledMachine {
+  /// Users of the machine, who have homes and their own applications.
+  static let tester: UInt32 = 3001
+  static let other: UInt32 = 3002
+
+  /// A busy application of two processes, run as `tester` and frozen.
+  static let frozen = "org.example.frozen"
+  /// Another, run as `other` and stopped by signals.
+  static let signalled = "org.example.signalled"
+
+  private static let booted = Result { try boot() }
+
+  let machine: Machine
+  /// What the journal holds from here on is this test's.
+  let cursor: String
+
+  /// The machine in its first state: no daemon, nothing left of one, no settings, the socket there.
+  init() throws {
+    machine = try Self.booted.get()
+    _ = try machine.run("systemctl", "stop", "taskschedd.service", "taskschedd.socket")
+    let unit = machine.group.child("system.slice").child("taskschedd.service")
+    if unit.exists {
+      let watch = try unit.watchEvents()
+      try unit.kill()
+      while let events = try ControlGroup.events(of: watch.rawValue), events.isPopulated {
+        try waitFor(POLLPRI, on: watch.rawValue)
+      }
+    }
+    try machine.must(
+      "rm", "-rf", "/run/systemd/system/taskschedd.service.d", "/etc/taskschedd/taskschedd.toml")
+    try machine.must("systemctl", "daemon-reload")
+    try machine.must("systemctl", "reset-failed")
+    // The newest entry is the manager's, about none of its units. Of `--after-cursor`, systemd 252
+    // skips one entry too many where that entry does not match.
+    try machine.must("journalctl", "--sync")
+    let shown = try machine.must("journalctl", "--quiet", "-n", "0", "--show-cursor").text
+    cursor = String(shown.split(separator: "-- cursor: ").last?.dropLast() ?? "")
+    try machine.must("systemctl", "start", "taskschedd.socket")
+  }
+
+  /// The cgroup of the system's unit.
+  var unit: ControlGroup { machine.group.child("system.slice").child("taskschedd.service") }
+
+  /// Those of an application's instances, also of earlier daemons.
+  func groups(of application: String) throws -> [ControlGroup] {
+    try unit.children().filter { $0.name.hasPrefix(application + ".") }
+  }
+
+  func property(_ name: String) throws -> String {
+    let text = try machine.must("systemctl", "show", "--value", "-p", name, "taskschedd.service")
+    return text.lines.first ?? ""
+  }
+
+  func write(_ path: String, _ text: String) throws {
+    try machine.must("sh", "-c", "mkdir -p \"${1%/*}\" && echo \"$2\" > \"$1\"", "sh", path, text)
+  }
+
+  /// Waits until an application is in a state, by the daemon's own monitor.
+  func wait(
+    for application: String, toBe state: String, options: [String] = [], as user: UInt32? = nil
+  ) throws {
+    struct Line: Decodable {
+      struct Application: Decodable {
+        var application: String
+        var state: String
+      }
+      struct Change: Decodable {
+        var application: String
+        var to: String?
+      }
+      var application: Application?
+      var change: Change?
+    }
+    let monitor = try machine.start(["taskctl", "monitor", "--json"] + options, as: user)
+    while let text = try monitor.readLine() {
+      let line = try JSONDecoder().decode(Line.self, from: Data(text.utf8))
+      if let it = line.application, it.application == application, it.state == state { return }
+      if let it = line.change, it.application == application, it.to == state { return }
+    }
+    throw MachineError(sentence: "the monitor ended before \(application) was \(state)")
+  }
+
+  /// Launches an application, and waits until both of its processes run.
+  func launch(_ application: String) throws {
+    try machine.must("taskctl", "launch", application)
+    let line = try output(of: application).readLine()
+    guard line?.hasPrefix("working as") == true else {
+      throw MachineError(sentence: "\(application) wrote '\(line ?? "nothing")'")
+    }
+  }
+
+  /// What an application writes to the journal.
+  func output(of application: String) throws -> TestProcess {
+    try machine.start([
+      "journalctl", "-q", "-f", "-n", "all", "-o", "cat", "--cursor=\(cursor)", "-t", application,
+    ])
+  }
+
+  /// Launches an application and suspends it.
+  func suspend(_ application: String) throws {
+    try launch(application)
+    try machine.must("taskctl", "background", application)
+    try wait(for: application, toBe: "suspended")
+  }
+
+  /// The daemon's records in the journal since the machine was taken, by their fields.
+  func journal(_ matches: String...) throws -> [[String: String]] {
+    try machine.must("journalctl", "--sync")
+    let fields = [
+      "APP", "PID", "FROM", "TO", "REASON", "TASK", "TASK_NAME", "OWNER",
+    ].map { "TASKSCHEDD_" + $0 } + ["MESSAGE", "MESSAGE_ID", "PRIORITY", "_PID"]
+    let output = try machine.start(
+      [
+        "journalctl", "--quiet", "-o", "json", "--cursor=\(cursor)",
+        "--output-fields=\(fields.joined(separator: ","))",
+      ] + matches)
+    var records: [[String: String]] = []
+    while let line = try output.readLine() {
+      records.append(try JSONDecoder().decode([String: String].self, from: Data(line.utf8)))
+    }
+    return records
+  }
+
+  /// Reads what the journal gets of the unit until a line holds the text.
+  func waitForJournal(_ texts: String...) throws {
+    let journal = try machine.start(
+      [
+        "journalctl", "--quiet", "-f", "-n", "all", "-o", "cat", "--cursor=\(cursor)", "-u",
+        "taskschedd.service",
+      ])
+    var seen: [String] = []
+    for text in texts {
+      repeat {
+        do {
+          guard let line = try journal.readLine() else {
+            throw MachineError(sentence: "journalctl ended, after \(seen)")
+          }
+          seen.append(line)
+        } catch let error as SystemError {
+          throw MachineError(sentence: "no '\(text)' in the journal: \(error), after \(seen)")
+        }
+      } while seen.last?.contains(text) != true
+    }
+  }
+}
+
+extension InstalledMachine {
+  static let repository =
+    "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+  /// Where the tests' own binaries lie, and beside them the programs'.
+  static let built: String = {
+    var path = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &path, path.count - 1)
+    let program = String(
+      decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return program.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+  }()
+
+  /// `make TARGET DESTDIR=… PREFIX=/usr`.
+  static func make(_ target: String, destination: String) throws -> String {
+    let make = try TestProcess.shell(
+      "make --no-print-directory -C \"$REPOSITORY\" \"$TARGET\" </dev/null 2>&1"
+        + " BUILT=\"$BUILT\" DESTDIR=\"$DESTINATION\" PREFIX=/usr"
+    ) { request in
+      request.environment += [
+        "REPOSITORY=\(repository)", "BUILT=\(built)", "DESTINATION=\(destination)",
+        "TARGET=\(target)",
+      ]
+    }
+    var text = ""
+    while let line = try make.readLine() { text += line + "\n" }
+    guard try make.waitForExit() == .exited(code: 0) else { throw MachineError(sentence: text) }
+    return text
+  }
+
+  private static func boot() throws -> Machine {
+    let tree = TemporaryDirectory(mode: 0o755)
+    defer { withExtendedLifetime(tree) {} }
+    _ = try make("install", destination: tree.path)
+    tree.write(
+      "usr/lib/sysusers.d/tests.conf",
+      """
+      u tester \(tester) "A user" /home/\(tester) /bin/sh
+      u other \(other) "Another" /home/\(other) /bin/sh
+
+      """)
+    tree.write(
+      "usr/lib/tmpfiles.d/tests.conf",
+      """
+      d /home/\(tester) 0755 tester tester -
+      d /home/\(other) 0755 other other -
+
+      """)
+    tree.write(
+      "etc/taskschedd/applications/\(frozen).toml",
+      """
+      id = "\(frozen)"
+      command = ["sh", "-c", "sleep 1000 & echo working as $(id -un); while :; do :; done"]
+      user = "tester"
+
+      """)
+    tree.write(
+      "etc/taskschedd/applications/\(signalled).toml",
+      """
+      id = "\(signalled)"
+      command = ["sh", "-c", "sleep 1000 & echo working as $(id -un); while :; do :; done"]
+      user = "other"
+      suspend-mechanism = "signal"
+
+      """)
+    let machine = try Machine(tree: tree.path)
+    // What a package does when it is installed.
+    try machine.must("systemd-sysusers")
+    try machine.must("systemd-tmpfiles", "--create", "taskschedd.conf", "tests.conf")
+    try machine.must("journalctl", "--update-catalog")
+    return machine
+  }
+}

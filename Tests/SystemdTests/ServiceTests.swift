@@ -1,0 +1,145 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+extension SystemdTests {
+  @Suite("the service")
+  struct Service {
+    let installed: InstalledMachine
+    var machine: Machine { installed.machine }
+
+    init() throws { installed = try InstalledMachine() }
+
+    @Test("is started by the first connection to its socket, and is active then")
+    func activation() throws {
+      #expect(try machine.run("systemctl", "is-active", "taskschedd.service").text == "inactive\n")
+      let list = try machine.must("taskctl", "list")
+      #expect(list.text.contains(InstalledMachine.frozen))
+      let status = try machine.must("systemctl", "status", "taskschedd.service")
+      #expect(status.text.contains("Active: active (running)"))
+      #expect(status.text.contains("TriggeredBy: ● taskschedd.socket"))
+    }
+
+    @Test("is started when it says so itself, having read its configuration")
+    func readiness() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      #expect(try installed.property("Type") == "notify")
+      try installed.waitForJournal("Starting taskschedd", "ready at /run", "Started taskschedd")
+    }
+
+    @Test("does not start with a wrong configuration, and is not tried again")
+    func wrongConfiguration() throws {
+      try installed.write("/etc/taskschedd/taskschedd.toml", "log-levle = \"info\"")
+      #expect(try machine.run("systemctl", "start", "taskschedd.service").code != 0)
+      #expect(try installed.property("ExecMainStatus") == "78")
+      #expect(try installed.property("NRestarts") == "0")
+      try installed.waitForJournal("/etc/taskschedd/taskschedd.toml:1: log-levle")
+    }
+
+    @Test("that hangs is killed by the watchdog and started again; nothing stays suspended")
+    func watchdog() throws {
+      try installed.write(
+        "/run/systemd/system/taskschedd.service.d/watchdog.conf", "[Service]\nWatchdogSec=1s")
+      try machine.must("systemctl", "daemon-reload")
+      for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
+        try installed.suspend(application)
+      }
+      let first = try installed.property("MainPID")
+      try machine.must("systemctl", "kill", "-s", "STOP", "--kill-who=main", "taskschedd.service")
+      try installed.waitForJournal("Watchdog timeout", "Started taskschedd.service")
+      #expect(try installed.property("MainPID") != first)
+      #expect(try installed.property("NRestarts") == "1")
+      try machine.must("taskctl", "list")
+      try expectRunning(InstalledMachine.frozen)
+      try expectRunning(InstalledMachine.signalled)
+    }
+
+    @Test("takes a new configuration at a reload")
+    func reload() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      try installed.write("/etc/taskschedd/taskschedd.toml", "[policy]\nBackgroundTime = \"1min\"")
+      try machine.must("systemctl", "reload", "taskschedd.service")
+      try installed.waitForJournal("configuration read")
+      let settings = try machine.must("taskctl", "config").text
+      #expect(settings.contains("/etc/taskschedd/taskschedd.toml:2"))
+      #expect(try installed.property("ActiveState") == "active")
+    }
+
+    @Test("keeps the configuration that it has where the new one has mistakes, and names them")
+    func badReload() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let before = try machine.must("taskctl", "config").text
+      try installed.write(
+        "/etc/taskschedd/taskschedd.toml", "[policy]\nBackgroundTime = \"1 fortnight\"")
+      try machine.must("systemctl", "reload", "taskschedd.service")
+      try installed.waitForJournal("/etc/taskschedd/taskschedd.toml:2: ", "the old one stays")
+      #expect(try machine.must("taskctl", "config").text == before)
+      #expect(try installed.property("ActiveState") == "active")
+    }
+
+    @Test("resumes everything that it has suspended before it stops")
+    func cleanStop() throws {
+      for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
+        try installed.suspend(application)
+      }
+      try machine.must("systemctl", "stop", "taskschedd.service")
+      #expect(try installed.property("Result") == "success")
+      try expectRunning(InstalledMachine.frozen)
+      try expectRunning(InstalledMachine.signalled)
+    }
+
+    @Test("leaves the launched applications running when it is restarted")
+    func restart() throws {
+      try installed.launch(InstalledMachine.frozen)
+      let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
+      let before = try group.processes().sorted()
+      try machine.must("systemctl", "restart", "taskschedd.service")
+      #expect(before.count >= 2)
+      #expect(try group.processes().sorted() == before)
+      try expectRunning(InstalledMachine.frozen)
+    }
+
+    @Test("removes the empty cgroups of an earlier daemon when it starts")
+    func leftovers() throws {
+      try installed.launch(InstalledMachine.frozen)
+      let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
+      try machine.must("systemctl", "restart", "taskschedd.service")
+      try installed.waitForJournal("run on unmanaged: \(group.name)")
+      let watch = try group.watchEvents()
+      try group.kill()
+      while let events = try ControlGroup.events(of: watch.rawValue), events.isPopulated {
+        try waitFor(POLLPRI, on: watch.rawValue)
+      }
+      #expect(group.exists)
+      try machine.must("systemctl", "restart", "taskschedd.service")
+      #expect(!group.exists)
+    }
+
+    @Test("gives an instance a cgroup of its own where one of that name is left over")
+    func collision() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let pid = try installed.property("MainPID")
+      let taken = installed.unit.child("\(InstalledMachine.frozen).\(pid)-1")
+      try taken.create()
+      try installed.launch(InstalledMachine.frozen)
+      let groups = try installed.groups(of: InstalledMachine.frozen)
+      #expect(groups.count == 2)
+      #expect(try taken.isPopulated() == false)
+      #expect(try groups.contains { try $0.isPopulated() })
+    }
+
+    /// That no process of it is frozen or stopped.
+    private func expectRunning(_ application: String) throws {
+      let proc = try ProcFS()
+      let groups = try installed.groups(of: application).filter { try $0.isPopulated() }
+      #expect(!groups.isEmpty, "\(application) runs no longer")
+      for group in groups {
+        #expect(try !group.isFrozen(), "\(group.name) is frozen")
+        for pid in try group.processes() {
+          #expect(try proc.stat(pid)?.state != .stopped, "process \(pid) of \(group.name)")
+        }
+      }
+    }
+  }
+}
