@@ -1,0 +1,251 @@
+"""The world that a measurement runs in: a folder, a daemon, peers, and their sure end."""
+
+import ctypes
+import glob
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+PR_SET_PDEATHSIG = 1
+START_SECONDS = 10
+libc = ctypes.CDLL(None, use_errno=True)
+
+BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:path={path}</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"""
+
+
+class Failure(Exception):
+    """A measurement that could not be made, in a sentence."""
+
+
+def wait_until(condition, what, seconds=START_SECONDS):
+    """Waits for what only a look can tell."""
+    limit = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > limit:
+            raise Failure(f"{what}: nothing within {seconds} s")
+        time.sleep(0.005)
+
+
+class Workshop:
+    """A folder of the benchmark's own, and the processes in it; all gone when it is left."""
+
+    def __init__(self, binaries, daemon):
+        self.binaries = binaries
+        self.daemon_program = daemon
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="taskschedd-bench-")
+        self.processes = []
+        self.groups = []
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            self.end(process)
+        for group in reversed(self.groups):
+            remove_group(group)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def program(self, name):
+        return os.path.join(self.binaries, name)
+
+    def start(self, arguments, group=None, **options):
+        """Starts a process that ends with us, in a session of its own."""
+        parent = os.getpid()
+
+        def prepare():
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:
+                os._exit(1)
+            if group:
+                with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as file:
+                    file.write("0")
+
+        process = subprocess.Popen(
+            arguments, start_new_session=True, preexec_fn=prepare, **options)
+        self.processes.append(process)
+        return process
+
+    def end(self, process):
+        """Ends a process, by SIGTERM if it heeds that, and all of its process group."""
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(START_SECONDS)
+            except subprocess.TimeoutExpired:
+                pass
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream:
+                stream.close()
+        self.processes.remove(process)
+
+    def make_group(self, name):
+        """A cgroup of the benchmark's own; None, with the reason, where there can be none."""
+        parent, reason = own_group()
+        if parent is None:
+            return None, reason
+        path = os.path.join(parent, f"taskschedd-bench-{os.getpid()}-{name}")
+        try:
+            os.mkdir(path)
+        except OSError as error:
+            return None, f"a cgroup cannot be made in {parent}: {error.strerror}"
+        self.groups.append(path)
+        return path, None
+
+    def daemon(self, name, settings="", manifests=(), group=None, log_level="notice"):
+        """A daemon of its own that is ready, its log discarded."""
+        socket_path = self.path(name + ".socket")
+        configuration = self.write(
+            name + ".toml", f'log-level = "{log_level}"\noperator-group = ""\n{settings}')
+        folder = self.path(name + ".applications")
+        os.makedirs(folder)
+        for id, text in manifests:
+            self.write(f"{name}.applications/{id}.toml", f'id = "{id}"\n{text}')
+        with open(self.path(name + ".log"), "w", encoding="utf-8") as log:
+            process = self.start(
+                [self.daemon_program, "--config", configuration, "--manifests", folder,
+                 "--socket", socket_path, "--log-target", "stderr"],
+                group=group, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={"PATH": os.environ["PATH"], "HOME": self.folder})
+        self.wait_for_socket(process, socket_path, self.path(name + ".log"))
+        return Daemon(process, socket_path)
+
+    def wait_for_socket(self, process, path, log=None):
+        def is_served():
+            if process.poll() is not None:
+                text = open(log, encoding="utf-8").read() if log else ""
+                raise Failure(f"{process.args[0]} ended with {process.returncode}\n{text}")
+            with socket.socket(socket.AF_UNIX) as probe:
+                return probe.connect_ex(path) == 0
+
+        wait_until(is_served, f"connecting to {path}")
+
+    def run(self, arguments, seconds, **options):
+        """Runs a measuring program to its end and returns its output, line by line in words."""
+        process = self.start(arguments, stdout=subprocess.PIPE, text=True, **options)
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as error:
+            raise Failure(f"{arguments[0]}: not done within {seconds} s") from error
+        finally:
+            self.end(process)
+        if process.returncode != 0:
+            raise Failure(f"{os.path.basename(arguments[0])} failed: see above")
+        return [line.split() for line in output.splitlines()]
+
+
+class Daemon:
+    """A daemon that runs."""
+
+    def __init__(self, process, socket_path):
+        self.process = process
+        self.socket = socket_path
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def private_bytes(self):
+        """What is its alone: private pages, as the kernel counts them now."""
+        kilobytes = 0
+        with open(f"/proc/{self.pid}/smaps_rollup", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith(("Private_Clean:", "Private_Dirty:")):
+                    kilobytes += int(line.split()[1])
+        return kilobytes * 1024
+
+    def wake_ups(self):
+        """How often all of its threads have been put on a CPU after a wait."""
+        count = 0
+        for path in glob.glob(f"/proc/{self.pid}/task/*/status"):
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    if line.startswith("voluntary_ctxt_switches:"):
+                        count += int(line.split()[1])
+        return count
+
+    def call(self, method, parameters):
+        """One call of org.taskschedd.Control."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(START_SECONDS)
+            connection.connect(self.socket)
+            message = {"method": "org.taskschedd.Control." + method, "parameters": parameters}
+            connection.sendall(json.dumps(message).encode() + b"\0")
+            answer = b""
+            while not answer.endswith(b"\0"):
+                part = connection.recv(65536)
+                if not part:
+                    raise Failure(f"{method}: the daemon closed the connection")
+                answer += part
+        answer = json.loads(answer[:-1])
+        if "error" in answer:
+            raise Failure(f"{method}: {answer}")
+        return answer.get("parameters", {})
+
+
+def own_group():
+    """The folder of our cgroup (v2); None, with the reason, where there is none to write to."""
+    mounts = [line.split() for line in open("/proc/self/mounts", encoding="utf-8")]
+    mount = next((fields[1] for fields in mounts if fields[2] == "cgroup2"), None)
+    if mount is None:
+        return None, "no cgroup v2 hierarchy is mounted"
+    for line in open("/proc/self/cgroup", encoding="utf-8"):
+        if line.startswith("0::"):
+            path = os.path.normpath(mount + line[3:].strip())
+            if not os.access(os.path.join(path, "cgroup.procs"), os.W_OK):
+                return None, f"{path} is not ours to write to"
+            return path, None
+    return None, "this process is in no cgroup v2"
+
+
+def remove_group(path):
+    """Kills what is left in a cgroup and removes it and those below."""
+    try:
+        with open(os.path.join(path, "cgroup.kill"), "w", encoding="utf-8") as file:
+            file.write("1")
+        for child in sorted(glob.glob(path + "/**/", recursive=True), reverse=True):
+            wait_until(lambda: removed(child), f"removing {child}")
+    except OSError:
+        pass
+
+
+def removed(path):
+    try:
+        os.rmdir(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True

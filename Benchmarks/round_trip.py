@@ -1,0 +1,63 @@
+"""The time of one BeginBackgroundTask, beside that of peers that do nothing else."""
+
+import statistics
+import subprocess
+
+from harness import BUS_CONFIGURATION, Failure
+
+# The daemon's answer, byte for byte.
+REPLY = '{"parameters":{"task":1000}}'
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def start_peers(workshop):
+    """An echo server and a D-Bus service behind a bus of their own."""
+    echo = workshop.path("echo.socket")
+    process = workshop.start([workshop.program("echo-server"), echo, REPLY])
+    workshop.wait_for_socket(process, echo)
+    bus = workshop.path("bus.socket")
+    configuration = workshop.write("bus.conf", BUS_CONFIGURATION.format(path=bus))
+    with open(workshop.path("bus.log"), "w", encoding="utf-8") as log:
+        process = workshop.start(
+            ["dbus-daemon", "--nofork", f"--config-file={configuration}"], stderr=log)
+    workshop.wait_for_socket(process, bus)
+    service = workshop.start(
+        [workshop.program("dbus-service"), f"unix:path={bus}"], stdout=subprocess.PIPE)
+    if service.stdout.readline() != b"ready\n":
+        raise Failure("the D-Bus service did not start")
+    return echo, f"unix:path={bus}"
+
+
+def by_peer(lines):
+    """Medians over the rounds but the first, which warms up: peer -> (p50, p99) in µs."""
+    rounds = {}
+    for peer, middle, high in lines:
+        rounds.setdefault(peer, []).append((int(middle) / 1000, int(high) / 1000))
+    return {
+        peer: tuple(median(column) for column in zip(*values[1:]))
+        for peer, values in rounds.items()
+    }
+
+
+def measure(workshop, rounds, calls):
+    """peer -> (p50, p99) in µs, in rounds that take turns."""
+    daemon = workshop.daemon("round-trip")
+    echo, bus = start_peers(workshop)
+    lines = workshop.run(
+        [workshop.program("round-trip"), str(rounds + 1), str(calls), daemon.socket, echo, bus],
+        seconds=120)
+    workshop.end(daemon.process)
+    return by_peer(lines)
+
+
+def measure_logging(workshop, rounds, calls):
+    """(p50, p99) in µs with every grant logged, to a file."""
+    daemon = workshop.daemon("logging", log_level="info")
+    lines = workshop.run(
+        [workshop.program("round-trip"), str(rounds + 1), str(calls), daemon.socket],
+        seconds=120)
+    workshop.end(daemon.process)
+    return by_peer(lines)["daemon"]
