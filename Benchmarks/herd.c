@@ -1,0 +1,98 @@
+/* Many registered applications, each a small process of its own that has one task and waits.
+ *
+ *   herd SOCKET
+ *
+ * For each line "N" on its standard input: forks until there are N processes, lets the new ones
+ * register all at once, and, when all have answered their callbacks, prints
+ * "N REGISTERED-NS READY-NS": the time from the start until the last was registered, and until the
+ * last had begun its task and acknowledged. Ends, with all of them, at the end of its input.
+ */
+#include "wire.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static const char *socket_path;
+
+/* Writes one byte of news to the parent. */
+static void tell(int news, char what) {
+  if (write(news, &what, 1) != 1) fail("telling the parent");
+}
+
+/* One application; returns never. */
+static _Noreturn void live(int number, int start, int news) {
+  char byte, id[64];
+  snprintf(id, sizeof id, "org.example.herd.member%d", number);
+  tell(news, 'f');
+  if (read(start, &byte, 1) != 0) fail("waiting for the start");
+  struct application application;
+  application_register(&application, socket_path, id, true);
+  tell(news, 'r');
+  /* Without a task it would be suspended, as nothing would entitle it to run. */
+  application_begin(&application);
+  application_acknowledge(&application);
+  tell(news, 'a');
+  channel_receive(&application.events);
+  fail_text(id, "more was heard than was expected");
+}
+
+/* Waits until `count` bytes of the news are there, all `what`, in any mix with those after it. */
+static void collect(int news, size_t *seen, char what, size_t count) {
+  while (seen[(unsigned char)what] < count) {
+    struct pollfd wait = {.fd = news, .events = POLLIN};
+    if (poll(&wait, 1, 60000) != 1) fail_text("herd", "no news within 60 s");
+    char bytes[4096];
+    ssize_t got = read(news, bytes, sizeof bytes);
+    if (got <= 0) fail("reading the news");
+    for (ssize_t index = 0; index < got; index++) seen[(unsigned char)bytes[index]]++;
+  }
+}
+
+static void grow(size_t from, size_t to) {
+  int start[2], news[2];
+  if (pipe(start) != 0 || pipe(news) != 0) fail("pipe");
+  for (size_t number = from; number < to; number++) {
+    pid_t parent = getpid(), child = fork();
+    if (child < 0) fail("fork");
+    if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != parent) _exit(1);
+      close(start[1]);
+      close(news[0]);
+      live((int)number, start[0], news[1]);
+    }
+  }
+  close(start[0]);
+  close(news[1]);
+  size_t seen[256] = {0}, count = to - from;
+  collect(news[0], seen, 'f', count);
+  uint64_t begin = now_ns();
+  close(start[1]);
+  collect(news[0], seen, 'r', count);
+  uint64_t registered = now_ns() - begin;
+  collect(news[0], seen, 'a', count);
+  uint64_t ready = now_ns() - begin;
+  close(news[0]);
+  printf("%zu %" PRIu64 " %" PRIu64 "\n", to, registered, ready);
+  fflush(stdout);
+}
+
+int main(int count, char **arguments) {
+  if (count != 2) fail_text("usage", "herd SOCKET");
+  socket_path = arguments[1];
+  char line[64];
+  size_t size = 0;
+  while (fgets(line, sizeof line, stdin)) {
+    size_t next = (size_t)strtoul(line, NULL, 10);
+    if (next < size) fail_text(line, "a herd only grows");
+    grow(size, next);
+    size = next;
+  }
+  return 0;
+}
