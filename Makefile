@@ -17,6 +17,7 @@ TEST := $(SWIFT) test --explicit-target-dependency-import-check error
 # Debian's packages: to build, and to test and measure.
 BUILD_PACKAGES := libsystemd-dev
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps
+BENCH_PACKAGES := gcc libc6-dev libsystemd-dev dbus python3
 
 .PHONY: help
 help: ## Show the targets
@@ -51,6 +52,23 @@ demo: build ## Show the main job: granted, warned, suspended, resumed, killed
 test: test-setup ## Everything that CI runs
 	$(BUILD) --build-tests
 	$(TEST) --skip-build
+
+BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-service herd stop-time)
+BENCH_FLAGS := $(if $(QUICK),--quick) $(if $(JSON),--json)
+
+.PHONY: bench
+bench: bench-setup $(BENCH_PROGRAMS) ## Measure against the targets (QUICK=1: less, JSON=1: for programs)
+	@$(BUILD) -c release --product taskschedd >&2
+	@python3 Benchmarks/bench.py $(BENCH_FLAGS) --programs .build/benchmarks \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd"
+
+.PHONY: bench-setup
+bench-setup: setup
+	@scripts/install-packages $(BENCH_PACKAGES) >&2
+
+.build/benchmarks/%: Benchmarks/%.c Benchmarks/wire.c Benchmarks/wire.h | bench-setup
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< Benchmarks/wire.c -lsystemd >&2
 
 # What `make install` writes, below DESTDIR. With BUILT=.build/debug it installs what `make build`
 # built, without building.

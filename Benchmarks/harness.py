@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import statistics
 import subprocess
 import tempfile
 import time
@@ -41,6 +42,10 @@ def wait_until(condition, what, seconds=START_SECONDS):
         if time.monotonic() > limit:
             raise Failure(f"{what}: nothing within {seconds} s")
         time.sleep(0.005)
+
+
+def median(values):
+    return statistics.median(values)
 
 
 class Workshop:
@@ -215,19 +220,26 @@ class Daemon:
         return answer.get("parameters", {})
 
 
+def cgroup_mount():
+    """Where cgroup v2 is mounted; None where it is not."""
+    with open("/proc/self/mounts", encoding="utf-8") as file:
+        mounts = [line.split() for line in file]
+    return next((fields[1] for fields in mounts if fields[2] == "cgroup2"), None)
+
+
 def own_group():
     """The folder of our cgroup (v2); None, with the reason, where there is none to write to."""
-    mounts = [line.split() for line in open("/proc/self/mounts", encoding="utf-8")]
-    mount = next((fields[1] for fields in mounts if fields[2] == "cgroup2"), None)
+    mount = cgroup_mount()
     if mount is None:
         return None, "no cgroup v2 hierarchy is mounted"
-    for line in open("/proc/self/cgroup", encoding="utf-8"):
-        if line.startswith("0::"):
-            path = os.path.normpath(mount + line[3:].strip())
-            if not os.access(os.path.join(path, "cgroup.procs"), os.W_OK):
-                return None, f"{path} is not ours to write to"
-            return path, None
-    return None, "this process is in no cgroup v2"
+    with open("/proc/self/cgroup", encoding="utf-8") as file:
+        own = next((line[3:].strip() for line in file if line.startswith("0::")), None)
+    if own is None:
+        return None, "this process is in no cgroup v2"
+    path = os.path.normpath(mount + own)
+    if not os.access(os.path.join(path, "cgroup.procs"), os.W_OK):
+        return None, f"{path} is not ours to write to"
+    return path, None
 
 
 def remove_group(path):

@@ -2,7 +2,7 @@
  *
  *   herd SOCKET
  *
- * For each line "N" on its standard input: forks until there are N processes, lets the new ones
+ * For each line "N" on its standard input: forks until there are N of them, lets the new ones
  * register all at once, and, when all have answered their callbacks, prints
  * "N REGISTERED-NS READY-NS": the time from the start until the last was registered, and until the
  * last had begun its task and acknowledged. Ends, with all of them, at the end of its input.
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *socket_path;
@@ -94,5 +95,8 @@ int main(int count, char **arguments) {
     grow(size, next);
     size = next;
   }
+  signal(SIGTERM, SIG_IGN);
+  kill(0, SIGTERM);
+  while (wait(NULL) > 0) {}
   return 0;
 }

@@ -96,7 +96,6 @@ int main(int count, char **arguments) {
   struct channel echo;
   if (count > 4) channel_open(&echo, arguments[4]);
   sd_bus *bus = count > 5 ? open_bus(arguments[5]) : NULL;
-  /* The first round of each warms up and is not printed by who reads this: see bench.py. */
   for (int round = 0; round < rounds; round++) {
     measure_socket("daemon", &application.calls);
     if (count > 4) measure_socket("echo", &echo);

@@ -1,16 +1,11 @@
 """The time of one BeginBackgroundTask, beside that of peers that do nothing else."""
 
-import statistics
 import subprocess
 
-from harness import BUS_CONFIGURATION, Failure
+from harness import BUS_CONFIGURATION, Failure, median
 
 # The daemon's answer, byte for byte.
 REPLY = '{"parameters":{"task":1000}}'
-
-
-def median(values):
-    return statistics.median(values)
 
 
 def start_peers(workshop):

@@ -1,5 +1,5 @@
-/* What the small programs of the benchmark share: time, affinity's absence of surprises, and a
- * client of the daemon's protocol that does no more than measuring needs. */
+/* What the small programs of the benchmark share: time, failing, and a client of the daemon's
+ * protocol that does no more than measuring needs. */
 #pragma once
 
 #include <stdbool.h>

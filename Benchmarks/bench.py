@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Measures the daemon against its targets. See README.md beside this file; `make bench` runs it."""
+
+import argparse
+import json
+import os
+import platform
+import signal
+import sys
+import time
+
+import crowd
+import round_trip
+import stop_time
+from harness import Failure, Workshop
+from table import Table
+
+IDLE_APPLICATIONS = 100
+# The targets; where they come from is in README.md.
+ECHO_TARGET = 2.5
+DBUS_TARGET = 0.5
+FLAT_TARGET = 1.1
+KILOBYTES_TARGET = 10
+WAKE_UPS_TARGET = 0
+
+
+class Scale:
+    """How much is measured."""
+
+    def __init__(self, quick):
+        self.round_trips = (5, 2000) if quick else (15, 4000)
+        self.stop_rounds = 5 if quick else 15
+        self.registrations = (3, 300) if quick else (7, 500)
+        self.crowd_rounds = (3, 2000) if quick else (9, 4000)
+        self.idle_seconds = 10 if quick else 60
+
+
+def cpus():
+    """The CPU that all parties share, and those of who only watches."""
+    available = os.sched_getaffinity(0)
+    own = max(available)
+    return own, (available - {own}) or {own}
+
+
+def measure(workshop, scale, watching, progress):
+    results = {}
+    progress("round trips")
+    results["round trip µs"] = round_trip.measure(workshop, *scale.round_trips)
+    results["round trip logged µs"] = round_trip.measure_logging(workshop, *scale.round_trips)
+    for mechanism in ("signal", "freezer"):
+        progress(f"time to stop, by {mechanism}")
+        results[f"stop by {mechanism} µs"] = stop_time.measure(
+            workshop, mechanism, scale.stop_rounds, watching)
+    progress("registrations")
+    results["registrations per second"] = crowd.registrations(workshop, *scale.registrations)
+    progress("memory and cost with up to 5,000 applications")
+    memory, cost = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
+    results["private bytes"], results["round trip among µs"] = memory, cost
+    progress(f"idle for {scale.idle_seconds} s")
+    results["idle seconds"] = scale.idle_seconds
+    results["idle wake-ups"] = crowd.idle_wake_ups(
+        workshop, IDLE_APPLICATIONS, scale.idle_seconds)
+    return results
+
+
+def add_round_trips(table, results):
+    table.section("Round trip of BeginBackgroundTask: p50, p99")
+    times = results["round trip µs"]
+    names = {"daemon": "taskschedd", "echo": "C epoll echo", "dbus": "sd-bus by dbus-daemon"}
+    for peer, name in names.items():
+        table.figure(name, "{:.1f}, {:.1f} µs".format(*times[peer]))
+    table.figure(
+        "taskschedd, each grant logged", "{:.1f}, {:.1f} µs".format(*results["round trip logged µs"]))
+    own = times["daemon"][0]
+    table.judged("p50 beside the echo", own / times["echo"][0], ECHO_TARGET, " ×")
+    table.judged("p50 beside D-Bus", own / times["dbus"][0], DBUS_TARGET, " ×")
+
+
+def add_stop_times(table, results):
+    table.section("From the end of the last task: all stopped, reported as suspended")
+    for mechanism in ("signal", "freezer"):
+        times = results[f"stop by {mechanism} µs"]
+        if isinstance(times, str):
+            table.figure(f"by {mechanism}", f"not measured: {times}")
+            continue
+        for count, (stopped, reported) in times.items():
+            table.figure(
+                f"by {mechanism}, {count} process{'es' if count > 1 else ''}",
+                f"{stopped / 1000:.2f}, {reported / 1000:.2f} ms")
+
+
+def add_crowd(table, results):
+    table.section("Many applications")
+    table.figure("registrations", f"{results['registrations per second']:.0f} per second")
+    memory = results["private bytes"]
+    table.figure("private memory with none", f"{memory[0] / 1024:.0f} kB")
+    for size in crowd.SIZES:
+        table.figure(f"private memory with {size}", f"{memory[size] / 1024:.0f} kB")
+        table.judged(
+            "  for each", (memory[size] - memory[0]) / 1024 / size, KILOBYTES_TARGET, " kB")
+    cost = results["round trip among µs"]
+    small, large = crowd.SMALL, crowd.SIZES[-1]
+    for size in (small, large):
+        table.figure(f"round trip p50 among {size}", f"{cost[size]:.1f} µs")
+    table.judged(f"among {large} beside among {small}", cost[large] / cost[small], FLAT_TARGET, " ×")
+
+
+def table_of(results):
+    table = Table()
+    add_round_trips(table, results)
+    add_stop_times(table, results)
+    add_crowd(table, results)
+    table.section("Idle")
+    table.judged(
+        f"wake-ups in {results['idle seconds']} s, {IDLE_APPLICATIONS} applications",
+        results["idle wake-ups"], WAKE_UPS_TARGET, "")
+    return table
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--daemon", required=True, help="the taskschedd to measure, a release build")
+    parser.add_argument("--programs", required=True, help="the folder of the built C programs")
+    parser.add_argument("--quick", action="store_true", help="measure less: under a minute")
+    parser.add_argument("--json", action="store_true", help="print the numbers for programs")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse()
+    # An end by signal cleans up as any other.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGHUP, lambda *_: sys.exit(1))
+    own, watching = cpus()
+    os.sched_setaffinity(0, {own})
+
+    def progress(what):
+        print(f"measuring {what} …", file=sys.stderr, flush=True)
+
+    started = time.monotonic()
+    load = os.getloadavg()[0]
+    try:
+        programs, daemon = map(os.path.abspath, (arguments.programs, arguments.daemon))
+        with Workshop(programs, daemon) as workshop:
+            results = measure(workshop, Scale(arguments.quick), watching, progress)
+    except Failure as failure:
+        sys.exit(f"bench: {failure}")
+    if arguments.json:
+        print(json.dumps(results, indent=2, ensure_ascii=False))
+        return
+    print(
+        f"Linux {platform.release()}, all on CPU {own}, load {load:.1f} before, "
+        f"{time.monotonic() - started:.0f} s")
+    print(table_of(results))
+
+
+if __name__ == "__main__":
+    main()

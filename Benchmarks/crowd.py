@@ -1,0 +1,96 @@
+"""What registered applications cost: to take in, to keep, and to others."""
+
+import subprocess
+import time
+
+from harness import Failure, median
+
+SIZES = (100, 1000, 5000)
+SMALL = 10
+END_SECONDS = 20
+# No limit of the policy is what is measured here.
+SETTINGS = '[policy]\nCallbackTimeout = "1min"\nBackgroundTime = "1d"\n'
+
+
+class Herd:
+    """Applications of a daemon, each a process of its own that has one task and waits."""
+
+    def __init__(self, workshop, daemon):
+        self.size = 0
+        self.workshop = workshop
+        self.process = workshop.start(
+            [workshop.program("herd"), daemon.socket],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def grow(self, size):
+        """Adds applications and returns how many were registered in a second."""
+        self.process.stdin.write(f"{size}\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().split()
+        if len(answer) != 3:
+            raise Failure(f"{size} applications could not all register: see above")
+        added, self.size = size - self.size, size
+        return added / (int(answer[1]) / 1e9)
+
+    def end(self):
+        """Lets it end its processes by itself, so that none is left for others to reap."""
+        self.process.stdin.close()
+        self.process.wait(END_SECONDS)
+        self.workshop.end(self.process)
+
+
+def registrations(workshop, rounds, count):
+    """Registrations in a second at a daemon that knows nobody yet: the median of rounds."""
+    rates = []
+    for number in range(rounds):
+        daemon = workshop.daemon(f"registrations-{number}", SETTINGS)
+        herd = Herd(workshop, daemon)
+        rates.append(herd.grow(count))
+        herd.end()
+        workshop.end(daemon.process)
+    return median(rates)
+
+
+def round_trip(workshop, daemon, calls):
+    """p50 in µs of one application among those that are there."""
+    lines = workshop.run([workshop.program("round-trip"), "1", str(calls), daemon.socket], 60)
+    return int(lines[0][1]) / 1000
+
+
+def memory_and_cost(workshop, rounds, calls):
+    """(number of applications -> private bytes of the daemon,
+    number of applications -> p50 in µs): the daemons with few and with many take turns."""
+    # Alone at first: with a second daemon the programs' pages would no more be private.
+    large = workshop.daemon("large", SETTINGS)
+    herd = Herd(workshop, large)
+    memory, cost = {0: large.private_bytes()}, {}
+    for size in SIZES:
+        herd.grow(size)
+        memory[size] = large.private_bytes()
+    small = workshop.daemon("small", SETTINGS)
+    few = Herd(workshop, small)
+    few.grow(SMALL)
+    samples = {SMALL: [], SIZES[-1]: []}
+    for _ in range(rounds + 1):
+        samples[SMALL].append(round_trip(workshop, small, calls))
+        samples[SIZES[-1]].append(round_trip(workshop, large, calls))
+    for size, values in samples.items():
+        cost[size] = median(values[1:])
+    for owner in (few, herd):
+        owner.end()
+    for daemon in (small, large):
+        workshop.end(daemon.process)
+    return memory, cost
+
+
+def idle_wake_ups(workshop, applications, seconds):
+    """How often a daemon with applications that ask for nothing wakes up."""
+    daemon = workshop.daemon("idle", SETTINGS)
+    herd = Herd(workshop, daemon)
+    herd.grow(applications)
+    before = daemon.wake_ups()
+    time.sleep(seconds)
+    count = daemon.wake_ups() - before
+    herd.end()
+    workshop.end(daemon.process)
+    return count

@@ -1,0 +1,65 @@
+"""How long an application runs on after nothing entitles it to: from the end of its last task."""
+
+import os
+import subprocess
+
+from harness import Failure, cgroup_mount, median
+
+PROCESSES = (1, 10, 100)
+
+
+def once(workshop, daemon, count, mount, observer_cpus):
+    """(all stopped, reported) in µs, of a fresh application."""
+    rendezvous = workshop.path(f"rendezvous-{count}")
+    observer = workshop.start(
+        [workshop.program("stop-time"), "observe", rendezvous, mount or ""],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # Looking must not slow what is looked at.
+    os.sched_setaffinity(observer.pid, observer_cpus)
+    expect_ready(observer)
+    observer.stdin.write(daemon.socket + "\n")
+    observer.stdin.flush()
+    expect_ready(observer)
+    id = f"org.example.stop{count}"
+    daemon.call("Launch", {"application": id, "background": True})
+    line = observer.stdout.readline().split()
+    workshop.end(observer)
+    daemon.call("Terminate", {"application": id})
+    os.unlink(rendezvous)
+    if len(line) != 3:
+        raise Failure("the time to stop could not be seen: see above")
+    return int(line[1]) / 1000, int(line[2]) / 1000
+
+
+def expect_ready(observer):
+    if observer.stdout.readline() != "ready\n":
+        raise Failure("the observer of the time to stop did not start")
+
+
+def manifest(workshop, count):
+    program, rendezvous = workshop.program("stop-time"), workshop.path(f"rendezvous-{count}")
+    id = f"org.example.stop{count}"
+    return id, f'command = ["{program}", "member", "{count}", "{rendezvous}"]\n'
+
+
+def measure(workshop, mechanism, rounds, observer_cpus):
+    """Number of processes -> medians of (all stopped, reported) in µs, or why there are none."""
+    group = mount = None
+    if mechanism == "freezer":
+        # Alone in its cgroup, the daemon launches each application into one of its own.
+        group, reason = workshop.make_group("daemon")
+        if group is None:
+            return reason
+        mount = cgroup_mount()
+    daemon = workshop.daemon(
+        mechanism, settings=f'suspend-mechanism = "{mechanism}"\n', group=group,
+        manifests=[manifest(workshop, count) for count in PROCESSES])
+    samples = {count: [] for count in PROCESSES}
+    for _ in range(rounds + 1):
+        for count in PROCESSES:
+            samples[count].append(once(workshop, daemon, count, mount, observer_cpus))
+    workshop.end(daemon.process)
+    return {
+        count: tuple(median(column) for column in zip(*values[1:]))
+        for count, values in samples.items()
+    }
