@@ -48,6 +48,15 @@ release: setup ## Build what is installed
 demo: build ## Show the main job: granted, warned, suspended, resumed, killed
 	@scripts/demo
 
+# One page for each subcommand, made from the help that the programs print.
+MANUALS := .build/manuals
+.PHONY: manuals
+manuals: setup ## Write the manual pages to .build/manuals
+	rm -rf $(MANUALS)
+	mkdir -p $(MANUALS)
+	$(SWIFT) package --allow-writing-to-directory $(MANUALS) generate-manual --multi-page \
+	  --output-directory $(CURDIR)/$(MANUALS)
+
 .PHONY: test
 test: test-setup ## Everything that CI runs
 	$(BUILD) --build-tests
@@ -108,6 +117,9 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	$(BIN)/taskctl --generate-completion-script zsh > $(SHARE)/$(ZSH)/_taskctl
 	$(BIN)/taskctl --generate-completion-script fish > \
 	  $(SHARE)/fish/vendor_completions.d/taskctl.fish
+	[ -n "$(BUILT)" ] || $(MAKE) manuals
+	install -d $(SHARE)/man/man1
+	[ -n "$(BUILT)" ] || install -m 0644 $(MANUALS)/*.1 $(SHARE)/man/man1
 	install -m 0644 $(PAPERS) systemd/taskschedd.toml $(DOC)
 	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples
 	install -d $(addprefix $(DESTDIR)$(SYSCONFDIR)/taskschedd/,taskschedd.toml.d applications)
@@ -120,7 +132,8 @@ uninstall: ## Remove what install wrote; what is in /etc stays
 	  $(foreach kind,$(UNITS),$(LIB)/systemd/$(kind)/taskschedd.service \
 	    $(LIB)/systemd/$(kind)/taskschedd.socket) \
 	  $(SHARE)/bash-completion/completions/taskctl $(SHARE)/$(ZSH)/_taskctl \
-	  $(SHARE)/fish/vendor_completions.d/taskctl.fish
+	  $(SHARE)/fish/vendor_completions.d/taskctl.fish $(SHARE)/man/man1/taskschedd*.1 \
+	  $(SHARE)/man/man1/taskctl*.1
 	rm -rf $(DOC)
 	rmdir --ignore-fail-on-non-empty $(SHARE)/taskschedd/applications $(SHARE)/taskschedd
 	@[ -n "$(DESTDIR)" ] || scripts/after-install

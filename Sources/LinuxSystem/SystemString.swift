@@ -1,6 +1,6 @@
 /// A string as the kernel has it: bytes without a NUL, which need not be UTF-8. Arguments and
 /// environments of programs are such.
-public struct SystemString: Hashable, Sendable, ExpressibleByStringLiteral {
+public struct SystemString: Hashable, Sendable, ExpressibleByStringInterpolation {
   /// Without the NUL at the end.
   public let bytes: [UInt8]
 

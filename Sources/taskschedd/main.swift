@@ -113,9 +113,8 @@ if arguments.check {
 }
 
 do {
-  try Daemon(
-    Daemon.Arguments(paths: paths, socketPath: socketPath(arguments), logTarget: arguments.logTarget)
-  ).run()
+  let path = socketPath(arguments)
+  try Daemon(.init(paths: paths, socketPath: path, logTarget: arguments.logTarget)).run()
 } catch StartFailure.configuration {
   complain("not started: the configuration has the mistakes above")
   exit(ExitStatus.configuration)

@@ -18,7 +18,8 @@ extension SystemdTests {
         """
         cd && mkdir -p .config/taskschedd/applications
         echo "$1" > .config/taskschedd/applications/\(Self.application).toml
-        """, "sh", "id = \"\(Self.application)\"\ncommand = [\"sh\", \"-c\", \"while :; do :; done\"]",
+        """,
+        "sh", "id = \"\(Self.application)\"\ncommand = ['sh', '-c', 'while :; do :; done']",
         as: Self.user)
       try machine.must("systemctl", "--user", "start", "taskschedd.socket", as: Self.user)
     }

@@ -11,10 +11,11 @@ struct InstanceGroups {
   let parent: ControlGroup
 
   /// - Parameter own: the daemon's control group.
-  /// - Returns: nil where it is not delegated to us, or shared with other processes: then it was not
-  ///   made for us by a service manager, but is a session's.
+  /// - Returns: nil where it is not delegated to us, or shared with other processes: then it was
+  ///   not made for us by a service manager, but is a session's.
   init?(below own: ControlGroup) {
-    guard own.isDelegated, (try? own.processes(recursively: false)) == [getpid()] else { return nil }
+    let processes = try? own.processes(recursively: false)
+    guard own.isDelegated, processes == [getpid()] else { return nil }
     parent = own
   }
 
