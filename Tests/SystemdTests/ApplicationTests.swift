@@ -86,7 +86,7 @@ extension SystemdTests {
       let group = try group(of: InstalledMachine.frozen)
       let processes = try group.processes()
       try machine.must("taskctl", "terminate", InstalledMachine.frozen)
-      #expect(!group.exists)
+      try installed.waitForRemoval(of: group)
       let proc = try ProcFS()
       for pid in processes { #expect(try proc.stat(pid).map(\.state.hasEnded) != false) }
     }

@@ -60,6 +60,19 @@ struct InstalledMachine {
     try unit.children().filter { $0.name.hasPrefix(application + ".") }
   }
 
+  /// Waits until the daemon has removed a group.
+  func waitForRemoval(of group: ControlGroup) throws {
+    let watch = FileDescriptor(taking: inotify_init1(Int32(IN_CLOEXEC)))
+    guard inotify_add_watch(watch.rawValue, unit.path, UInt32(IN_DELETE)) >= 0 else {
+      throw SystemError(call: "inotify_add_watch \(unit.path)", errno: errno)
+    }
+    var events = [UInt8](repeating: 0, count: 4096)
+    while group.exists {
+      try waitFor(POLLIN, on: watch.rawValue)
+      _ = try events.withUnsafeMutableBytes { try watch.read(into: $0) }
+    }
+  }
+
   func property(_ name: String) throws -> String {
     let text = try machine.must("systemctl", "show", "--value", "-p", name, "taskschedd.service")
     return text.lines.first ?? ""
@@ -135,13 +148,14 @@ struct InstalledMachine {
     return records
   }
 
-  /// Reads what the journal gets of the unit until a line holds the text.
+  /// Reads what the daemon says and what systemd says of its unit, until a line holds each text.
+  ///
+  /// Not by `-u`: of a process that ends at once, journald may not learn the unit any more.
   func waitForJournal(_ texts: String...) throws {
-    let journal = try machine.start(
-      [
-        "journalctl", "--quiet", "-f", "-n", "all", "-o", "cat", "--cursor=\(cursor)", "-u",
-        "taskschedd.service",
-      ])
+    let journal = try machine.start([
+      "journalctl", "--quiet", "-f", "-n", "all", "-o", "cat", "--cursor=\(cursor)",
+      "SYSLOG_IDENTIFIER=taskschedd", "+", "UNIT=taskschedd.service",
+    ])
     var seen: [String] = []
     for text in texts {
       repeat {
@@ -180,7 +194,7 @@ extension InstalledMachine {
       request.environment += [
         "REPOSITORY=\(repository)", "BUILT=\(built)", "DESTINATION=\(destination)",
         "TARGET=\(target)",
-      ]
+      ].map { SystemString($0) }
     }
     var text = ""
     while let line = try make.readLine() { text += line + "\n" }

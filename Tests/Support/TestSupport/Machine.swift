@@ -50,8 +50,8 @@ public final class Machine: Sendable {
     let output = FileDescriptor(taking: outputReading)
     let childsOutput = FileDescriptor(taking: outputWriting)
     var request = SpawnRequest(
-      path: Self.guardianPath, arguments: ["guardian", try Self.parent().path, tree],
-      environment: ["PATH=\(searchPath)"])
+      path: Self.guardianPath, arguments: ["guardian", SystemString(try Self.parent().path), SystemString(tree)],
+      environment: [SystemString("PATH=\(searchPath)")])
     request.stdio = (childsInput.rawValue, childsOutput.rawValue, nil)
     // What a terminal sends to the test does not reach it.
     request.newSession = true
@@ -87,7 +87,9 @@ public final class Machine: Sendable {
     }
     command += arguments
     return try TestProcess("/usr/bin/nsenter", command) { request in
-      request.environment = ["PATH=\(searchPath)", "LANG=C.UTF-8", "SYSTEMD_PAGER=cat"]
+      request.environment = [
+        SystemString("PATH=\(searchPath)"), "LANG=C.UTF-8", "SYSTEMD_PAGER=cat",
+      ]
       request.stdio.error = request.stdio.output
     }
   }
