@@ -20,12 +20,18 @@ enum SuspensionOutcome {
 /// By `cgroup.freeze`: the kernel stops all processes of the group, forks in progress included, and
 /// nobody's SIGCONT lets them go.
 final class FreezerSuspension: Suspension {
+  /// The kernel tells of changes in cgroup.events at most once in this time
+  /// (CGROUP_FILE_NOTIFY_MIN_INTV): the freeze itself may come before it tells again.
+  private static let notificationInterval: Duration = .milliseconds(10)
+
   private let group: ControlGroup
   private let watch: FileDescriptor
   private var source: DescriptorSource?
   private let timer: TimerSource
   private let timeout: Duration
-  private var limit: UInt64?
+  private let limit: UInt64
+  private var pause = GrowingPause()
+  private var hasEnded = false
   private let finish: (SuspensionOutcome) -> Void
 
   init(
@@ -34,11 +40,12 @@ final class FreezerSuspension: Suspension {
   ) throws(SystemError) {
     self.group = group
     self.finish = finish
-    watch = try group.watchEvents()
     self.timeout = timeout
-    var expired: () -> Void = {}
-    timer = try loop.timer { expired() }
-    expired = { [weak self] in self?.timerExpired() }
+    limit = BootClock.after(timeout)
+    watch = try group.watchEvents()
+    var again: () -> Void = {}
+    timer = try loop.timer { again() }
+    again = { [weak self] in self?.advance() }
     // Read once before the first wait: a change is reported since the last reading.
     _ = try ControlGroup.events(of: watch.rawValue)
     source = try loop.watch(watch.rawValue, for: .priority) { [weak self] _ in
@@ -48,20 +55,19 @@ final class FreezerSuspension: Suspension {
 
   func begin() throws(SystemError) {
     try group.freeze()
-    // A group that was frozen before does not change: so look once in any case.
     timer.set(BootClock.now())
   }
 
-  /// Looks at the group at once, and gives up when the time is over.
-  private func timerExpired() {
-    if let limit, BootClock.now() >= limit {
+  /// Looks by itself for as long as the kernel may keep silent, then waits to be told.
+  private func advance() {
+    look()
+    if hasEnded { return }
+    guard BootClock.now() < limit else {
       let time = TimeSpan.format(timeout)
       return end(.failed(reason: "its control group \(group.path) was not frozen within \(time)"))
     }
-    let limit = BootClock.after(timeout)
-    self.limit = limit
-    timer.set(limit)
-    look()
+    let next = pause.next()
+    timer.set(next < Self.notificationInterval ? min(BootClock.after(next), limit) : limit)
   }
 
   private func look() {
@@ -74,9 +80,22 @@ final class FreezerSuspension: Suspension {
   }
 
   private func end(_ outcome: SuspensionOutcome) {
+    hasEnded = true
     source = nil
     timer.clear()
     finish(outcome)
+  }
+}
+
+/// The time between two looks at processes that are stopping: short at first, for most arrive at
+/// once, then longer.
+private struct GrowingPause {
+  private var pause: Duration = .microseconds(200)
+  private static let longest: Duration = .milliseconds(20)
+
+  mutating func next() -> Duration {
+    defer { pause = min(pause * 2, Self.longest) }
+    return pause
   }
 }
 
@@ -87,16 +106,13 @@ final class FreezerSuspension: Suspension {
 /// the parent of a stop: others must look again, which is done with growing pauses, and only while
 /// some process has not arrived.
 final class SignalSuspension: Suspension {
-  private static let pauseFirst: Duration = .microseconds(200)
-  private static let pauseMax: Duration = .milliseconds(20)
-
   private unowned let instance: InstanceProcesses
   private let membership: Membership
   private let sweeper: Sweeper
   private let timer: TimerSource
   private let limit: UInt64
   private let timeout: Duration
-  private var pause = pauseFirst
+  private var pause = GrowingPause()
   private let finish: (SuspensionOutcome) -> Void
 
   init(
@@ -127,8 +143,7 @@ final class SignalSuspension: Suspension {
           return finish(
             .failed(reason: "process \(running) did not stop within \(TimeSpan.format(timeout))"))
         }
-        timer.set(BootClock.after(pause))
-        pause = min(pause * 2, Self.pauseMax)
+        timer.set(BootClock.after(pause.next()))
       } else if instance.origin.group != nil {
         finish(.completed)
       } else {
