@@ -96,18 +96,25 @@ final class Connection {
     if isOpen, events.contains(.hangUp), wire.isBusy || !output.isEmpty {
       return close(reason: nil)
     }
-    let isWaiting = read()
+    let isWaiting = read(toItsEnd: events.contains(.hangUp))
     // Nothing more can come: an unfinished message stays one.
     if isOpen, isWaiting, events.contains(.hangUp) { close(reason: nil) }
   }
 
+  /// Takes what has been seen to be there; `toItsEnd`, looks for more until there is none.
+  ///
   /// Returns whether it waits for the peer to send.
-  private func read() -> Bool {
+  private func read(toItsEnd: Bool) -> Bool {
     for _ in 0..<Self.callsAtOnceMax {
       guard isOpen, !wire.isBusy, output.isEmpty else { break }
       switch input.next(descriptor.rawValue, owner.readBuffer) {
       case .message(let message):
+        let hasMore = input.hasSeenMore
         take(message)
+        if !hasMore, !toItsEnd {
+          wait(isPartial: false)
+          return true
+        }
       case .incomplete(let isPartial):
         wait(isPartial: isPartial)
         return true

@@ -40,6 +40,8 @@ struct MessageInput: ~Copyable {
 
   /// What came with the last message and is not claimed yet.
   var descriptors = DescriptorBag()
+  /// Whether bytes after the last message have been seen already.
+  private(set) var hasSeenMore = false
   private var collected: [UInt8] = []
   private var isCollecting = false
   private var partialCount = 0
@@ -64,6 +66,7 @@ struct MessageInput: ~Copyable {
           if let message = try collect(socket, bytes) { return .message(message) }
         } else if let end = bytes[min(partialCount, peeked)...].firstIndex(of: 0) {
           resetPartial()
+          hasSeenMore = end + 1 < peeked
           let whole = UnsafeMutableRawBufferPointer(rebasing: bytes[...end])
           try UnixSocket.receive(socket, exactly: whole, descriptors: &descriptors)
           return .message(UnsafeRawBufferPointer(rebasing: whole[..<end]))
@@ -106,6 +109,7 @@ struct MessageInput: ~Copyable {
       throw ProtocolViolation.oversized(bytesMax: MessageScanner.messageBytesMaxDefault)
     }
     guard end != nil else { return nil }
+    hasSeenMore = count < peeked.count
     isCollecting = false
     // `collected` is not touched before the next step, which is what `message` promises.
     return collected.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0.dropLast()) }
