@@ -50,7 +50,8 @@ public final class Machine: Sendable {
     let output = FileDescriptor(taking: outputReading)
     let childsOutput = FileDescriptor(taking: outputWriting)
     var request = SpawnRequest(
-      path: Self.guardianPath, arguments: ["guardian", SystemString(try Self.parent().path), SystemString(tree)],
+      path: Self.guardianPath,
+      arguments: ["guardian", SystemString(try Self.parent().path), SystemString(tree)],
       environment: [SystemString("PATH=\(searchPath)")])
     request.stdio = (childsInput.rawValue, childsOutput.rawValue, nil)
     // What a terminal sends to the test does not reach it.
