@@ -70,7 +70,8 @@ def add_round_trips(table, results):
     for peer, name in names.items():
         table.figure(name, "{:.1f}, {:.1f} µs".format(*times[peer]))
     table.figure(
-        "taskschedd, each grant logged", "{:.1f}, {:.1f} µs".format(*results["round trip logged µs"]))
+        "taskschedd, each grant logged",
+        "{:.1f}, {:.1f} µs".format(*results["round trip logged µs"]))
     own = times["daemon"][0]
     table.judged("p50 beside the echo", own / times["echo"][0], ECHO_TARGET, " ×")
     table.judged("p50 beside D-Bus", own / times["dbus"][0], DBUS_TARGET, " ×")
@@ -102,7 +103,8 @@ def add_crowd(table, results):
     small, large = crowd.SMALL, crowd.SIZES[-1]
     for size in (small, large):
         table.figure(f"round trip p50 among {size}", f"{cost[size]:.1f} µs")
-    table.judged(f"among {large} beside among {small}", cost[large] / cost[small], FLAT_TARGET, " ×")
+    table.judged(
+        f"among {large} beside among {small}", cost[large] / cost[small], FLAT_TARGET, " ×")
 
 
 def table_of(results):
@@ -119,7 +121,7 @@ def table_of(results):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--daemon", required=True, help="the taskschedd to measure, a release build")
+    parser.add_argument("--daemon", required=True, help="the taskschedd to measure: a release")
     parser.add_argument("--programs", required=True, help="the folder of the built C programs")
     parser.add_argument("--quick", action="store_true", help="measure less: under a minute")
     parser.add_argument("--json", action="store_true", help="print the numbers for programs")
