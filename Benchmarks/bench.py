@@ -55,7 +55,7 @@ def measure(workshop, scale, watching, progress):
     results["registrations per second"] = crowd.registrations(workshop, *scale.registrations)
     progress("memory and cost with up to 5,000 applications")
     memory, cost = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
-    results["private bytes"], results["round trip among µs"] = memory, cost
+    results["private and dirty kB"], results["round trip among µs"] = memory, cost
     progress(f"idle for {scale.idle_seconds} s")
     results["idle seconds"] = scale.idle_seconds
     results["idle wake-ups"] = crowd.idle_wake_ups(
@@ -93,12 +93,13 @@ def add_stop_times(table, results):
 def add_crowd(table, results):
     table.section("Many applications")
     table.figure("registrations", f"{results['registrations per second']:.0f} per second")
-    memory = results["private bytes"]
-    table.figure("private memory with none", f"{memory[0] / 1024:.0f} kB")
-    for size in crowd.SIZES:
-        table.figure(f"private memory with {size}", f"{memory[size] / 1024:.0f} kB")
-        table.judged(
-            "  for each", (memory[size] - memory[0]) / 1024 / size, KILOBYTES_TARGET, " kB")
+    memory = results["private and dirty kB"]
+    for size, (private, dirty) in memory.items():
+        table.figure(
+            f"private memory with {size or 'none'}, dirty", f"{private}, {dirty} kB")
+        if size > 0:
+            table.judged(
+                "  private for each", (private - memory[0][0]) / size, KILOBYTES_TARGET, " kB")
     cost = results["round trip among µs"]
     small, large = crowd.SMALL, crowd.SIZES[-1]
     for size in (small, large):

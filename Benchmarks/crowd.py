@@ -58,15 +58,15 @@ def round_trip(workshop, daemon, calls):
 
 
 def memory_and_cost(workshop, rounds, calls):
-    """(number of applications -> private bytes of the daemon,
+    """(number of applications -> the daemon's private kB, and the written ones of them,
     number of applications -> p50 in µs): the daemons with few and with many take turns."""
     # Alone at first: with a second daemon the programs' pages would no more be private.
     large = workshop.daemon("large", SETTINGS)
     herd = Herd(workshop, large)
-    memory, cost = {0: large.private_bytes()}, {}
+    memory, cost = {0: large.memory()}, {}
     for size in SIZES:
         herd.grow(size)
-        memory[size] = large.private_bytes()
+        memory[size] = large.memory()
     small = workshop.daemon("small", SETTINGS)
     few = Herd(workshop, small)
     few.grow(SMALL)

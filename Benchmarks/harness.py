@@ -13,6 +13,7 @@ import tempfile
 import time
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
 START_SECONDS = 10
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -57,6 +58,8 @@ class Workshop:
         self.daemon_program = daemon
 
     def __enter__(self):
+        # What a process of ours leaves behind becomes our child, for us to end.
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.folder = tempfile.mkdtemp(prefix="taskschedd-bench-")
         self.processes = []
         self.groups = []
@@ -67,6 +70,7 @@ class Workshop:
             self.end(process)
         for group in reversed(self.groups):
             remove_group(group)
+        end_children()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def path(self, name):
@@ -183,14 +187,12 @@ class Daemon:
     def pid(self):
         return self.process.pid
 
-    def private_bytes(self):
-        """What is its alone: private pages, as the kernel counts them now."""
-        kilobytes = 0
+    def memory(self):
+        """Its private pages in kB, and those of them that it has written to."""
         with open(f"/proc/{self.pid}/smaps_rollup", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith(("Private_Clean:", "Private_Dirty:")):
-                    kilobytes += int(line.split()[1])
-        return kilobytes * 1024
+            fields = dict(line.split(":", 1) for line in file if line.startswith("Private_"))
+        clean, dirty = (int(fields[f"Private_{kind}"].split()[0]) for kind in ("Clean", "Dirty"))
+        return clean + dirty, dirty
 
     def wake_ups(self):
         """How often all of its threads have been put on a CPU after a wait."""
@@ -241,6 +243,19 @@ def own_group():
     if not os.access(os.path.join(path, "cgroup.procs"), os.W_OK):
         return None, f"{path} is not ours to write to"
     return path, None
+
+
+def end_children():
+    """Kills and reaps every child there is, and those that become ours by it."""
+    while True:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="utf-8") as file:
+            children = [int(pid) for pid in file.read().split()]
+        if not children:
+            return
+        for pid in children:
+            # A child that we have not reaped keeps its pid.
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 def remove_group(path):
