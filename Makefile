@@ -12,6 +12,8 @@ PREFIX ?= /usr
 VENV := .venv
 # A target may import only what its declaration in Package.swift names.
 BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
+# What is installed must not need Swift on the machine.
+RELEASE := $(BUILD) -c release --static-swift-stdlib
 TEST := $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
@@ -41,8 +43,8 @@ build: setup ## Build for debugging
 
 .PHONY: release
 release: setup ## Build what is installed
-	$(BUILD) -c release --product taskschedd
-	$(BUILD) -c release --product taskctl
+	$(RELEASE) --product taskschedd
+	$(RELEASE) --product taskctl
 
 .PHONY: demo
 demo: build ## Show the main job: granted, warned, suspended, resumed, killed
@@ -67,7 +69,7 @@ BENCH_FLAGS := $(if $(QUICK),--quick) $(if $(JSON),--json)
 
 .PHONY: bench
 bench: bench-setup $(BENCH_PROGRAMS) ## Measure against the targets (QUICK=1: less, JSON=1: for programs)
-	@$(BUILD) -c release --product taskschedd >&2
+	@$(RELEASE) --product taskschedd >&2
 	@python3 Benchmarks/bench.py $(BENCH_FLAGS) --programs .build/benchmarks \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd"
 
@@ -104,7 +106,7 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	  $(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DOC)/examples $(SHARE)/$(ZSH) \
 	  $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d \
 	  $(SHARE)/taskschedd/applications
-	install -m 0755 $(BINARIES)/taskschedd $(BINARIES)/taskctl $(BIN)
+	install -m 0755 $(if $(BUILT),,-s) $(BINARIES)/taskschedd $(BINARIES)/taskctl $(BIN)
 	for unit in taskschedd.service taskschedd.socket; do \
 	  $(PLACE) systemd/$$unit > $(LIB)/systemd/system/$$unit; \
 	  $(PLACE) systemd/user/$$unit > $(LIB)/systemd/user/$$unit; \
