@@ -62,6 +62,10 @@ def memory_and_cost(workshop, rounds, calls):
     number of applications -> p50 in µs): the daemons with few and with many take turns."""
     # Alone at first: with a second daemon the programs' pages would no more be private.
     large = workshop.daemon("large", SETTINGS)
+    # What it runs for the first time is read in then, and is no application's.
+    first = Herd(workshop, large)
+    first.grow(SMALL)
+    first.end()
     herd = Herd(workshop, large)
     memory, cost = {0: large.memory()}, {}
     for size in SIZES:
