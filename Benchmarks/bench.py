@@ -82,7 +82,7 @@ def add_stop_times(table, results):
     for mechanism in ("signal", "freezer"):
         times = results[f"stop by {mechanism} µs"]
         if isinstance(times, str):
-            table.figure(f"by {mechanism}", f"not measured: {times}")
+            table.missing(f"by {mechanism}", times)
             continue
         for count, (stopped, reported) in times.items():
             table.figure(

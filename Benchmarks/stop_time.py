@@ -39,7 +39,8 @@ def expect_ready(observer):
 def manifest(workshop, count):
     program, rendezvous = workshop.program("stop-time"), workshop.path(f"rendezvous-{count}")
     id = f"org.example.stop{count}"
-    return id, f'command = ["{program}", "member", "{count}", "{rendezvous}"]\n'
+    command = f'["{program}", "member", "{count}", "{rendezvous}"]'
+    return id, f'command = {command}\nworking-directory = "/"\n'
 
 
 def measure(workshop, mechanism, rounds, observer_cpus):

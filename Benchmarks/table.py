@@ -14,6 +14,10 @@ class Table:
         """A figure without a target."""
         self.rows.append((name, text, "", ""))
 
+    def missing(self, name, reason):
+        """A figure that could not be measured here."""
+        self.rows.append((name, "not measured", "", reason))
+
     def judged(self, name, value, target, unit):
         """A figure that is to be `target` at most."""
         if value <= target:
