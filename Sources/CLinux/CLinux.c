@@ -100,6 +100,10 @@ ssize_t clinux_receive(
   return received;
 }
 
+int clinux_readable_count(int fd, int *count) {
+  return ioctl(fd, FIONREAD, count);
+}
+
 ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, size_t fds_count) {
   if (fds_count == 0) {
     return send(fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -61,6 +61,13 @@ extension UnixSocket {
     return try transfer(result)
   }
 
+  /// The bytes that wait to be read, also those that a peek does not show (FIONREAD).
+  public static func readableCount(_ number: Int32) throws(SystemError) -> Int {
+    var count: Int32 = 0
+    try check("ioctl FIONREAD") { clinux_readable_count(number, &count) }
+    return Int(count)
+  }
+
   /// Takes exactly as many bytes as the buffer has, all of which were peeked, with the file
   /// descriptors that ride on them (MSG_CMSG_CLOEXEC). Those of the next message stay with it.
   ///

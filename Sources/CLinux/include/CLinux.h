@@ -73,6 +73,8 @@ int clinux_accept(int listener);
 ssize_t clinux_receive(
     int fd, void *bytes, size_t count, int *fds, size_t fds_max, size_t *fds_count,
     int *truncated);
+/// ioctl FIONREAD: the bytes that wait to be read.
+int clinux_readable_count(int fd, int *count);
 /// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the fds ride on the first byte.
 ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, size_t fds_count);
 

@@ -42,7 +42,7 @@ final class ProcessController {
     let stat = try proc.stat(leader.identity.pid)
     let instance = InstanceProcesses(
       id, of: application, leader: leader, uid: uid, origin: origin, stat: stat)
-    instance.exitSource = try loop.watch(leader.pidfd.rawValue, for: .input) {
+    instance.exitSource = try loop.watch(leader.pidfd.rawValue, for: [.input, .onChange]) {
       [weak self] _ in self?.leaderEnded(id)
     }
     instances[id] = instance

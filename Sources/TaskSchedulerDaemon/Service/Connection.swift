@@ -75,8 +75,8 @@ final class Connection {
     self.peer = peer
     self.owner = owner
     wire = ServerConnection(service: service)
-    source = try loop.watch(self.descriptor.rawValue, for: .input) { [unowned self] events in
-      ready(events)
+    source = try loop.watch(self.descriptor.rawValue, for: [.input, .onChange]) {
+      [unowned self] events in ready(events)
     }
   }
 
@@ -106,17 +106,20 @@ final class Connection {
   /// Returns whether it waits for the peer to send.
   private func read(toItsEnd: Bool) -> Bool {
     for _ in 0..<Self.callsAtOnceMax {
-      guard isOpen, !wire.isBusy, output.isEmpty else { break }
+      guard isOpen, !wire.isBusy, output.isEmpty else {
+        wait()
+        return false
+      }
       switch input.next(descriptor.rawValue, owner.readBuffer) {
       case .message(let message):
-        let hasMore = input.hasSeenMore
+        let hasMore = input.mayHaveMore
         take(message)
         if !hasMore, !toItsEnd {
-          wait(isPartial: false)
+          wait()
           return true
         }
-      case .incomplete(let isPartial):
-        wait(isPartial: isPartial)
+      case .incomplete:
+        wait()
         return true
       case .closed:
         close(reason: nil)
@@ -124,7 +127,8 @@ final class Connection {
         close(reason: String(describing: error))
       }
     }
-    wait(isPartial: false)
+    // There may be more, of which the loop has told already: it is asked to tell again.
+    if isOpen { source?.wait(for: [waitingFor, .onChange]) }
     return false
   }
 
@@ -142,19 +146,15 @@ final class Connection {
   }
 
   /// While a call waits for its answer or answers for their reader, nothing more is read.
-  private func wait(isPartial: Bool) {
+  ///
+  /// The loop tells of changes only: of thousands of sockets that stay ready, each look at one
+  /// would cost a look at all. A change of what is waited for is told anew if it is there already.
+  private func wait() {
     guard isOpen else { return }
-    let next: PollEvents
-    if !output.isEmpty {
-      next = .output
-    } else if wire.isBusy {
-      next = []
-    } else {
-      next = isPartial ? [.input, .onChange] : .input
-    }
+    let next: PollEvents = !output.isEmpty ? .output : wire.isBusy ? [] : .input
     guard next != waitingFor else { return }
     waitingFor = next
-    source?.wait(for: next)
+    source?.wait(for: [next, .onChange])
   }
 
   // MARK: Out
@@ -170,7 +170,7 @@ final class Connection {
     }
     wire.reply(parameters, continues: continues, output: &output)
     flush()
-    if !continues { wait(isPartial: false) }
+    if !continues { wait() }
   }
 
   /// Answers the call with several replies that belong together, as one answer.
@@ -185,7 +185,7 @@ final class Connection {
     guard isOpen, wire.isBusy else { return }
     wire.fail(failure, output: &output)
     flush()
-    wait(isPartial: false)
+    wait()
   }
 
   private func flush() {
@@ -200,7 +200,7 @@ final class Connection {
       case .success(.bytes(let count)):
         sent += count
       case .success(.wouldBlock):
-        return wait(isPartial: false)
+        return wait()
       case .success(.closed):
         return close(reason: nil)
       case .failure(let error):

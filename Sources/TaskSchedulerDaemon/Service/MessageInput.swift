@@ -23,30 +23,25 @@ struct MessageInput: ~Copyable {
   enum Step {
     /// Without its NUL; valid until the next step.
     case message(UnsafeRawBufferPointer)
-    /// Nothing has arrived, or `isPartial` of a message.
-    case incomplete(isPartial: Bool)
+    /// Nothing has arrived, or a part of a message.
+    case incomplete
     case closed
     /// The peer broke the protocol, or the connection is of no more use.
     case failed(any Error)
   }
 
-  /// From how many bytes on an unfinished message is taken out of the kernel.
-  private static let partialBytesMax = 1 << 14
-  /// After how many looks at the same unfinished message it is.
-  private static let partialLooksMax = 64
-  /// After how many looks that found nothing new it is: one comes from the change to waiting for
-  /// changes, the next from bytes that a peek cannot show.
-  private static let stallsMax = 2
+  /// From how many bytes on an unfinished message is taken out of the kernel. Written byte by byte,
+  /// as many as these fill about half of a socket; a full one would keep its end from coming.
+  private static let partialBytesMax = 128
 
   /// What came with the last message and is not claimed yet.
   var descriptors = DescriptorBag()
-  /// Whether bytes after the last message have been seen already.
-  private(set) var hasSeenMore = false
+  /// Whether more may have been there already when the last message was looked at: a peek ends at
+  /// the buffer's end, and at descriptors.
+  private(set) var mayHaveMore = false
   private var collected: [UInt8] = []
   private var isCollecting = false
   private var partialCount = 0
-  private var looks = 0
-  private var stalls = 0
 
   mutating func next(_ socket: Int32, _ buffer: ReadBuffer) -> Step {
     if !isCollecting {
@@ -58,23 +53,24 @@ struct MessageInput: ~Copyable {
         let peeked: Int
         switch try UnixSocket.peek(socket, into: buffer.bytes) {
         case .bytes(let count): peeked = count
-        case .wouldBlock: return .incomplete(isPartial: false)
+        case .wouldBlock: return .incomplete
         case .closed: return .closed
         }
         let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<peeked])
         if isCollecting {
           if let message = try collect(socket, bytes) { return .message(message) }
         } else if let end = bytes[min(partialCount, peeked)...].firstIndex(of: 0) {
-          resetPartial()
-          hasSeenMore = end + 1 < peeked
+          partialCount = 0
           let whole = UnsafeMutableRawBufferPointer(rebasing: bytes[...end])
           try UnixSocket.receive(socket, exactly: whole, descriptors: &descriptors)
+          mayHaveMore =
+            end + 1 < peeked || peeked == ReadBuffer.bytesCount || descriptors.count > 0
           return .message(UnsafeRawBufferPointer(rebasing: whole[..<end]))
-        } else if isStuck(peeked) {
-          resetPartial()
+        } else if try isStuck(socket, peeked) {
+          partialCount = 0
           isCollecting = true
         } else {
-          return .incomplete(isPartial: true)
+          return .incomplete
         }
       }
     } catch {
@@ -82,18 +78,14 @@ struct MessageInput: ~Copyable {
     }
   }
 
-  private mutating func isStuck(_ peeked: Int) -> Bool {
-    looks += 1
-    if peeked <= partialCount { stalls += 1 }
-    partialCount = min(peeked, ReadBuffer.bytesCount)
-    return peeked >= Self.partialBytesMax || looks >= Self.partialLooksMax
-      || stalls >= Self.stallsMax
-  }
-
-  private mutating func resetPartial() {
-    partialCount = 0
-    looks = 0
-    stalls = 0
+  /// Whether an unfinished message is to be taken out of the kernel.
+  ///
+  /// Each look comes from a change: one that shows nothing new came from the end of the stream.
+  private mutating func isStuck(_ socket: Int32, _ peeked: Int) throws(SystemError) -> Bool {
+    let hasGrown = peeked > partialCount
+    partialCount = peeked
+    if !hasGrown || peeked >= Self.partialBytesMax { return true }
+    return try UnixSocket.readableCount(socket) > peeked
   }
 
   /// Takes what was peeked, up to the end of the message; that message, where it is whole now.
@@ -109,7 +101,7 @@ struct MessageInput: ~Copyable {
       throw ProtocolViolation.oversized(bytesMax: MessageScanner.messageBytesMaxDefault)
     }
     guard end != nil else { return nil }
-    hasSeenMore = count < peeked.count
+    mayHaveMore = true
     isCollecting = false
     // `collected` is not touched before the next step, which is what `message` promises.
     return collected.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0.dropLast()) }
