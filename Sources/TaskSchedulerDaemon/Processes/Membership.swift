@@ -135,26 +135,48 @@ final class Membership {
     byLeader[stat.pid].map { $0 !== instance && $0.leader.identity == stat.identity } ?? false
   }
 
+  /// What a look at every process has found.
+  struct Sweep {
+    var members: [InstanceID: [ProcessStat]] = [:]
+    /// Whether no member can have been missed. False where processes came and went too fast.
+    var isWhole = false
+  }
+
+  /// How often the list of processes is read again in one sweep.
+  private static let relistsMax = 64
+
   /// One look at every process of the machine, for several instances at once: finds the members
   /// that ``tree(_:)`` cannot, too.
-  func sweep(
-    _ instances: [InstanceProcesses]
-  ) throws(SystemError) -> [InstanceID: [ProcessStat]] {
-    let table = try ProcessTable(proc)
+  ///
+  /// A process may fork and end between being listed and being looked at; then its child is in no
+  /// list yet. But whoever of a family lives when a list has been read is in that list. So the list
+  /// is read again until all that are new in it were still there after they had been looked at.
+  func sweep(_ instances: [InstanceProcesses]) throws(SystemError) -> Sweep {
+    var table = ProcessTable()
     var roots: [Int32: InstanceProcesses] = [:]
     for instance in byLeader.values { roots[instance.leader.identity.pid] = instance }
     for instance in instances {
       for member in instance.stopped { roots[member.process.identity.pid] = instance }
     }
     let wanted = Set(instances.map(\.id))
-    var found: [InstanceID: [ProcessStat]] = [:]
-    for stat in table.byPID.values where stat.pid != ownPID && !stat.hasEnded {
-      guard let owner = try owner(of: stat, table, roots), wanted.contains(owner.id) else {
-        continue
+    var sweep = Sweep()
+    for round in 0...Self.relistsMax {
+      let listed = try table.look(proc)
+      for stat in listed.fresh where stat.pid != ownPID && !stat.hasEnded {
+        guard let owner = try owner(of: stat, table, roots), wanted.contains(owner.id) else {
+          continue
+        }
+        sweep.members[owner.id, default: []].append(stat)
       }
-      found[owner.id, default: []].append(stat)
+      // The first list is long, and old by now: it is read again in any case.
+      guard round > 0, !listed.hasLost else { continue }
+      sweep.isWhole = true
+      for stat in listed.fresh where try proc.stat(stat.pid)?.hasEnded != false {
+        sweep.isWhole = false
+      }
+      if sweep.isWhole { break }
     }
-    return found
+    return sweep
   }
 
   private func owner(
@@ -192,9 +214,22 @@ final class Membership {
 private struct ProcessTable {
   private(set) var byPID: [Int32: ProcessStat] = [:]
 
-  init(_ proc: ProcFS) throws(SystemError) {
-    for pid in try proc.pids() {
-      if let stat = try proc.stat(pid) { byPID[pid] = stat }
+  /// Adds those that are not in it yet.
+  ///
+  /// - Returns: what was added, and whether some had gone before they could be looked at.
+  mutating func look(
+    _ proc: ProcFS
+  ) throws(SystemError) -> (fresh: [ProcessStat], hasLost: Bool) {
+    var fresh: [ProcessStat] = []
+    var hasLost = false
+    for pid in try proc.pids() where byPID[pid] == nil {
+      guard let stat = try proc.stat(pid) else {
+        hasLost = true
+        continue
+      }
+      byPID[pid] = stat
+      fresh.append(stat)
     }
+    return (fresh, hasLost)
   }
 }

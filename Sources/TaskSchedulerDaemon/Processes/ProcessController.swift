@@ -171,12 +171,18 @@ final class ProcessController {
     var victims: [ProcessHandle] = instance.stopped.map(\.process)
     var seen = Set(victims.map(\.identity))
     var hasSwept = false
-    while true {
+    var isWhole = false
+    let limit = BootClock.after(options.suspendTimeout)
+    while !isWhole, BootClock.now() < limit {
       var found = try membership.tree(instance)
       if found.allSatisfy({ seen.contains($0.identity) }) {
-        if hasSwept { break }
-        hasSwept = true
-        found = try membership.sweep([instance])[instance.id] ?? []
+        if hasSwept {
+          isWhole = true
+          continue
+        }
+        let sweep = try membership.sweep([instance])
+        hasSwept = sweep.isWhole
+        found = sweep.members[instance.id] ?? []
       }
       for stat in found where seen.insert(stat.identity).inserted {
         guard let process = try instance.handle(of: stat.identity, in: proc) else { continue }
@@ -187,6 +193,9 @@ final class ProcessController {
     }
     for victim in victims {
       _ = try victim.pidfd.send(signal: SIGKILL)
+    }
+    if !isWhole {
+      report(.signalFailed(instance.id, reason: "it makes new processes faster than they end"))
     }
   }
 

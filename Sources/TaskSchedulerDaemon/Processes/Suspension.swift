@@ -155,9 +155,15 @@ final class SignalSuspension: Suspension {
   }
 
   /// All known ones stand still: are there others, whose parents have ended?
-  private func swept(_ found: Result<[ProcessStat], SystemError>) {
+  private func swept(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
     do throws(SystemError) {
-      if try stop(found.get()) { advance() } else { finish(.completed) }
+      let (members, isWhole) = try found.get()
+      if try !stop(members), isWhole { return finish(.completed) }
+      guard BootClock.now() < limit else {
+        return finish(
+          .failed(reason: "it made new processes for \(TimeSpan.format(timeout)) on end"))
+      }
+      advance()
     } catch {
       finish(.failed(reason: String(describing: error)))
     }

@@ -6,7 +6,8 @@ import TaskSchedulerCore
 ///
 /// Looks take at most half of the time: after one, as long as it took must pass before the next.
 final class Sweeper {
-  typealias Answer = (Result<[ProcessStat], SystemError>) -> Void
+  /// The members that were found, and whether none can have been missed.
+  typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
 
   private let membership: Membership
   private let find: (InstanceID) -> InstanceProcesses?
@@ -32,7 +33,7 @@ final class Sweeper {
     let asked = waiting
     waiting = []
     let start = BootClock.now()
-    let result: Result<[InstanceID: [ProcessStat]], SystemError>
+    let result: Result<Membership.Sweep, SystemError>
     do throws(SystemError) {
       result = .success(try membership.sweep(asked.compactMap { find($0.instance) }))
     } catch {
@@ -41,7 +42,7 @@ final class Sweeper {
     let end = BootClock.now()
     earliestNext = end + (end - start)
     for (instance, answer) in asked {
-      answer(result.map { $0[instance] ?? [] })
+      answer(result.map { ($0.members[instance] ?? [], $0.isWhole) })
     }
   }
 }
