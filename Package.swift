@@ -98,6 +98,14 @@ let package = Package(
       name: "SystemdTests",
       dependencies: ["taskschedd", "taskctl", "TaskSchedulerDaemon", "LinuxSystem", "TestSupport"],
       swiftSettings: strict),
+    // Runs the programs as they were built, beside its own executable.
+    .testTarget(
+      name: "IntegrationTests",
+      dependencies: [
+        "taskschedd", "taskctl", "uploader-example", "TaskSchedulerClient", "TaskSchedulerWire",
+        "LinuxSystem", "TestSupport",
+      ],
+      exclude: ["Resources"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,201 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §4 and §5, with real processes.
+@Suite("§4, §5: Background tasks, and what entitles an application to run in the background")
+struct BackgroundTaskTests {
+  private let id = "org.test.mail"
+  private static let short = DaemonFixture.Settings(
+    policy: [("BackgroundTime", "600ms"), ("ExpirationLead", "300ms")])
+
+  /// An application in the foreground, whose first two callbacks have been taken.
+  private func active(_ daemon: DaemonFixture) throws -> TestApplication {
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    return application
+  }
+
+  private func remaining(_ answer: JSONValue) -> Int? {
+    guard case .integer(let time)? = answer["parameters"]?["backgroundTimeRemainingUSec"] else {
+      return nil
+    }
+    return Int(time)
+  }
+
+  @Test(
+    """
+    BeginBackgroundTask returns an id that is unique for the instance's life, never 0, and the \
+    time remaining: unlimited in the foreground; in the background, what is left of \
+    BackgroundTime, counted from the start of the stint. Beginning a task late does not restart it
+    """)
+  func begin() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    let first = try application.call("BeginBackgroundTask", ["name": "upload"])
+    #expect(remaining(first) == nil)
+    #expect(first["parameters"]?["task"] != 0)
+    try daemon.sendToBackground(id)
+    _ = try application.callbackKinds(2)
+    let second = try application.call("BeginBackgroundTask")
+    #expect(first["parameters"]?["task"] != second["parameters"]?["task"])
+    let early = try #require(remaining(second))
+    #expect(early <= 600_000_000)
+    try beBusy(milliseconds: 20)
+    let late = try #require(remaining(try application.call("BeginBackgroundTask")))
+    #expect(late <= early - 20_000)
+    let status = try daemon.application(id)
+    #expect(status.instance?.tasks.map(\.name) == ["upload", nil, nil])
+    #expect(status.instance?.entitlements == [.backgroundTask])
+  }
+
+  @Test(
+    """
+    ExpirationLead before the limit, the expiration handler of every outstanding task is called \
+    once, in the order they were begun; with one outstanding at the limit it is killed rather than \
+    suspended, reason backgroundTimeExpired, its children too
+    """)
+  func expires() throws {
+    let daemon = try DaemonFixture(Self.short)
+    let monitor = try Monitor(daemon)
+    let application = try active(daemon)
+    _ = try application.callFromChild("GetStatus")
+    let child = try unwrap(try PIDFD.open(application.nextChild()))
+    let tasks = try ["a", "b", "c"].map { try application.begin($0) }
+    let away = BootClock.now()
+    try daemon.sendToBackground(id)
+    _ = try application.callbackKinds(2)
+    #expect(try (0..<3).map { _ in try application.nextExpiration() } == tasks)
+    #expect(BootClock.now() - away >= 300_000_000)
+    #expect(try monitor.end(id) == "backgroundTimeExpired")
+    #expect(BootClock.now() - away >= 600_000_000)
+    #expect(try application.process.readLine() == nil, "each was called once")
+    #expect(try application.process.waitForExit() == .signaled(signal: SIGKILL))
+    #expect(try child.waitForEnd(timeout: deadline))
+  }
+
+  @Test("an application that is warned and ends its task is suspended, and lives")
+  func warned() throws {
+    let daemon = try DaemonFixture(
+      .init(policy: [("BackgroundTime", "3s"), ("ExpirationLead", "2900ms")]))
+    let monitor = try Monitor(daemon)
+    let application = try active(daemon)
+    let task = try application.begin()
+    try daemon.sendToBackground(id)
+    _ = try application.callbackKinds(2)
+    #expect(try application.nextExpiration() == task)
+    try application.send("EndBackgroundTask", ["task": .integer(Int64(task))])
+    try monitor.transition(id, to: .suspended)
+    #expect(try daemon.state(of: application.pid) == .stopped)
+    try daemon.activate(id)
+    #expect(try application.nextAnswer().errorName == nil)
+    #expect(try application.callbackKinds(2) == ["willEnterForeground", "didBecomeActive"])
+  }
+
+  @Test(
+    """
+    Every begin is balanced by one end. An unknown or already ended id is an error; nothing else \
+    happens. Ending the last task, with nothing else entitling it to run, suspends it at once
+    """)
+  func ends() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try active(daemon)
+    let tasks = try [application.begin(), application.begin()]
+    try daemon.sendToBackground(id)
+    _ = try application.callbackKinds(2)
+    for unknown in [0, -1, tasks[1] + 1, Int.max] {
+      #expect(try application.end(unknown).errorName == "UnknownTask")
+    }
+    #expect(try application.end(tasks[0]).errorName == nil)
+    #expect(try application.end(tasks[0]).errorName == "UnknownTask")
+    #expect(try daemon.application(id).state == .background)
+    #expect(try daemon.application(id).instance?.tasks.map(\.id) == [tasks[1]])
+    try application.send("EndBackgroundTask", ["task": .integer(Int64(tasks[1]))])
+    try monitor.transition(id, to: .suspended)
+    #expect(try daemon.state(of: application.pid) == .stopped)
+  }
+
+  @Test("An application speaks for itself: the task of another is unknown to it, and goes on")
+  func othersTask() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    let other = try TestApplication(daemon, "org.test.other", "background")
+    try other.registered()
+    let task = try application.begin()
+    _ = try application.begin()
+    let second = try TestApplication(daemon, "org.test.second")
+    try second.registered()
+    #expect(try second.end(task).errorName == "UnknownTask")
+    #expect(try daemon.application(id).instance?.tasks.count == 2)
+  }
+
+  @Test("Any number may be outstanding (quota: MaxTasksPerApplication)")
+  func quota() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "3")]))
+    let application = try active(daemon)
+    let tasks = try (0..<3).map { _ in try application.begin() }
+    let refused = try application.call("BeginBackgroundTask")
+    #expect(refused.errorName == "QuotaExceeded")
+    #expect(refused["parameters"]?["quota"] == "MaxTasksPerApplication")
+    #expect(refused["parameters"]?["limit"] == 3)
+    #expect(try daemon.application(id).instance?.tasks.map(\.id) == tasks)
+    #expect(try application.end(tasks[1]).errorName == nil)
+    #expect(try application.begin() > tasks[2])
+  }
+
+  @Test("a task that begins right after the last has ended is granted, and the application runs")
+  func endThenBegin() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    var task = try application.begin()
+    try daemon.sendToBackground(id)
+    _ = try application.callbackKinds(2)
+    let names = ["EndBackgroundTask", "BeginBackgroundTask"].map(TestApplication.fullName)
+    for _ in 0..<50 {
+      try application.process.writeLine(
+        "pipeline \(names[0]) {\"task\":\(task)} \(names[1]) {\"name\":\"next\"}")
+      #expect(try application.nextAnswer().errorName == nil)
+      let began = try application.nextAnswer()
+      guard case .integer(let next)? = began["parameters"]?["task"] else {
+        throw TestApplication.Unexpected(line: "\(began)")
+      }
+      #expect(next > task)
+      task = Int(next)
+    }
+    #expect(try daemon.application(id).state == .background)
+    #expect(try application.call("GetStatus").errorName == nil)
+  }
+
+  @Test("An unacknowledged callback entitles; when it is acknowledged, it is suspended")
+  func callbackEntitles() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try TestApplication(daemon, id, "background", "manual")
+    try application.registered()
+    let callback = try application.nextCallback()
+    let status = try daemon.application(id)
+    #expect(status.state == .background)
+    #expect(status.instance?.entitlements == [.callback])
+    try application.send("Acknowledge", ["callback": .integer(Int64(callback.id))])
+    try monitor.transition(id, to: .suspended)
+  }
+
+  @Test("a program that is run as one background task is killed at the limit, or done before")
+  func adoptedTask() throws {
+    let daemon = try DaemonFixture(Self.short)
+    let monitor = try Monitor(daemon)
+    let endless = try daemon.shell("while :; do read x; done")
+    try daemon.adopt("org.test.endless", endless, background: true, task: "work")
+    let done = try daemon.shell("read x; exit 5")
+    try daemon.adopt("org.test.done", done, background: true, task: "work")
+    try done.writeLine("")
+    #expect(try monitor.end("org.test.done") == "exited")
+    #expect(try daemon.application("org.test.done").lastEnd?.code == 5)
+    #expect(try monitor.end("org.test.endless") == "backgroundTimeExpired")
+    #expect(try endless.waitForExit() == .signaled(signal: SIGKILL))
+  }
+}

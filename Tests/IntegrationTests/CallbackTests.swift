@@ -1,0 +1,146 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §3, with real processes.
+@Suite("§3: Callbacks")
+struct CallbackTests {
+  private let id = "org.test.mail"
+
+  @Test(
+    """
+    Each of the six lifecycle callbacks must be acknowledged within CallbackTimeout; after that \
+    the instance is killed, reason callbackTimeout
+    """)
+  func timeout() throws {
+    let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "150ms")]))
+    let monitor = try Monitor(daemon)
+    let started = BootClock.now()
+    let application = try TestApplication(daemon, id, "manual")
+    try application.registered()
+    #expect(try application.nextCallback().kind == "didFinishLaunching")
+    #expect(try monitor.end(id) == "callbackTimeout")
+    #expect(BootClock.now() - started >= 150_000_000, "a limit never fires early")
+    #expect(try application.process.waitForExit() == .signaled(signal: SIGKILL))
+    #expect(try daemon.application(id).lastEnd?.reason == .callbackTimeout)
+  }
+
+  @Test(
+    """
+    Callbacks to one application are delivered one at a time, in order. An application that skips \
+    an acknowledgement does not get the next
+    """)
+  func oneAtATime() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id, "manual")
+    try application.registered()
+    try daemon.sendToBackground(id)
+    for kind in ["didFinishLaunching", "didBecomeActive", "willResignActive"] {
+      let callback = try application.nextCallback()
+      #expect(callback.kind == kind)
+      // It answers this first: whatever was said before would stand before the answer.
+      #expect(try application.acknowledge(callback.id + 1).errorName == "UnknownCallback")
+      #expect(try daemon.application(id).instance?.callbacksPending ?? 0 >= 1)
+      #expect(try application.acknowledge(callback.id).errorName == nil)
+      #expect(try application.acknowledge(callback.id).errorName == "UnknownCallback")
+    }
+    #expect(try application.nextCallback().kind == "didEnterBackground")
+  }
+
+  @Test("the unacknowledged callback is delivered again to an application that has reconnected")
+  func reconnects() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id, "manual")
+    try application.registered()
+    let callback = try application.nextCallback()
+    try application.process.writeLine("drop")
+    #expect(try application.nextEvent()["closed"] == true)
+    try application.process.writeLine("stream \(id)")
+    let registration = try application.registered()
+    #expect(registration["state"] == "active")
+    let again = try application.nextCallback()
+    #expect(again == callback)
+    #expect(try application.acknowledge(again.id).errorName == nil)
+    #expect(try application.nextCallback().kind == "didBecomeActive")
+  }
+
+  @Test("a second stream of the same instance replaces the first, which ends with StreamReplaced")
+  func replaced() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id, "manual")
+    try application.registered()
+    let callback = try application.nextCallback()
+    try application.process.writeLine("stream \(id)")
+    var events: [JSONValue] = []
+    for _ in 0..<3 { events.append(try application.nextEvent()) }
+    #expect(events.contains { $0.errorName == "StreamReplaced" })
+    let delivered = events.compactMap { $0["parameters"]?["callback"]?["id"] }
+    #expect(delivered == [.integer(Int64(callback.id))])
+  }
+
+  @Test(
+    """
+    While a debugger traces any process of the instance, no time limit of this contract is \
+    enforced for it; when the debugger leaves, the limit runs again from its start
+    """)
+  func debugger() throws {
+    let daemon = try DaemonFixture(
+      .init(policy: [("CallbackTimeout", "200ms"), ("TracerCheckInterval", "10ms")]))
+    let monitor = try Monitor(daemon)
+    // Taken over as an unaware program, so that nothing is to be acknowledged before it is traced.
+    let application = try TestApplication(daemon, id, "silent", "manual")
+    try daemon.adopt(id, application.process)
+    #expect(try application.callFromChild("GetStatus").errorName == nil)
+    let child = try application.nextChild()
+    // A descendant, not the leader: any process of the instance.
+    let tracer = try TestProcess.python(Programs.resource("tracer.py"), ["\(child)"])
+    let answer = try tracer.nextLine()
+    guard answer == "traces" else {
+      // The machine keeps debuggers out: that is its own affair, and said aloud.
+      return withKnownIssue("this machine lets no debugger in") { Issue.record("\(answer)") }
+    }
+    try application.process.writeLine("stream \(id)")
+    try application.registered()
+    try daemon.call(ControlInterface.Deactivate.self, .init(application: id))
+    _ = try application.nextCallback()
+    try beBusy(milliseconds: 500)
+    let held = try daemon.application(id)
+    #expect(held.instance != nil)
+    #expect(held.instance?.ending == nil)
+    let left = BootClock.now()
+    try tracer.writeLine("leave")
+    #expect(try tracer.nextLine() == "left")
+    #expect(try monitor.end(id) == "callbackTimeout")
+    #expect(BootClock.now() - left >= 200_000_000, "the limit runs from its start")
+  }
+
+  @Test(
+    """
+    An unaware application gets no callbacks: its transitions take effect at once, and termination \
+    is SIGTERM, then SIGKILL after TerminateTimeout
+    """)
+  func unaware() throws {
+    let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "150ms")]))
+    let monitor = try Monitor(daemon)
+    let stubborn = try daemon.shell("trap 'echo term' TERM; echo ready; while :; do read x; done")
+    #expect(try stubborn.nextLine() == "ready")
+    try daemon.adopt("org.test.stubborn", stubborn)
+    try daemon.sendToBackground("org.test.stubborn")
+    try monitor.transition("org.test.stubborn", to: .suspended)
+    try daemon.activate("org.test.stubborn")
+    #expect(try daemon.application("org.test.stubborn").instance?.callbacksPending == 0)
+    let started = BootClock.now()
+    #expect(try daemon.terminate("org.test.stubborn").reason == .terminatedByOperator)
+    #expect(BootClock.now() - started >= 150_000_000)
+    #expect(try stubborn.nextLine() == "term")
+    #expect(try stubborn.waitForExit() == .signaled(signal: SIGKILL))
+
+    let polite = try daemon.shell("trap 'exit 7' TERM; echo ready; while :; do read x; done")
+    #expect(try polite.nextLine() == "ready")
+    try daemon.adopt("org.test.polite", polite)
+    try daemon.terminate("org.test.polite")
+    #expect(try polite.waitForExit() == .exited(code: 7))
+  }
+}

@@ -1,0 +1,124 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §15.6 and §16 at the real socket: slow, flooding and vanishing clients.
+@Suite("§16: A slow reader loses its own connection and nobody else's")
+struct ConnectionTests {
+  private static let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
+  private static let info = #"{"method":"org.varlink.service.GetInfo"}"#
+
+  @Test("a long message that is written byte by byte is answered")
+  func byteByByte() throws {
+    let daemon = try DaemonFixture()
+    let client = try RawClient(daemon)
+    let padding = String(repeating: " ", count: 3000)
+    for byte in Array(Self.list.utf8) + Array(padding.utf8) + [0] { try client.send([byte]) }
+    #expect(try client.receive()?["parameters"]?["applications"] == [])
+  }
+
+  @Test("a half-closed connection still gets its answers, then is closed")
+  func halfClosed() throws {
+    let daemon = try DaemonFixture()
+    let client = try RawClient(daemon)
+    for _ in 0..<40 { try client.send(Self.list) }
+    try client.shutDownWriting()
+    for _ in 0..<40 { #expect(try client.receive()?["parameters"] != nil) }
+    #expect(try client.receive() == nil)
+  }
+
+  @Test("a message with a descriptor, split over many writes, is taken whole")
+  func splitDescriptor() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    let adopt = #"""
+      {"method":"org.taskschedd.Control.Adopt","parameters":
+      {"application":"org.test.program","processFileDescriptor":0}}
+      """#
+    let client = try RawClient(daemon)
+    let bytes = Array(adopt.utf8) + [0]
+    try client.send([bytes[0]], descriptors: [program.pidfd.rawValue])
+    for byte in bytes.dropFirst() { try client.send([byte]) }
+    #expect(try client.receive()?["parameters"]?["instance"] != nil)
+    #expect(try daemon.application("org.test.program").instance?.pid == Int(program.pid))
+  }
+
+  @Test("a client that pipelines and never reads keeps nobody waiting")
+  func pipelining() throws {
+    let daemon = try DaemonFixture()
+    let client = try RawClient(daemon)
+    let call = Array(Self.info.utf8) + [0]
+    let many = Array(repeatElement(call, count: 1000).joined())
+    var sent = 0
+    for _ in 0..<100 {
+      sent += try client.sendWhatFits(many)
+      #expect(try daemon.applications().isEmpty, "another client's round trip")
+    }
+    #expect(sent > 0)
+    #expect(try daemon.process.hasEnded() == false)
+  }
+
+  @Test("a monitor that never reads is cut off alone")
+  func slowMonitor() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "4096")]))
+    let slow = try RawClient(daemon)
+    try slow.send(#"{"method":"org.taskschedd.Control.Monitor","more":true}"#)
+    let application = try TestApplication(daemon, "org.test.busy")
+    try application.registered()
+    let name = TestApplication.fullName("EndBackgroundTask")
+    // Each refused end is a change that monitors are told of.
+    for _ in 0..<3000 where !daemon.logged.contains("does not read") {
+      try application.process.writeLine(
+        "pipeline" + String(repeating: " \(name) {\"task\":9}", count: 8))
+      for _ in 0..<8 { #expect(try application.nextAnswer().errorName == "UnknownTask") }
+    }
+    #expect(daemon.logged.contains("does not read"))
+    #expect(try daemon.application("org.test.busy").state == .active)
+    let fresh = try Monitor(daemon)
+    #expect(fresh.snapshot.map(\.application) == ["org.test.busy"])
+  }
+
+  @Test("the flood of one client does not stop another's round trip")
+  func flood() throws {
+    let daemon = try DaemonFixture()
+    let flooding = try daemon.python(
+      """
+      import os, socket, sys
+      s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"])
+      call = b'{"method":"org.varlink.service.GetInfo"}\\0'
+      print("floods", flush=True)
+      while True:
+          s.sendall(call * 100); n = 0
+          while n < 100: n += s.recv(65536).count(b"\\0")
+      """)
+    #expect(try flooding.nextLine() == "floods")
+    for _ in 0..<100 { #expect(try daemon.applications().isEmpty) }
+  }
+
+  @Test("1000 connections opened and dropped leave nothing behind")
+  func dropped() throws {
+    let daemon = try DaemonFixture()
+    _ = try daemon.applications()
+    let before = try daemon.descriptorCount()
+    for number in 0..<1000 {
+      let client = try RawClient(daemon)
+      if number % 3 == 1 { try client.send(Self.list) }
+      if number % 3 == 2 { try client.send(Array(Self.list.utf8.prefix(20))) }
+    }
+    try waitUntil("the daemon has closed them") { try daemon.descriptorCount() <= before }
+    #expect(try daemon.applications().isEmpty)
+  }
+
+  @Test("Quotas per user on connections: one more is closed, and those there are go on")
+  func connectionQuota() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxConnectionsPerUser", "3")]))
+    let clients = try (0..<3).map { _ in try RawClient(daemon) }
+    for client in clients { #expect(try client.call(Self.list)?["parameters"] != nil) }
+    let refused = try RawClient(daemon)
+    #expect(try refused.call(Self.list) == nil)
+    for client in clients { #expect(try client.call(Self.list)?["parameters"] != nil) }
+    #expect(daemon.logged.contains("MaxConnectionsPerUser = 3"))
+  }
+}

@@ -1,0 +1,119 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §14, and what a stop of the daemon leaves behind (§15.1).
+@Suite("§14: Every end has exactly one reason, logged and kept")
+struct EndTests {
+  private let id = "org.test.program"
+
+  /// How a program is to end.
+  enum Ending {
+    case code(Int)
+    case signal(Int32)
+
+    var script: String {
+      switch self {
+      case .code(let code): "exit \(code)"
+      case .signal(let number): "kill -\(number) $$"
+      }
+    }
+
+    var name: String { exitCode == nil ? "crashed" : "exited" }
+
+    var exitCode: Int? {
+      if case .code(let code) = self { code } else { nil }
+    }
+
+    var signalNumber: Int? {
+      if case .signal(let number) = self { Int(number) } else { nil }
+    }
+  }
+
+  @Test(
+    "exited(code) and crashed(signal), of a process that is no child of the daemon",
+    arguments: [Ending.code(3), .code(0), .signal(SIGSEGV)])
+  func adopted(_ ending: Ending) throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let program = try daemon.shell("read line; \(ending.script)")
+    try daemon.adopt(id, program)
+    try program.writeLine("go")
+    #expect(try monitor.end(id) == (ending.name))
+    let end = try daemon.application(id).lastEnd
+    #expect(end?.code == ending.exitCode)
+    #expect(end?.signal == ending.signalNumber)
+    // The next line would be of a second end.
+    try daemon.adopt("org.test.next", daemon.shell("read line"))
+    try monitor.transition("org.test.next", to: .active)
+    #expect(monitor.seen.count { $0.kind == .ended && $0.application == id } == 1)
+    #expect(daemon.logged.contains("\(id): ended, \(ending.name)"))
+  }
+
+  @Test(
+    "exited(code) and crashed(signal), of a program that the daemon launched",
+    arguments: [Ending.code(3), .signal(SIGSEGV)])
+  func launched(_ ending: Ending) throws {
+    let daemon = try DaemonFixture(
+      .init(manifests: [(id, "command = [\"/bin/sh\", \"-c\", \"\(ending.script)\"]")]))
+    let monitor = try Monitor(daemon)
+    try daemon.launch(id)
+    #expect(try monitor.end(id) == (ending.name))
+    let end = try daemon.application(id).lastEnd
+    #expect(end?.code == ending.exitCode)
+    #expect(end?.signal == ending.signalNumber)
+  }
+
+  @Test("what a launched program leaves behind ends with it")
+  func leftovers() throws {
+    let folder = TemporaryDirectory()
+    mkfifo(folder.file("fifo"), 0o600)
+    // Its children hold the fifo open: it ends when they have.
+    let manifest = """
+      command = ["/bin/sh", "-c", \
+      "exec > \(folder.file("fifo")); sleep 1000 & setsid sleep 1000 & echo started; exit 0"]
+      """
+    let daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
+    let monitor = try Monitor(daemon)
+    let reader = try daemon.shell("exec cat \(folder.file("fifo"))")
+    try daemon.launch(id)
+    #expect(try monitor.end(id) == "exited")
+    #expect(try reader.remainingText() == "started\n")
+  }
+
+  @Test(
+    """
+    A process never stays suspended when no daemon manages it any more: SIGTERM to the daemon \
+    resumes all, says schedulerStopped and removes its socket
+    """,
+    arguments: [SIGTERM, SIGINT])
+  func stop(_ signal: Int32) throws {
+    // An unaware program that starts in the background is suspended after LaunchTime.
+    let daemon = try DaemonFixture(.init(policy: [("LaunchTime", "50ms")]))
+    let monitor = try Monitor(daemon)
+    var programs: [TestProcess] = []
+    var pids: [Int32] = []
+    for number in 1...3 {
+      let program = try daemon.shell("sleep 1000 & echo $!; wait")
+      pids += [program.pid, try program.nextPID()]
+      try daemon.adopt("org.test.p\(number)", program, background: true)
+      try monitor.transition("org.test.p\(number)", to: .suspended)
+      programs.append(program)
+    }
+    let aware = try TestApplication(daemon, id)
+    try aware.registered()
+    for pid in pids { #expect(try daemon.state(of: pid) == .stopped) }
+    _ = try daemon.process.send(signal: signal)
+    try waitFor(POLLIN, on: daemon.process.rawValue)
+    #expect(try daemon.process.exitStatus(in: daemon.proc) == .exited(code: 0))
+    for pid in pids {
+      let state = try daemon.state(of: pid)
+      #expect(state != .stopped && state != nil, "process \(pid)")
+    }
+    #expect(access(daemon.socketPath, F_OK) != 0)
+    #expect(daemon.logged.contains("schedulerStopped"))
+    #expect(try daemon.state(of: aware.pid)?.hasEnded == false)
+  }
+}

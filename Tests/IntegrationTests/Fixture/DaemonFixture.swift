@@ -1,0 +1,199 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerClient
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// The real daemon in a folder of its own, with short limits from a configuration file.
+///
+/// Whatever was started with its socket in the environment (`TASKSCHEDD_SOCKET`) is killed when the
+/// value ends, also after a failure.
+final class DaemonFixture: Sendable {
+  /// What the configuration files say.
+  struct Settings {
+    /// Keys at the top of the file, with their values as TOML has them.
+    var options: [(String, String)] = []
+    /// Limits of the policy by name: time spans and numbers.
+    var policy: [(String, String)] = []
+    /// Manifests by id: what each says besides its id.
+    var manifests: [(String, String)] = []
+
+    var text: String {
+      let limits = policy.map { name, value in
+        "\(name) = \(Int(value) == nil ? "\"\(value)\"" : value)"
+      }
+      let lines = options.map { "\($0.0) = \($0.1)" } + ["[policy]"] + limits
+      return lines.joined(separator: "\n") + "\n"
+    }
+  }
+
+  let folder: TemporaryDirectory
+  let process: PIDFD
+  let proc: ProcFS
+  let socketPath: String
+  private let group: TestControlGroup?
+
+  /// Starts it and waits until it says READY=1.
+  ///
+  /// - Parameter ownGroup: alone in a cgroup of its own, as a service manager would.
+  init(_ settings: Settings = Settings(), ownGroup: Bool = false) throws {
+    // Other users' programs must reach the socket.
+    folder = TemporaryDirectory(mode: 0o755)
+    proc = try ProcFS()
+    socketPath = folder.file("socket")
+    group = ownGroup ? try TestControlGroup() : nil
+    mkdir(folder.file("manifests"), 0o755)
+    folder.write("taskschedd.toml", settings.text)
+    for (id, text) in settings.manifests {
+      folder.write("manifests/\(id).toml", "id = \"\(id)\"\n\(text)\n")
+    }
+    let readiness = try NotifySocket(path: folder.file("notify"))
+    let log = FileDescriptor(taking: creat(folder.file("log"), 0o644))
+    let input = try FileDescriptor.open(reading: "/dev/null")
+    var request = SpawnRequest(
+      path: Programs.path(of: "taskschedd"),
+      arguments: [
+        "taskschedd", "--socket", socketPath, "--config", folder.file("taskschedd.toml"),
+        "--manifests", folder.file("manifests"), "--log-target", "stderr",
+      ],
+      environment: ["PATH=/usr/bin:/bin", "NOTIFY_SOCKET=\(folder.file("notify"))"])
+    request.stdio = (input.rawValue, log.rawValue, log.rawValue)
+    request.processGroup = 0
+    let child = try HeldChild.spawn(request)
+    if let group {
+      do {
+        try group.group.add(child.pid)
+      } catch {
+        child.abandon()
+        throw error
+      }
+    }
+    process = try child.releaseAndWaitForExec()
+    do {
+      try readiness.wait(for: "READY=1", orEndOf: process.rawValue)
+    } catch {
+      end()
+      Issue.record("the daemon is not ready; it says:\n\(logged)")
+      throw error
+    }
+  }
+
+  deinit { end() }
+
+  /// The daemon's process, and then whatever was started for this test.
+  private func end() {
+    _ = try? process.send(signal: SIGTERM)
+    if (try? process.waitForEnd(timeout: .seconds(5))) != true {
+      _ = try? process.send(signal: SIGKILL)
+    }
+    _ = try? process.wait()
+    for pid in (try? proc.pids()) ?? [] where pid != getpid() {
+      guard (try? proc.environmentValue(pid, of: "TASKSCHEDD_SOCKET")) == socketPath,
+        let pidfd = (try? PIDFD.open(pid)) ?? nil,
+        (try? proc.environmentValue(pid, of: "TASKSCHEDD_SOCKET")) == socketPath
+      else { continue }
+      _ = try? pidfd.send(signal: SIGKILL)
+    }
+  }
+
+  /// What the daemon has logged so far, and what programs have written that it launched.
+  var logged: String {
+    (try? FileDescriptor.open(reading: folder.file("log")).readToEnd())
+      .map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  // MARK: Asking it
+
+  func connect() throws -> Connection { try Connection.connect(to: SocketPath(socketPath)) }
+
+  /// One call of the control interface, on a connection of its own.
+  @discardableResult
+  func call<Method: InterfaceMethod>(
+    _ method: Method.Type, _ input: Method.Input
+  ) throws -> Method.Output {
+    try connect().call(method, input, timeout: deadline)
+  }
+
+  func application(_ id: String, owner: Int? = nil) throws -> ControlInterface.Application {
+    try call(ControlInterface.GetApplication.self, .init(application: id, owner: owner)).application
+  }
+
+  func applications() throws -> [ControlInterface.Application] {
+    try call(ControlInterface.ListApplications.self, .init()).applications
+  }
+
+  func sendToBackground(_ id: String) throws {
+    try call(ControlInterface.SendToBackground.self, .init(application: id))
+  }
+
+  func activate(_ id: String) throws {
+    try call(ControlInterface.Activate.self, .init(application: id))
+  }
+
+  @discardableResult
+  func terminate(_ id: String) throws -> ControlInterface.End {
+    try call(ControlInterface.Terminate.self, .init(application: id)).end
+  }
+
+  @discardableResult
+  func launch(_ id: String, background: Bool? = nil) throws -> Int32 {
+    Int32(
+      try call(
+        ControlInterface.Launch.self, .init(application: id, background: background)
+      ).pid)
+  }
+
+  /// Hands a process over, as `taskctl run` does.
+  @discardableResult
+  func adopt(
+    _ id: String, _ process: TestProcess, background: Bool? = nil, task: String? = nil,
+    marker: String? = nil
+  ) throws -> Int {
+    try connect().call(
+      ControlInterface.Adopt.self,
+      .init(
+        application: id, processFileDescriptor: FileDescriptorIndex(0), background: background,
+        backgroundTask: task, marker: marker),
+      fileDescriptors: [process.pidfd.rawValue], timeout: deadline
+    ).instance
+  }
+
+  // MARK: Programs
+
+  /// The environment by which a program finds the daemon, and by which we find the program.
+  func environment(marker: String? = nil) -> [String] {
+    ["PATH=/usr/bin:/bin", "TASKSCHEDD_SOCKET=\(socketPath)"]
+      + (marker.map { ["TASKSCHEDD_INSTANCE=\($0)"] } ?? [])
+  }
+
+  func shell(_ script: String, uid: UInt32? = nil) throws -> TestProcess {
+    try TestProcess.shell(script) { configure(&$0, uid: uid) }
+  }
+
+  func python(
+    _ program: String, _ arguments: [String] = [], uid: UInt32? = nil, marker: String? = nil
+  ) throws -> TestProcess {
+    try TestProcess.python(program, arguments) { configure(&$0, uid: uid, marker: marker) }
+  }
+
+  private func configure(_ request: inout SpawnRequest, uid: UInt32?, marker: String? = nil) {
+    request.environment = environment(marker: marker).map { SystemString($0) }
+    if let uid { request.identity = .init(uid: uid, gid: uid, groups: []) }
+  }
+
+  // MARK: Processes
+
+  func state(of pid: Int32) throws -> ProcessState? { try proc.stat(pid)?.state }
+
+  /// How many file descriptors the daemon has open.
+  func descriptorCount() throws -> Int {
+    guard let folder = opendir("/proc/\(process.pid)/fd") else {
+      throw SystemError(call: "opendir", errno: errno)
+    }
+    defer { closedir(folder) }
+    var count = 0
+    while readdir(folder) != nil { count += 1 }
+    return count
+  }
+}

@@ -1,0 +1,138 @@
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Resources/application.py: an application in a process of its own, that shares no code with us.
+final class TestApplication {
+  let process: TestProcess
+  let id: String
+  private var events: [JSONValue] = []
+  private var answers: [JSONValue] = []
+  private var children: [JSONValue] = []
+
+  var pid: Int32 { process.pid }
+
+  /// - Parameter flags: `background`, `manual` (acknowledges nothing), `silent` (registers not).
+  init(
+    _ daemon: DaemonFixture, _ id: String, _ flags: String..., uid: UInt32? = nil,
+    marker: String? = nil
+  ) throws {
+    self.id = id
+    process = try daemon.python(
+      Programs.resource("application.py"), [daemon.socketPath, id] + flags, uid: uid,
+      marker: marker)
+  }
+
+  /// Waits until it is registered; returns the registration.
+  @discardableResult
+  func registered() throws -> JSONValue {
+    let event = try nextEvent()
+    return try #require(event["parameters"]?["registered"], "\(event)")
+  }
+
+  /// Waits for the next event: a callback, an expiration, an error.
+  func nextEvent() throws -> JSONValue {
+    while events.isEmpty { try read() }
+    return events.removeFirst()
+  }
+
+  /// Waits for the next callback; returns its kind and id.
+  func nextCallback() throws -> (kind: String, id: Int) {
+    let event = try nextEvent()
+    let callback = try #require(event["parameters"]?["callback"], "\(event)")
+    guard case .string(let kind)? = callback["kind"], case .integer(let id)? = callback["id"] else {
+      throw Unexpected(line: "\(event)")
+    }
+    return (kind, Int(id))
+  }
+
+  /// Waits for the next expiration; returns its task.
+  func nextExpiration() throws -> Int {
+    let event = try nextEvent()
+    guard case .integer(let task)? = event["parameters"]?["expiration"]?["task"] else {
+      throw Unexpected(line: "\(event)")
+    }
+    return Int(task)
+  }
+
+  func callbackKinds(_ count: Int) throws -> [String] {
+    try (0..<count).map { _ in try nextCallback().kind }
+  }
+
+  /// Calls a method of `org.taskschedd.Application`, or one that is named in full.
+  func call(_ method: String, _ parameters: JSONValue = [:]) throws -> JSONValue {
+    try send(method, parameters)
+    return try nextAnswer()
+  }
+
+  /// Calls without waiting for the answer.
+  func send(_ method: String, _ parameters: JSONValue = [:]) throws {
+    try process.writeLine("call \(Self.fullName(method)) \(parameters)")
+  }
+
+  func nextAnswer() throws -> JSONValue {
+    while answers.isEmpty { try read() }
+    return answers.removeFirst()
+  }
+
+  /// Begins a task and returns its id.
+  @discardableResult
+  func begin(_ name: String = "work") throws -> Int {
+    let answer = try call("BeginBackgroundTask", ["name": .string(name)])
+    guard case .integer(let task)? = answer["parameters"]?["task"] else {
+      throw Unexpected(line: "\(answer)")
+    }
+    return Int(task)
+  }
+
+  func end(_ task: Int) throws -> JSONValue {
+    try call("EndBackgroundTask", ["task": .integer(Int64(task))])
+  }
+
+  func acknowledge(_ callback: Int) throws -> JSONValue {
+    try call("Acknowledge", ["callback": .integer(Int64(callback))])
+  }
+
+  /// A child of it, which stays, calls; returns the answer.
+  func callFromChild(_ method: String, _ parameters: JSONValue = [:]) throws -> JSONValue {
+    try process.writeLine("fork \(Self.fullName(method)) \(parameters)")
+    return try nextAnswer()
+  }
+
+  /// The pid of the next child that it has made.
+  func nextChild() throws -> Int32 {
+    while children.isEmpty { try read() }
+    guard case .integer(let pid) = children.removeFirst() else { throw Unexpected(line: "child") }
+    return Int32(pid)
+  }
+
+  static func fullName(_ method: String) -> String {
+    method.utf8.contains(UInt8(ascii: ".")) ? method : "org.taskschedd.Application.\(method)"
+  }
+
+  private func read() throws {
+    guard let line = try process.readLine() else { throw Unexpected(line: "its output ended") }
+    guard let space = line.firstIndex(of: " ") else { throw Unexpected(line: line) }
+    let value = try JSONParser.parse(Array(line[line.index(after: space)...].utf8))
+    switch line[..<space] {
+    case "event": events.append(value)
+    case "answer": answers.append(value)
+    case "child": children.append(value)
+    case _: throw Unexpected(line: line)
+    }
+  }
+
+  struct Unexpected: Error, CustomStringConvertible {
+    let line: String
+    var description: String { "the application said: \(line)" }
+  }
+}
+
+extension JSONValue {
+  /// The last part of an error's name; nil where it is no error.
+  var errorName: String? {
+    guard case .string(let name)? = self["error"] else { return nil }
+    return name.split(separator: ".").last.map(String.init)
+  }
+}

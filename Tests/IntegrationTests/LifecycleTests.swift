@@ -1,0 +1,173 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §2: the rows of its table, with real processes.
+@Suite("§2: States and transitions")
+struct LifecycleTests {
+  private let id = "org.test.mail"
+
+  @Test("notRunning: launch to the foreground, didFinishLaunching, didBecomeActive: active")
+  func launchToForeground() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id)
+    let registration = try application.registered()
+    #expect(registration["launchReason"] == "user")
+    #expect(try application.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
+    let status = try daemon.application(id)
+    #expect(status.state == .active)
+    #expect(status.instance?.pid == Int(application.pid))
+    #expect(status.instance?.aware == true)
+    #expect(status.switcherPosition == 1)
+  }
+
+  @Test("notRunning: launch in the background, didFinishLaunching: background")
+  func launchInBackground() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try TestApplication(daemon, id, "background")
+    #expect(try application.registered()["state"] == "background")
+    #expect(try application.callbackKinds(1) == ["didFinishLaunching"])
+    try monitor.transition(id, to: .suspended)
+    #expect(try daemon.state(of: application.pid) == .stopped)
+    #expect(try daemon.application(id).switcherPosition == nil, "it has never been active")
+  }
+
+  @Test("active: interrupted, willResignActive: inactive. Interruption over, didBecomeActive")
+  func interrupted() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    try daemon.call(ControlInterface.Deactivate.self, .init(application: id))
+    #expect(try application.callbackKinds(1) == ["willResignActive"])
+    #expect(try daemon.application(id).state == .inactive)
+    try daemon.activate(id)
+    #expect(try application.callbackKinds(1) == ["didBecomeActive"])
+    #expect(try daemon.application(id).state == .active)
+  }
+
+  @Test(
+    """
+    active: sent away, willResignActive, didEnterBackground: background; nothing entitles it to \
+    run any longer: suspended, it is never told; activated: willEnterForeground, didBecomeActive
+    """)
+  func awayAndBack() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    try daemon.sendToBackground(id)
+    #expect(try application.callbackKinds(2) == ["willResignActive", "didEnterBackground"])
+    try monitor.transition(id, to: .suspended)
+    #expect(try daemon.state(of: application.pid) == .stopped)
+    try daemon.activate(id)
+    try monitor.transition(id, to: .active)
+    #expect(try application.callbackKinds(2) == ["willEnterForeground", "didBecomeActive"])
+    #expect(try daemon.state(of: application.pid) != .stopped)
+  }
+
+  @Test("inactive: sent away, didEnterBackground: background")
+  func inactiveAway() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    try daemon.call(ControlInterface.Deactivate.self, .init(application: id))
+    _ = try application.callbackKinds(3)
+    try daemon.sendToBackground(id)
+    #expect(try application.callbackKinds(1) == ["didEnterBackground"])
+  }
+
+  @Test(
+    """
+    One application is active per seat. Activating B while A is active sends A away; B never waits \
+    for A's acknowledgement. The order in which they were last active is kept
+    """)
+  func another() throws {
+    let daemon = try DaemonFixture()
+    let first = try TestApplication(daemon, "org.test.a", "manual")
+    try first.registered()
+    for kind in ["didFinishLaunching", "didBecomeActive"] {
+      let callback = try first.nextCallback()
+      #expect(callback.kind == kind)
+      _ = try first.acknowledge(callback.id)
+    }
+    let second = try TestApplication(daemon, "org.test.b")
+    try second.registered()
+    #expect(try second.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
+    #expect(try daemon.application("org.test.b").state == .active)
+    #expect(try first.nextCallback().kind == "willResignActive")
+    #expect(try daemon.application("org.test.a").state == .background)
+    let order = try daemon.applications().map { "\($0.application) \($0.switcherPosition ?? 0)" }
+    #expect(order == ["org.test.b 1", "org.test.a 2"])
+  }
+
+  @Test("background: terminated: willTerminate. suspended: killed without notice")
+  func terminated() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    try application.begin()
+    try daemon.sendToBackground(id)
+    _ = try application.callbackKinds(2)
+    #expect(try daemon.terminate(id).reason == .terminatedByOperator)
+    #expect(try application.callbackKinds(1) == ["willTerminate"])
+    #expect(try daemon.application(id).state == .notRunning)
+
+    let other = try TestApplication(daemon, id, "background")
+    try other.registered()
+    try monitor.transition(id, to: .suspended)
+    let end = try daemon.call(ControlInterface.Terminate.self, .init(application: id, byUser: true))
+    #expect(end.end.reason == .terminatedByUser)
+    #expect(try other.process.waitForExit() == .signaled(signal: SIGKILL))
+    #expect(try other.callbackKinds(1) == ["didFinishLaunching"])
+    #expect(try other.process.readLine() == nil, "nothing more was said to it")
+  }
+
+  @Test(
+    """
+    active: the machine does not support multitasking, or its manifest opts out, when it is sent \
+    away: willResignActive, willTerminate: notRunning
+    """)
+  func optedOut() throws {
+    let daemon = try DaemonFixture(.init(options: [("multitasking-supported", "false")]))
+    let monitor = try Monitor(daemon)
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    try daemon.sendToBackground(id)
+    #expect(try application.callbackKinds(2) == ["willResignActive", "willTerminate"])
+    #expect(try monitor.end(id) == "optedOut")
+    #expect(try daemon.application(id).state == .notRunning)
+  }
+
+  @Test("any: its leader exits: notRunning. Any other transition is refused, naming the state")
+  func refused() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let program = try daemon.shell("read line; exit 3")
+    try daemon.adopt(id, program, background: true, task: "work")
+    #expect(
+      throws: ControlInterface.Failure.invalidTransition(
+        application: id, state: .background, cause: "sendAway")
+    ) { try daemon.sendToBackground(id) }
+    #expect(
+      throws: ControlInterface.Failure.invalidTransition(
+        application: id, state: .background, cause: "interruption")
+    ) { try daemon.call(ControlInterface.Deactivate.self, .init(application: id)) }
+    #expect(try daemon.application(id).state == .background)
+    try program.writeLine("go")
+    try monitor.transition(id, to: .notRunning)
+    #expect(
+      throws: ControlInterface.Failure.self
+    ) { try daemon.terminate(id) }
+    #expect(throws: ControlInterface.Failure.notLaunchable(application: id)) {
+      try daemon.activate(id)
+    }
+  }
+}

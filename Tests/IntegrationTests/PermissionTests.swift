@@ -1,0 +1,86 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §16, with processes of another user.
+@Suite(
+  "§16: Who may do what",
+  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+struct PermissionTests {
+  private let nobody: UInt32 = 65534
+  private let roots = "org.test.roots"
+  private func control(_ method: String) -> String { "org.taskschedd.Control.\(method)" }
+
+  @Test(
+    """
+    Operators: root. A user's own applications may be operated by that user: another's are to it \
+    as if they did not exist
+    """)
+  func otherUser() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    try daemon.adopt(roots, program)
+    let other = try TestApplication(daemon, "org.test.nobodys", uid: nobody)
+    try other.registered()
+    _ = try other.callbackKinds(2)
+    let list = try other.call(control("ListApplications"))
+    guard case .array(let seen)? = list["parameters"]?["applications"] else {
+      throw TestApplication.Unexpected(line: "\(list)")
+    }
+    #expect(seen.map { $0["application"] } == ["org.test.nobodys"])
+    for method in ["GetApplication", "Activate", "SendToBackground", "Terminate"] {
+      let parameters: JSONValue = ["application": .string(roots)]
+      #expect(try other.call(control(method), parameters).errorName == "UnknownApplication")
+      let owned: JSONValue = ["application": .string(roots), "owner": 0]
+      #expect(try other.call(control(method), owned).errorName == "NotPermitted")
+    }
+    #expect(try other.call(control("Reload")).errorName == "NotPermitted")
+    #expect(try daemon.application(roots).state == .active, "each user has a seat of their own")
+    let own: JSONValue = ["application": "org.test.nobodys"]
+    #expect(try other.call(control("Deactivate"), own).errorName == nil)
+    #expect(try other.callbackKinds(1) == ["willResignActive"])
+    #expect(try daemon.application("org.test.nobodys").owner == 65534)
+  }
+
+  @Test("a user's process is not another user's to hand over; it is root's")
+  func adoption() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    let thief = try daemon.python(
+      """
+      import array, json, os, socket, sys
+      s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"])
+      call = {"method": "org.taskschedd.Control.Adopt",
+              "parameters": {"application": "org.test.stolen", "processFileDescriptor": 0}}
+      fd = os.pidfd_open(int(sys.argv[1]))
+      socket.send_fds(s, [json.dumps(call).encode() + b"\\0"], [fd])
+      print(json.loads(s.recv(4096).rstrip(b"\\0"))["error"], flush=True)
+      """, ["\(program.pid)"], uid: nobody)
+    #expect(try thief.nextLine() == "org.taskschedd.Control.NotPermitted")
+    #expect(try daemon.applications().isEmpty)
+    let users = try daemon.shell("read line", uid: nobody)
+    try daemon.adopt("org.test.users", users)
+    #expect(try daemon.application("org.test.users").owner == 65534)
+  }
+
+  @Test("An application speaks for itself: its own process, or one of its instance. Others are not")
+  func descendants() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, "org.test.mail")
+    try application.registered()
+    let answer = try application.callFromChild("BeginBackgroundTask", ["name": "childs"])
+    #expect(answer.errorName == nil)
+    #expect(try daemon.application("org.test.mail").instance?.tasks.map(\.name) == ["childs"])
+    let stranger = try TestApplication(daemon, "org.test.stranger", "silent")
+    #expect(try stranger.call("GetStatus").errorName == "NotRegistered")
+    #expect(try stranger.call("EndBackgroundTask", ["task": 1]).errorName == "NotRegistered")
+    try stranger.process.writeLine("stream org.test.mail")
+    #expect(try stranger.nextEvent().errorName == "AlreadyRunning")
+    try application.process.writeLine("stream org.test.other")
+    var errors: [String] = []
+    while errors.isEmpty { if let name = try application.nextEvent().errorName { errors = [name] } }
+    #expect(errors == ["WrongApplication"])
+  }
+}

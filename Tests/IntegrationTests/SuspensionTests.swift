@@ -1,0 +1,193 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §2: what suspended means, with real processes.
+@Suite("§2: Suspended means that no process of the instance runs one instruction")
+struct SuspensionTests {
+  private static let marker = "integration0tree"
+  private let kinds: Set<String> = [
+    "leader", "child", "grandchild", "orphan-group", "orphan-session", "orphan-marked",
+  ]
+
+  /// The members that Resources/process_tree.py has told of, by what they are.
+  private func members(_ tree: TestProcess, _ kinds: Set<String>) throws -> [String: Int32] {
+    var found: [String: Int32] = [:]
+    while found.count < kinds.count {
+      let words = try tree.nextLine().split(separator: " ").map(String.init)
+      found[words[2]] = try unwrap(Int32(words[1]))
+    }
+    #expect(Set(found.keys) == kinds)
+    return found
+  }
+
+  private func cpuTicks(_ daemon: DaemonFixture, _ pids: some Sequence<Int32>) throws -> [UInt64] {
+    try pids.map { try unwrap(try daemon.proc.stat($0)).cpuTicks }
+  }
+
+  /// No CPU time while suspended, and again some afterwards.
+  private func checkStandstill(
+    _ daemon: DaemonFixture, _ id: String, _ pids: [Int32], _ monitor: Monitor
+  ) throws {
+    let before = try cpuTicks(daemon, pids)
+    try beBusy(milliseconds: 200)
+    #expect(try cpuTicks(daemon, pids) == before)
+    try daemon.activate(id)
+    try monitor.transition(id, to: .active)
+    try waitUntil("each member uses CPU time again") {
+      try zip(cpuTicks(daemon, pids), before).allSatisfy { $0 > $1 }
+    }
+  }
+
+  @Test(
+    """
+    a busy program of many processes and threads uses no CPU time while suspended, and goes on \
+    when resumed: by signal
+    """)
+  func treeBySignal() throws {
+    let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"signal\"")]))
+    let tree = try daemon.python(Programs.resource("process_tree.py"), marker: Self.marker)
+    let members = try members(tree, kinds)
+    let monitor = try Monitor(daemon)
+    try daemon.adopt("org.test.tree", tree, marker: Self.marker)
+    try daemon.sendToBackground("org.test.tree")
+    try monitor.transition("org.test.tree", to: .suspended)
+    for (kind, pid) in members {
+      #expect(try daemon.state(of: pid) == .stopped, "\(kind)")
+      let threads = try unwrap(try daemon.proc.threadStates(pid))
+      #expect(threads.allSatisfy { $0.state == .stopped }, "\(kind)")
+    }
+    #expect(try daemon.proc.threads(members["leader"] ?? 0)?.count == 2)
+    try checkStandstill(daemon, "org.test.tree", members.values.sorted(), monitor)
+  }
+
+  @Test(
+    """
+    a busy program of many processes and threads uses no CPU time while suspended, and goes on \
+    when resumed: launched by a manifest, by the freezer of its own cgroup
+    """,
+    .enabled(
+      if: TestControlGroup.isPossible, Comment(rawValue: TestControlGroup.missing ?? "possible")),
+    arguments: ["auto", "freezer", "signal"])
+  func treeInCgroup(_ mechanism: String) throws {
+    let output = TemporaryDirectory()
+    output.write("tree.py", try Programs.resource("process_tree.py"))
+    let manifest = """
+      command = ["/bin/sh", "-c", \
+      "exec python3 -I -u \(output.file("tree.py")) > \(output.file("fifo"))"]
+      """
+    mkfifo(output.file("fifo"), 0o600)
+    let daemon = try DaemonFixture(
+      .init(
+        options: [("suspend-mechanism", "\"\(mechanism)\"")],
+        manifests: [("org.test.tree", manifest)]), ownGroup: true)
+    let reader = try daemon.shell("exec cat \(output.file("fifo"))")
+    let monitor = try Monitor(daemon)
+    let leader = try daemon.launch("org.test.tree")
+    let members = try members(reader, kinds)
+    #expect(members["leader"] == leader)
+    let group = try unwrap(try ControlGroup.of(leader, in: daemon.proc))
+    #expect(group != (try ControlGroup.of(daemon.process.pid, in: daemon.proc)))
+    try daemon.sendToBackground("org.test.tree")
+    try monitor.transition("org.test.tree", to: .suspended)
+    #expect(try group.isFrozen() == (mechanism != "signal"))
+    if mechanism == "signal" {
+      for pid in members.values { #expect(try daemon.state(of: pid) == .stopped) }
+    }
+    try checkStandstill(daemon, "org.test.tree", members.values.sorted(), monitor)
+    #expect(try !group.isFrozen())
+    #expect(try daemon.terminate("org.test.tree").reason == .terminatedByOperator)
+    try waitUntil("the whole cgroup has gone") { !group.exists }
+  }
+
+  @Test(
+    """
+    Resuming puts it back exactly where it was: a process that somebody else had stopped before \
+    stays stopped
+    """)
+  func stoppedBefore() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell(
+      "sh -c 'echo $$; kill -STOP $$; echo continued; exec sleep 1000' & echo $!; wait")
+    _ = try program.readLine()
+    let child = try program.nextPID()
+    try waitUntil("the child has stopped itself") { try daemon.state(of: child) == .stopped }
+    let monitor = try Monitor(daemon)
+    try daemon.adopt("org.test.job", program)
+    try daemon.sendToBackground("org.test.job")
+    try monitor.transition("org.test.job", to: .suspended)
+    #expect(try daemon.state(of: program.pid) == .stopped)
+    try daemon.activate("org.test.job")
+    try monitor.transition("org.test.job", to: .active)
+    try waitUntil("the leader runs") { try daemon.state(of: program.pid) == .sleeping }
+    #expect(try daemon.state(of: child) == .stopped)
+  }
+
+  @Test("a program that forks without end is stopped whole")
+  func forkStorm() throws {
+    let daemon = try DaemonFixture()
+    // Each generation lives for a moment and is an orphan at once; four of them run at any time.
+    let storm = try daemon.python(
+      """
+      import os, time
+      for _ in range(4):
+          if os.fork() == 0:
+              break
+      else:
+          os.write(1, b"started\\n")
+          while True: time.sleep(1000)
+      while True:
+          time.sleep(0.01)
+          if os.fork() != 0:
+              os._exit(0)
+      """, marker: "integration0storm")
+    #expect(try storm.readLine() == "started")
+    let monitor = try Monitor(daemon)
+    try daemon.adopt("org.test.storm", storm, marker: "integration0storm")
+    try daemon.sendToBackground("org.test.storm")
+    try monitor.transition("org.test.storm", to: .suspended)
+    let members = try storming(daemon)
+    #expect(members.contains(storm.pid))
+    for pid in members {
+      let state = try daemon.state(of: pid)
+      #expect(state == .stopped || state?.hasEnded == true, "process \(pid)")
+    }
+    try beBusy(milliseconds: 50)
+    #expect(try storming(daemon) == members)
+    try daemon.terminate("org.test.storm")
+    try monitor.end("org.test.storm")
+    try waitUntil("none is left") { try storming(daemon).isEmpty }
+  }
+
+  /// The processes of the storm, by the environment that they have inherited.
+  private func storming(_ daemon: DaemonFixture) throws -> Set<Int32> {
+    var found: Set<Int32> = []
+    for pid in try daemon.proc.pids() {
+      // Some system processes' environment is nobody's to read.
+      let marker = try? daemon.proc.environmentValue(pid, of: "TASKSCHEDD_INSTANCE")
+      if marker == "integration0storm", try daemon.state(of: pid)?.hasEnded == false {
+        found.insert(pid)
+      }
+    }
+    return found
+  }
+
+  @Test("a suspension that cannot complete is undone whole and reported")
+  func undone() throws {
+    // By the freezer, where it has no cgroup of its own.
+    let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"freezer\"")]))
+    let program = try daemon.shell("sleep 1000 & echo $!; wait")
+    let child = try program.nextPID()
+    let monitor = try Monitor(daemon)
+    try daemon.adopt("org.test.free", program)
+    try daemon.sendToBackground("org.test.free")
+    let failure = try monitor.next("the failure") { $0.kind == .suspensionFailed }
+    #expect(failure.application == "org.test.free")
+    #expect(failure.reason?.contains("no control group of its own") == true)
+    #expect(try daemon.state(of: program.pid) != .stopped)
+    #expect(try daemon.state(of: child) != .stopped)
+    #expect(try daemon.application("org.test.free").state == .background)
+  }
+}
