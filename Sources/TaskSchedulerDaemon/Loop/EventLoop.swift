@@ -152,6 +152,8 @@ struct PollEvents: OptionSet {
   static let output = PollEvents(rawValue: EPOLLOUT.rawValue)
   static let priority = PollEvents(rawValue: EPOLLPRI.rawValue)
   static let error = PollEvents(rawValue: EPOLLERR.rawValue)
+  /// The peer has shut down its sending half: what is there is all that comes.
+  static let inputEnd = PollEvents(rawValue: EPOLLRDHUP.rawValue)
   /// Both directions are shut down.
   static let hangUp = PollEvents(rawValue: EPOLLHUP.rawValue)
   /// Tells of a change only, not of what stays ready.

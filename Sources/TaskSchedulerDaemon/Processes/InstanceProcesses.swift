@@ -58,8 +58,9 @@ final class InstanceProcesses {
   private(set) var stopped: [StoppedProcess] = []
   private var stoppedIdentities: Set<ProcessIdentity> = []
   var isFrozen = false
-  /// Whether all its processes have been sent SIGKILL.
-  var isKilled = false
+  /// The killing of all its processes, under way (`isBeingKilled`) or done.
+  var killing: Killing?
+  var isBeingKilled = false
   /// Whether the instance is over.
   var isReleased = false
 

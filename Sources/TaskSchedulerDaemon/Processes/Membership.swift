@@ -15,24 +15,30 @@ final class Membership {
 
   let proc: ProcFS
   private let ownPID = getpid()
+  /// At the start; an end of one of them only makes the list shorter.
+  private let ownAncestors: [ProcessIdentity]
   private var byLeader: [Int32: InstanceProcesses] = [:]
   private var byMarker: [String: InstanceProcesses] = [:]
   private var byGroup: [String: InstanceProcesses] = [:]
 
-  init(proc: ProcFS) {
+  init(proc: ProcFS) throws(SystemError) {
     self.proc = proc
+    ownAncestors = try proc.ancestors(getpid())
   }
 
   func add(_ instance: InstanceProcesses) {
     byLeader[instance.leader.identity.pid] = instance
-    if let marker = instance.origin.marker { byMarker[marker] = instance }
+    // A marker is one instance's: who comes later with the same one goes without.
+    if let marker = instance.origin.marker, byMarker[marker] == nil { byMarker[marker] = instance }
     if let group = instance.origin.group { byGroup[group.path] = instance }
   }
 
   func remove(_ instance: InstanceProcesses) {
     let pid = instance.leader.identity.pid
     if byLeader[pid] === instance { byLeader[pid] = nil }
-    if let marker = instance.origin.marker { byMarker[marker] = nil }
+    if let marker = instance.origin.marker, byMarker[marker] === instance {
+      byMarker[marker] = nil
+    }
     if let group = instance.origin.group { byGroup[group.path] = nil }
   }
 
@@ -92,10 +98,8 @@ final class Membership {
 
   /// Whether the process is one that no application may be led by: ourselves and those we descend
   /// from, whose stop would stop us.
-  func isOurs(_ pid: Int32) throws(SystemError) -> Bool {
-    if pid == ownPID || pid <= 1 { return true }
-    let ancestors = try proc.ancestors(ownPID)
-    return ancestors.contains { $0.pid == pid }
+  func isOurs(_ process: ProcessIdentity) -> Bool {
+    process.pid == ownPID || process.pid <= 1 || ownAncestors.contains(process)
   }
 
   // MARK: From instance to processes
@@ -159,11 +163,14 @@ final class Membership {
       for member in instance.stopped { roots[member.process.identity.pid] = instance }
     }
     let wanted = Set(instances.map(\.id))
+    // Nobody is older than the leader that they descend from.
+    let markedFrom = byMarker.values.map(\.leader.identity.startTime).min() ?? .max
     var sweep = Sweep()
     for round in 0...Self.relistsMax {
       let listed = try table.look(proc)
       for stat in listed.fresh where stat.pid != ownPID && !stat.hasEnded {
-        guard let owner = try owner(of: stat, table, roots), wanted.contains(owner.id) else {
+        guard let owner = try owner(of: stat, table, roots, markedFrom: markedFrom),
+          wanted.contains(owner.id) else {
           continue
         }
         sweep.members[owner.id, default: []].append(stat)
@@ -180,7 +187,8 @@ final class Membership {
   }
 
   private func owner(
-    of stat: ProcessStat, _ table: ProcessTable, _ roots: [Int32: InstanceProcesses]
+    of stat: ProcessStat, _ table: ProcessTable, _ roots: [Int32: InstanceProcesses],
+    markedFrom: UInt64
   ) throws(SystemError) -> InstanceProcesses? {
     var next: ProcessStat? = stat
     var steps = 0
@@ -193,7 +201,8 @@ final class Membership {
     if let led = byLeader[stat.processGroup], led.leadsGroup, isHeirOf(led, stat, table) {
       return led
     }
-    guard let marked = try markedInstance(of: stat.pid, uid: nil),
+    guard stat.startTime >= markedFrom,
+      let marked = try markedInstance(of: stat.pid, uid: nil),
       stat.startTime >= marked.leader.identity.startTime
     else { return nil }
     return marked

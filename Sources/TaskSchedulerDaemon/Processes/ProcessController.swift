@@ -12,6 +12,8 @@ final class ProcessController {
   private let loop: EventLoop
   private let report: (Event) -> Void
   private var instances: [InstanceID: InstanceProcesses] = [:]
+  /// Those that are over, and whose processes are still being killed.
+  private var departing: [InstanceID: InstanceProcesses] = [:]
   private var sweeper: Sweeper?
   private var graveyard: Graveyard?
   var options: DaemonOptions
@@ -24,9 +26,9 @@ final class ProcessController {
     self.loop = loop
     self.options = options
     self.report = report
-    membership = Membership(proc: proc)
+    membership = try Membership(proc: proc)
     sweeper = try Sweeper(membership: membership, loop: loop) { [weak self] in
-      self?.instances[$0]
+      self?.instances[$0] ?? self?.departing[$0]
     }
     graveyard = Graveyard(loop: loop)
   }
@@ -137,10 +139,7 @@ final class ProcessController {
   func kill(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     instance.suspension = nil
-    attempt(instance) { () throws(SystemError) in
-      try killAll(of: instance)
-      instance.isKilled = true
-    }
+    kill(instance)
   }
 
   /// The instance is over. What is left of its processes is killed where the daemon ended or
@@ -151,52 +150,42 @@ final class ProcessController {
     instance.suspension = nil
     instance.exitSource = nil
     let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
-    // Whoever was killed before left nobody: none could fork any more.
-    if !instance.isKilled, killing || (instance.origin.isLaunched && hasEnded) {
-      attempt(instance) { () throws(SystemError) in
-        try killAll(of: instance)
-      }
+    if killing || (instance.origin.isLaunched && hasEnded), instance.killing == nil {
+      kill(instance)
     }
-    letRun(instance)
-    membership.remove(instance)
-    if hasEnded, let group = instance.origin.group { graveyard?.bury(group) }
+    if instance.isBeingKilled { departing[id] = instance } else { forget(instance) }
   }
 
-  /// Stops all first, so that nobody escapes by forking, then kills them.
-  private func killAll(of instance: InstanceProcesses) throws(SystemError) {
+  private func forget(_ instance: InstanceProcesses) {
+    letRun(instance)
+    membership.remove(instance)
+    if let group = instance.origin.group, (try? group.isPopulated()) != nil {
+      graveyard?.bury(group)
+    }
+  }
+
+  private func kill(_ instance: InstanceProcesses) {
     if let group = instance.origin.group, group.exists {
-      try group.kill()
-      return
+      return attempt(instance) { () throws(SystemError) in try group.kill() }
     }
-    var victims: [ProcessHandle] = instance.stopped.map(\.process)
-    var seen = Set(victims.map(\.identity))
-    var hasSwept = false
-    var isWhole = false
-    let limit = BootClock.after(options.suspendTimeout)
-    while !isWhole, BootClock.now() < limit {
-      var found = try membership.tree(instance)
-      if found.allSatisfy({ seen.contains($0.identity) }) {
-        if hasSwept {
-          isWhole = true
-          continue
-        }
-        let sweep = try membership.sweep([instance])
-        hasSwept = sweep.isWhole
-        found = sweep.members[instance.id] ?? []
-      }
-      for stat in found where seen.insert(stat.identity).inserted {
-        guard let process = try instance.handle(of: stat.identity, in: proc) else { continue }
-        _ = try process.pidfd.send(signal: SIGSTOP)
-        victims.append(process)
-        hasSwept = false
-      }
+    guard let sweeper else { preconditionFailure("the sweeper lives as long as its owner") }
+    let killing = Killing(
+      instance, membership: membership, sweeper: sweeper, timeout: options.suspendTimeout
+    ) { [weak self, unowned instance] problem in
+      self?.killingEnded(instance, problem)
     }
-    for victim in victims {
-      _ = try victim.pidfd.send(signal: SIGKILL)
+    instance.killing = killing
+    instance.isBeingKilled = true
+    killing.begin()
+  }
+
+  private func killingEnded(_ instance: InstanceProcesses, _ problem: String?) {
+    instance.isBeingKilled = false
+    if let problem {
+      instance.killing = nil
+      report(.signalFailed(instance.id, reason: problem))
     }
-    if !isWhole {
-      report(.signalFailed(instance.id, reason: "it makes new processes faster than they end"))
-    }
+    if departing.removeValue(forKey: instance.id) != nil { forget(instance) }
   }
 
   /// Whether a debugger traces any process of the instance.

@@ -106,6 +106,10 @@ private struct GrowingPause {
 /// the parent of a stop: others must look again, which is done with growing pauses, and only while
 /// some process has not arrived.
 final class SignalSuspension: Suspension {
+  /// How often the tree of processes is walked at a time: one that grows faster than it is stopped
+  /// must not keep the daemon from others.
+  private static let walksMax = 16
+
   private unowned let instance: InstanceProcesses
   private let membership: Membership
   private let sweeper: Sweeper
@@ -131,14 +135,14 @@ final class SignalSuspension: Suspension {
   }
 
   func begin() throws(SystemError) {
-    try stopTree()
+    _ = try stopTree()
     timer.set(BootClock.now())
   }
 
   private func advance() {
     do throws(SystemError) {
-      try stopTree()
-      if let running = try firstRunning() {
+      let isWhole = try stopTree()
+      if let running = try isWhole ? firstRunning() : instance.leader.identity.pid {
         guard BootClock.now() < limit else {
           return finish(
             .failed(reason: "process \(running) did not stop within \(TimeSpan.format(timeout))"))
@@ -158,7 +162,7 @@ final class SignalSuspension: Suspension {
   private func swept(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
     do throws(SystemError) {
       let (members, isWhole) = try found.get()
-      if try !stop(members), isWhole { return finish(.completed) }
+      if try !instance.stop(members, membership.proc), isWhole { return finish(.completed) }
       guard BootClock.now() < limit else {
         return finish(
           .failed(reason: "it made new processes for \(TimeSpan.format(timeout)) on end"))
@@ -169,21 +173,12 @@ final class SignalSuspension: Suspension {
     }
   }
 
-  private func stopTree() throws(SystemError) {
-    while try stop(membership.tree(instance)) {}
-  }
-
-  /// Sends SIGSTOP to those that were not sent it before. Returns whether there were any.
-  private func stop(_ found: [ProcessStat]) throws(SystemError) -> Bool {
-    var foundNew = false
-    for stat in found where !instance.hasStopped(stat.identity) {
-      guard let process = try instance.handle(of: stat.identity, in: membership.proc),
-        try process.pidfd.sendTolerant(SIGSTOP, to: stat)
-      else { continue }
-      instance.noteStopped(process, wasStopped: stat.state == .stopped)
-      foundNew = true
+  /// Returns whether a last walk found nobody new.
+  private func stopTree() throws(SystemError) -> Bool {
+    for _ in 0..<Self.walksMax {
+      if try !instance.stop(membership.tree(instance), membership.proc) { return true }
     }
-    return foundNew
+    return false
   }
 
   /// A member of which some thread may still run an instruction.
@@ -203,6 +198,19 @@ final class SignalSuspension: Suspension {
 }
 
 extension InstanceProcesses {
+  /// Sends SIGSTOP to those that were not sent it before. Returns whether there were any.
+  func stop(_ found: [ProcessStat], _ proc: ProcFS) throws(SystemError) -> Bool {
+    var foundNew = false
+    for stat in found where !hasStopped(stat.identity) {
+      guard let process = try handle(of: stat.identity, in: proc),
+        try process.pidfd.sendTolerant(SIGSTOP, to: stat)
+      else { continue }
+      noteStopped(process, wasStopped: stat.state == .stopped)
+      foundNew = true
+    }
+    return foundNew
+  }
+
   /// Takes hold of a member; nil where it has ended.
   func handle(
     of process: ProcessIdentity, in proc: ProcFS

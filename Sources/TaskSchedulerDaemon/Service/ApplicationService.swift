@@ -94,7 +94,7 @@ final class ApplicationService {
       return post(.openStream(request, instance.id, named: id))
     }
     let process = try self.process(of: connection)
-    guard try !membership.isOurs(process.identity.pid) else {
+    guard !membership.isOurs(process.identity) else {
       throw StandardFailure.permissionDenied
     }
     let uid = connection.peer.uid

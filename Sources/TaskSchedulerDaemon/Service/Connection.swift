@@ -62,7 +62,8 @@ final class Connection {
   /// What the kernel has not taken yet, from `sent` on.
   private var output: [UInt8] = []
   private var sent = 0
-  private var waitingFor: PollEvents = .input
+  private var waitingFor = Connection.reading
+  private static let reading: PollEvents = [.input, .inputEnd]
   private(set) var isOpen = true
   /// Calls answered without returning to the loop, so that nobody keeps others waiting.
   private static let callsAtOnceMax = 16
@@ -75,7 +76,7 @@ final class Connection {
     self.peer = peer
     self.owner = owner
     wire = ServerConnection(service: service)
-    source = try loop.watch(self.descriptor.rawValue, for: [.input, .onChange]) {
+    source = try loop.watch(self.descriptor.rawValue, for: [Self.reading, .onChange]) {
       [unowned self] events in ready(events)
     }
   }
@@ -96,9 +97,10 @@ final class Connection {
     if isOpen, events.contains(.hangUp), wire.isBusy || !output.isEmpty {
       return close(reason: nil)
     }
-    let isWaiting = read(toItsEnd: events.contains(.hangUp))
+    let isAtEnd = !events.isDisjoint(with: [.hangUp, .inputEnd])
+    let isWaiting = read(toItsEnd: isAtEnd)
     // Nothing more can come: an unfinished message stays one.
-    if isOpen, isWaiting, events.contains(.hangUp) { close(reason: nil) }
+    if isOpen, isWaiting, isAtEnd { close(reason: nil) }
   }
 
   /// Takes what has been seen to be there; `toItsEnd`, looks for more until there is none.
@@ -128,7 +130,7 @@ final class Connection {
       }
     }
     // There may be more, of which the loop has told already: it is asked to tell again.
-    if isOpen { source?.wait(for: [waitingFor, .onChange]) }
+    if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     return false
   }
 
@@ -151,10 +153,10 @@ final class Connection {
   /// would cost a look at all. A change of what is waited for is told anew if it is there already.
   private func wait() {
     guard isOpen else { return }
-    let next: PollEvents = !output.isEmpty ? .output : wire.isBusy ? [] : .input
+    let next: PollEvents = !output.isEmpty ? .output : wire.isBusy ? [] : Self.reading
     guard next != waitingFor else { return }
     waitingFor = next
-    source?.wait(for: [next, .onChange])
+    source?.wait(for: next.union(.onChange))
   }
 
   // MARK: Out

@@ -174,7 +174,7 @@ final class ControlService {
     guard isOperator(peer) || (uids.real == peer.uid && uids.effective == peer.uid) else {
       throw Interface.Failure.notPermitted(application: nil)
     }
-    if try membership.isOurs(pid) {
+    if membership.isOurs(process.identity) {
       throw Interface.Failure.invalidProcess(
         pid: Int(pid), reason: "the daemon itself descends from it")
     }
