@@ -64,7 +64,7 @@ enum ApplicationTable {
 
   /// What is left of the background time.
   static func remaining(_ application: ControlInterface.Application) -> String {
-    guard let instance = application.instance else { return "-" }
+    guard let instance = application.instance, application.state != .suspended else { return "-" }
     return instance.backgroundTimeRemainingUSec.map(TimeSpan.text(usec:)) ?? "unlimited"
   }
 

@@ -15,7 +15,7 @@ enum StatusText {
     if let instance = application.instance { add(instance, of: application, context, to: &lines) }
     let owner = context.userName(application.owner)
     lines.add("Owner", "\(PrintableText.of(owner)) (uid \(application.owner))")
-    lines.add("Seat", PrintableText.of(application.seat))
+    if !application.seat.isEmpty { lines.add("Seat", PrintableText.of(application.seat)) }
     let modes = application.backgroundModes.map(PrintableText.of).joined(separator: ", ")
     lines.add("Modes", modes.isEmpty ? "none declared" : modes)
     if !application.multitasking {
@@ -37,8 +37,10 @@ enum StatusText {
     if let ending = instance.ending { lines.add("Ending", "it \(ending.words())") }
     let entitlement = ApplicationTable.entitlement(application)
     lines.add("Entitled by", entitlement == "-" ? "nothing" : entitlement)
-    let remaining = instance.backgroundTimeRemainingUSec.map(TimeSpan.text(usec:))
-    lines.add("Remaining", remaining.map { "\($0) of background time" } ?? "unlimited time")
+    if application.state != .suspended {
+      let remaining = instance.backgroundTimeRemainingUSec.map(TimeSpan.text(usec:))
+      lines.add("Remaining", remaining.map { "\($0) of background time" } ?? "unlimited time")
+    }
     let awareness = instance.aware ? "has opened its event stream" : "unaware: gets no callbacks"
     lines.add("Process", "pid \(instance.pid), \(awareness)")
     let started = context.clock.moment(ofBoot: instance.startedAtUSec)
