@@ -34,6 +34,12 @@ public struct Policy: Hashable, Sendable, Codable {
   /// whether it has left (the kernel does not tell). Source: this project.
   public var tracerCheckInterval: Duration = .seconds(1)
 
+  /// `WakeTolerance`: a limit that passed longer ago than this when the scheduler gets to it has
+  /// passed while the machine slept, and the application with it: it gets the time anew that it has
+  /// to answer (a callback's limit, the lead before the end of its background time). Source:
+  /// this project; far above any delay of a machine that is awake.
+  public var wakeTolerance: Duration = .seconds(2)
+
   /// `MaxTasksPerApplication`: background tasks outstanding at a time. Source: contract §4.
   public var tasksPerApplicationMax = 1024
 
@@ -59,7 +65,7 @@ public struct Policy: Hashable, Sendable, Codable {
       ("CallbackTimeout", callbackTimeout), ("TerminateTimeout", terminateTimeout),
       ("BackgroundTime", backgroundTime), ("LaunchTime", launchTime),
       ("SuspendRetryInterval", suspendRetryInterval),
-      ("TracerCheckInterval", tracerCheckInterval),
+      ("TracerCheckInterval", tracerCheckInterval), ("WakeTolerance", wakeTolerance),
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),

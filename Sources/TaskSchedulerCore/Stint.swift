@@ -33,6 +33,11 @@ struct Stint: Hashable, Sendable {
     warnedAt = now
   }
 
+  /// Whoever was warned, and then slept with the machine, has the whole lead again.
+  mutating func restartLead(at now: Instant) {
+    if warnedAt != nil { warnedAt = now }
+  }
+
   /// Notes that the limit has passed: it is due once. Whatever else entitles the instance goes on.
   mutating func endIfOver(_ policy: Policy, at now: Instant) {
     isOver = limit(policy) <= now

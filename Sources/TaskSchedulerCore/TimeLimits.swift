@@ -55,8 +55,23 @@ extension Instance {
     }
   }
 
+  /// The machine slept past a limit, and the application could do nothing meanwhile: what it has to
+  /// answer it may answer now. Its background time is over all the same, after the lead.
+  private mutating func forgiveSleep(in turn: inout Turn) {
+    callbacks.restartLimit(at: turn.instant)
+    stint?.restartLead(at: turn.instant)
+    if launchEnds != nil { launchEnds = turn.instant.advanced(by: turn.policy.launchTime) }
+    if case .signalled = termination?.phase {
+      termination?.phase = .signalled(
+        killAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
+    }
+  }
+
   private mutating func enforceLimits(in turn: inout Turn) {
     let now = turn.instant
+    if let due = limits(turn.policy).min(), due.advanced(by: turn.policy.wakeTolerance) < now {
+      forgiveSleep(in: &turn)
+    }
     if let termination {
       return enforceTermination(termination.phase, in: &turn)
     }

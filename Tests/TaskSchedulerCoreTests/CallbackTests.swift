@@ -237,7 +237,7 @@ struct DebuggerTests {
     var world = World()
     world.tracerChecking = .never
     let id = world.register(mail)
-    world.advance(by: .seconds(60))
+    world.advance(by: .seconds(7))
     #expect(world.effects.filter { $0 == .checkTracer(id) }.count == 1, "asked once")
     #expect(world.state(id) == .active)
     world.feed(.tracerChecked(id, isTraced: false))

@@ -24,6 +24,7 @@ struct ConfigurationLoadTests {
       "policy.ExpirationLead": ("\"10s\"", "10s"), "policy.LaunchTime": ("\"11s\"", "11s"),
       "policy.SuspendRetryInterval": ("\"12s\"", "12s"),
       "policy.TracerCheckInterval": ("\"13s\"", "13s"),
+      "policy.WakeTolerance": ("\"18s\"", "18s"),
       "policy.MaxTasksPerApplication": ("14", "14"),
       "policy.MaxApplicationsPerUser": ("15", "15"), "policy.MaxQueuedCallbacks": ("16", "16"),
       "policy.MaxEndedApplications": ("17", "17"), "policy.MaxConnectionsPerUser": ("18", "18"),

@@ -98,6 +98,10 @@ extension SettingDescription {
       .milliseconds(10) ... .seconds(60),
       "While a debugger holds an application's limits, how often it is looked whether it has "
         + "left."),
+    .timeSpan(
+      .policy, "WakeTolerance", \.policy.wakeTolerance, .milliseconds(10) ... .seconds(3600),
+      "A limit that passed longer ago than this has passed while the machine slept: the "
+        + "application gets the time anew that it has to answer."),
     .count(
       "MaxTasksPerApplication", \.policy.tasksPerApplicationMax, 1...1_000_000,
       "How many background tasks an application may have outstanding."),

@@ -1,0 +1,57 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+/// The machine sleeps, and the applications with it: a limit that passes meanwhile finds them
+/// without a chance to have met it.
+@Suite("limits that pass while the machine sleeps")
+struct SleepTests {
+  @Test("a callback that was delivered before the sleep may be acknowledged after it")
+  func callback() {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.ask { .deactivate($0, mail) }
+    world.advance(by: .seconds(1))
+    world.sleep(for: .seconds(3600))
+    #expect(world.ends(of: mail).isEmpty)
+    world.advance(by: .seconds(6) - nanosecond)
+    #expect(world.ends(of: mail).isEmpty, "the limit runs anew from the wake")
+    world.acknowledgeAll(id)
+    world.advance(by: .seconds(60))
+    #expect(world.state(id) == .inactive)
+  }
+
+  @Test("who does not acknowledge after the wake either is killed, reason callbackTimeout")
+  func unacknowledged() {
+    var world = World()
+    _ = world.make(mail, .active)
+    world.ask { .deactivate($0, mail) }
+    world.sleep(for: .seconds(3600))
+    world.advance(by: .seconds(6))
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+  }
+
+  @Test("warned before the sleep, over during it: the whole lead again")
+  func lead() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(596))
+    #expect(world.expired(id) == [TaskID(1)])
+    world.sleep(for: .seconds(3600))
+    #expect(world.status(id)?.timeRemaining == .seconds(5))
+    world.advance(by: .seconds(5) - nanosecond)
+    #expect(world.ends(of: mail).isEmpty)
+    world.advance(by: nanosecond)
+    #expect(world.ends(of: mail) == [.backgroundTimeExpired])
+    #expect(world.expired(id) == [TaskID(1)], "the handler is called once")
+  }
+
+  @Test("late by no more than WakeTolerance is the machine's own delay: enforced")
+  func tolerance() {
+    var world = World()
+    _ = world.make(mail, .active)
+    world.ask { .deactivate($0, mail) }
+    world.sleep(for: .seconds(6) + world.scheduler.policy.wakeTolerance)
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+  }
+}
