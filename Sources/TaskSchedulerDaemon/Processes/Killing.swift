@@ -17,6 +17,8 @@ final class Killing {
   private let sweeper: Sweeper
   private let limit: UInt64
   private let timeout: Duration
+  /// What went wrong with some of them, in the last look.
+  private var failure: SystemError?
   /// Called once, with what went wrong.
   private let finish: (String?) -> Void
 
@@ -34,13 +36,15 @@ final class Killing {
 
   /// Kills all that can be found at once. Called once, when its owner keeps it.
   func begin() {
-    attempt { () throws(SystemError) in
+    do throws(SystemError) {
       for _ in 0..<Self.walksMax {
-        if try !instance.stop(membership.tree(instance), membership.proc) { break }
+        if try !stop(membership.tree(instance)) { break }
       }
-      try killStopped()
-      sweep()
+    } catch {
+      failure = error
     }
+    killStopped()
+    sweep()
   }
 
   private func sweep() {
@@ -48,27 +52,38 @@ final class Killing {
   }
 
   private func swept(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
-    attempt { () throws(SystemError) in
-      let (members, isWhole) = try found.get()
-      let foundNew = try instance.stop(members, membership.proc)
-      try killStopped()
-      if !foundNew, isWhole { return finish(nil) }
-      guard BootClock.now() < limit else {
-        return finish("it made new processes for \(TimeSpan.format(timeout)) on end")
-      }
-      sweep()
-    }
-  }
-
-  private func killStopped() throws(SystemError) {
-    for member in instance.stopped { _ = try member.process.pidfd.send(signal: SIGKILL) }
-  }
-
-  private func attempt(_ body: () throws(SystemError) -> Void) {
+    failure = nil
+    let isOver: Bool
     do throws(SystemError) {
-      try body()
+      let (members, isWhole) = try found.get()
+      isOver = !stop(members) && isWhole
     } catch {
-      finish(String(describing: error))
+      failure = error
+      isOver = true
+    }
+    killStopped()
+    if isOver { return finish(failure.map { String(describing: $0) }) }
+    guard BootClock.now() < limit else {
+      return finish("it made new processes for \(TimeSpan.format(timeout)) on end")
+    }
+    sweep()
+  }
+
+  /// That one cannot be stopped or killed (another user's, no descriptor to hold it by) saves none
+  /// of the others.
+  private func stop(_ found: [ProcessStat]) -> Bool {
+    let (foundNew, refused) = instance.stopAllPossible(found, membership.proc)
+    failure = failure ?? refused
+    return foundNew
+  }
+
+  private func killStopped() {
+    for process in [instance.leader] + instance.stopped.map(\.process) {
+      do throws(SystemError) {
+        _ = try process.pidfd.send(signal: SIGKILL)
+      } catch {
+        failure = failure ?? error
+      }
     }
   }
 }

@@ -53,6 +53,11 @@ final class FreezerSuspension: Suspension {
     }
   }
 
+  deinit {
+    // Before the descriptor that it watches.
+    source = nil
+  }
+
   func begin() throws(SystemError) {
     try group.freeze()
     timer.set(BootClock.now())
@@ -200,15 +205,30 @@ final class SignalSuspension: Suspension {
 extension InstanceProcesses {
   /// Sends SIGSTOP to those that were not sent it before. Returns whether there were any.
   func stop(_ found: [ProcessStat], _ proc: ProcFS) throws(SystemError) -> Bool {
-    var foundNew = false
-    for stat in found where !hasStopped(stat.identity) {
-      guard let process = try handle(of: stat.identity, in: proc),
-        try process.pidfd.sendTolerant(SIGSTOP, to: stat)
-      else { continue }
-      noteStopped(process, wasStopped: stat.state == .stopped)
-      foundNew = true
-    }
+    let (foundNew, failure) = stopAllPossible(found, proc)
+    if let failure { throw failure }
     return foundNew
+  }
+
+  /// Sends SIGSTOP to those that were not sent it before. Returns whether there were any, and why
+  /// the first was not sent it to whom it could not be sent.
+  func stopAllPossible(
+    _ found: [ProcessStat], _ proc: ProcFS
+  ) -> (foundNew: Bool, failure: SystemError?) {
+    var foundNew = false
+    var failure: SystemError?
+    for stat in found where !hasStopped(stat.identity) {
+      do throws(SystemError) {
+        guard let process = try handle(of: stat.identity, in: proc),
+          try process.pidfd.sendTolerant(SIGSTOP, to: stat)
+        else { continue }
+        noteStopped(process, wasStopped: stat.state == .stopped)
+        foundNew = true
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    return (foundNew, failure)
   }
 
   /// Takes hold of a member; nil where it has ended.
