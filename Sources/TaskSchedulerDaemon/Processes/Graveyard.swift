@@ -13,6 +13,11 @@ final class Graveyard {
     init(_ watch: consuming FileDescriptor) {
       self.watch = watch
     }
+
+    deinit {
+      // Before the descriptor that it watches.
+      source = nil
+    }
   }
 
   init(loop: EventLoop) {
