@@ -93,6 +93,7 @@ public final class Daemon {
       daemon: self, post: post)
     server.onClosed = { [unowned self] connection in
       monitors.remove(connection)
+      requests.forget(connection)
       if let id = streams.closed(connection) { self.post(.streamClosed(id)) }
     }
     self.processes = processes

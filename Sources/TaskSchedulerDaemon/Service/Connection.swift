@@ -1,4 +1,5 @@
 import LinuxSystem
+import TaskSchedulerCore
 import TaskSchedulerWire
 
 /// Who speaks on a connection, as the kernel recorded it when it was made; never what it says.
@@ -54,6 +55,8 @@ final class Connection {
 
   let peer: Peer
   var role = Role.calls
+  /// The last call that the policy was asked to answer.
+  var request: RequestID?
   private let descriptor: FileDescriptor
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
@@ -62,6 +65,8 @@ final class Connection {
   /// What the kernel has not taken yet, from `sent` on.
   private var output: [UInt8] = []
   private var sent = 0
+  /// How far `output` belongs to a single answer, which may be of any length.
+  private var answerEnd = 0
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
   private(set) var isOpen = true
@@ -166,7 +171,7 @@ final class Connection {
   /// Whoever has not read what came before is disconnected. A single answer may be of any length.
   func reply(_ parameters: some Encodable, continues: Bool = false) {
     guard isOpen, wire.isBusy else { return }
-    let waiting = output.count - sent
+    let waiting = output.count - max(sent, answerEnd)
     guard waiting <= owner.queuedBytesMax else {
       return close(reason: "it does not read: \(waiting) bytes wait for it")
     }
@@ -179,6 +184,7 @@ final class Connection {
   func replySnapshot(_ replies: some Sequence<some Encodable>) {
     guard isOpen, wire.isBusy else { return }
     for reply in replies { wire.reply(reply, continues: true, output: &output) }
+    answerEnd = output.count
     flush()
   }
 
@@ -202,6 +208,7 @@ final class Connection {
       case .success(.bytes(let count)):
         sent += count
       case .success(.wouldBlock):
+        dropSent()
         return wait()
       case .success(.closed):
         return close(reason: nil)
@@ -210,6 +217,16 @@ final class Connection {
       }
     }
     output.removeAll(keepingCapacity: output.capacity <= 512)
+    sent = 0
+    answerEnd = 0
+  }
+
+  /// Whoever always leaves a little unread must not make it grow for ever. Bytes are moved less
+  /// often than they are sent.
+  private func dropSent() {
+    guard sent >= 1 << 16, sent >= output.count / 2 else { return }
+    output.removeSubrange(..<sent)
+    answerEnd = max(0, answerEnd - sent)
     sent = 0
   }
 

@@ -24,7 +24,13 @@ final class Requests {
     numberLast += 1
     let id = RequestID(numberLast)
     waiting[id] = Waiting(connection: connection, method: method, application: application)
+    connection.request = id
     return id
+  }
+
+  /// Nobody waits for the answer any more: the connection's descriptor is not kept for it.
+  func forget(_ connection: Connection) {
+    if let id = connection.request { waiting[id] = nil }
   }
 
   /// Whose call it is.
