@@ -54,8 +54,12 @@ final class Membership {
       if let found = ledBy(ancestor) { return found }
     }
     if let stat = try proc.stat(process.pid), stat.identity == process {
-      if let found = byLeader[stat.session], found.leadsSession, found.uid == uid { return found }
-      if let found = byLeader[stat.processGroup], found.leadsGroup, found.uid == uid {
+      if let found = byLeader[stat.session], found.leadsSession, found.uid == uid,
+        isHeirOf(found, stat, holder: try proc.identity(stat.session)) {
+        return found
+      }
+      if let found = byLeader[stat.processGroup], found.leadsGroup, found.uid == uid,
+        isHeirOf(found, stat, holder: try proc.identity(stat.processGroup)) {
         return found
       }
     }
@@ -197,8 +201,12 @@ final class Membership {
       next = table.byPID[current.parent]
       steps += 1
     }
-    if let led = byLeader[stat.session], led.leadsSession, isHeirOf(led, stat, table) { return led }
-    if let led = byLeader[stat.processGroup], led.leadsGroup, isHeirOf(led, stat, table) {
+    if let led = byLeader[stat.session], led.leadsSession,
+      isHeirOf(led, stat, holder: table.byPID[stat.session]?.identity) {
+      return led
+    }
+    if let led = byLeader[stat.processGroup], led.leadsGroup,
+      isHeirOf(led, stat, holder: table.byPID[stat.processGroup]?.identity) {
       return led
     }
     guard stat.startTime >= markedFrom,
@@ -210,12 +218,13 @@ final class Membership {
 
   /// The numbers of sessions and process groups are pids and live as long as their last member; a
   /// process that has the leader's pid and is not the leader shows that they have been reused.
+  ///
+  /// - Parameter holder: the process that has the leader's pid now; nil where there is none.
   private func isHeirOf(
-    _ instance: InstanceProcesses, _ stat: ProcessStat, _ table: ProcessTable
+    _ instance: InstanceProcesses, _ stat: ProcessStat, holder: ProcessIdentity?
   ) -> Bool {
     let leader = instance.leader.identity
-    guard stat.startTime >= leader.startTime else { return false }
-    return table.byPID[leader.pid].map { $0.identity == leader } ?? true
+    return stat.startTime >= leader.startTime && (holder == nil || holder == leader)
   }
 }
 
