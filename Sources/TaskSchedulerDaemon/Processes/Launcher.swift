@@ -72,16 +72,19 @@ final class Launcher {
   ) throws -> Launched {
     var origin = InstanceProcesses.Origin(
       marker: marker, mechanism: manifest.suspendMechanism, isLaunched: true)
+    let process: ProcessHandle
     do {
       origin.group = try placed(child.pid, manifest.id, id)
+      // Before it runs: a program that nobody holds could be neither suspended nor ended.
+      process = try ProcessHandle(child.pidfd.duplicate(), in: proc)
     } catch {
       child.abandon()
+      try? origin.group?.remove()
       throw error
     }
     do {
-      let pidfd = try child.releaseAndWaitForExec()
-      return Launched(
-        process: try ProcessHandle(pidfd, in: proc), uid: user.uid, origin: origin)
+      _ = try child.releaseAndWaitForExec()
+      return Launched(process: process, uid: user.uid, origin: origin)
     } catch {
       try? origin.group?.remove()
       throw error

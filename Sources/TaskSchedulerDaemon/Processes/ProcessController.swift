@@ -37,7 +37,24 @@ final class ProcessController {
   subscript(id: InstanceID) -> InstanceProcesses? { instances[id] }
 
   /// Takes a leader under management. Its end is seen from here on, also if it has come already.
+  ///
+  /// What the daemon launched and cannot watch is killed: nobody would end it.
   func manage(
+    _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32,
+    origin: InstanceProcesses.Origin
+  ) throws(SystemError) {
+    do throws(SystemError) {
+      try watch(id, of: application, leader: leader, uid: uid, origin: origin)
+    } catch {
+      if origin.isLaunched {
+        _ = try? leader.pidfd.send(signal: SIGKILL)
+        try? origin.group?.kill()
+      }
+      throw error
+    }
+  }
+
+  private func watch(
     _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32,
     origin: InstanceProcesses.Origin
   ) throws(SystemError) {
