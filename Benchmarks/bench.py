@@ -70,7 +70,7 @@ def add_round_trips(table, results):
     for peer, name in names.items():
         table.figure(name, "{:.1f}, {:.1f} µs".format(*times[peer]))
     table.figure(
-        "taskschedd, each grant logged",
+        "taskschedd, log level info",
         "{:.1f}, {:.1f} µs".format(*results["round trip logged µs"]))
     own = times["daemon"][0]
     table.judged("p50 beside the echo", own / times["echo"][0], ECHO_TARGET, " ×")

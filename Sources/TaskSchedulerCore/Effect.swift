@@ -55,6 +55,13 @@ public struct Record: Hashable, Sendable, Codable {
   public var leader: Leader?
   public var change: Change
 
+  /// A record of `change`.
+  public init(application: ApplicationKey, leader: Leader?, change: Change) {
+    self.application = application
+    self.leader = leader
+    self.change = change
+  }
+
   /// What changed.
   public enum Change: Hashable, Sendable, Codable {
     case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)

@@ -76,7 +76,7 @@ final class EffectRunner {
     case .checkTracer(let id):
       post(.tracerChecked(id, isTraced: processes.isTraced(id)))
     case .record(let record):
-      log.write(record)
+      log.write(record, at: now)
       monitors.tell(record, at: now)
     }
   }

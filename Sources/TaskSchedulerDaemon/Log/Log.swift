@@ -16,6 +16,7 @@ public final class Log {
   /// Records of this level and graver ones are written.
   public var level: LogLevel
   private let toJournal: Bool
+  var budget = RecordBudget()
 
   public init(target: Target, level: LogLevel) {
     self.level = level

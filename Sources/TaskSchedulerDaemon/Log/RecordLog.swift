@@ -3,10 +3,24 @@ import TaskSchedulerCore
 // The one place where what the policy decides is logged.
 
 extension Log {
-  func write(_ record: Record) {
+  func write(_ record: Record, at now: Instant) {
     let (level, id) = record.kind
     guard isWritten(level) else { return }
-    write(level, record.message, id: id, fields: record.fields)
+    let user = record.application.owner.uid
+    switch budget.verdict(on: record, at: now) {
+    case .write(let leftOut):
+      if leftOut > 0 {
+        write(.warning, "\(leftOut) records about applications of user \(user) were left out")
+      }
+      write(level, record.message, id: id, fields: record.fields)
+    case .beginLeavingOut:
+      write(
+        .warning,
+        "applications of user \(user) made \(RecordBudget.recordsMax) records within "
+          + "\(TimeSpan.format(RecordBudget.interval)): more are left out until that is over")
+    case .leaveOut:
+      break
+    }
   }
 }
 

@@ -1,0 +1,52 @@
+import TaskSchedulerCore
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("One user's flood does not drown the log")
+struct RecordBudgetTests {
+  private let start = Instant(nanoseconds: 1)
+
+  private func record(_ change: Record.Change, uid: UInt32 = 1) throws -> Record {
+    let id = try #require(ApplicationID("org.example.flood"))
+    return Record(
+      application: ApplicationKey(id, owner: UserID(uid)), leader: nil, change: change)
+  }
+
+  private func spent() throws -> RecordBudget {
+    var budget = RecordBudget()
+    let grant = try record(.taskEnded(TaskID(1), name: nil))
+    for _ in 0..<RecordBudget.recordsMax {
+      #expect(budget.verdict(on: grant, at: start) == .write(leftOut: 0))
+    }
+    return budget
+  }
+
+  @Test("beyond the budget records are left out, which is said once")
+  func leftOut() throws {
+    var budget = try spent()
+    let grant = try record(.taskEnded(TaskID(1), name: nil))
+    #expect(budget.verdict(on: grant, at: start) == .beginLeavingOut)
+    #expect(budget.verdict(on: grant, at: start) == .leaveOut)
+    let later = start.advanced(by: RecordBudget.interval)
+    #expect(budget.verdict(on: grant, at: later) == .write(leftOut: 2))
+    #expect(budget.verdict(on: grant, at: later) == .write(leftOut: 0))
+  }
+
+  @Test("one user slows, starves no other: another's records are written")
+  func otherUser() throws {
+    var budget = try spent()
+    let other = try record(.taskEnded(TaskID(1), name: nil), uid: 2)
+    #expect(budget.verdict(on: other, at: start) == .write(leftOut: 0))
+  }
+
+  @Test(
+    "why an application was killed is always written",
+    arguments: [EndReason.backgroundTimeExpired, .callbackTimeout, .terminatedByOperator])
+  func kills(_ reason: EndReason) throws {
+    var budget = try spent()
+    #expect(budget.verdict(on: try record(.ended(reason)), at: start) == .write(leftOut: 0))
+    #expect(
+      budget.verdict(on: try record(.ended(.exited(code: 0))), at: start) == .beginLeavingOut)
+  }
+}
