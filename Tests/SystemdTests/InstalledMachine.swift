@@ -150,8 +150,10 @@ struct InstalledMachine {
 
   /// Reads what the daemon says and what systemd says of its unit, until a line holds each text.
   ///
-  /// Not by `-u`: of a process that ends at once, journald may not learn the unit any more.
+  /// Not by `-u`: of a process that ends at once, journald may not learn the unit any more. The
+  /// deadline is for all: of a unit that is restarted again and again, there is always a next line.
   func waitForJournal(_ texts: String...) throws {
+    let end = ContinuousClock.now + deadline
     let journal = try machine.start([
       "journalctl", "--quiet", "-f", "-n", "all", "-o", "cat", "--cursor=\(cursor)",
       "SYSLOG_IDENTIFIER=taskschedd", "+", "UNIT=taskschedd.service",
@@ -160,7 +162,8 @@ struct InstalledMachine {
     for text in texts {
       repeat {
         do {
-          guard let line = try journal.readLine() else {
+          let left = max(.zero, end - ContinuousClock.now)
+          guard let line = try journal.readLine(within: left) else {
             throw MachineError(sentence: "journalctl ended, after \(seen)")
           }
           seen.append(line)
