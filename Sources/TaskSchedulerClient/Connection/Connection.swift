@@ -17,11 +17,17 @@ import TaskSchedulerWire
 public final class Connection: Sendable {
   private struct State {
     var peer = ClientConnection()
-    var buffer = MessageBuffer()
+    var buffer = MessageBuffer(messageBytesMax: Connection.answerBytesMax)
     /// The method whose replies are being taken one at a time.
     var streaming: String?
     var error: ConnectionError?
   }
+
+  /// The longest answer that is taken, in bytes: 64 MiB, some 100,000 applications in one list.
+  ///
+  /// The daemon is trusted, being root's or the caller's own, and its lists grow with what it
+  /// manages; it takes no such length from its clients.
+  public static let answerBytesMax = 1 << 26
 
   /// The path that it is connected to, for people.
   public let path: String
