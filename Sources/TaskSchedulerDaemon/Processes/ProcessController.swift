@@ -14,6 +14,7 @@ final class ProcessController {
   private var instances: [InstanceID: InstanceProcesses] = [:]
   /// Those that are over, and whose processes are still being killed.
   private var departing: [InstanceID: InstanceProcesses] = [:]
+  private var leaderEnds: LeaderEnds?
   private var sweeper: Sweeper?
   private var graveyard: Graveyard?
   var options: DaemonOptions
@@ -31,6 +32,7 @@ final class ProcessController {
       self?.instances[$0] ?? self?.departing[$0]
     }
     graveyard = Graveyard(loop: loop)
+    leaderEnds = try LeaderEnds(loop: loop) { [weak self] in self?.leaderEnded($0) }
   }
 
   /// The processes of an instance; nil once it is over.
@@ -62,7 +64,7 @@ final class ProcessController {
     let instance = InstanceProcesses(
       id, of: application, leader: leader, uid: uid, origin: origin, stat: stat)
     instance.exitSource = try loop.watch(leader.pidfd.rawValue, for: [.input, .onChange]) {
-      [weak self] _ in self?.leaderEnded(id)
+      [weak leaderEnds] _ in leaderEnds?.add(id)
     }
     instances[id] = instance
     membership.add(instance)

@@ -1,0 +1,40 @@
+import DequeModule
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The ends of leaders, in the order in which the kernel told of them.
+///
+/// Thousands may come at one moment, and the loop has all of them before anything that comes after.
+/// So only the first are reported at once; the rest wait, and are reported some at a time, with
+/// others' turns in between.
+final class LeaderEnds {
+  private static let atOnceMax = 32
+
+  private let report: (InstanceID) -> Void
+  private var waiting: Deque<InstanceID> = []
+  /// How many were reported since the timer was set.
+  private var reportedCount = 0
+  /// Set to the instant of now: its turn comes after those of all that is ready by then.
+  private var timer: TimerSource?
+
+  init(loop: EventLoop, report: @escaping (InstanceID) -> Void) throws(SystemError) {
+    self.report = report
+    timer = try loop.timer { [weak self] in self?.continueReporting() }
+  }
+
+  func add(_ id: InstanceID) {
+    guard waiting.isEmpty, reportedCount < Self.atOnceMax else { return waiting.append(id) }
+    if reportedCount == 0 { timer?.set(BootClock.now()) }
+    reportedCount += 1
+    report(id)
+  }
+
+  private func continueReporting() {
+    reportedCount = 0
+    while reportedCount < Self.atOnceMax, let id = waiting.popFirst() {
+      reportedCount += 1
+      report(id)
+    }
+    if reportedCount > 0 { timer?.set(BootClock.now()) }
+  }
+}
