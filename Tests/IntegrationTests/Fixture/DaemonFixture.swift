@@ -171,15 +171,21 @@ final class DaemonFixture: Sendable {
     try TestProcess.shell(script) { configure(&$0, uid: uid) }
   }
 
+  /// - Parameter groups: supplementary groups, where it runs as `uid`.
   func python(
-    _ program: String, _ arguments: [String] = [], uid: UInt32? = nil, marker: String? = nil
+    _ program: String, _ arguments: [String] = [], uid: UInt32? = nil, groups: [UInt32] = [],
+    marker: String? = nil
   ) throws -> TestProcess {
-    try TestProcess.python(program, arguments) { configure(&$0, uid: uid, marker: marker) }
+    try TestProcess.python(program, arguments) {
+      configure(&$0, uid: uid, groups: groups, marker: marker)
+    }
   }
 
-  private func configure(_ request: inout SpawnRequest, uid: UInt32?, marker: String? = nil) {
+  private func configure(
+    _ request: inout SpawnRequest, uid: UInt32?, groups: [UInt32] = [], marker: String? = nil
+  ) {
     request.environment = environment(marker: marker).map { SystemString($0) }
-    if let uid { request.identity = .init(uid: uid, gid: uid, groups: []) }
+    if let uid { request.identity = .init(uid: uid, gid: uid, groups: groups) }
   }
 
   // MARK: Processes

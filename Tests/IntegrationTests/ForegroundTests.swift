@@ -1,0 +1,68 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §2 and §15.3: what is in the foreground runs, whatever it and others do.
+@Suite("§15: The foreground application is never suspended")
+struct ForegroundTests {
+  private let id = "org.test.mail"
+
+  @Test(
+    """
+    a foreground application that begins and ends tasks without pause is never seen stopped, \
+    active or inactive; limits that pass for others do not touch it
+    """)
+  func churn() throws {
+    let daemon = try DaemonFixture(
+      .init(policy: [
+        ("BackgroundTime", "100ms"), ("ExpirationLead", "50ms"), ("LaunchTime", "20ms"),
+      ]))
+    let monitor = try Monitor(daemon)
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    let other = try daemon.shell("read line")
+    try daemon.adopt("org.test.other", other, background: true)
+    for round in 0..<200 {
+      let task = try application.begin()
+      if round == 100 { try daemon.call(ControlInterface.Deactivate.self, .init(application: id)) }
+      #expect(try application.end(task).errorName == nil)
+    }
+    try monitor.next("both transitions") { _ in
+      let states = monitor.seen.map(\.to)
+      return states.contains(.suspended) && states.contains(.inactive)
+    }
+    // The kernel tells a parent of each stop: the last one stays there to be asked for.
+    #expect(try other.pidfd.wait([.nonblocking, .stopped]) == .stopped(signal: SIGSTOP))
+    #expect(try application.process.pidfd.wait([.nonblocking, .stopped, .continued]) == nil)
+    #expect(try daemon.application(id).state == .inactive)
+    let moves = monitor.seen.filter { $0.application == id && $0.kind == .transition }
+    #expect(moves.map(\.to) == [.active, .inactive])
+  }
+
+  @Test(
+    """
+    Activating B while A is active sends A away; B never waits for A's acknowledgement: A never \
+    gives one, and is killed for that when B has long been active
+    """)
+  func neverAcknowledges() throws {
+    let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1s")]))
+    let monitor = try Monitor(daemon)
+    let first = try TestApplication(daemon, "org.test.a", "manual")
+    try first.registered()
+    #expect(try first.nextCallback().kind == "didFinishLaunching")
+    let second = try TestApplication(daemon, "org.test.b")
+    try second.registered()
+    #expect(try second.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
+    #expect(try daemon.application("org.test.b").state == .active)
+    let away = try daemon.application("org.test.a")
+    #expect(away.state == .background)
+    #expect(away.instance?.callbacksPending == 4, "none of them was acknowledged")
+    #expect(try monitor.end("org.test.a") == "callbackTimeout")
+    #expect(try first.process.waitForExit() == .signaled(signal: SIGKILL))
+    #expect(try daemon.application("org.test.b").state == .active)
+    #expect(try second.process.pidfd.wait([.nonblocking, .stopped, .continued]) == nil)
+  }
+}

@@ -1,0 +1,154 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §15.1: nothing is left frozen, held or growing behind those who went without a word.
+@Suite("§15: A process never stays suspended when no daemon manages it any more")
+struct ForgottenTests {
+  private let id = "org.test.program"
+
+  @Test("the leader is killed from outside while suspended: what it leaves behind runs again")
+  func leaderKilled() throws {
+    let daemon = try DaemonFixture()
+    // In sessions of their own: else the kernel itself sends SIGHUP and SIGCONT to the stopped
+    // members of a process group whose last tie to its session has ended.
+    let program = try daemon.shell(
+      """
+      setsid sh -c 'echo $$; exec sleep 1000' &
+      setsid sh -c 'sleep 1000 & echo $!; echo $$; wait' &
+      wait
+      """)
+    let children = try (0..<3).map { _ in try program.nextPID() }
+    let monitor = try Monitor(daemon)
+    try daemon.adopt(id, program)
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    for pid in children { #expect(try daemon.state(of: pid) == .stopped) }
+    _ = try program.pidfd.send(signal: SIGKILL)
+    #expect(try monitor.end(id) == "crashed")
+    try waitUntil("they run again") {
+      try children.allSatisfy { try daemon.state(of: $0) == .sleeping }
+    }
+    #expect(try daemon.application(id).lastEnd?.signal == Int(SIGKILL))
+  }
+
+  @Test("an application is killed even where the daemon has no file descriptor left")
+  func withoutDescriptors() throws {
+    let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "100ms")]))
+    let program = try daemon.shell("trap '' TERM; sleep 1000 & echo $!; wait; wait")
+    let child = try program.nextPID()
+    let monitor = try Monitor(daemon)
+    let connection = try daemon.connect()
+    try daemon.adopt(id, program)
+    _ = try connection.call(
+      ControlInterface.GetApplication.self, .init(application: id), timeout: deadline)
+    // Its numbers are handed out from the lowest: with this limit none is left.
+    let limit = try daemon.openFiles(limit: 3)
+    let end = try connection.call(
+      ControlInterface.Terminate.self, .init(application: id), timeout: deadline
+    ).end
+    #expect(end.reason == .terminatedByOperator)
+    #expect(try program.pidfd.hasEnded())
+    _ = try daemon.openFiles(limit: limit)
+    #expect(try monitor.end(id) == "terminatedByOperator")
+    try waitUntil("the child is not frozen") { try daemon.state(of: child) != .stopped }
+    kill(child, SIGKILL)
+  }
+
+  @Test("connections that were closed while their call waits leave no descriptor behind")
+  func waitingCalls() throws {
+    let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "1h")]))
+    let program = try daemon.shell("trap '' TERM; echo ready; while true; do read line; done")
+    #expect(try program.nextLine() == "ready")
+    try daemon.adopt(id, program)
+    _ = try daemon.applications()
+    let before = try daemon.descriptorCount()
+    let terminate = """
+      {"method":"org.taskschedd.Control.Terminate","parameters":{"application":"\(id)"}}
+      """
+    for _ in 0..<50 {
+      let client = try RawClient(daemon)
+      try client.send(terminate)
+    }
+    try waitUntil("the daemon has taken the calls") {
+      try daemon.application(id).instance?.ending != nil
+    }
+    try waitUntil("it has closed them") { try daemon.descriptorCount() <= before }
+    #expect(try daemon.state(of: program.pid)?.hasEnded == false)
+  }
+
+  @Test(
+    """
+    the event stream of a suspended application holds up nothing and grows nothing: 10,000 \
+    changes of others cost the daemon no memory
+    """)
+  func suspendedStream() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let suspended = try TestApplication(daemon, "org.test.still", "background")
+    try suspended.registered()
+    try monitor.transition("org.test.still", to: .suspended)
+    let busy = try daemon.python(Self.churner, ["org.test.busy"])
+    #expect(try busy.nextLine() == "registered")
+    func churn(_ tasks: Int) throws -> Int {
+      try busy.writeLine("\(tasks)")
+      #expect(try busy.nextLine() == "done")
+      return try daemon.anonymousKiB()
+    }
+    // What is kept for good is there after the first.
+    let before = try churn(1000)
+    let after = try churn(5000)
+    #expect(after - before < 512, "\(before) KiB, then \(after) KiB")
+    #expect(try daemon.state(of: suspended.pid) == .stopped)
+    try daemon.activate("org.test.still")
+    _ = try suspended.callbackKinds(3)
+  }
+
+  /// Registers; for each line, begins and ends that many tasks: two changes each.
+  private static let churner = """
+    import json, os, socket, sys
+    def connect():
+        s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"]); return s
+    def send(s, method, parameters, **flags):
+        call = {"method": "org.taskschedd.Application." + method, "parameters": parameters, **flags}
+        s.sendall(json.dumps(call).encode() + b"\\0")
+    def receive(s):
+        data = b""
+        while not data.endswith(b"\\0"): data += s.recv(65536)
+        return data
+    stream, calls = connect(), connect()
+    send(stream, "Register", {"application": sys.argv[1]}, more=True); receive(stream)
+    print("registered", flush=True)
+    for line in sys.stdin:
+        for _ in range(int(line)):
+            send(calls, "BeginBackgroundTask", {"name": "work"})
+            task = json.loads(receive(calls)[:-1])["parameters"]["task"]
+            send(calls, "EndBackgroundTask", {"task": task}); receive(calls)
+        print("done", flush=True)
+    """
+}
+
+extension DaemonFixture {
+  /// Sets the daemon's soft limit on open files; returns the one before.
+  fileprivate func openFiles(limit: Int) throws -> Int {
+    let program = """
+      import resource, sys
+      pid, files, limit = int(sys.argv[1]), resource.RLIMIT_NOFILE, int(sys.argv[2])
+      soft, hard = resource.prlimit(pid, files)
+      resource.prlimit(pid, files, (limit, hard))
+      print(soft)
+      """
+    let setter = try TestProcess.python(program, ["\(process.pid)", "\(limit)"])
+    return try unwrap(Int(try setter.nextLine()))
+  }
+
+  /// The daemon's memory that is no file's.
+  fileprivate func anonymousKiB() throws -> Int {
+    let file = try FileDescriptor.open(reading: "/proc/\(process.pid)/status")
+    let lines = String(decoding: try file.readToEnd(), as: UTF8.self).split(separator: "\n")
+    let line = try unwrap(lines.first { $0.hasPrefix("RssAnon:") })
+    return try unwrap(Int(line.split(separator: " ")[1]))
+  }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+/// A group of every Debian.
+private let operatorGroup: UInt32? = (try? Users.group(named: "users")) ?? nil
+
+/// Contract §16, the operators' group.
+@Suite(
+  "§16: Operators: members of the configured group",
+  .enabled(if: geteuid() == 0, "only root starts other users' programs"),
+  .enabled(if: operatorGroup != nil, "there is no group 'users' on this machine"))
+struct OperatorTests {
+  private let nobody: UInt32 = 65534
+  private let id = "org.test.roots"
+
+  /// Calls each method that its input names, for one application, and says how it was answered.
+  private static let caller = """
+    import json, os, socket, sys
+    s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"])
+    for line in sys.stdin:
+        parameters = {"application": sys.argv[1]} if line.strip() != "Reload" else {}
+        call = {"method": "org.taskschedd.Control." + line.strip(), "parameters": parameters}
+        s.sendall(json.dumps(call).encode() + b"\\0")
+        answer = b""
+        while not answer.endswith(b"\\0"): answer += s.recv(65536)
+        print(json.loads(answer[:-1]).get("error", "done").split(".")[-1], flush=True)
+    """
+
+  private func answers(_ caller: TestProcess, _ methods: [String]) throws -> [String] {
+    try methods.map { method in
+      try caller.writeLine(method)
+      return try caller.nextLine()
+    }
+  }
+
+  @Test("a member, by a supplementary group, operates others' applications; who is none, may not")
+  func members() throws {
+    let daemon = try DaemonFixture(.init(options: [("operator-group", "\"users\"")]))
+    let program = try daemon.shell("read line")
+    try daemon.adopt(id, program)
+    let group = try #require(operatorGroup)
+    let stranger = try daemon.python(Self.caller, [id], uid: nobody)
+    #expect(
+      try answers(stranger, ["GetApplication", "Terminate", "Reload"])
+        == ["UnknownApplication", "UnknownApplication", "NotPermitted"])
+    #expect(try daemon.application(id).state == .active)
+    let member = try daemon.python(Self.caller, [id], uid: nobody, groups: [group])
+    #expect(
+      try answers(member, ["GetApplication", "SendToBackground", "Activate", "Reload"])
+        == ["done", "done", "done", "done"])
+    #expect(try answers(member, ["Terminate"]) == ["done"])
+    #expect(try daemon.application(id).lastEnd?.reason == .terminatedByOperator)
+  }
+
+  @Test("a reload that names another group holds for connections that there are")
+  func changed() throws {
+    let daemon = try DaemonFixture(.init(options: [("operator-group", "\"users\"")]))
+    let program = try daemon.shell("read line")
+    try daemon.adopt(id, program)
+    let member = try daemon.python(
+      Self.caller, [id], uid: nobody, groups: [try #require(operatorGroup)])
+    #expect(try answers(member, ["GetApplication"]) == ["done"])
+    daemon.folder.write("taskschedd.toml", "operator-group = \"\"\n")
+    #expect(try answers(member, ["Reload"]) == ["done"])
+    #expect(try answers(member, ["GetApplication"]) == ["UnknownApplication"])
+  }
+}
