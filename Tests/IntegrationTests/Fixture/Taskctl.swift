@@ -1,0 +1,26 @@
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+
+extension DaemonFixture {
+  /// Starts taskctl against this daemon; both its outputs are the process's output.
+  func startTaskctl(_ arguments: [String]) throws -> TestProcess {
+    try TestProcess(
+      "/bin/sh",
+      ["sh", "-c", "exec \"$0\" \"$@\" 2>&1", Programs.path(of: "taskctl")] + arguments
+    ) { $0.environment = environment().map { SystemString($0) } }
+  }
+
+  /// Runs it to its end; both its outputs are returned.
+  func taskctl(_ arguments: String...) throws -> (exit: ProcessExit?, text: String) {
+    let program = try startTaskctl(arguments)
+    let text = try program.remainingText()
+    return (try program.waitForExit(), text)
+  }
+
+  /// What it prints with `--json`.
+  func taskctlJSON(_ arguments: String...) throws -> JSONValue {
+    let program = try startTaskctl(arguments + ["--json"])
+    return try JSONParser.parse(Array(try program.remainingText().utf8.dropLast()))
+  }
+}

@@ -1,0 +1,117 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+@Suite("taskctl against the real daemon: what it shows")
+struct TaskctlShowTests {
+  private let id = "org.test.shown"
+
+  @Test("monitor: the snapshot, then a line for each change, until the state that is waited for")
+  func monitor() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    try daemon.adopt(id, program)
+    let monitor = try daemon.startTaskctl(["monitor", id, "--until", "suspended", "--json"])
+    let first = try JSONParser.parse(Array(try monitor.nextLine().utf8))
+    #expect(first["application"]?["application"] == .string(id))
+    #expect(try monitor.nextLine() == #"{"ready":true}"#)
+    try daemon.sendToBackground(id)
+    let changes = try monitor.remainingText().split(separator: "\n").map {
+      try JSONParser.parse(Array($0.utf8))["change"]
+    }
+    #expect(changes.map { $0?["to"] } == ["background", "suspended"])
+    #expect(changes.allSatisfy { $0?["kind"] == "transition" && $0?["application"] == .string(id) })
+    #expect(try monitor.waitForExit() == .exited(code: 0))
+  }
+
+  @Test("monitor ends with exit code 3 when the daemon goes away")
+  func monitorEnd() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try daemon.startTaskctl(["monitor", "--json"])
+    #expect(try monitor.nextLine() == #"{"ready":true}"#)
+    _ = try daemon.process.send(signal: SIGTERM)
+    #expect(try monitor.remainingText().contains("closed the connection"))
+    #expect(try monitor.waitForExit() == .exited(code: 3))
+  }
+
+  @Test("tasks, config and reload: their tables and their JSON")
+  func shapes() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "7")]))
+    let program = try daemon.shell("read line")
+    let instance = try daemon.adopt(id, program, background: true, task: "render")
+    let tasks = try daemon.taskctlJSON("tasks")
+    guard case .array(let entries)? = tasks["tasks"] else { throw Unexpected(value: tasks) }
+    #expect(entries.map { $0["application"] } == [.string(id)])
+    #expect(entries.first?["instance"] == .integer(Int64(instance)))
+    #expect(entries.first?["task"]?["name"] == "render")
+    #expect(try daemon.taskctl("tasks").text.contains("render"))
+    let config = try daemon.taskctlJSON("config", "--changed")
+    guard case .array(let settings)? = config["settings"] else { throw Unexpected(value: config) }
+    let tasksMax = settings.first { $0["value"] == "7" }
+    #expect(tasksMax?["name"] == "policy.MaxTasksPerApplication", "\(settings)")
+    #expect(tasksMax?["default"] == "1024")
+    #expect(tasksMax?["source"] == .string("\(daemon.folder.file("taskschedd.toml")):2"))
+    daemon.folder.write("taskschedd.toml", "[policy]\nMaxTasksPerApplication = 0\n")
+    let refused = try daemon.taskctl("reload")
+    #expect(refused.exit == .exited(code: 1))
+    #expect(refused.text.contains("taskschedd.toml:2: policy.MaxTasksPerApplication"))
+    daemon.folder.write("taskschedd.toml", "[policy]\nMaxTasksPerApplication = 9\n")
+    let accepted = try daemon.taskctl("reload")
+    #expect(accepted.exit == .exited(code: 0))
+    #expect(accepted.text == "")
+    #expect(try daemon.taskctlJSON("reload") == [:])
+    #expect(try daemon.taskctl("config", "--changed").text.contains("MaxTasksPerApplication  9"))
+  }
+
+  @Test("3,000 applications: an answer of more than 1 MiB arrives whole, of list and of monitor")
+  func many() throws {
+    // A long name for people makes the answer long.
+    let name = String(repeating: "long ", count: 50)
+    let manifests = (0..<3000).map { number in
+      ("org.test.n\(number)", "name = \"\(name)\"\ncommand = [\"/bin/true\"]")
+    }
+    let daemon = try DaemonFixture(.init(manifests: manifests))
+    let count = """
+      import json, subprocess, sys
+      text = subprocess.run([sys.argv[1], "list", "--json"], stdout=subprocess.PIPE).stdout
+      listed = {a["application"] for a in json.loads(text)["applications"]}
+      print(len(listed), len(text) > 1 << 20, flush=True)
+      monitor = subprocess.Popen([sys.argv[1], "monitor", "--json"], stdout=subprocess.PIPE)
+      seen = set()
+      for line in monitor.stdout:
+          reply = json.loads(line)
+          if reply.get("ready"): break
+          seen.add(reply["application"]["application"])
+      monitor.kill(); monitor.wait()
+      print(len(seen), flush=True)
+      status = subprocess.run([sys.argv[1], "status"], stdout=subprocess.PIPE)
+      print(status.returncode, b"3000" in status.stdout, flush=True)
+      """
+    let counter = try daemon.python(count, [Programs.path(of: "taskctl")])
+    #expect(try counter.nextLine() == "3000 True")
+    #expect(try counter.nextLine() == "3000")
+    #expect(try counter.nextLine() == "0 True")
+  }
+
+  @Test("a change right after a long snapshot does not cut the monitor off")
+  func longSnapshot() throws {
+    let manifests = (0..<1000).map { ("org.test.n\($0)", "command = [\"/bin/true\"]") }
+    let daemon = try DaemonFixture(
+      .init(policy: [("MaxQueuedBytesPerConnection", "4096")], manifests: manifests))
+    let client = try RawClient(daemon)
+    try client.send(#"{"method":"org.taskschedd.Control.Monitor","more":true}"#)
+    let program = try daemon.shell("read line")
+    try daemon.adopt(id, program)
+    var changes = 0
+    while changes == 0, let reply = try client.receive() {
+      if reply["parameters"]?["change"] != nil { changes += 1 }
+    }
+    #expect(changes == 1)
+  }
+
+  private struct Unexpected: Error {
+    let value: JSONValue
+  }
+}
