@@ -137,7 +137,8 @@ extension UnixSocket {
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer,
     descriptors: inout DescriptorBag
   ) throws(ReceiveError) -> Result<Int, SystemError> {
-    let messageMax = descriptors.messageMax
+    // A message that is taken in parts brings no more than one that is taken at once.
+    let messageMax = max(0, descriptors.messageMax - descriptors.count)
     var truncated: Int32 = 0
     var lost = false
     let result = withUnsafeTemporaryAllocation(of: Int32.self, capacity: descriptorsMax) { fds in

@@ -34,8 +34,14 @@ struct MessageInput: ~Copyable {
   /// as many as these fill about half of a socket; a full one would keep its end from coming.
   private static let partialBytesMax = 128
 
+  /// The most descriptors that one message may bring: a call needs one. What a client may make us
+  /// keep while its message is unfinished must not fill our table.
+  private static let descriptorsMax = 8
+
   /// What came with the last message and is not claimed yet.
-  var descriptors = DescriptorBag()
+  var descriptors = DescriptorBag(messageMax: descriptorsMax)
+  /// The bytes that are kept here, of an unfinished message or the last one.
+  var collectedCount: Int { collected.count }
   /// Whether more may have been there already when the last message was looked at: a peek ends at
   /// the buffer's end, and at descriptors.
   private(set) var mayHaveMore = false
