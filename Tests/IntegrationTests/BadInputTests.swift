@@ -155,6 +155,18 @@ struct BadInputTests {
     }
   }
 
+  @Test("a background mode that is given twice: what is kept of an adoption is bounded")
+  func repeatedModes() throws {
+    try unchanged { daemon in
+      let adopt = #"""
+        {"method":"org.taskschedd.Control.Adopt","parameters":
+        {"application":"a.b","processFileDescriptor":0,"backgroundModes":["audio","audio"]}}
+        """#
+      let answer = try RawClient(daemon).call(adopt, descriptors: [0])
+      #expect(answer?["parameters"]?["parameter"] == "backgroundModes")
+    }
+  }
+
   @Test("descriptors where none belong are closed; one that is no pidfd is InvalidProcess")
   func descriptors() throws {
     try unchanged { daemon in

@@ -198,6 +198,25 @@ private typealias Monitor = ControlInterface.Monitor
     try task.wait("the answer") { $0 == 9 }
   }
 
+  @Test("An answer of many MiB is taken: what a user runs must not blind the operators")
+  func longAnswer() throws {
+    let script = try Script()
+    let padding = String(repeating: " ", count: 1 << 20)
+    let peer = script.peer
+    startThread {
+      let text = "{\"parameters\":{" + String(repeating: padding, count: 3) + "\"settings\":[]}}"
+      var rest = (Array(text.utf8) + [0])[...]
+      while !rest.isEmpty {
+        guard (try? waitFor(POLLOUT, on: peer)) != nil else { return }
+        let transfer = try? rest.withUnsafeBytes { try UnixSocket.send(peer, $0) }
+        guard case .bytes(let count)? = transfer else { return }
+        rest = rest.dropFirst(count)
+      }
+    }
+    let output = try script.connection.call(ControlInterface.GetSettings.self, .init())
+    #expect(output.settings == [])
+  }
+
   @Test("Closing ends a call that waits in another thread")
   func close() throws {
     let script = try Script()

@@ -133,6 +133,9 @@ final class ControlService {
       }
       return mode
     }
+    guard modes.count == Set(modes).count else {
+      throw ParameterError(parameter: "backgroundModes", problem: "a mode is given twice")
+    }
     guard let descriptor = connection.take(input.processFileDescriptor) else {
       throw ParameterError(parameter: "processFileDescriptor", problem: "no such descriptor came")
     }
