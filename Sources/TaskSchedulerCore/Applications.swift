@@ -23,6 +23,8 @@ struct Applications: Sendable {
   private var manifests: [ApplicationID: Manifest] = [:]
   /// Those that run or are being launched.
   private var runningByOwner: [UserID: Int] = [:]
+  /// Background tasks that are outstanding.
+  private var tasksByOwner: [UserID: Int] = [:]
   /// Ended ones without a manifest, oldest first; a key may be outdated.
   private var endedByOwner: [UserID: Deque<ApplicationKey>] = [:]
   private var activationLast: UInt64 = 0
@@ -41,6 +43,13 @@ struct Applications: Sendable {
   }
 
   func runningCount(of owner: UserID) -> Int { runningByOwner[owner] ?? 0 }
+  func taskCount(of owner: UserID) -> Int { tasksByOwner[owner] ?? 0 }
+
+  mutating func taskCountChanged(by change: Int, of owner: UserID) {
+    guard change != 0 else { return }
+    let count = taskCount(of: owner) + change
+    tasksByOwner[owner] = count == 0 ? nil : count
+  }
 
   /// Its application is running from now on.
   mutating func started(_ key: ApplicationKey, _ instance: InstanceID) {

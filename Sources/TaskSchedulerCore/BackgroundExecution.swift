@@ -58,8 +58,11 @@ extension Instance {
 
   // MARK: Background tasks
 
-  mutating func beginTask(name: String?, request: RequestID, in turn: inout Turn) {
-    if let refusal = refusalOfTask(turn.policy) {
+  /// - Parameter userCount: the tasks that its user's applications have outstanding.
+  mutating func beginTask(
+    name: String?, userCount: Int, request: RequestID, in turn: inout Turn
+  ) {
+    if let refusal = refusalOfTask(userCount: userCount, turn.policy) {
       turn.reply(request, .refused(refusal))
       return record(.refused(refusal), in: &turn)
     }
@@ -75,10 +78,15 @@ extension Instance {
     record(.taskBegan(task, name: name, remaining: remaining), in: &turn)
   }
 
-  private func refusalOfTask(_ policy: Policy) -> Refusal? {
+  private func refusalOfTask(userCount: Int, _ policy: Policy) -> Refusal? {
     if state == .suspended { return .invalidState(state) }
-    guard tasks.count >= policy.tasksPerApplicationMax else { return nil }
-    return .quotaExceeded(name: "MaxTasksPerApplication", limit: policy.tasksPerApplicationMax)
+    guard tasks.count < policy.tasksPerApplicationMax else {
+      return .quotaExceeded(name: "MaxTasksPerApplication", limit: policy.tasksPerApplicationMax)
+    }
+    guard userCount < policy.tasksPerUserMax else {
+      return .quotaExceeded(name: "MaxTasksPerUser", limit: policy.tasksPerUserMax)
+    }
+    return nil
   }
 
   mutating func endTask(_ task: TaskID, request: RequestID, in turn: inout Turn) {

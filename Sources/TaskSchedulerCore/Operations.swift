@@ -61,6 +61,7 @@ extension Scheduler {
     guard let instance = instances.removeValue(forKey: id) else { return }
     deadlines.set(id, to: nil)
     seats.leave(instance.seat, id)
+    applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
     let end = instance.finish(status, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
   }

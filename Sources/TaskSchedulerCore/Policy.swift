@@ -43,6 +43,10 @@ public struct Policy: Hashable, Sendable, Codable {
   /// `MaxTasksPerApplication`: background tasks outstanding at a time. Source: contract §4.
   public var tasksPerApplicationMax = 1024
 
+  /// `MaxTasksPerUser`: background tasks outstanding at a time, of all applications of one user.
+  /// Source: this project (§16 asks for a quota); a list of as many takes some 30 ms to write.
+  public var tasksPerUserMax = 16384
+
   /// `MaxApplicationsPerUser`: running instances of one user. Source: this project (§16 asks for
   /// a quota).
   public var applicationsPerUserMax = 8192
@@ -69,6 +73,7 @@ public struct Policy: Hashable, Sendable, Codable {
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),
+      ("MaxTasksPerUser", tasksPerUserMax),
       ("MaxApplicationsPerUser", applicationsPerUserMax),
       ("MaxQueuedCallbacks", queuedCallbacksMax),
     ]

@@ -33,8 +33,9 @@ public struct Scheduler: Sendable {
         $0.acknowledge(callback, request: request, in: &$1)
       }
     case .beginBackgroundTask(let request, let id, let name):
+      let count = instances[id].map { applications.taskCount(of: $0.application.owner) } ?? 0
       with(id, orRefuse: request, in: &turn) {
-        $0.beginTask(name: name, request: request, in: &$1)
+        $0.beginTask(name: name, userCount: count, request: request, in: &$1)
       }
     case .endBackgroundTask(let request, let id, let task):
       with(id, orRefuse: request, in: &turn) { $0.endTask(task, request: request, in: &$1) }
@@ -95,14 +96,17 @@ public struct Scheduler: Sendable {
     }
   }
 
-  /// Changes an instance in place and keeps its deadline; whoever is to end gives its seat up. An
-  /// event of an instance that has ended meanwhile is of no effect.
+  /// Changes an instance in place and keeps its deadline and the count of its tasks; whoever is to
+  /// end gives its seat up. An event of an instance that has ended meanwhile is of no effect.
   mutating func with(
     _ id: InstanceID, in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
   ) {
     guard let index = instances.index(forKey: id) else { return }
+    let taskCount = instances.values[index].tasks.count
     change(&instances.values[index], &turn)
     let instance = instances.values[index]
+    applications.taskCountChanged(
+      by: instance.tasks.count - taskCount, of: instance.application.owner)
     if instance.termination != nil { seats.leave(instance.seat, id) }
     deadlines.set(id, to: instance.deadline(turn.policy))
   }
@@ -137,6 +141,7 @@ public struct Scheduler: Sendable {
     for id in instances.keys.sorted() {
       guard let instance = instances.removeValue(forKey: id) else { continue }
       deadlines.set(id, to: nil)
+      applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
       let end = instance.letGo(in: &turn)
       seats.leave(instance.seat, id)
       applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
@@ -157,6 +162,12 @@ public struct Scheduler: Sendable {
       let hasSeat = instance.state == .active && instance.termination == nil
       precondition(
         hasSeat == (seats.active(at: instance.seat) == id), "a seat has not one active instance")
+    }
+    let tasks = instances.values.reduce(into: [UserID: Int]()) {
+      $0[$1.application.owner, default: 0] += $1.tasks.count
+    }
+    for (owner, count) in tasks {
+      precondition(applications.taskCount(of: owner) == count, "the tasks are miscounted")
     }
     for key in applications.running {
       precondition(

@@ -111,6 +111,38 @@ struct ConnectionTests {
     #expect(try daemon.applications().isEmpty)
   }
 
+  @Test("Descriptors of a message that is not finished are few: more end its own connection")
+  func descriptorHoard() throws {
+    let daemon = try DaemonFixture()
+    _ = try daemon.applications()
+    let before = try daemon.descriptorCount()
+    let atOnce = try RawClient(daemon)
+    try atOnce.send([UInt8](repeating: 32, count: 200), descriptors: Array(repeating: 0, count: 9))
+    #expect(try atOnce.receive() == nil)
+    let inParts = try RawClient(daemon)
+    try inParts.send([UInt8](repeating: 32, count: 200), descriptors: [0, 0, 0, 0, 0, 0, 0, 0])
+    try inParts.send([UInt8](repeating: 32, count: 200), descriptors: [0])
+    #expect(try inParts.receive() == nil)
+    try waitUntil("the descriptors are closed") { try daemon.descriptorCount() <= before }
+    #expect(daemon.logged.contains("descriptors of the message were lost"))
+  }
+
+  @Test("Quotas per user on bytes queued: whoever adds to too many is closed, not who was there")
+  func byteQuota() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerUser", "65536")]))
+    let part = Array(Self.list.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: 40_000)
+    let first = try RawClient(daemon)
+    try first.send(part)
+    let second = try RawClient(daemon)
+    try second.send(part)
+    #expect(try second.receive() == nil)
+    #expect(daemon.logged.contains("MaxQueuedBytesPerUser = 65536"))
+    try first.send([0])
+    #expect(try first.receive()?["parameters"]?["applications"] == [])
+    let third = try RawClient(daemon)
+    #expect(try third.call(Self.list)?["parameters"]?["applications"] == [])
+  }
+
   @Test("Quotas per user on connections: one more is closed, and those there are go on")
   func connectionQuota() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxConnectionsPerUser", "3")]))

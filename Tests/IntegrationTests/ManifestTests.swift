@@ -83,12 +83,14 @@ struct ManifestTests {
     #expect(try daemon.application("org.test.modest").multitasking == false)
     try daemon.sendToBackground("org.test.other")
     try monitor.transition("org.test.other", to: .suspended)
-    #expect(throws: ControlInterface.Failure.multitaskingNotSupported(application: "org.test.modest")) {
+    let refusal = ControlInterface.Failure.multitaskingNotSupported(
+      application: "org.test.modest")
+    #expect(throws: refusal) {
       try daemon.launch("org.test.modest", background: true)
     }
   }
 
-  @Test("One application is active per seat: those of two seats both are, a third sends its own away")
+  @Test("One application is active per seat: two seats have two; a third sends its own away")
   func seats() throws {
     func manifest(_ seat: String) -> String {
       "command = [\"/bin/sleep\", \"1000\"]\nseat = \"\(seat)\""

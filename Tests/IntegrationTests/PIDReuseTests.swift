@@ -76,8 +76,9 @@ struct PIDReuseTests {
     // From here until it goes on, the daemon knows nothing of what happens.
     _ = try daemon.process.send(signal: SIGSTOP)
     try waitUntil("the daemon stands") { try daemon.state(of: daemon.process.pid) == .stopped }
+    let parameters = "{\"application\":\"\(id)\"}"
     try client.send(
-      "{\"method\":\"org.taskschedd.Control.\(method)\",\"parameters\":{\"application\":\"\(id)\"}}")
+      "{\"method\":\"org.taskschedd.Control.\(method)\",\"parameters\":\(parameters)}")
     _ = try program.pidfd.send(signal: SIGKILL)
     #expect(try program.waitForExit() == .signaled(signal: SIGKILL))
     let other = try bear(program.pid, daemon)

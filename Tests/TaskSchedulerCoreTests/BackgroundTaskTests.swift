@@ -57,6 +57,28 @@ struct BackgroundTaskTests {
     #expect(world.begin(id) == TaskID(1025))
   }
 
+  @Test("§16 MaxTasksPerUser: one user's tasks take nothing from another's")
+  func quotaOfUser() {
+    var world = World { $0.tasksPerUserMax = 3 }
+    let other = world.register(key(maps.id.name, uid: 2000))
+    world.begin(other)
+    let first = world.register(mail)
+    world.begin(first)
+    world.begin(first)
+    let second = world.register(music)
+    let ending = world.begin(second)
+    let refusal = Reply.refused(.quotaExceeded(name: "MaxTasksPerUser", limit: 3))
+    #expect(world.ask { .beginBackgroundTask($0, second, name: nil) } == refusal)
+    world.begin(other)
+    world.end(second, ending)
+    world.begin(second)
+    #expect(world.ask { .beginBackgroundTask($0, second, name: nil) } == refusal)
+    world.feed(.leaderExited(first, .exited(code: 0)))
+    world.begin(second)
+    world.begin(second)
+    #expect(world.ask { .beginBackgroundTask($0, second, name: nil) } == refusal)
+  }
+
   @Test(
     """
     every begin is balanced by one end. An unknown or already ended id is an error; nothing else \

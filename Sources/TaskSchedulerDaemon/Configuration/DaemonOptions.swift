@@ -32,6 +32,10 @@ public struct DaemonOptions: Hashable, Sendable {
   /// `MaxQueuedBytesPerConnection`: what a slow reader may leave unread before its connection is
   /// closed. Source: this project; the longest message is as long.
   public var queuedBytesPerConnectionMax = 1 << 20
+  /// `MaxQueuedBytesPerUser`: what is kept in memory for all connections of one user: unfinished
+  /// messages and unread answers. Source: this project; some ten lists of as many tasks as a user
+  /// may have.
+  public var queuedBytesPerUserMax = 64 << 20
 
   public init() {}
 }

@@ -106,6 +106,9 @@ extension SettingDescription {
       "MaxTasksPerApplication", \.policy.tasksPerApplicationMax, 1...1_000_000,
       "How many background tasks an application may have outstanding."),
     .count(
+      "MaxTasksPerUser", \.policy.tasksPerUserMax, 1...1_000_000,
+      "How many background tasks all applications of one user may have outstanding."),
+    .count(
       "MaxApplicationsPerUser", \.policy.applicationsPerUserMax, 1...1_000_000,
       "How many applications of one user may run."),
     .count(
@@ -123,6 +126,12 @@ extension SettingDescription {
       summary: "How much a client may leave unread before its connection is closed.",
       read: { .bytes($0.options.queuedBytesPerConnectionMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerConnectionMax = bytes } }),
+    SettingDescription(
+      name: "MaxQueuedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 40),
+      summary: "How much all connections of one user may have in unfinished messages and unread "
+        + "answers before one that adds to it is closed.",
+      read: { .bytes($0.options.queuedBytesPerUserMax) },
+      write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
   ]
 }
 

@@ -38,6 +38,8 @@ final class Peer {
 protocol ConnectionOwner: AnyObject {
   var readBuffer: ReadBuffer { get }
   var queuedBytesMax: Int { get }
+  /// Counts bytes that are kept for a client, or no longer; why that is too much, or nil.
+  func keep(_ bytesChange: Int, for user: UInt32) -> String?
   /// To answer by `reply` or `fail`, now or later.
   func handle(_ call: ReceivedCall, on connection: Connection)
   /// - Parameter reason: what went wrong; nil where the peer closed it.
@@ -67,6 +69,8 @@ final class Connection {
   private var sent = 0
   /// How far `output` belongs to a single answer, which may be of any length.
   private var answerEnd = 0
+  /// What of `input` and `output` is counted for its user.
+  private var keptBytes = 0
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
   private(set) var isOpen = true
@@ -97,6 +101,7 @@ final class Connection {
   // MARK: In
 
   private func ready(_ events: PollEvents) {
+    defer { countKept() }
     if !output.isEmpty { flush() }
     if isOpen, events.contains(.error) { return close(reason: nil) }
     if isOpen, events.contains(.hangUp), wire.isBusy || !output.isEmpty {
@@ -178,6 +183,7 @@ final class Connection {
     wire.reply(parameters, continues: continues, output: &output)
     flush()
     if !continues { wait() }
+    countKept()
   }
 
   /// Answers the call with several replies that belong together, as one answer.
@@ -186,6 +192,7 @@ final class Connection {
     for reply in replies { wire.reply(reply, continues: true, output: &output) }
     answerEnd = output.count
     flush()
+    countKept()
   }
 
   /// Answers the call with an error.
@@ -194,6 +201,7 @@ final class Connection {
     wire.fail(failure, output: &output)
     flush()
     wait()
+    countKept()
   }
 
   private func flush() {
@@ -230,10 +238,21 @@ final class Connection {
     sent = 0
   }
 
+  /// Tells the owner what is kept for the peer now. Where its user has too much kept already, this
+  /// connection, which waits for more, is closed.
+  private func countKept() {
+    let bytes = isOpen ? input.collectedCount + output.count : 0
+    guard bytes != keptBytes else { return }
+    let change = bytes - keptBytes
+    keptBytes = bytes
+    if let reason = owner.keep(change, for: peer.uid) { close(reason: reason) }
+  }
+
   func close(reason: String?) {
     guard isOpen else { return }
     isOpen = false
     source = nil
+    countKept()
     owner.closed(self, reason: reason)
   }
 }

@@ -17,6 +17,8 @@ final class Server: ConnectionOwner {
   private let kernelHasPeerPIDFD: Bool
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var countByUser: [UInt32: Int] = [:]
+  /// Bytes kept for the connections of each user that has any.
+  private var bytesByUser: [UInt32: Int] = [:]
   /// Set once, by the daemon, before the first connection.
   var applications: ApplicationService?
   var control: ControlService?
@@ -132,6 +134,14 @@ final class Server: ConnectionOwner {
         .notice, "a connection of process \(connection.peer.credentials.pid) was closed: \(reason)")
     }
     onClosed(connection)
+  }
+
+  func keep(_ bytesChange: Int, for user: UInt32) -> String? {
+    let bytes = (bytesByUser[user] ?? 0) + bytesChange
+    bytesByUser[user] = bytes == 0 ? nil : bytes
+    guard bytesChange > 0, bytes > options.queuedBytesPerUserMax else { return nil }
+    return "user \(user) has more than MaxQueuedBytesPerUser = \(options.queuedBytesPerUserMax) "
+      + "bytes in unfinished messages and unread answers"
   }
 
   // MARK: Calls
