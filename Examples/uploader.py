@@ -52,7 +52,8 @@ def handle(kind):
         grant = calls.call("BeginBackgroundTask", name="upload")
         tasks.append(grant["task"])
         left = grant.get("backgroundTimeRemainingUSec")
-        say(f"task {tasks[-1]} granted, " + (f"{left / 1e6:.1f} s remain" if left else "unlimited"))
+        remaining = "unlimited" if left is None else f"{left / 1e6:.1f} s remain"
+        say(f"task {tasks[-1]} granted, {remaining}")
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--stubborn", action="store_true", help="never stop, never end the task")

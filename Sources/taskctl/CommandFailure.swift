@@ -55,9 +55,10 @@ enum CommandFailure: Error, Hashable {
   /// What starts the daemon of that socket.
   private static func startCommand(_ path: String) -> String {
     switch path {
-    case SocketPath.system.path: "systemctl start taskschedd.socket"
-    case SocketPath.user.path: "systemctl --user start taskschedd.socket"
-    default: "taskschedd --socket \(PrintableText.of(path))"
+    case SocketPath.system.path:
+      "'systemctl start taskschedd.socket', or one of your own with 'taskschedd --user'"
+    case SocketPath.user.path: "'systemctl --user start taskschedd.socket' or 'taskschedd --user'"
+    default: "'taskschedd --socket \(PrintableText.of(path))'"
     }
   }
 
@@ -66,7 +67,7 @@ enum CommandFailure: Error, Hashable {
     case .noDaemon(let path):
       self = .noDaemon(
         "no taskschedd answers at \(PrintableText.of(path)); start it with"
-          + " '\(Self.startCommand(path))', or name another's socket with --socket")
+          + " \(Self.startCommand(path)), or name another's socket with --socket")
     case .closedByDaemon, .closed, .system, .timedOut, .violation:
       self = .noDaemon(PrintableText.of(error.description))
     case .notPermitted(let path):
@@ -86,7 +87,8 @@ extension ControlInterface.Failure {
     switch self {
     case .unknownApplication(let id, let nearest):
       "there is no application \(quoted(id))"
-        + (nearest.map { "; did you mean \(quoted($0))?" } ?? "; see 'taskctl list'")
+        + (nearest.map { "; did you mean \(quoted($0))?" }
+          ?? "; see 'taskctl list'; a new manifest is read by 'taskctl reload'")
     case .ambiguousApplication(let id, let owners):
       "several users run \(quoted(id)); name one with --owner:"
         + " \(owners.map { Owner.name(of: $0) }.map(PrintableText.of).joined(separator: ", "))"
