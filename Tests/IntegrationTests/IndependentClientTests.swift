@@ -29,8 +29,9 @@ struct IndependentClientTests {
     #expect(try daemon.application(id).instance?.tasks.isEmpty == true)
   }
 
+  // A Python finds its packages by the path that it was called by.
   private static let hasVarlink =
-    (try? TestProcess(Programs.python, ["python", "-c", "import varlink"]).waitForExit())
+    (try? TestProcess(Programs.python, [Programs.python, "-c", "import varlink"]).waitForExit())
     == .exited(code: 0)
 
   @Test(
@@ -41,7 +42,10 @@ struct IndependentClientTests {
     let daemon = try DaemonFixture()
     let program = try TestProcess(
       Programs.python,
-      ["python", "-m", "varlink.cli", "help", "unix:\(daemon.socketPath)/org.taskschedd.\(name)"])
+      [
+        Programs.python, "-m", "varlink.cli", "help",
+        "unix:\(daemon.socketPath)/org.taskschedd.\(name)",
+      ])
     let text = try program.remainingText()
     #expect(try program.waitForExit() == .exited(code: 0))
     #expect(text.contains("interface org.taskschedd.\(name)"))
