@@ -97,7 +97,9 @@ struct TaskctlShowTests {
 
   @Test("a change right after a long snapshot does not cut the monitor off")
   func longSnapshot() throws {
-    let manifests = (0..<1000).map { ("org.test.n\($0)", "command = [\"/bin/true\"]") }
+    // Far more than a socket holds.
+    let name = String(repeating: "long ", count: 50)
+    let manifests = (0..<2000).map { ("org.test.n\($0)", "name = \"\(name)\"") }
     let daemon = try DaemonFixture(
       .init(policy: [("MaxQueuedBytesPerConnection", "4096")], manifests: manifests))
     let client = try RawClient(daemon)
