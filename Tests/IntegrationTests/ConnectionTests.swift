@@ -100,6 +100,38 @@ struct ConnectionTests {
     for _ in 0..<100 { #expect(try daemon.applications().isEmpty) }
   }
 
+  @Test(
+    "§15.6: a user who floods with lists is put off; another user's calls come first",
+    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  func floodOfAnotherUser() throws {
+    let daemon = try DaemonFixture()
+    let flooding = try daemon.python(
+      """
+      import os, select, socket, threading
+      call = b'{"method":"org.taskschedd.Control.ListApplications"}\\0'
+      sockets = [socket.socket(socket.AF_UNIX) for _ in range(100)]
+      for s in sockets:
+          s.connect(os.environ["TASKSCHEDD_SOCKET"]); s.sendall(call * 50)
+      print("floods", flush=True)
+      done = 0
+      while True:
+          for s in select.select(sockets, [], [])[0]:
+              count = s.recv(65536).count(b"\\0"); done += count; s.sendall(call * count)
+          if done > 2000: print("served", flush=True); done = 0
+      """, uid: 65534)
+    #expect(try flooding.nextLine() == "floods")
+    let program = try daemon.shell("read line")
+    try daemon.adopt("org.test.program", program)
+    for _ in 0..<100 {
+      try daemon.sendToBackground("org.test.program")
+      try waitUntil("it is suspended") {
+        try daemon.application("org.test.program").state == .suspended
+      }
+      try daemon.activate("org.test.program")
+    }
+    #expect(try flooding.nextLine() == "served", "put off, not shut out")
+  }
+
   @Test("1000 connections opened and dropped leave nothing behind")
   func dropped() throws {
     let daemon = try DaemonFixture()

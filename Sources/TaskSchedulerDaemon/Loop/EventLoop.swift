@@ -2,7 +2,7 @@ import CSystemd
 import Glibc
 import LinuxSystem
 
-/// sd-event, on one thread: descriptors, one-shot timers and signals.
+/// sd-event, on one thread: descriptors, one-shot timers, signals and what is put off.
 ///
 /// This is the only file in which C calls back into Swift. libsystemd holds a reference of its own
 /// to each source's handler and gives it back when it destroys the source, so that no call can
@@ -69,6 +69,18 @@ final class EventLoop {
     let result = sd_event_add_signal(
       event, &source, signal, { _, _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
     return Source(try adopt(source, result, box, call: "sd_event_add_signal"))
+  }
+
+  /// A source that calls `handler` once after each ``DeferredSource/request()``, when nothing else
+  /// is ready.
+  func whenIdle(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
+    let box = Unmanaged.passRetained(Handler { _ in handler() })
+    var source: OpaquePointer?
+    let result = sd_event_add_defer(
+      event, &source, { _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
+    let idle = DeferredSource(try adopt(source, result, box, call: "sd_event_add_defer"))
+    idle.setUp()
+    return idle
   }
 
   private static func call(_ userdata: UnsafeMutableRawPointer?, _ events: UInt32) -> Int32 {
@@ -160,5 +172,17 @@ final class TimerSource: Source {
 
   func clear() {
     enable(SD_EVENT_OFF)
+  }
+}
+
+/// Work that is put off until nothing else is ready.
+final class DeferredSource: Source {
+  fileprivate func setUp() {
+    sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE))
+    enable(SD_EVENT_OFF)
+  }
+
+  func request() {
+    enable(SD_EVENT_ONESHOT)
   }
 }

@@ -40,6 +40,10 @@ protocol ConnectionOwner: AnyObject {
   var queuedBytesMax: Int { get }
   /// Counts bytes that are kept for a client, or no longer; why that is too much, or nil.
   func keep(_ bytesChange: Int, for user: UInt32) -> String?
+  /// Whether it is this connection's turn; else it is served later.
+  func admits(_ connection: Connection) -> Bool
+  /// It has been served, for so long.
+  func served(_ connection: Connection, nanoseconds: UInt64)
   /// To answer by `reply` or `fail`, now or later.
   func handle(_ call: ReceivedCall, on connection: Connection)
   /// - Parameter reason: what went wrong; nil where the peer closed it.
@@ -74,6 +78,10 @@ final class Connection {
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
   private(set) var isOpen = true
+  /// What it was seen to be ready for since it was served last.
+  private var seen: PollEvents = []
+  /// Whether it waits for a turn.
+  var isPutOff = false
   /// Calls answered without returning to the loop, so that nobody keeps others waiting.
   private static let callsAtOnceMax = 16
 
@@ -101,7 +109,22 @@ final class Connection {
   // MARK: In
 
   private func ready(_ events: PollEvents) {
-    defer { countKept() }
+    seen.formUnion(events)
+    if owner.admits(self) { serve() }
+  }
+
+  /// Does what it has been seen to be ready for.
+  func serve() {
+    let events = seen
+    seen = []
+    let start = BootClock.now()
+    serve(events)
+    countKept()
+    owner.served(self, nanoseconds: BootClock.now() - start)
+  }
+
+  private func serve(_ events: PollEvents) {
+    guard isOpen else { return }
     if !output.isEmpty { flush() }
     if isOpen, events.contains(.error) { return close(reason: nil) }
     if isOpen, events.contains(.hangUp), wire.isBusy || !output.isEmpty {

@@ -10,6 +10,7 @@ final class Server: ConnectionOwner {
   private let listener: FileDescriptor
   private var source: DescriptorSource?
   private var pause: TimerSource?
+  private let fairShare: FairShare
   private let loop: EventLoop
   private let proc: ProcFS
   private let service: Service
@@ -35,6 +36,7 @@ final class Server: ConnectionOwner {
     self.loop = loop
     self.proc = proc
     self.log = log
+    fairShare = try FairShare(loop: loop)
     service = Service(
       vendor: "taskschedd", product: "taskschedd", version: Version.current,
       url: "https://taskschedd.org",
@@ -128,6 +130,7 @@ final class Server: ConnectionOwner {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     let uid = connection.peer.uid
     countByUser[uid] = countByUser[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
+    if countByUser[uid] == nil { fairShare.forget(uid) }
     if source != nil { resumeAccepting() }
     if let reason {
       log.write(
@@ -145,6 +148,14 @@ final class Server: ConnectionOwner {
   }
 
   // MARK: Calls
+
+  func admits(_ connection: Connection) -> Bool {
+    fairShare.admits(connection, amongUsers: countByUser.count)
+  }
+
+  func served(_ connection: Connection, nanoseconds: UInt64) {
+    fairShare.spend(nanoseconds, by: connection.peer.uid)
+  }
 
   func handle(_ call: ReceivedCall, on connection: Connection) {
     do {
