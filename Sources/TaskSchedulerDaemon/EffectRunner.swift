@@ -51,6 +51,7 @@ final class EffectRunner {
     case .reply(let request, let reply):
       answer(request, reply)
     case .deliver(let id, let callback, let reason):
+      if callback.kind == .willTerminate { processes.remember(id) }
       streams.send(
         .init(
           callback: .init(

@@ -83,6 +83,16 @@ struct EndTests {
     #expect(try reader.remainingText() == "started\n")
   }
 
+  @Test("a terminated application leaves no process behind, also none that its end made an orphan")
+  func orphans() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("setsid sleep 1000 & echo $!; read line")
+    let child = try unwrap(try PIDFD.open(unwrap(Int32(unwrap(try program.readLine())))))
+    try daemon.adopt(id, program)
+    #expect(try daemon.terminate(id).reason == .terminatedByOperator)
+    try waitFor(POLLIN, on: child.rawValue)
+  }
+
   @Test(
     """
     A process never stays suspended when no daemon manages it any more: SIGTERM to the daemon \

@@ -56,6 +56,8 @@ final class InstanceProcesses {
   var suspension: (any Suspension)?
   /// Processes that we have stopped, in that order.
   private(set) var stopped: [StoppedProcess] = []
+  /// Who was a member when the leader was told to end: after its end, its children are nobody's.
+  var remembered: Set<ProcessIdentity> = []
   private var stoppedIdentities: Set<ProcessIdentity> = []
   var isFrozen = false
   /// The killing of all its processes, under way (`isBeingKilled`) or done.
@@ -93,7 +95,7 @@ final class InstanceProcesses {
 
   /// Whether it was seen to be a member.
   func isKnown(_ process: ProcessIdentity) -> Bool {
-    leader.identity == process || hasStopped(process)
+    leader.identity == process || hasStopped(process) || remembered.contains(process)
   }
 }
 

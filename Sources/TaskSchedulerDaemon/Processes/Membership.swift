@@ -115,6 +115,7 @@ final class Membership {
     var found: [ProcessStat] = []
     var seen: Set<Int32> = [ownPID]
     var queue = [instance.leader.identity] + instance.stopped.map(\.process.identity)
+    queue += instance.remembered
     while let next = queue.popLast() {
       guard !seen.contains(next.pid), let stat = try proc.stat(next.pid), stat.identity == next
       else { continue }
@@ -165,6 +166,7 @@ final class Membership {
     for instance in byLeader.values { roots[instance.leader.identity.pid] = instance }
     for instance in instances {
       for member in instance.stopped { roots[member.process.identity.pid] = instance }
+      for member in instance.remembered { roots[member.pid] = instance }
     }
     let wanted = Set(instances.map(\.id))
     // Nobody is older than the leader that they descend from.

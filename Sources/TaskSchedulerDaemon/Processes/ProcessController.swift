@@ -149,8 +149,18 @@ final class ProcessController {
   /// SIGTERM to the leader: how its other processes end is its own affair until it has.
   func terminate(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
+    remember(id)
     attempt(instance) { () throws(SystemError) in
       _ = try instance.leader.pidfd.send(signal: SIGTERM)
+    }
+  }
+
+  /// Notes who belongs to an instance that is about to end: after its leader's end nobody can tell
+  /// any more whose children those were.
+  func remember(_ id: InstanceID) {
+    guard let instance = instances[id], instance.origin.group == nil else { return }
+    attempt(instance) { () throws(SystemError) in
+      instance.remembered.formUnion(try membership.tree(instance).map(\.identity))
     }
   }
 
