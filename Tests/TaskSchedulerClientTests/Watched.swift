@@ -36,13 +36,13 @@ final class Watched<Value: Sendable>: Sendable {
   /// Blocks until the value is as wanted, and returns it. One thread at a time waits.
   @discardableResult
   func wait(
-    _ what: String, until isWanted: (Value) -> Bool
+    _ what: String, within limit: Duration = deadline, until isWanted: (Value) -> Bool
   ) throws -> Value {
     while true {
       let now = current
       if isWanted(now) { return now }
       do throws(SystemError) {
-        try waitFor(1, on: changed.rawValue)
+        try waitFor(1, on: changed.rawValue, within: limit)
       } catch {
         throw NeverHappened(what: what, value: current)
       }
@@ -51,14 +51,17 @@ final class Watched<Value: Sendable>: Sendable {
     }
   }
 
-  /// `wait`, away from the threads of Swift's concurrency.
+  /// `wait`, away from the threads of Swift's concurrency. What it waits for is done on those, of
+  /// which there is one for each CPU, and by turns with every test that blocks one: with two CPUs
+  /// that other work keeps busy, the turn comes after more than `deadline`.
   @discardableResult
   func waitAsync(
     _ what: String, until isWanted: @escaping @Sendable (Value) -> Bool
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async {
-        continuation.resume(with: Result { try self.wait(what, until: isWanted) })
+        continuation.resume(
+          with: Result { try self.wait(what, within: .seconds(300), until: isWanted) })
       }
     }
   }
