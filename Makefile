@@ -145,4 +145,4 @@ uninstall: ## Remove what install wrote; what is in /etc stays
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf .build $(VENV) Benchmarks/__pycache__
+	rm -rf .build $(VENV) Benchmarks/__pycache__ Package.resolved
