@@ -136,6 +136,8 @@ def main():
     signal.signal(signal.SIGHUP, lambda *_: sys.exit(1))
     own, watching = cpus()
     os.sched_setaffinity(0, {own})
+    # A program just built is written back first: else its pages would count as the daemon's.
+    os.sync()
 
     def progress(what):
         print(f"measuring {what} …", file=sys.stderr, flush=True)
