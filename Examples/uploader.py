@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""An uploader that goes on in the background, with nothing but Python's standard library.
-It asks for time when it is sent to the background; warned that the time is nearly over it stops and
-ends its task. A message is a JSON object and a NUL; see org.taskschedd.Application.varlink."""
+"""An uploader that goes on in the background, and stops and ends its task when time runs out.
+A message is a JSON object and a NUL; see org.taskschedd.Application.varlink."""
 import argparse, json, os, socket, threading, time
 
 START = time.clock_gettime(time.CLOCK_BOOTTIME)
