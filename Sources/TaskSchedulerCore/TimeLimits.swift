@@ -46,20 +46,20 @@ extension Instance {
 
   /// The debugger has left: each limit runs again from its start.
   private mutating func restartLimits(in turn: inout Turn) {
-    callbacks.restartLimit(at: turn.instant)
     stint?.restartLimit(at: turn.instant)
-    if launchEnds != nil { launchEnds = turn.instant.advanced(by: turn.policy.launchTime) }
-    if case .signalled = termination?.phase {
-      termination?.phase = .signalled(
-        killAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
-    }
+    restartAnswers(in: &turn)
   }
 
   /// The machine slept past a limit, and the application could do nothing meanwhile: what it has to
   /// answer it may answer now. Its background time is over all the same, after the lead.
   private mutating func forgiveSleep(in turn: inout Turn) {
-    callbacks.restartLimit(at: turn.instant)
     stint?.restartLead(at: turn.instant)
+    restartAnswers(in: &turn)
+  }
+
+  /// What the application has to answer it has the whole time for, from now on.
+  private mutating func restartAnswers(in turn: inout Turn) {
+    callbacks.restartLimit(at: turn.instant)
     if launchEnds != nil { launchEnds = turn.instant.advanced(by: turn.policy.launchTime) }
     if case .signalled = termination?.phase {
       termination?.phase = .signalled(
