@@ -58,6 +58,8 @@ public enum TransitionCause: String, Hashable, Sendable, Codable, CaseIterable {
   case noEntitlement
   /// An event that it must handle.
   case event
+  /// Its processes, which were stopped, could not be stopped again after the daemon's absence.
+  case suspensionLost
   /// Its leader exited.
   case leaderExited
   /// The scheduler stops and lets go of it.

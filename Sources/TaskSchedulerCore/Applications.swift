@@ -1,7 +1,7 @@
 import DequeModule
 
 /// An application, running or not.
-struct Application: Hashable, Sendable {
+struct Application: Hashable, Sendable, Codable {
   let key: ApplicationKey
   var manifest: Manifest?
   var instance: InstanceID?
@@ -133,13 +133,50 @@ struct Applications: Sendable {
     if byKey[key]?.isIdle == true { byKey[key] = nil }
   }
 
-  func checkInvariants() {
+  func check() throws(Contradiction) {
+    try require(activationLast < Contradiction.countMax, "activations are numbered too high")
     for (key, application) in byKey {
-      precondition(key == application.key, "an application is kept under another's key")
+      try require(key == application.key, "an application is kept under another's key")
+      try require(application.activation <= activationLast, "an activation is yet to come")
     }
-    let counted = byKey.values.reduce(into: [UserID: Int]()) {
+    try require(countRunning() == runningByOwner, "the running are miscounted")
+  }
+
+  private func countRunning() -> [UserID: Int] {
+    byKey.values.reduce(into: [:]) {
       if $1.instance != nil || $1.launching != nil { $0[$1.key.owner, default: 0] += 1 }
     }
-    precondition(counted == runningByOwner, "the running are miscounted")
+  }
+}
+
+/// What can be counted is not written. Who has no application here is nobody's task: the counts of
+/// tasks are the scheduler's to give.
+extension Applications: Codable {
+  private enum CodingKeys: CodingKey {
+    case applications, manifests, ended, activationLast
+  }
+
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    for application in try values.decode([Application].self, forKey: .applications) {
+      byKey[application.key] = application
+    }
+    for manifest in try values.decode([Manifest].self, forKey: .manifests) {
+      manifests[manifest.id] = manifest
+    }
+    for key in try values.decode([ApplicationKey].self, forKey: .ended) {
+      endedByOwner[key.owner, default: []].append(key)
+    }
+    activationLast = try values.decode(UInt64.self, forKey: .activationLast)
+    runningByOwner = countRunning()
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(all, forKey: .applications)
+    try values.encode(manifests.values.sorted { $0.id < $1.id }, forKey: .manifests)
+    let owners = endedByOwner.keys.sorted()
+    try values.encode(owners.flatMap { endedByOwner[$0] ?? [] }, forKey: .ended)
+    try values.encode(activationLast, forKey: .activationLast)
   }
 }

@@ -47,11 +47,12 @@ extension Instance {
   mutating func suspensionCompleted(in turn: inout Turn) {
     guard suspension == .stopping else { return }
     suspension = .none
-    move(to: .suspended, cause: .noEntitlement, in: &turn)
+    if state != .suspended { move(to: .suspended, cause: .noEntitlement, in: &turn) }
   }
 
   mutating func suspensionFailed(reason: String, in turn: inout Turn) {
     guard suspension == .stopping else { return }
+    if state == .suspended { move(to: .background, cause: .suspensionLost, in: &turn) }
     suspension = .failed(retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
     record(.suspensionFailed(reason: reason), in: &turn)
   }

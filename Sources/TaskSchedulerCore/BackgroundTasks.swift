@@ -40,9 +40,28 @@ struct BackgroundTasks: Hashable, Sendable {
     return fresh
   }
 
-  func checkInvariants() {
+  func check() throws(Contradiction) {
+    try require(idLast < Contradiction.countMax, "tasks are numbered too high")
     for (id, task) in tasks {
-      precondition(id == task.id && id.number > 0 && id.number <= idLast, "a task has a wrong id")
+      try require(id == task.id && id.number > 0 && id.number <= idLast, "a task has a wrong id")
     }
+  }
+}
+
+extension BackgroundTasks: Codable {
+  private enum CodingKeys: CodingKey {
+    case tasks, idLast
+  }
+
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    idLast = try values.decode(UInt64.self, forKey: .idLast)
+    for task in try values.decode([BackgroundTask].self, forKey: .tasks) { tasks[task.id] = task }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(idLast, forKey: .idLast)
+    try values.encode(inOrder, forKey: .tasks)
   }
 }

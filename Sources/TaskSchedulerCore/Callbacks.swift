@@ -18,7 +18,7 @@ public struct Callback: Hashable, Sendable, Codable {
 
 /// The callbacks of one instance that have not been acknowledged: one at a time is in flight, in
 /// order; the next goes out when that one is acknowledged.
-struct Callbacks: Hashable, Sendable {
+struct Callbacks: Hashable, Sendable, Codable {
   private(set) var inFlight: Callback?
   /// From when the time limit of the one in flight counts.
   private var limitStart = Instant(nanoseconds: 0)
@@ -60,8 +60,9 @@ struct Callbacks: Hashable, Sendable {
     return inFlight
   }
 
-  func checkInvariants() {
-    precondition(inFlight != nil || waiting.isEmpty, "a callback waits though none is in flight")
-    precondition(inFlight.map { $0.id.number == idLast } ?? true, "an old callback is in flight")
+  func check() throws(Contradiction) {
+    try require(inFlight != nil || waiting.isEmpty, "a callback waits though none is in flight")
+    try require(idLast < Contradiction.countMax, "callbacks are numbered too high")
+    try require(inFlight.map { $0.id.number == idLast } ?? true, "an old callback is in flight")
   }
 }

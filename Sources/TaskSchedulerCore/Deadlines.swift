@@ -47,7 +47,7 @@ struct Deadlines: Sendable {
 
   func isSet(_ instance: InstanceID, to at: Instant?) -> Bool { current[instance] == at }
 
-  func checkInvariants() {
-    precondition(next == current.values.min(), "the nearest deadline is not on top")
+  func check() throws(Contradiction) {
+    try require(next == current.values.min(), "the nearest deadline is not on top")
   }
 }

@@ -47,6 +47,10 @@ public enum Event: Hashable, Sendable, Codable {
   case manifestsChanged([Manifest])
   /// The daemon stops and lets go of every process.
   case stop
+  /// The daemon was away, by crash, kill or upgrade, and is back; it was last alive at the instant
+  /// given. To be handed in when what it held before (processes, connections) has been taken over
+  /// and the effects of the last event have been carried out.
+  case recovered(lastAlive: Instant)
 }
 
 /// A running process that is to be taken under management.

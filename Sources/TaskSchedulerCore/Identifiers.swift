@@ -67,28 +67,44 @@ public struct ApplicationKey: Hashable, Comparable, Sendable, Codable {
   }
 }
 
+/// An id that is a number, and is written as one.
+public protocol NumberedID: Hashable, Sendable, Codable {
+  var number: UInt64 { get }
+  init(_ number: UInt64)
+}
+
+extension NumberedID {
+  public init(from decoder: any Decoder) throws {
+    self.init(try UInt64(from: decoder))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    try number.encode(to: encoder)
+  }
+}
+
 /// One run of an application. Unique for the life of the scheduler's state; never 0.
-public struct InstanceID: Hashable, Comparable, Sendable, Codable {
+public struct InstanceID: NumberedID, Comparable {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (lhs: InstanceID, rhs: InstanceID) -> Bool { lhs.number < rhs.number }
 }
 
 /// A background task. Unique for its instance's life; never 0.
-public struct TaskID: Hashable, Comparable, Sendable, Codable {
+public struct TaskID: NumberedID, Comparable {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (lhs: TaskID, rhs: TaskID) -> Bool { lhs.number < rhs.number }
 }
 
 /// A callback. Unique for its instance's life; never 0.
-public struct CallbackID: Hashable, Sendable, Codable {
+public struct CallbackID: NumberedID {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
 }
 
 /// What the daemon calls a request that waits for its reply.
-public struct RequestID: Hashable, Sendable, Codable {
+public struct RequestID: NumberedID {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
 }

@@ -27,7 +27,7 @@ struct StartPlan: Hashable, Sendable, Codable {
 ///
 /// What it does in each part of the contract stands in the file of that part: `Lifecycle`,
 /// `BackgroundExecution`, `TimeLimits`, `Termination`.
-struct Instance: Hashable, Sendable {
+struct Instance: Hashable, Sendable, Codable {
   let id: InstanceID
   let application: ApplicationKey
   let leader: Leader
@@ -55,15 +55,16 @@ struct Instance: Hashable, Sendable {
   var tracer = Tracer.absent
 
   /// How far the stopping of its processes has come.
-  enum Suspension: Hashable {
+  enum Suspension: Hashable, Codable {
     case none
+    /// Under way; of what is suspended: again, after the daemon's absence.
     case stopping
     /// It could not complete; the next try comes at the instant given.
     case failed(retryAt: Instant)
   }
 
   /// What is known of a debugger.
-  enum Tracer: Hashable {
+  enum Tracer: Hashable, Codable {
     case absent
     /// A limit has passed and the daemon was asked whether a debugger holds it.
     case asked(heldBefore: Bool)
@@ -121,19 +122,19 @@ struct Instance: Hashable, Sendable {
       tasks: tasks.inOrder)
   }
 
-  func checkInvariants() {
-    callbacks.checkInvariants()
-    tasks.checkInvariants()
-    precondition(state != .notRunning, "an instance that is not running is kept")
-    precondition((stint != nil) == (state == .background), "a stint is a stretch in background")
+  func check() throws(Contradiction) {
+    try callbacks.check()
+    try tasks.check()
+    try require(state != .notRunning, "an instance that is not running is kept")
+    try require((stint != nil) == (state == .background), "a stint is a stretch in background")
     if state == .suspended {
-      precondition(callbacks.isEmpty, "a suspended instance has a callback to acknowledge")
-      precondition(tasks.isEmpty, "a suspended instance has an outstanding task")
+      try require(callbacks.isEmpty, "a suspended instance has a callback to acknowledge")
+      try require(tasks.isEmpty, "a suspended instance has an outstanding task")
     }
-    if suspension != .none {
-      precondition(state == .background, "only what is in the background is being suspended")
+    if suspension != .none, state != .suspended {
+      try require(state == .background, "only what is in the background is being suspended")
     }
-    precondition(isAware || callbacks.isEmpty, "an unaware instance gets no callbacks")
-    precondition(isAware || !hasStream, "whoever has an event stream is aware")
+    try require(isAware || callbacks.isEmpty, "an unaware instance gets no callbacks")
+    try require(isAware || !hasStream, "whoever has an event stream is aware")
   }
 }

@@ -70,6 +70,7 @@ extension Instance {
   ) {
     precondition(state == .suspended, "only the suspended resumes")
     turn.emit(.resume(id))
+    suspension = .none
     move(to: next, cause: cause, in: &turn)
   }
 
@@ -90,7 +91,7 @@ extension Instance {
     deliver(callback, in: &turn)
   }
 
-  private func deliver(_ callback: Callback, in turn: inout Turn) {
+  func deliver(_ callback: Callback, in turn: inout Turn) {
     guard hasStream else { return }
     let reason = callback.kind == .didFinishLaunching ? launchReason : nil
     turn.emit(.deliver(id, callback, reason))

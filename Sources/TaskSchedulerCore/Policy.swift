@@ -62,6 +62,32 @@ public struct Policy: Hashable, Sendable, Codable {
 
   public init() {}
 
+  /// What is missing has its default: an older version did not know it.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    func take<Value: Decodable>(_ key: CodingKeys, _ value: inout Value) throws {
+      if let written = try values.decodeIfPresent(Value.self, forKey: key) { value = written }
+    }
+    try take(.multitaskingSupported, &multitaskingSupported)
+    try take(.callbackTimeout, &callbackTimeout)
+    try take(.terminateTimeout, &terminateTimeout)
+    try take(.backgroundTime, &backgroundTime)
+    try take(.expirationLead, &expirationLead)
+    try take(.launchTime, &launchTime)
+    try take(.suspendRetryInterval, &suspendRetryInterval)
+    try take(.tracerCheckInterval, &tracerCheckInterval)
+    try take(.wakeTolerance, &wakeTolerance)
+    try take(.tasksPerApplicationMax, &tasksPerApplicationMax)
+    try take(.tasksPerUserMax, &tasksPerUserMax)
+    try take(.applicationsPerUserMax, &applicationsPerUserMax)
+    try take(.queuedCallbacksMax, &queuedCallbacksMax)
+    try take(.endedApplicationsMax, &endedApplicationsMax)
+    if let problem = problems.first {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: problem))
+    }
+  }
+
   /// The bounds of the limits and the relations that must hold between them, as sentences that say
   /// which do not; empty where all hold. No other policy may be handed to a ``Scheduler``.
   public var problems: [String] {

@@ -61,6 +61,8 @@ public struct Scheduler: Sendable {
       applications.replaceManifests(manifests, keeping: policy.endedApplicationsMax)
     case .stop:
       stop(in: &turn)
+    case .recovered(let lastAlive):
+      recovered(lastAlive: lastAlive, in: &turn)
     case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
       .signalFailed, .tracerChecked, .activityBegan, .activityEnded:
       handleReport(event, in: &turn)
@@ -91,7 +93,7 @@ public struct Scheduler: Sendable {
       with(id, in: &turn) { $0.end(activity, in: &$1) }
     case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
       .endBackgroundTask, .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
-      .deadlineReached, .policyChanged, .manifestsChanged, .stop:
+      .deadlineReached, .policyChanged, .manifestsChanged, .recovered, .stop:
       preconditionFailure("no report of a process: \(event)")
     }
   }
@@ -145,33 +147,6 @@ public struct Scheduler: Sendable {
       let end = instance.letGo(in: &turn)
       seats.leave(instance.seat, id)
       applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
-    }
-  }
-
-  /// Traps where the state contradicts itself. Called after every event in tests and simulation.
-  public func checkInvariants() {
-    deadlines.checkInvariants()
-    applications.checkInvariants()
-    for (id, instance) in instances {
-      instance.checkInvariants()
-      precondition(id == instance.id, "an instance is kept under another's id")
-      precondition(
-        applications[instance.application]?.instance == id, "an instance without application")
-      precondition(
-        deadlines.isSet(id, to: instance.deadline(policy)), "a deadline is not kept")
-      let hasSeat = instance.state == .active && instance.termination == nil
-      precondition(
-        hasSeat == (seats.active(at: instance.seat) == id), "a seat has not one active instance")
-    }
-    let tasks = instances.values.reduce(into: [UserID: Int]()) {
-      $0[$1.application.owner, default: 0] += $1.tasks.count
-    }
-    for (owner, count) in tasks {
-      precondition(applications.taskCount(of: owner) == count, "the tasks are miscounted")
-    }
-    for key in applications.running {
-      precondition(
-        applications[key]?.instance.map { instances[$0] != nil } ?? true, "an instance is lost")
     }
   }
 }

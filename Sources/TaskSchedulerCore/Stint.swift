@@ -1,5 +1,5 @@
 /// One stretch in the background state, and its time (contract §4).
-struct Stint: Hashable, Sendable {
+struct Stint: Hashable, Sendable, Codable {
   /// From when the time counts: the start of the stint, or the moment when a debugger left.
   private var limitStart: Instant
   /// When the expiration handlers were called.

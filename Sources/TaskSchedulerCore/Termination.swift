@@ -1,13 +1,13 @@
 // How an instance is brought to its end (contract §2, §3, §14).
 
 /// An end under way. The first reason stands.
-struct Termination: Hashable, Sendable {
+struct Termination: Hashable, Sendable, Codable {
   var reason: EndReason
   var phase: Phase
   /// Requests to be answered when the leader has exited.
   var waiters: [RequestID] = []
 
-  enum Phase: Hashable {
+  enum Phase: Hashable, Codable {
     /// The application is told, and has not acknowledged willTerminate.
     case callbacks
     /// SIGTERM has been sent; SIGKILL comes at the instant given.

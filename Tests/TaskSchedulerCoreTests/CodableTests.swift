@@ -36,6 +36,7 @@ extension Event {
     case .policyChanged: 22
     case .manifestsChanged: 23
     case .stop: 24
+    case .recovered: 25
     }
   }
 
@@ -65,7 +66,7 @@ extension Event {
       Manifest(
         id: mail.id, displayName: "Mail", owner: mail.owner, namesUser: true,
         backgroundModes: [.voip], multitasking: false, isLaunchable: false)
-    ]), .stop,
+    ]), .stop, .recovered(lastAlive: Instant(nanoseconds: .max)),
   ]
 }
 
@@ -110,7 +111,7 @@ struct CodableTests {
 
   @Test("no case of an event is left out")
   func everyCase() {
-    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...24))
+    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...25))
   }
 
   @Test("every effect that a walk brings about, of every case")

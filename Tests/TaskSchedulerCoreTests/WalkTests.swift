@@ -32,11 +32,12 @@ struct Walk {
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  mutating func run(steps: Int) {
+  mutating func run(steps: Int, thenStop: Bool = true) {
     for _ in 0..<steps {
       step()
       checkSeats()
     }
+    guard thenStop else { return }
     world.feed(.stop)
     checkReplies()
     checkConversations()
@@ -135,7 +136,10 @@ struct Walk {
     case 3: return .suspensionCompleted(id)
     case 4: return .suspensionFailed(id, reason: "x")
     case 5: return .signalFailed(id, reason: "x")
-    case 6: return .tracerChecked(id, isTraced: pick([true, false]))
+    case 6:
+      return pick([
+        .tracerChecked(id, isTraced: pick([true, false])), .recovered(lastAlive: world.now),
+      ])
     case 7: return .activityBegan(id, pick(Activity.allCases))
     case _: return .activityEnded(id, pick(Activity.allCases))
     }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import TaskSchedulerCore
@@ -127,6 +128,16 @@ struct World {
   }
 
   mutating func forget() { effects = [] }
+
+  /// The daemon dies, is away for `duration`, and goes on from what it has written.
+  mutating func crash(awayFor duration: Duration = .milliseconds(100)) throws {
+    let lastAlive = now
+    let written = try JSONEncoder().encode(scheduler)
+    scheduler = try JSONDecoder().decode(Scheduler.self, from: written)
+    now = now.advanced(by: duration)
+    feed(.recovered(lastAlive: lastAlive))
+    if let next = scheduler.nextDeadline, next <= now { feed(.deadlineReached) }
+  }
 
   // MARK: Applications
 

@@ -1,0 +1,59 @@
+/// A sentence that should hold of the state and does not.
+struct Contradiction: Error, Hashable {
+  let sentence: String
+
+  /// No count comes near it in the life of a machine: one that has was not counted.
+  static let countMax = UInt64.max / 2
+}
+
+func require(_ holds: Bool, _ sentence: String) throws(Contradiction) {
+  if !holds { throw Contradiction(sentence: sentence) }
+}
+
+extension Scheduler {
+  /// Traps where the state contradicts itself. Called after every event in tests and simulation.
+  public func checkInvariants() {
+    do throws(Contradiction) {
+      try check()
+    } catch {
+      preconditionFailure(error.sentence)
+    }
+  }
+
+  func check() throws(Contradiction) {
+    try require(instanceIDLast < Contradiction.countMax, "instances are numbered too high")
+    try deadlines.check()
+    try applications.check()
+    for (id, instance) in instances {
+      try instance.check()
+      try require(id == instance.id, "an instance is kept under another's id")
+      try require(id.number > 0 && id.number <= instanceIDLast, "an instance has a wrong id")
+      try require(
+        applications[instance.application]?.instance == id, "an instance without application")
+      try require(
+        deadlines.isSet(id, to: instance.deadline(policy)), "a deadline is not kept")
+      let hasSeat = instance.state == .active && instance.termination == nil
+      try require(
+        hasSeat == (seats.active(at: instance.seat) == id), "a seat has not one active instance")
+    }
+    for (owner, count) in countTasks() {
+      try require(applications.taskCount(of: owner) == count, "the tasks are miscounted")
+    }
+    for application in applications.all {
+      try require(
+        application.instance.map { instances[$0] != nil } ?? true, "an instance is lost")
+      try require(
+        application.launching.map { launches[$0]?.application == application.key } ?? true,
+        "a launch is lost")
+    }
+    for (id, launch) in launches {
+      try require(
+        applications[launch.application]?.launching == id, "a launch without application")
+      try require(id.number > 0 && id.number <= instanceIDLast, "a launch has a wrong id")
+    }
+  }
+
+  func countTasks() -> [UserID: Int] {
+    instances.values.reduce(into: [:]) { $0[$1.application.owner, default: 0] += $1.tasks.count }
+  }
+}

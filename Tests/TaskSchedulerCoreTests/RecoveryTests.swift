@@ -1,0 +1,139 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("after the daemon's absence")
+struct RecoveryTests {
+  @Test("a callback that was not acknowledged is sent again with the same id")
+  func callback() throws {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.ask { .deactivate($0, mail) }
+    let sent = try #require(world.inFlight[id])
+    world.forget()
+    try world.crash()
+    #expect(world.effects.contains(.deliver(id, sent, nil)))
+    let isTaken = world.acknowledge(id)
+    #expect(isTaken)
+    #expect(world.state(id) == .inactive)
+  }
+
+  @Test("what was suspended is stopped again, what runs is let run")
+  func stopped() throws {
+    var world = World()
+    let sleeper = world.make(mail, .suspended)
+    let worker = world.make(music, .background)
+    world.forget()
+    try world.crash()
+    #expect(world.effects.contains(.suspend(sleeper)))
+    #expect(world.effects.contains(.resume(worker)))
+    #expect(!world.effects.contains(.resume(sleeper)), "it runs not one instruction")
+    #expect(world.state(sleeper) == .suspended)
+  }
+
+  @Test("a suspension that was under way completes")
+  func suspending() throws {
+    var world = World()
+    world.suspending = .never
+    let id = world.make(mail, .active)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(world.state(id) == .background)
+    world.suspending = .atOnce
+    try world.crash()
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("what cannot be stopped again is in the background, and tried again")
+  func notStopped() throws {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.suspending = .failing
+    try world.crash()
+    #expect(world.state(id) == .background)
+    world.suspending = .atOnce
+    world.advance(by: world.scheduler.policy.suspendRetryInterval)
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("a kill under way is done again, a launch under way too")
+  func underWay() throws {
+    var world = World()
+    world.killing = .never
+    world.spawning = .never
+    let id = world.make(mail, .suspended)
+    world.feed(
+      .manifestsChanged([Manifest(id: music.id, owner: music.owner, namesUser: true)]))
+    world.ask { .terminate($0, mail, byUser: true) }
+    world.ask { .launch($0, music, target: .foreground, reason: .operator) }
+    world.forget()
+    world.killing = .atOnce
+    world.spawning = .atOnce
+    try world.crash()
+    #expect(world.effects.contains(.kill(id)))
+    #expect(world.ends(of: mail) == [.terminatedByUser])
+    #expect(world.scheduler.status(of: music, at: world.now)?.state == .active)
+  }
+
+  @Test("a debugger that was asked for is asked for again")
+  func debugger() throws {
+    var world = World()
+    world.tracerChecking = .never
+    _ = world.make(mail, .active)
+    world.ask { .deactivate($0, mail) }
+    world.advance(by: .seconds(6))
+    world.tracerChecking = .atOnce
+    try world.crash()
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+  }
+
+  @Test("warned before, over meanwhile: the whole lead again")
+  func lead() throws {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(599))
+    try world.crash(awayFor: .seconds(2))
+    #expect(world.status(id)?.timeRemaining == .seconds(5))
+    world.advance(by: .seconds(5) - nanosecond)
+    #expect(world.ends(of: mail).isEmpty)
+    world.advance(by: nanosecond)
+    #expect(world.ends(of: mail) == [.backgroundTimeExpired])
+  }
+
+  @Test("not warned before, over meanwhile: warned now, and the whole lead")
+  func warning() throws {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.advance(by: .seconds(594))
+    try world.crash(awayFor: .seconds(60))
+    #expect(world.expired(id) == [TaskID(1)])
+    #expect(world.status(id)?.timeRemaining == .seconds(5))
+    world.advance(by: .seconds(5))
+    #expect(world.ends(of: mail) == [.backgroundTimeExpired])
+  }
+
+  @Test("an absence in which no limit passed changes none")
+  func noLimit() throws {
+    var world = World()
+    _ = world.make(mail, .active)
+    world.ask { .deactivate($0, mail) }
+    world.advance(by: .seconds(1))
+    try world.crash(awayFor: .seconds(2))
+    world.advance(by: .seconds(3) - nanosecond)
+    #expect(world.ends(of: mail).isEmpty)
+    world.advance(by: nanosecond)
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+  }
+
+  @Test("a callback whose limit passed meanwhile has its time again")
+  func answer() throws {
+    var world = World()
+    _ = world.make(mail, .active)
+    world.ask { .deactivate($0, mail) }
+    try world.crash(awayFor: .seconds(7))
+    world.advance(by: .seconds(6) - nanosecond)
+    #expect(world.ends(of: mail).isEmpty)
+    world.advance(by: nanosecond)
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+  }
+}

@@ -1,0 +1,67 @@
+import FoundationEssentials
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("what never happens: an acknowledged promise is forgotten by a crash of the daemon")
+struct SnapshotTests {
+  private func restored(_ scheduler: Scheduler) throws -> Scheduler {
+    try JSONDecoder().decode(Scheduler.self, from: JSONEncoder().encode(scheduler))
+  }
+
+  @Test("a scheduler that was written and read goes on as one that was not",
+    arguments: 1...12 as ClosedRange<UInt64>)
+  func goesOn(seed: UInt64) throws {
+    var walk = Walk(seed: seed)
+    for _ in 0..<12 {
+      walk.run(steps: 50, thenStop: false)
+      let original = walk.world.scheduler
+      let copy = try restored(original)
+      copy.checkInvariants()
+      #expect(copy.nextDeadline == original.nextDeadline)
+      #expect(copy.statuses(at: walk.world.now) == original.statuses(at: walk.world.now))
+      var (one, other) = (walk, walk)
+      other.world.scheduler = copy
+      one.run(steps: 100)
+      other.run(steps: 100)
+      #expect(one.world.effects == other.world.effects)
+    }
+  }
+
+  @Test("the same state is written as the same bytes")
+  func canonical() throws {
+    var walk = Walk(seed: 7)
+    walk.run(steps: 300, thenStop: false)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    let first = try encoder.encode(walk.world.scheduler)
+    #expect(try encoder.encode(restored(walk.world.scheduler)) == first)
+  }
+
+  @Test("a state that contradicts itself is refused when it is read")
+  func contradiction() throws {
+    var world = World()
+    _ = world.make(mail, .background)
+    let text = String(decoding: try JSONEncoder().encode(world.scheduler), as: UTF8.self)
+    for (whole, broken) in [
+      ("\"state\":\"background\"", "\"state\":\"suspended\""),
+      ("\"instanceIDLast\":1", "\"instanceIDLast\":0"),
+      ("\"instanceIDLast\":1", "\"instanceIDLast\":18446744073709551615"),
+      ("\"tasksPerUserMax\":16384", "\"tasksPerUserMax\":0"),
+    ] {
+      let changed = text.replacing(whole, with: broken)
+      #expect(changed != text)
+      #expect(throws: DecodingError.self) {
+        try JSONDecoder().decode(Scheduler.self, from: Data(changed.utf8))
+      }
+    }
+  }
+
+  @Test("a policy of an older version has the defaults of what it did not know")
+  func olderPolicy() throws {
+    let old = Data("{\"backgroundTime\":[30,0]}".utf8)
+    var expected = Policy()
+    expected.backgroundTime = try JSONDecoder().decode(Duration.self, from: Data("[30,0]".utf8))
+    #expect(try JSONDecoder().decode(Policy.self, from: old) == expected)
+  }
+}
