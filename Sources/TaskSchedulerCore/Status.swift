@@ -88,7 +88,8 @@ extension Scheduler {
     InstanceStatus(
       id: instance.id, leader: instance.leader, isAware: instance.isAware,
       launchReason: instance.launchReason, startedAt: instance.startedAt,
-      ending: instance.termination?.reason, isSuspending: instance.suspension == .stopping && instance.state != .suspended,
+      ending: instance.termination?.reason,
+      isSuspending: instance.suspension == .stopping && instance.state != .suspended,
       entitlements: instance.entitlements(policy, at: now),
       callbacksPending: instance.callbacks.count,
       timeRemaining: instance.timeRemaining(policy, at: now), tasks: instance.tasks.inOrder)
