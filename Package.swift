@@ -38,6 +38,8 @@ let package = Package(
         .embedInCode("Interfaces/org.taskschedd.Control.varlink"),
       ],
       swiftSettings: strict),
+    .target(
+      name: "TaskSchedulerJournal", dependencies: ["TaskSchedulerCore"], swiftSettings: strict),
     .target(name: "CSystemd", cSettings: strictC, linkerSettings: [.linkedLibrary("systemd")]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: strict),
@@ -47,8 +49,8 @@ let package = Package(
     .target(
       name: "TaskSchedulerDaemon",
       dependencies: [
-        "TaskSchedulerCore", "TaskSchedulerWire", "CSystemd", "CLinux", "LinuxSystem", "TOMLKit",
-        deque,
+        "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerJournal", "CSystemd", "CLinux",
+        "LinuxSystem", "TOMLKit", deque,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -71,6 +73,9 @@ let package = Package(
       path: "Tests/Support/CertificationServer", swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerCoreTests", dependencies: ["TaskSchedulerCore"], swiftSettings: strict),
+    .testTarget(
+      name: "TaskSchedulerJournalTests",
+      dependencies: ["TaskSchedulerJournal", "TaskSchedulerCore"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerWireTests",

@@ -53,6 +53,25 @@ public enum Event: Hashable, Sendable, Codable {
   case recovered(lastAlive: Instant)
 }
 
+extension Event {
+  /// The request that waits for a reply to it.
+  public var request: RequestID? {
+    switch self {
+    case .register(let request, _, _, _, _), .openStream(let request, _, _),
+      .acknowledge(let request, _, _), .beginBackgroundTask(let request, _, _),
+      .endBackgroundTask(let request, _, _), .adopt(let request, _):
+      request
+    case .launch(let request, _, _, _), .activate(let request, _), .deactivate(let request, _),
+      .sendToBackground(let request, _), .terminate(let request, _, _):
+      request
+    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      nil
+    }
+  }
+}
+
 /// A running process that is to be taken under management.
 public struct Adoption: Hashable, Sendable, Codable {
   public var application: ApplicationKey

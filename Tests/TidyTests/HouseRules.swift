@@ -8,6 +8,7 @@ enum HouseRules {
   static let imports: [String: Set<String>] = [
     "TaskSchedulerCore": ["DequeModule", "HeapModule", "OrderedCollections"],
     "TaskSchedulerWire": ["FoundationEssentials", "Glibc"],
+    "TaskSchedulerJournal": ["TaskSchedulerCore"],
     "LinuxSystem": ["CLinux", "FoundationEssentials", "Glibc"],
     "TaskSchedulerClient": [
       "Dispatch", "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization",
@@ -15,14 +16,15 @@ enum HouseRules {
     ],
     "TaskSchedulerDaemon": [
       "CLinux", "CSystemd", "DequeModule", "FoundationEssentials", "GRDB", "Glibc", "HeapModule",
-      "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore", "TaskSchedulerWire",
+      "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore",
+      "TaskSchedulerJournal", "TaskSchedulerWire",
     ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
     "taskctl": [
       "ArgumentParser", "FoundationEssentials", "Glibc", "LinuxSystem", "TaskSchedulerClient",
-      "TaskSchedulerCore", "TaskSchedulerWire",
+      "TaskSchedulerCore", "TaskSchedulerJournal", "TaskSchedulerWire",
     ],
-    "TaskSchedulerSimulation": ["TaskSchedulerCore"],
+    "TaskSchedulerSimulation": ["TaskSchedulerCore", "TaskSchedulerJournal"],
   ]
 
   /// What would bring a clock, chance or the world into the policy.

@@ -1,0 +1,169 @@
+import TaskSchedulerCore
+
+/// What the daemon holds of the world: processes by their identity, connections by the socket's
+/// cookie (SO_COOKIE, which no other socket of this boot has).
+public struct Holdings: Hashable, Sendable, Codable {
+  public var instances: [InstanceID: Instance] = [:]
+  public var connections: [UInt64: Connection] = [:]
+  /// Leaders that the policy is about to be told of.
+  public var arrivals: [Leader: Arrival] = [:]
+
+  public init() {}
+
+  /// A leader, as it was found.
+  public struct Arrival: Hashable, Sendable, Codable {
+    public var leader: Leader
+    public var uid: UInt32
+    /// The path of its own control group below the mount of cgroup2.
+    public var group: String?
+    /// What TASKSCHEDD_INSTANCE is in the environment of its processes.
+    public var marker: String?
+    /// How its manifest wants it to be stopped.
+    public var mechanism: String?
+    public var isLaunched: Bool
+
+    public init(
+      leader: Leader, uid: UInt32, group: String?, marker: String?, mechanism: String?,
+      isLaunched: Bool
+    ) {
+      self.leader = leader
+      self.uid = uid
+      self.group = group
+      self.marker = marker
+      self.mechanism = mechanism
+      self.isLaunched = isLaunched
+    }
+  }
+
+  /// The processes of one instance.
+  public struct Instance: Hashable, Sendable, Codable {
+    public var application: String
+    public var arrival: Arrival
+    /// Those that were sent SIGSTOP, in that order.
+    public var stopped: [Stopped]
+    /// Whether the instance is over, and what is left of its processes is being seen to.
+    public var release: Release?
+
+    public init(application: String, arrival: Arrival, stopped: [Stopped] = []) {
+      self.application = application
+      self.arrival = arrival
+      self.stopped = stopped
+    }
+  }
+
+  /// What becomes of the processes that an instance leaves.
+  public enum Release: String, Hashable, Sendable, Codable {
+    case letRun, kill
+  }
+
+  /// A process that was, or is about to be, sent SIGSTOP.
+  public struct Stopped: Hashable, Sendable, Codable {
+    public var process: Leader
+    /// Whether somebody else had stopped it before: then it stays so.
+    public var wasStopped: Bool
+
+    public init(process: Leader, wasStopped: Bool) {
+      self.process = process
+      self.wasStopped = wasStopped
+    }
+  }
+
+  /// A connection of which there is more to know than its socket tells.
+  public struct Connection: Hashable, Sendable, Codable {
+    public var stream: InstanceID?
+    public var monitor: Monitor?
+    public var waiting: Waiting?
+    /// What was taken off the socket of a message that is not whole yet.
+    public var input: [UInt8] = []
+    /// Whether something of it is in the daemon's memory alone: it cannot be taken over.
+    public var isUnsaved = false
+
+    public init() {}
+  }
+
+  /// Who watches all changes.
+  public struct Monitor: Hashable, Sendable, Codable {
+    /// Whose applications it sees; nil is everybody's.
+    public var uid: UInt32?
+    public init(uid: UInt32?) { self.uid = uid }
+  }
+
+  /// A call that waits for the policy's answer.
+  public struct Waiting: Hashable, Sendable, Codable {
+    public var request: RequestID
+    public var method: String
+    /// The application as the caller named it.
+    public var application: String
+    /// Whether the caller takes no answer.
+    public var isOneway: Bool
+
+    public init(request: RequestID, method: String, application: String, isOneway: Bool) {
+      self.request = request
+      self.method = method
+      self.application = application
+      self.isOneway = isOneway
+    }
+  }
+}
+
+/// What the daemon does or learns that is no event of the policy. Each is written before it is
+/// done, or where it may be repeated without harm, after.
+public enum Note: Hashable, Sendable, Codable {
+  /// Before the event that tells the policy of this leader.
+  case arrival(Holdings.Arrival)
+  /// Before SIGSTOP.
+  case stopping(InstanceID, [Holdings.Stopped])
+  /// After SIGCONT to all that were stopped.
+  case letRun(InstanceID)
+  /// Nothing of an instance that is over is held any more.
+  case forgotten(InstanceID)
+  case stream(InstanceID, connection: UInt64)
+  case monitor(Holdings.Monitor, connection: UInt64)
+  case waiting(Holdings.Waiting, connection: UInt64)
+  /// Before these bytes of an unfinished message are taken off the socket.
+  case input([UInt8], connection: UInt64)
+  /// The message has become whole, and is being carried out.
+  case inputWhole(connection: UInt64)
+  case unsaved(Bool, connection: UInt64)
+}
+
+extension Holdings {
+  /// What a note means for what is held.
+  public mutating func apply(_ note: Note) {
+    switch note {
+    case .arrival(let arrival): arrivals[arrival.leader] = arrival
+    case .stopping(let id, let stopped): instances[id]?.stopped += stopped
+    case .letRun(let id): instances[id]?.stopped = []
+    case .forgotten(let id): instances[id] = nil
+    case .stream(let id, let cookie): connections[cookie, default: Connection()].stream = id
+    case .monitor(let monitor, let cookie):
+      connections[cookie, default: Connection()].monitor = monitor
+    case .waiting(let waiting, let cookie):
+      connections[cookie, default: Connection()].waiting = waiting
+    case .input(let bytes, let cookie):
+      connections[cookie, default: Connection()].input += bytes
+    case .inputWhole(let cookie): connections[cookie]?.input = []
+    case .unsaved(let isUnsaved, let cookie):
+      connections[cookie, default: Connection()].isUnsaved = isUnsaved
+    }
+  }
+
+  /// What an effect that was carried out means for what is held.
+  public mutating func apply(_ effect: Effect) {
+    switch effect {
+    case .manage(let id, let leader, let key):
+      guard let arrival = arrivals[leader] else { return }
+      instances[id] = Instance(application: key.id.name, arrival: arrival)
+    case .release(let id, let killing):
+      // Where it was launched and its leader has ended, it may be killed all the same: the one
+      // who lets it go finds out again.
+      instances[id]?.release = killing ? .kill : .letRun
+    case .reply(let request, _):
+      for (cookie, connection) in connections where connection.waiting?.request == request {
+        connections[cookie]?.waiting = nil
+      }
+    case .deliver, .expire, .spawn, .suspend, .resume, .terminate, .kill, .checkTracer, .record:
+      break
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import TaskSchedulerCore
+
+/// The journal's form: a page with what changes in place, then records one after the other.
+///
+/// The page begins with the magic, the form's version (4 bytes), the boot (16 bytes); from
+/// ``Progress`` on its words are written while events are carried out. A record is its length (4
+/// bytes), the CRC-32 of what follows (4), its kind (1) and a value as ``BinaryEncoding`` writes
+/// it; before that value, an event has its instant (8). Numbers have their little end first. The length
+/// is written last, so that a record is whole or, with length 0, not there.
+public enum JournalLayout {
+  /// "tschedJ" and a byte that no text begins with.
+  static let magic: [UInt8] = [0x89, 0x74, 0x73, 0x63, 0x68, 0x65, 0x64, 0x4A]
+  /// Changes when an older daemon's journal cannot be read any more, or this one's by an older.
+  public static let version: UInt32 = 1
+  public static let headerBytes = 4096
+  static let versionPlace = 8
+  static let bootPlace = 16
+  static let recordHeaderBytes = 8
+
+  /// What a record holds.
+  enum RecordKind: UInt8 {
+    /// ``JournalStart``: always the first.
+    case start = 1
+    /// ``Holdings``: the second.
+    case holdings
+    /// `Scheduler`: the third.
+    case scheduler
+    case event
+    case note
+  }
+
+  /// The words of the header that are written while events are carried out: where they stand.
+  enum Progress {
+    static let event = 64
+    static let effectsDone = 72
+    static let callPhase = 76
+    static let callConnection = 80
+    static let callEvent = 88
+    static let callBytes = 96
+    static let callIsOneway = 100
+    static let sending = 104
+    static let attempts = 112
+    static let isBehind = 116
+    static let isClean = 120
+    static let end = 124
+  }
+}
+
+/// How far the call has come that is being carried out.
+public enum CallPhase: UInt32, Sendable {
+  /// No call is being carried out.
+  case none
+  /// Its message was looked at, and is in the socket still.
+  case peeked
+  /// Its message, or a part of one, is being taken off the socket.
+  case taking
+  /// Its message is off the socket, and has not been answered.
+  case taken
+}
+
+/// Which run of the machine: /proc/sys/kernel/random/boot_id as 16 bytes. What was held before
+/// another is gone.
+public struct BootID: Hashable, Sendable {
+  let bytes: [UInt8]
+
+  /// nil unless `text` is a UUID.
+  public init?(_ text: String) {
+    let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
+    guard digits.count == 32 else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: 32, by: 2) {
+      guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(byte)
+    }
+    self.bytes = bytes
+  }
+}
+
+/// What a journal begins with.
+public struct JournalStart: Hashable, Sendable, Codable {
+  /// The daemon's version that wrote it, for people.
+  public var writer: String
+  /// How many events there were before.
+  public var eventCount: UInt64
+  /// The highest number of a request before.
+  public var requestLast: UInt64
+  /// When it was begun.
+  public var at: Instant
+  /// Where it was begun while an event was being carried out: the effects that were left, and
+  /// how many there were before them.
+  public var effects: [Effect] = []
+  public var effectsDone = 0
+
+  public init(writer: String, eventCount: UInt64, requestLast: UInt64, at: Instant) {
+    self.writer = writer
+    self.eventCount = eventCount
+    self.requestLast = requestLast
+    self.at = at
+  }
+}

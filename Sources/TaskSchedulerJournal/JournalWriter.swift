@@ -1,0 +1,182 @@
+import TaskSchedulerCore
+
+/// What a journal begins with: where things stand.
+public struct JournalBeginning {
+  let records: [[UInt8]]
+  let eventCount: UInt64
+
+  /// The bytes that it takes, the header's included.
+  public var count: Int {
+    records.reduce(JournalLayout.headerBytes + 4) {
+      $0 + JournalLayout.recordHeaderBytes + $1.count
+    }
+  }
+
+  public init(_ start: JournalStart, _ holdings: Holdings, _ scheduler: Scheduler) {
+    func record(_ kind: JournalLayout.RecordKind, _ value: some Encodable) -> [UInt8] {
+      var bytes = [kind.rawValue]
+      do {
+        try BinaryEncoding.append(value, to: &bytes)
+      } catch {
+        preconditionFailure("the state cannot be written: \(error)")
+      }
+      return bytes
+    }
+    records = [
+      record(.start, start), record(.holdings, holdings), record(.scheduler, scheduler),
+    ]
+    eventCount = start.eventCount
+  }
+}
+
+/// Writes a journal into memory, which the daemon maps onto a file: what is stored outlives the
+/// daemon however it dies.
+///
+/// The memory must be writable, at least ``JournalLayout/headerBytes`` long, and stay for as long
+/// as this is used.
+public struct JournalWriter {
+  private let memory: UnsafeMutableRawBufferPointer
+  /// Where the next record goes.
+  private var end: Int
+  private var scratch: [UInt8] = []
+
+  /// Bytes that are written, the header's included.
+  public var count: Int { end }
+  public var capacity: Int { memory.count }
+
+  /// Begins a journal in memory that holds zeros.
+  ///
+  /// - Returns: nil where the memory is too small for what it begins with.
+  public init?(
+    in memory: UnsafeMutableRawBufferPointer, boot: BootID, beginning: JournalBeginning
+  ) {
+    guard memory.count >= beginning.count else { return nil }
+    self.memory = memory
+    memory.storeBytes(
+      of: JournalLayout.version.littleEndian, toByteOffset: JournalLayout.versionPlace,
+      as: UInt32.self)
+    for (index, byte) in boot.bytes.enumerated() { memory[JournalLayout.bootPlace + index] = byte }
+    end = JournalLayout.headerBytes
+    for record in beginning.records {
+      scratch = record
+      guard appendScratch() else { return nil }
+    }
+    setEvent(beginning.eventCount)
+    for (index, byte) in JournalLayout.magic.enumerated() { memory[index] = byte }
+  }
+
+  /// Goes on with a journal that was read up to `end`. What follows is erased.
+  public init(continuing memory: UnsafeMutableRawBufferPointer, from end: Int) {
+    precondition((JournalLayout.headerBytes...memory.count).contains(end), "no place in a journal")
+    self.memory = memory
+    self.end = end
+    UnsafeMutableRawBufferPointer(rebasing: memory[end...])
+      .initializeMemory(as: UInt8.self, repeating: 0)
+  }
+
+  // MARK: Records
+
+  /// Writes what happened. Returns false, and has written nothing, where there is no room.
+  public mutating func append(_ event: Event, at now: Instant) -> Bool {
+    scratch.removeAll(keepingCapacity: true)
+    scratch.append(JournalLayout.RecordKind.event.rawValue)
+    withUnsafeBytes(of: now.nanoseconds.littleEndian) { scratch.append(contentsOf: $0) }
+    return appendScratch(with: event)
+  }
+
+  /// Writes what the daemon does. Returns false, and has written nothing, where there is no room.
+  public mutating func append(_ note: Note) -> Bool {
+    scratch.removeAll(keepingCapacity: true)
+    scratch.append(JournalLayout.RecordKind.note.rawValue)
+    return appendScratch(with: note)
+  }
+
+  private mutating func appendScratch(with value: some Encodable) -> Bool {
+    do {
+      try BinaryEncoding.append(value, to: &scratch)
+    } catch {
+      preconditionFailure("an event or a note cannot be written: \(error)")
+    }
+    return appendScratch()
+  }
+
+  private mutating func appendScratch() -> Bool {
+    let start = end + JournalLayout.recordHeaderBytes
+    // The next length must be there to be read as 0.
+    guard start + scratch.count + 4 <= memory.count, scratch.count <= Int(UInt32.max) else {
+      return false
+    }
+    scratch.withUnsafeBytes { bytes in
+      UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + bytes.count])
+        .copyMemory(from: bytes)
+      memory.storeBytes(
+        of: Checksum.crc32(bytes).littleEndian, toByteOffset: end + 4, as: UInt32.self)
+      memory.storeBytes(
+        of: UInt32(bytes.count).littleEndian, toByteOffset: end, as: UInt32.self)
+    }
+    end = start + scratch.count
+    return true
+  }
+
+  // MARK: Progress
+
+  /// Takes over how far another journal's event and call have come.
+  public func copyProgress(from other: JournalWriter) {
+    let range = JournalLayout.Progress.event..<JournalLayout.Progress.end
+    UnsafeMutableRawBufferPointer(rebasing: memory[range])
+      .copyMemory(from: UnsafeRawBufferPointer(rebasing: other.memory[range]))
+  }
+
+  private func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at place: Int) {
+    memory.storeBytes(of: value.littleEndian, toByteOffset: place, as: Value.self)
+  }
+
+  /// The event of this number is about to be written, and none of its effects is carried out.
+  public func setEvent(_ number: UInt64) {
+    // In this order: of an event that is known by its number, none is done yet.
+    store(number, at: JournalLayout.Progress.event)
+    setEffectsDone(0)
+  }
+
+  /// So many effects of the event have been carried out.
+  public func setEffectsDone(_ count: Int) {
+    store(UInt32(count), at: JournalLayout.Progress.effectsDone)
+  }
+
+  /// A call's message, of so many bytes with its NUL, was looked at.
+  public func setCall(connection: UInt64, bytes: Int, isOneway: Bool) {
+    store(connection, at: JournalLayout.Progress.callConnection)
+    store(0 as UInt64, at: JournalLayout.Progress.callEvent)
+    store(UInt32(clamping: bytes), at: JournalLayout.Progress.callBytes)
+    store(isOneway ? 1 as UInt32 : 0, at: JournalLayout.Progress.callIsOneway)
+    setCallPhase(.peeked)
+  }
+
+  /// The event of this number is what the call asks for.
+  public func setCallEvent(_ number: UInt64) {
+    store(number, at: JournalLayout.Progress.callEvent)
+  }
+
+  /// How far the call has come.
+  public func setCallPhase(_ phase: CallPhase) {
+    store(phase.rawValue, at: JournalLayout.Progress.callPhase)
+  }
+
+  /// An answer is being sent there, and it cannot be known whether it has left; 0 is none.
+  public func setSending(_ connection: UInt64) {
+    store(connection, at: JournalLayout.Progress.sending)
+  }
+
+  /// How often a daemon has tried to go on from this journal and not got as far as serving.
+  public func setAttempts(_ count: UInt32) { store(count, at: JournalLayout.Progress.attempts) }
+
+  /// Whether something happened that could not be written here.
+  public func setBehind(_ isBehind: Bool) {
+    store(isBehind ? 1 as UInt32 : 0, at: JournalLayout.Progress.isBehind)
+  }
+
+  /// Whether the daemon stopped in good order, with every process let run.
+  public func setClean(_ isClean: Bool) {
+    store(isClean ? 1 as UInt32 : 0, at: JournalLayout.Progress.isClean)
+  }
+}

@@ -1,0 +1,84 @@
+import TaskSchedulerCore
+
+/// What a daemon knew when it died: its journal's beginning, and every event since handled again.
+public struct Replay {
+  public private(set) var scheduler: Scheduler
+  /// As after the last effect that is known to have been carried out.
+  public private(set) var holdings: Holdings
+  /// How many events there were in all.
+  public private(set) var eventCount: UInt64
+  /// The highest number of a request.
+  public private(set) var requestLast: UInt64
+  /// The last event since the journal was begun.
+  public private(set) var lastEvent: Event?
+  /// When the daemon is last known to have been alive.
+  public private(set) var lastAlive: Instant
+  /// The effects of the last event that were not carried out. Of the first of them it may be
+  /// that it was.
+  public private(set) var effectsLeft: ArraySlice<Effect> = []
+  public let progress: JournalProgress
+  /// Where the next record of the journal goes.
+  public private(set) var end: Int
+  public private(set) var damage: JournalDamage?
+
+  /// - Parameters:
+  ///   - boot: the present one; nil reads the journal of any.
+  ///   - now: no event after it is believed.
+  public init(
+    _ bytes: UnsafeRawBufferPointer, boot: BootID?, now: Instant
+  ) throws(JournalRefusal) {
+    var reader = try JournalReader(bytes, boot: boot)
+    scheduler = try reader.scheduler.get()
+    holdings = reader.holdings
+    eventCount = reader.start.eventCount
+    requestLast = reader.start.requestLast
+    lastAlive = reader.start.at
+    progress = reader.progress
+    end = reader.end
+    guard lastAlive <= now else { throw .damagedStart("it was begun in the future") }
+    settle(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
+    while let entry = reader.next() {
+      switch entry {
+      case .event(let event, let at):
+        damage = lookAt(at, now: now)
+        if damage == nil { take(event, at: at) }
+      case .note(let note):
+        holdings.apply(note)
+      }
+      if damage != nil { break }
+      end = reader.end
+    }
+    damage = damage ?? reader.damage
+  }
+
+  private func lookAt(_ at: Instant, now: Instant) -> JournalDamage? {
+    if at > now { return JournalDamage(place: end, problem: "an event is of the future") }
+    if at < lastAlive {
+      return JournalDamage(place: end, problem: "an event is older than the one before it")
+    }
+    return nil
+  }
+
+  private mutating func take(_ event: Event, at: Instant) {
+    lastEvent = event
+    lastAlive = at
+    eventCount += 1
+    if let request = event.request { requestLast = max(requestLast, request.number) }
+    settle(scheduler.handle(event, at: at)[...], alreadyDone: 0)
+  }
+
+  /// Notes what the effects of the event brought about, as far as they were carried out.
+  ///
+  /// - Parameter alreadyDone: how many came before these.
+  private mutating func settle(_ effects: ArraySlice<Effect>, alreadyDone: Int) {
+    let done =
+      eventCount < progress.event
+      ? effects.count
+      : eventCount == progress.event
+        ? min(effects.count, max(0, progress.effectsDone - alreadyDone)) : 0
+    for effect in effects.prefix(done) { holdings.apply(effect) }
+    effectsLeft = effects.dropFirst(done)
+    // Whom the policy did not take was let go.
+    if effectsLeft.isEmpty { holdings.arrivals = [:] }
+  }
+}

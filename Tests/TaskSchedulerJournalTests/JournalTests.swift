@@ -1,0 +1,205 @@
+import TaskSchedulerCore
+import Testing
+
+@testable import TaskSchedulerJournal
+
+private let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")!
+private let otherBoot = BootID("1f5b4e0c-0000-4000-8000-0123456789ab")!
+private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
+private let leader = Leader(pid: 4711, startTime: 12345)
+
+/// A daemon that registers one application, whose events are written as they come.
+private final class Diary {
+  let memory: UnsafeMutableRawBufferPointer
+  var writer: JournalWriter
+  var scheduler = Scheduler()
+  var now = Instant(nanoseconds: 1_000_000_000)
+  var eventCount: UInt64 = 0
+  /// How long the journal was after each event, and what then was known.
+  var history: [(end: Int, scheduler: Scheduler)] = []
+
+  init(bytesCount: Int = 1 << 16) {
+    memory = .allocate(byteCount: bytesCount, alignment: 16)
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    let start = JournalStart(writer: "test", eventCount: 0, requestLast: 0, at: now)
+    writer = JournalWriter(
+      in: memory, boot: boot, beginning: JournalBeginning(start, Holdings(), scheduler))!
+    history.append((writer.count, scheduler))
+  }
+
+  deinit { memory.deallocate() }
+
+  @discardableResult
+  func happen(_ event: Event, effectsDone: Int? = nil) -> [Effect] {
+    now = now.advanced(by: .milliseconds(1))
+    eventCount += 1
+    writer.setEvent(eventCount)
+    let hasRoom = writer.append(event, at: now)
+    #expect(hasRoom)
+    let effects = scheduler.handle(event, at: now)
+    writer.setEffectsDone(effectsDone ?? effects.count)
+    history.append((writer.count, scheduler))
+    return effects
+  }
+
+  func note(_ note: Note) -> Bool { writer.append(note) }
+
+  func fill() {
+    let arrival = Holdings.Arrival(
+      leader: leader, uid: 1000, group: nil, marker: "m", mechanism: nil, isLaunched: false)
+    #expect(note(.arrival(arrival)))
+    happen(.register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0")))
+    for number in 2...9 as ClosedRange<UInt64> {
+      happen(.beginBackgroundTask(RequestID(number), InstanceID(1), name: "task \(number)"))
+    }
+    happen(.sendToBackground(RequestID(10), mail))
+    let child = Holdings.Stopped(process: Leader(pid: 4712, startTime: 1), wasStopped: true)
+    #expect(note(.stopping(InstanceID(1), [child])))
+  }
+
+  var bytes: [UInt8] { Array(memory[..<(writer.count + 4)]) }
+}
+
+private func same(_ one: Scheduler, _ other: Scheduler) throws -> Bool {
+  try BinaryEncoding.bytes(of: one) == BinaryEncoding.bytes(of: other)
+}
+
+private func replay(
+  _ bytes: [UInt8], boot: BootID? = boot, now: Instant = Instant(nanoseconds: .max)
+) -> Result<Replay, JournalRefusal> {
+  bytes.withUnsafeBytes { bytes in
+    Result { () throws(JournalRefusal) in try Replay(bytes, boot: boot, now: now) }
+  }
+}
+
+@Suite("what never happens: an acknowledged promise is forgotten")
+struct JournalTests {
+  @Test("what was written is known again: the policy's state and what is held")
+  func whole() throws {
+    let diary = Diary()
+    diary.fill()
+    let found = try replay(diary.bytes).get()
+    #expect(found.damage == nil)
+    #expect(try same(found.scheduler, diary.scheduler))
+    #expect(found.eventCount == 10)
+    #expect(found.requestLast == 10)
+    #expect(found.lastAlive == diary.now)
+    #expect(found.effectsLeft.isEmpty)
+    let instance = try #require(found.holdings.instances[InstanceID(1)])
+    #expect(instance.application == "org.example.mail")
+    #expect(instance.arrival.marker == "m")
+    #expect(instance.stopped.map(\.process.pid) == [4712])
+    #expect(found.end == diary.writer.count)
+  }
+
+  @Test("cut off at any byte: used up to the last whole record")
+  func truncated() throws {
+    let diary = Diary()
+    diary.fill()
+    let begun = diary.history[0].end
+    for count in 0..<diary.bytes.count {
+      switch replay(Array(diary.bytes[..<count])) {
+      case .success(let found):
+        #expect(count >= begun)
+        let known = diary.history.last { $0.end <= count }
+        #expect(try same(found.scheduler, try #require(known).scheduler), "cut at \(count)")
+        #expect(found.damage != nil || diary.history.contains { $0.end + 4 == count }
+          || found.end + 4 <= count)
+      case .failure:
+        #expect(count < begun, "cut at \(count)")
+      }
+    }
+  }
+
+  @Test("any byte damaged: never a crash, never an event that was not written")
+  func damaged() throws {
+    let diary = Diary()
+    diary.fill()
+    let states = try Set(diary.history.map { try BinaryEncoding.bytes(of: $0.scheduler) })
+    for index in diary.bytes.indices {
+      var bytes = diary.bytes
+      bytes[index] ^= 0x10
+      if case .success(let found) = replay(bytes) {
+        #expect(states.contains(try BinaryEncoding.bytes(of: found.scheduler)), "at \(index)")
+      }
+    }
+  }
+
+  @Test("the effects of the last event that were not carried out are known")
+  func effectsLeft() throws {
+    let diary = Diary()
+    diary.fill()
+    let effects = diary.happen(.leaderExited(InstanceID(1), .unknown), effectsDone: 1)
+    #expect(effects.count > 1)
+    #expect(try Array(replay(diary.bytes).get().effectsLeft) == Array(effects.dropFirst()))
+    // Died between the header and the record: all that is written was carried out.
+    diary.writer.setEvent(diary.eventCount + 1)
+    #expect(try replay(diary.bytes).get().effectsLeft.isEmpty)
+  }
+
+  @Test("a journal begun while an event is carried out knows what is left of it")
+  func begunWithin() throws {
+    let diary = Diary()
+    diary.fill()
+    let effects = diary.happen(.leaderExited(InstanceID(1), .unknown), effectsDone: 1)
+    var start = JournalStart(writer: "test", eventCount: 11, requestLast: 11, at: diary.now)
+    start.effects = Array(effects.dropFirst())
+    start.effectsDone = 1
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    let beginning = JournalBeginning(start, Holdings(), diary.scheduler)
+    let writer = try #require(JournalWriter(in: memory, boot: boot, beginning: beginning))
+    writer.copyProgress(from: diary.writer)
+    func left() throws -> [Effect] {
+      Array(try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: diary.now).effectsLeft)
+    }
+    #expect(try left() == Array(effects.dropFirst()))
+    writer.setEffectsDone(effects.count)
+    #expect(try left().isEmpty)
+  }
+
+  @Test("a journal goes on where it ended, whatever was torn there")
+  func continued() throws {
+    let diary = Diary()
+    diary.fill()
+    let end = diary.writer.count
+    diary.memory[end] = 40
+    diary.memory[end + 9] = 77
+    diary.writer = JournalWriter(continuing: diary.memory, from: end)
+    diary.happen(.endBackgroundTask(RequestID(12), InstanceID(1), TaskID(1)))
+    let found = try replay(diary.bytes).get()
+    #expect(found.damage == nil)
+    #expect(try same(found.scheduler, diary.scheduler))
+  }
+
+  @Test("what has no room is not written, and nothing before it is lost")
+  func full() throws {
+    let diary = Diary(bytesCount: JournalLayout.headerBytes + 2048)
+    var number: UInt64 = 1
+    while diary.writer.append(.activate(RequestID(number), mail), at: diary.now) { number += 1 }
+    #expect(number > 3)
+    let found = try replay(Array(diary.memory)).get()
+    #expect(found.damage == nil)
+    #expect(found.requestLast == number - 1)
+  }
+
+  @Test("a journal of another version, another boot or the future is refused, with the reason")
+  func refused() throws {
+    let diary = Diary()
+    diary.fill()
+    var bytes = diary.bytes
+    func refusal(_ result: Result<Replay, JournalRefusal>) -> JournalRefusal? {
+      if case .failure(let refusal) = result { refusal } else { nil }
+    }
+    #expect(refusal(replay(bytes, boot: otherBoot)) == .otherBoot)
+    #expect(refusal(replay(bytes, now: Instant(nanoseconds: 5))) != nil)
+    let early = try replay(bytes, now: Instant(nanoseconds: 1_004_000_000)).get()
+    #expect(early.eventCount == 4)
+    #expect(early.damage?.problem == "an event is of the future")
+    bytes[JournalLayout.versionPlace] = 2
+    #expect(refusal(replay(bytes)) == .version(2))
+    bytes[0] = 0
+    #expect(refusal(replay(bytes)) == .noJournal)
+  }
+}
