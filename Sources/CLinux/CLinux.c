@@ -145,3 +145,20 @@ ssize_t clinux_getdents(int fd, void *buffer, size_t count) {
 int clinux_open_at(int directory, const char *path, int flags) {
   return openat(directory, path, flags | O_CLOEXEC);
 }
+
+int clinux_create(const char *path, int flags, mode_t mode) {
+  return open(path, flags | O_CREAT | O_CLOEXEC, mode);
+}
+
+int clinux_lock(int fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_SETLK, &lock);
+}
+
+ssize_t clinux_peek(int fd, void *bytes, size_t count, int *truncated) {
+  struct iovec vector = {.iov_base = bytes, .iov_len = count};
+  struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+  ssize_t peeked = recvmsg(fd, &message, MSG_PEEK | MSG_DONTWAIT);
+  *truncated = (message.msg_flags & MSG_CTRUNC) != 0;
+  return peeked;
+}

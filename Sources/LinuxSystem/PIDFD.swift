@@ -61,6 +61,11 @@ public struct PIDFD: ~Copyable, Sendable {
     self.init(pid: Int32(pid), descriptor: received)
   }
 
+  /// One that was held before, by whoever knows whose it is: its process may have been reaped.
+  public init(restoring held: consuming FileDescriptor, pid: Int32) {
+    self.init(pid: pid, descriptor: held)
+  }
+
   /// Gives up ownership.
   public consuming func take() -> FileDescriptor { descriptor }
 

@@ -61,6 +61,28 @@ extension UnixSocket {
     return try transfer(result)
   }
 
+  /// The same, and whether file descriptors ride on what was looked at, or on the byte after it.
+  public static func peek(
+    _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, hasDescriptors: inout Bool
+  ) throws(SystemError) -> Transfer {
+    var truncated: Int32 = 0
+    let result = attempt("recvmsg") {
+      clinux_peek(number, buffer.baseAddress, buffer.count, &truncated)
+    }
+    hasDescriptors = truncated != 0
+    return try transfer(result)
+  }
+
+  /// SO_COOKIE: a number that no other socket has had since the machine was started.
+  public static func cookie(_ number: Int32) throws(SystemError) -> UInt64 {
+    var cookie: UInt64 = 0
+    var length = socklen_t(MemoryLayout<UInt64>.size)
+    try check("getsockopt SO_COOKIE") {
+      getsockopt(number, SOL_SOCKET, Int32(CLINUX_SO_COOKIE), &cookie, &length)
+    }
+    return cookie
+  }
+
   /// The bytes that wait to be read, also those that a peek does not show (FIONREAD).
   public static func readableCount(_ number: Int32) throws(SystemError) -> Int {
     var count: Int32 = 0

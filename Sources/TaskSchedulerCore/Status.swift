@@ -47,6 +47,12 @@ extension Scheduler {
     status(key, position: applications.switcher.firstIndex(of: key).map { $0 + 1 }, at: now)
   }
 
+  /// Launches whose program has not been executed yet.
+  public var launching: [InstanceID] { launches.keys.sorted() }
+
+  /// The instances that are running.
+  public var running: [InstanceID] { instances.keys.sorted() }
+
   /// The owners of the applications of this id.
   public func owners(of id: ApplicationID) -> [UserID] {
     applications.owners(of: id)

@@ -2,6 +2,7 @@ import CSystemd
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerJournal
 import TaskSchedulerWire
 
 /// The hands of the policy: hears what happens, asks the policy, and does what it says.
@@ -11,11 +12,16 @@ public final class Daemon {
     public var paths: ConfigurationPaths
     /// Where to listen, where systemd hands no socket over.
     public var socketPath: String
+    /// The folder of the journal.
+    public var journalPath: String
     public var logTarget: Log.Target
 
-    public init(paths: ConfigurationPaths, socketPath: String, logTarget: Log.Target) {
+    public init(
+      paths: ConfigurationPaths, socketPath: String, journalPath: String, logTarget: Log.Target
+    ) {
       self.paths = paths
       self.socketPath = socketPath
+      self.journalPath = journalPath
       self.logTarget = logTarget
     }
   }
@@ -32,6 +38,12 @@ public final class Daemon {
   private var server: Server?
   private var runner: EffectRunner?
   private var processes: ProcessController?
+  private let journal: Journal
+  private let store = DescriptorStore()
+  private var requests: Requests?
+  /// While what waited in the sockets is being heard, no limit is enforced.
+  private var isSettling = false
+  private var settled: DeferredSource?
   private var timer: TimerSource?
   private var armed: Instant?
   private var signals: [Source] = []
@@ -54,10 +66,22 @@ public final class Daemon {
       throw StartFailure.configuration
     }
     self.configuration = configuration
-    scheduler = Scheduler(policy: configuration.policy)
     loop = try EventLoop()
     proc = try ProcFS()
-    try setUp(arguments)
+    let now = Instant(nanoseconds: BootClock.now())
+    let boot = try BootID.current()
+    let folder = try JournalFolder(path: arguments.journalPath)
+    var replay: Replay?
+    if let found = JournalFinder(folder: folder, boot: boot, proc: proc, log: log).find(at: now) {
+      replay = found.replay
+      scheduler = found.replay.scheduler
+      journal = Journal(continuing: found, in: folder, boot: boot, log: log)
+      journal.setAttempts((replay?.progress.attempts ?? 0) + 1)
+    } else {
+      scheduler = Scheduler(policy: configuration.policy)
+      journal = try Journal(folder, boot: boot, scheduler: scheduler, at: now, log: log)
+    }
+    try setUp(arguments, replay)
   }
 
   /// Serves until SIGTERM or SIGINT.
@@ -67,24 +91,26 @@ public final class Daemon {
     log.write(.notice, "stopped; every suspended application was resumed", id: .stopped)
   }
 
-  private func setUp(_ arguments: Arguments) throws {
+  private func setUp(_ arguments: Arguments, _ replay: Replay?) throws {
     let openFiles = try ResourceLimits.raiseOpenFiles()
     try blockSignals()
     let post: (Event) -> Void = { [unowned self] event in self.post(event) }
     let processes = try ProcessController(
-      proc: proc, loop: loop, options: configuration.options, report: post)
-    let requests = Requests()
-    let streams = EventStreams { [unowned processes] in processes[$0] }
-    let monitors = Monitors()
+      proc: proc, loop: loop, options: configuration.options, journal: journal, store: store,
+      report: post)
+    let requests = Requests(journal: journal, numberLast: replay?.requestLast ?? 0)
+    let streams = EventStreams(journal: journal) { [unowned processes] in processes[$0] }
+    let monitors = Monitors(journal: journal)
     let launcher = Launcher(
       proc: proc, socketPath: arguments.socketPath, openFilesSoft: openFiles.softBefore)
-    try releaseLeftovers(launcher.groups)
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
-      monitors: monitors, log: log, post: post)
+      monitors: monitors, log: log, journal: journal, post: post)
+    let inherited = try DescriptorStore.Inherited()
     let server = try Server(
-      listener: try listener(arguments.socketPath), options: configuration.options, loop: loop,
-      proc: proc, log: log)
+      listener: try listener(inherited.listeners, arguments.socketPath),
+      options: configuration.options, loop: loop, proc: proc, log: log, journal: journal,
+      store: store)
     server.applications = ApplicationService(
       membership: processes.membership, requests: requests, runner: runner, daemon: self,
       post: post)
@@ -99,21 +125,87 @@ public final class Daemon {
     self.processes = processes
     self.runner = runner
     self.server = server
+    self.requests = requests
+    journal.state = { [unowned self] in state() }
     timer = try loop.timer { [unowned self] in
       armed = nil
       self.post(.deadlineReached)
     }
+    settled = try loop.whenIdle { [unowned self] in settle() }
     try loop.enableWatchdog()
+    runner.manifests = configuration.manifests
+    if let replay {
+      let takeover = Takeover(
+        processes: processes, server: server, requests: requests, streams: streams,
+        monitors: monitors, runner: runner, journal: journal, log: log)
+      recover(replay, inherited, takeover)
+    }
+    try releaseLeftovers(launcher.groups)
     apply(configuration)
+    try server.start()
     log.write(
       .notice, "ready at \(arguments.socketPath), \(configuration.manifests.count) manifests",
       id: .started)
     notify("READY=1")
   }
 
+  // MARK: Recovery
+
+  /// What is held and known, for the next daemon.
+  private func state() -> (Holdings, Scheduler, requestLast: UInt64) {
+    var holdings = Holdings()
+    holdings.instances = processes?.held ?? [:]
+    for connection in (server?.connections ?? [:]).values {
+      var held = connection.held
+      if let waiting = requests?.held(connection) {
+        held = held ?? Holdings.Connection()
+        held?.waiting = waiting
+      }
+      holdings.connections[connection.cookie] = held
+    }
+    return (holdings, scheduler, requests?.numberLast ?? 0)
+  }
+
+  /// Goes on from what an earlier daemon knew.
+  private func recover(
+    _ replay: Replay, _ inherited: DescriptorStore.Inherited, _ takeover: Takeover
+  ) {
+    isSettling = true
+    settled?.request()
+    let outcome = takeover.run(replay, inherited)
+    journal.setClean(false)
+    isHandling = true
+    carryOut(outcome.effects, at: now)
+    isHandling = false
+    for id in outcome.lost { post(.leaderExited(id, .unknown)) }
+    // It stopped in good order, and nothing came of a restart: everything ran on unmanaged.
+    if replay.progress.isClean, inherited.isEmpty { return post(.stop) }
+    for id in scheduler.running where !takeover.streams.isOpen(id) { post(.streamClosed(id)) }
+    post(.recovered(lastAlive: replay.lastAlive))
+    if scheduler.running.isEmpty, outcome.connections + outcome.closed == 0 { return }
+    let away = TimeSpan.format(replay.lastAlive.duration(to: now).roundedToMilliseconds)
+    var message = "took over \(scheduler.running.count) applications and \(outcome.connections) "
+      + "connections; the last event was \(away) ago"
+    if outcome.closed > 0 {
+      message += "; \(outcome.closed) connections were closed, whose clients may not have heard all"
+    }
+    log.write(.notice, message, id: .recovered)
+  }
+
+  /// Whatever waited has been heard.
+  private func settle() {
+    isSettling = false
+    journal.setAttempts(0)
+    armTimer()
+  }
+
   /// That they could not all be seen to is no reason not to serve.
   private func releaseLeftovers(_ groups: InstanceGroups?) throws(SystemError) {
-    guard let (inUse, failures) = try groups?.releaseLeftovers(in: proc) else { return }
+    let held = Set((processes?.held ?? [:]).values.compactMap(\.arrival.group))
+    guard
+      let (inUse, failures) = try groups?.releaseLeftovers(
+        in: proc, held: held, relaunched: Set(scheduler.launching))
+    else { return }
     if !inUse.isEmpty {
       let names = inUse.joined(separator: ", ")
       log.write(.notice, "processes of an earlier daemon run on unmanaged: \(names)")
@@ -128,21 +220,34 @@ public final class Daemon {
   /// Hands an event to the policy and carries out what it says; what happens meanwhile comes after.
   func post(_ event: Event) {
     backlog.append(event)
-    guard !isHandling, let runner else { return }
+    guard !isHandling, runner != nil else { return }
     isHandling = true
     var next = 0
     while next < backlog.count {
+      let event = backlog[next]
       let now = self.now
-      for effect in scheduler.handle(backlog[next], at: now) { runner.run(effect, at: now) }
+      journal.record(event, at: now)
+      journal.call?.takeMessage()
+      carryOut(scheduler.handle(event, at: now), at: now)
+      if let request = event.request { requests?.noteIfWaiting(request) }
       next += 1
     }
     backlog.removeAll(keepingCapacity: true)
-    runner.forgetArrivals()
+    runner?.forgetArrivals()
     isHandling = false
     armTimer()
   }
 
+  private func carryOut(_ effects: [Effect], at now: Instant) {
+    journal.willCarryOut(effects)
+    for effect in effects {
+      runner?.run(effect, at: now)
+      journal.effectDone()
+    }
+  }
+
   private func armTimer() {
+    if isSettling { return }
     let next = scheduler.nextDeadline
     guard next != armed else { return }
     armed = next
@@ -167,10 +272,18 @@ public final class Daemon {
     signals.append(try loop.watch(signal: SIGHUP) { [unowned self] in _ = reload() })
   }
 
+  /// Everything runs on. Whether a new daemon comes at once (a restart, an upgrade) only the next
+  /// can know: systemd has kept the connections for it, or has not.
   private func stop() {
     notify("STOPPING=1")
-    post(.stop)
-    server?.stop()
+    if store.isThere {
+      processes?.letAllRun()
+      journal.condense(at: now)
+      journal.setClean(true)
+    } else {
+      post(.stop)
+    }
+    server?.stop(keepingConnections: store.isThere)
     loop.exit()
   }
 
@@ -194,11 +307,9 @@ public final class Daemon {
   // MARK: The socket
 
   /// The socket that systemd hands over, or one of our own.
-  private func listener(_ path: String) throws -> FileDescriptor {
-    let count = sd_listen_fds(1)
-    guard count <= 1 else { throw StartFailure.tooManySockets(Int(count)) }
-    if count == 1 {
-      let number = SD_LISTEN_FDS_START
+  private func listener(_ inherited: [Int32], _ path: String) throws -> FileDescriptor {
+    guard inherited.count <= 1 else { throw StartFailure.tooManySockets(inherited.count) }
+    if let number = inherited.first {
       guard sd_is_socket(number, AF_UNIX, Int32(SOCK_STREAM.rawValue), 1) > 0 else {
         throw StartFailure.wrongSocket
       }

@@ -1,5 +1,6 @@
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerJournal
 import TaskSchedulerWire
 
 /// Carries out what the policy says, one effect after the other.
@@ -17,14 +18,16 @@ final class EffectRunner {
   private let streams: EventStreams
   private let monitors: Monitors
   private let log: Log
+  private let journal: Journal
   private let post: (Event) -> Void
   private var arrivals: [Leader: Arrival] = [:]
   var manifests: [ApplicationID: ApplicationManifest] = [:]
 
   init(
     processes: ProcessController, launcher: Launcher, requests: Requests, streams: EventStreams,
-    monitors: Monitors, log: Log, post: @escaping (Event) -> Void
+    monitors: Monitors, log: Log, journal: Journal, post: @escaping (Event) -> Void
   ) {
+    self.journal = journal
     self.processes = processes
     self.launcher = launcher
     self.requests = requests
@@ -38,7 +41,13 @@ final class EffectRunner {
   func expect(_ arrival: Arrival) -> Leader {
     let leader = Leader(arrival.process.identity)
     arrivals[leader] = arrival
+    journal.note(.arrival(arrival.origin.arrival(of: arrival.process.identity, uid: arrival.uid)))
     return leader
+  }
+
+  /// An earlier daemon expected this leader.
+  func restore(_ arrival: Arrival) {
+    arrivals[Leader(arrival.process.identity)] = arrival
   }
 
   /// The policy has answered: what it did not take is let go.
@@ -92,8 +101,11 @@ final class EffectRunner {
   }
 
   private func manage(_ id: InstanceID, _ leader: Leader, _ key: ApplicationKey) {
+    // Taken over from an earlier daemon, whose effect this was.
+    if processes[id] != nil { return }
     guard let arrival = arrivals.removeValue(forKey: leader) else {
-      preconditionFailure("a leader is managed that never arrived")
+      // An earlier daemon's, that ended before it could be taken over.
+      return post(.leaderExited(id, .unknown))
     }
     do throws(SystemError) {
       try processes.manage(

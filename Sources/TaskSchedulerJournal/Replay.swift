@@ -16,6 +16,10 @@ public struct Replay {
   /// The effects of the last event that were not carried out. Of the first of them it may be
   /// that it was.
   public private(set) var effectsLeft: ArraySlice<Effect> = []
+  /// How many effects of the last event came before those.
+  public private(set) var effectsDone = 0
+  /// Whether the last event's request was replied to.
+  public private(set) var isAnswered = false
   public let progress: JournalProgress
   /// Where the next record of the journal goes.
   public private(set) var end: Int
@@ -76,8 +80,13 @@ public struct Replay {
       ? effects.count
       : eventCount == progress.event
         ? min(effects.count, max(0, progress.effectsDone - alreadyDone)) : 0
-    for effect in effects.prefix(done) { holdings.apply(effect) }
+    isAnswered = false
+    for effect in effects.prefix(done) {
+      holdings.apply(effect)
+      if case .reply(lastEvent?.request, _) = effect { isAnswered = true }
+    }
     effectsLeft = effects.dropFirst(done)
+    effectsDone = alreadyDone + done
     // Whom the policy did not take was let go.
     if effectsLeft.isEmpty { holdings.arrivals = [:] }
   }

@@ -45,6 +45,20 @@ public struct ServerConnection {
     }
   }
 
+  /// True where the call that is being answered takes no reply.
+  public var isOneway: Bool {
+    switch state {
+    case .busy(_, let oneway): oneway
+    case .idle, .closed: false
+    }
+  }
+
+  /// Goes on where another left off: a call waits for its (next) answer.
+  public mutating func resume(more: Bool, oneway: Bool) {
+    precondition(state == .idle, "a connection is taken over before its first message")
+    state = .busy(more: more, oneway: oneway)
+  }
+
   // MARK: - In
 
   /// Takes one whole message, without its NUL, and the number of descriptors that came with it.

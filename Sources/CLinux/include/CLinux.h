@@ -50,6 +50,7 @@ int clinux_wait_pidfd(int pidfd, int options, struct clinux_wait_result *result)
 
 enum {
   CLINUX_SO_PEEK_OFF = 42,
+  CLINUX_SO_COOKIE = 57,
   CLINUX_SO_PEERGROUPS = 59,
   CLINUX_SO_PEERPIDFD = 77,
   /// SCM_MAX_FD of the kernel: no message carries more file descriptors.
@@ -73,6 +74,9 @@ int clinux_accept(int listener);
 ssize_t clinux_receive(
     int fd, void *bytes, size_t count, int *fds, size_t fds_max, size_t *fds_count,
     int *truncated);
+/// One recvmsg with MSG_PEEK and MSG_DONTWAIT, without room for control data; `*truncated` is set
+/// where there was some.
+ssize_t clinux_peek(int fd, void *bytes, size_t count, int *truncated);
 /// ioctl FIONREAD: the bytes that wait to be read.
 int clinux_readable_count(int fd, int *count);
 /// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the fds ride on the first byte.
@@ -88,6 +92,10 @@ int clinux_eventfd(unsigned int initial_value);
 ssize_t clinux_getdents(int fd, void *buffer, size_t count);
 /// openat(2) for reading, with O_CLOEXEC: open's variadic form is not for Swift.
 int clinux_open_at(int directory, const char *path, int flags);
+/// open(2) with O_CLOEXEC and a mode.
+int clinux_create(const char *path, int flags, mode_t mode);
+/// fcntl F_SETLK for the whole file: for writing, not waiting.
+int clinux_lock(int fd);
 
 // MARK: a child that waits before exec
 

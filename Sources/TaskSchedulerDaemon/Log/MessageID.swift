@@ -27,6 +27,14 @@ public enum MessageID: String, CaseIterable, Hashable, Sendable {
   case configurationLoaded = "ba8f377c14074a64a21cfea5a44bd882"
   /// The configuration has mistakes, of which this is one.
   case configurationRefused = "f28ec8029bf14777b2df7ba6cccec4cd"
+  /// What an earlier daemon held was taken over.
+  case recovered = "8346577442f44216a393b15ecc604722"
+  /// A journal of an earlier daemon cannot be gone on from, wholly or in part.
+  case journalRefused = "c506d33b48214192b87d7c11e380160c"
+  /// The journal cannot be written.
+  case journalBehind = "4d8a0fbba256453eb64bead0a14dbf25"
+  /// The journal can be written again.
+  case journalWhole = "46de6596a99340efb80a45cd3044ae2d"
   /// The daemon is ready.
   case started = "be0a7d1009b14552a623242f305f11d5"
   /// The daemon ends.

@@ -42,14 +42,21 @@ struct InstanceGroups {
   ///
   /// - Returns: the names of those that still have processes, and what went wrong: one that fails
   ///   keeps no other from being resumed.
-  func releaseLeftovers(in proc: ProcFS) throws(SystemError) -> (
-    inUse: [String], failures: [SystemError]
-  ) {
+  ///
+  /// - Parameters:
+  ///   - held: the paths of groups that were taken over.
+  ///   - relaunched: instances that are launched again: what ran of them for an instant is killed.
+  func releaseLeftovers(
+    in proc: ProcFS, held: Set<String>, relaunched: Set<InstanceID>
+  ) throws(SystemError) -> (inUse: [String], failures: [SystemError]) {
     var inUse: [String] = []
     var failures: [SystemError] = []
-    for group in try parent.children() where Self.isInstance(group.name) {
+    for group in try parent.children()
+    where Self.isInstance(group.name) && !held.contains(group.path) {
       do throws(SystemError) {
-        if try group.isPopulated() {
+        if relaunched.contains(where: { Self.isGroup(group.name, of: $0) }) {
+          try group.kill()
+        } else if try group.isPopulated() {
           inUse.append(group.name)
           try group.thaw()
           try Self.continueAll(of: group, in: proc)
@@ -75,6 +82,13 @@ struct InstanceGroups {
       else { continue }
       _ = try process.send(signal: SIGCONT)
     }
+  }
+
+  /// Whether `make` gives such names to the groups of an instance.
+  static func isGroup(_ name: String, of id: InstanceID) -> Bool {
+    guard isInstance(name), let dot = name.lastIndex(of: ".") else { return false }
+    let numbers = name[name.index(after: dot)...].split(separator: "-")
+    return numbers.count > 1 && UInt64(numbers[1]) == id.number
   }
 
   /// Whether `make` gives such names.

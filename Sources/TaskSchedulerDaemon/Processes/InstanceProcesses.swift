@@ -1,5 +1,6 @@
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerJournal
 
 /// One process, held by its pidfd: whatever is sent to it reaches this one and no other.
 final class ProcessHandle {
@@ -20,6 +21,12 @@ final class ProcessHandle {
     guard let pidfd = try PIDFD.open(identity.pid),
       try pidfd.identity(in: proc) == identity
     else { return nil }
+    self.identity = identity
+    self.pidfd = pidfd
+  }
+
+  /// A process that an earlier daemon held, by its pidfd; it may have ended meanwhile.
+  init(_ identity: ProcessIdentity, held pidfd: consuming PIDFD) {
     self.identity = identity
     self.pidfd = pidfd
   }
@@ -65,6 +72,8 @@ final class InstanceProcesses {
   var isBeingKilled = false
   /// Whether the instance is over.
   var isReleased = false
+  /// To be called before processes are sent SIGSTOP.
+  var willStop: ([Holdings.Stopped]) -> Void = { _ in }
 
   init(
     _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32, origin: Origin,
@@ -93,6 +102,17 @@ final class InstanceProcesses {
     stoppedIdentities = []
   }
 
+  /// What the next daemon has to know of them.
+  var held: Holdings.Instance {
+    var held = Holdings.Instance(
+      application: application, arrival: origin.arrival(of: leader.identity, uid: uid),
+      stopped: stopped.map {
+        .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped)
+      })
+    if isReleased { held.release = isBeingKilled ? .kill : .letRun }
+    return held
+  }
+
   /// Whether it was seen to be a member.
   func isKnown(_ process: ProcessIdentity) -> Bool {
     leader.identity == process || hasStopped(process) || remembered.contains(process)
@@ -104,4 +124,26 @@ struct StoppedProcess {
   let process: ProcessHandle
   /// Whether somebody else had stopped it before: then it stays so when the instance resumes.
   let wasStopped: Bool
+}
+
+extension InstanceProcesses.Origin {
+  /// As the journal has it.
+  func arrival(of leader: ProcessIdentity, uid: UInt32) -> Holdings.Arrival {
+    Holdings.Arrival(
+      leader: Leader(leader), uid: uid, group: group?.path, marker: marker,
+      mechanism: mechanism?.rawValue, isLaunched: isLaunched)
+  }
+
+  init(_ arrival: Holdings.Arrival) {
+    self.init(
+      group: arrival.group.map { ControlGroup(path: $0) }, marker: arrival.marker,
+      mechanism: arrival.mechanism.flatMap { SuspendMechanism(rawValue: $0) },
+      isLaunched: arrival.isLaunched)
+  }
+}
+
+extension ProcessIdentity {
+  init(_ leader: Leader) {
+    self.init(pid: leader.pid, startTime: leader.startTime)
+  }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerJournal
 
 /// Does to processes what the policy asks, and reports what becomes of them.
 ///
@@ -8,12 +9,14 @@ import TaskSchedulerCore
 /// process that has the pid by now (contract §15.2).
 final class ProcessController {
   let membership: Membership
-  private let proc: ProcFS
+  let proc: ProcFS
   private let loop: EventLoop
-  private let report: (Event) -> Void
-  private var instances: [InstanceID: InstanceProcesses] = [:]
+  let report: (Event) -> Void
+  private let journal: Journal
+  let store: DescriptorStore
+  private(set) var instances: [InstanceID: InstanceProcesses] = [:]
   /// Those that are over, and whose processes are still being killed.
-  private var departing: [InstanceID: InstanceProcesses] = [:]
+  private(set) var departing: [InstanceID: InstanceProcesses] = [:]
   private var leaderEnds: LeaderEnds?
   private var sweeper: Sweeper?
   private var graveyard: Graveyard?
@@ -21,9 +24,12 @@ final class ProcessController {
 
   /// - Parameter report: takes what happens, after the call that brought it about has returned.
   init(
-    proc: ProcFS, loop: EventLoop, options: DaemonOptions, report: @escaping (Event) -> Void
+    proc: ProcFS, loop: EventLoop, options: DaemonOptions, journal: Journal,
+    store: DescriptorStore, report: @escaping (Event) -> Void
   ) throws(SystemError) {
     self.proc = proc
+    self.journal = journal
+    self.store = store
     self.loop = loop
     self.options = options
     self.report = report
@@ -46,7 +52,11 @@ final class ProcessController {
     origin: InstanceProcesses.Origin
   ) throws(SystemError) {
     do throws(SystemError) {
-      try watch(id, of: application, leader: leader, uid: uid, origin: origin)
+      let stat = try proc.stat(leader.identity.pid)
+      let instance = InstanceProcesses(
+        id, of: application, leader: leader, uid: uid, origin: origin, stat: stat)
+      try watch(instance)
+      store.save(leader: leader.pidfd.rawValue, of: id)
     } catch {
       if origin.isLaunched {
         _ = try? leader.pidfd.send(signal: SIGKILL)
@@ -56,16 +66,12 @@ final class ProcessController {
     }
   }
 
-  private func watch(
-    _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32,
-    origin: InstanceProcesses.Origin
-  ) throws(SystemError) {
-    let stat = try proc.stat(leader.identity.pid)
-    let instance = InstanceProcesses(
-      id, of: application, leader: leader, uid: uid, origin: origin, stat: stat)
-    instance.exitSource = try loop.watch(leader.pidfd.rawValue, for: [.input, .onChange]) {
-      [weak leaderEnds] _ in leaderEnds?.add(id)
-    }
+  func watch(_ instance: InstanceProcesses) throws(SystemError) {
+    let id = instance.id
+    instance.exitSource = try loop.watch(
+      instance.leader.pidfd.rawValue, for: [.input, .onChange]
+    ) { [weak leaderEnds] _ in leaderEnds?.add(id) }
+    instance.willStop = { [journal] in journal.note(.stopping(id, $0)) }
     instances[id] = instance
     membership.add(instance)
   }
@@ -75,6 +81,13 @@ final class ProcessController {
     instance.exitSource = nil
     let status = (try? instance.leader.pidfd.exitStatus(in: proc)) ?? nil
     report(.leaderExited(id, ExitStatus(status)))
+  }
+
+  /// Takes an instance over that is over, and whose processes are still being killed.
+  func resumeKilling(_ instance: InstanceProcesses) {
+    instance.isReleased = true
+    kill(instance)
+    if instance.isBeingKilled { departing[instance.id] = instance } else { forget(instance) }
   }
 
   // MARK: Suspension
@@ -129,7 +142,7 @@ final class ProcessController {
 
   /// SIGCONT to all that we have stopped, the last first, so that no parent runs before its
   /// children; those that somebody else had stopped before stay so.
-  private func letRun(_ instance: InstanceProcesses) {
+  func letRun(_ instance: InstanceProcesses) {
     if instance.isFrozen, let group = instance.origin.group {
       instance.isFrozen = false
       attempt(instance) { () throws(SystemError) in
@@ -141,6 +154,7 @@ final class ProcessController {
         _ = try member.process.pidfd.send(signal: SIGCONT)
       }
     }
+    if !instance.stopped.isEmpty { journal.note(.letRun(instance.id)) }
     instance.forgetStopped()
   }
 
@@ -178,6 +192,7 @@ final class ProcessController {
     instance.isReleased = true
     instance.suspension = nil
     instance.exitSource = nil
+    store.removeLeader(of: id)
     let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
     if killing || (instance.origin.isLaunched && hasEnded), instance.killing == nil {
       kill(instance)
@@ -185,15 +200,16 @@ final class ProcessController {
     if instance.isBeingKilled { departing[id] = instance } else { forget(instance) }
   }
 
-  private func forget(_ instance: InstanceProcesses) {
+  func forget(_ instance: InstanceProcesses) {
     letRun(instance)
     membership.remove(instance)
+    journal.note(.forgotten(instance.id))
     if let group = instance.origin.group, (try? group.isPopulated()) != nil {
       graveyard?.bury(group)
     }
   }
 
-  private func kill(_ instance: InstanceProcesses) {
+  func kill(_ instance: InstanceProcesses) {
     if let group = instance.origin.group, group.exists {
       return attempt(instance) { () throws(SystemError) in try group.kill() }
     }
@@ -231,7 +247,7 @@ final class ProcessController {
     }
   }
 
-  private func attempt(
+  func attempt(
     _ instance: InstanceProcesses, _ body: () throws(SystemError) -> Void
   ) {
     do throws(SystemError) {

@@ -217,7 +217,13 @@ extension InstanceProcesses {
   ) -> (foundNew: Bool, failure: SystemError?) {
     var foundNew = false
     var failure: SystemError?
-    for stat in found where !hasStopped(stat.identity) {
+    let fresh = found.filter { !hasStopped($0.identity) }
+    // Whoever comes after us must find them, whenever we die.
+    if !fresh.isEmpty {
+      willStop(
+        fresh.map { .init(process: Leader($0.identity), wasStopped: $0.state == .stopped) })
+    }
+    for stat in fresh {
       do throws(SystemError) {
         guard let process = try handle(of: stat.identity, in: proc),
           try process.pidfd.sendTolerant(SIGSTOP, to: stat)

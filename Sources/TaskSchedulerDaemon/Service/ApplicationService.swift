@@ -27,6 +27,11 @@ final class ApplicationService {
     self.post = post
   }
 
+  /// Whether the method is of this interface.
+  func takes(_ call: ReceivedCall) -> Bool {
+    Interface.MethodName(rawValue: call.method) != nil
+  }
+
   /// Returns false where the method is of another interface.
   func handle(_ call: ReceivedCall, on connection: Connection) throws -> Bool {
     guard let method = Interface.MethodName(rawValue: call.method) else { return false }
@@ -90,7 +95,7 @@ final class ApplicationService {
       throw Interface.Failure.invalidApplicationID(application: input.application)
     }
     if let instance = try instance(of: connection.peer) {
-      let request = requests.open(connection, .register(instance), application: id.name)
+      let request = requests.open(connection, .register, application: id.name)
       return post(.openStream(request, instance.id, named: id))
     }
     let process = try self.process(of: connection)
@@ -99,7 +104,7 @@ final class ApplicationService {
     }
     let uid = connection.peer.uid
     let leader = runner.expect(.init(process: process, uid: uid, origin: .init()))
-    let request = requests.open(connection, .register(nil), application: id.name)
+    let request = requests.open(connection, .register, application: id.name)
     post(
       .register(
         request, ApplicationKey(id, owner: UserID(uid)), leader,

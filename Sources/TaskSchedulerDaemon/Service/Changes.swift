@@ -79,7 +79,7 @@ extension Record {
 
 extension Duration {
   /// For people.
-  fileprivate var roundedToMilliseconds: Duration { .milliseconds(microseconds / 1000) }
+  var roundedToMilliseconds: Duration { .milliseconds(microseconds / 1000) }
 }
 
 extension EndReason {

@@ -1,5 +1,7 @@
+import Glibc
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerJournal
 import TaskSchedulerWire
 
 /// Who speaks on a connection, as the kernel recorded it when it was made; never what it says.
@@ -37,6 +39,7 @@ final class Peer {
 /// Takes the calls of a connection, and hears of its end.
 protocol ConnectionOwner: AnyObject {
   var readBuffer: ReadBuffer { get }
+  var journal: Journal { get }
   var queuedBytesMax: Int { get }
   /// Counts bytes that are kept for a client, or no longer; why that is too much, or nil.
   func keep(_ bytesChange: Int, for user: UInt32) -> String?
@@ -46,6 +49,8 @@ protocol ConnectionOwner: AnyObject {
   func served(_ connection: Connection, nanoseconds: UInt64)
   /// To answer by `reply` or `fail`, now or later.
   func handle(_ call: ReceivedCall, on connection: Connection)
+  /// It is to outlive the daemon.
+  func save(_ connection: Connection)
   /// - Parameter reason: what went wrong; nil where the peer closed it.
   func closed(_ connection: Connection, reason: String?)
 }
@@ -56,10 +61,14 @@ final class Connection {
   enum Role {
     case calls
     case eventStream(InstanceProcesses)
-    case monitor
+    case monitor(Holdings.Monitor)
   }
 
   let peer: Peer
+  /// What the journal calls it.
+  let cookie: UInt64
+  /// Whether systemd holds it too, over our death.
+  var isSaved = false
   var role = Role.calls
   /// The last call that the policy was asked to answer.
   var request: RequestID?
@@ -82,17 +91,30 @@ final class Connection {
   private var seen: PollEvents = []
   /// Whether it waits for a turn.
   var isPutOff = false
+  /// Whether the journal says that some of it is in our memory alone.
+  private var isUnsaved = false
   /// Calls answered without returning to the loop, so that nobody keeps others waiting.
   private static let callsAtOnceMax = 16
 
+  /// - Parameter held: what is known of one that an earlier daemon has left.
   init(
     _ descriptor: consuming FileDescriptor, peer: Peer, service: Service,
-    owner: any ConnectionOwner, loop: EventLoop
+    owner: any ConnectionOwner, loop: EventLoop, held: Holdings.Connection? = nil
   ) throws(SystemError) {
+    cookie = try UnixSocket.cookie(descriptor.rawValue)
     self.descriptor = descriptor
     self.peer = peer
     self.owner = owner
     wire = ServerConnection(service: service)
+    if let held {
+      input = MessageInput(collected: held.input)
+      let takesMore =
+        held.stream != nil || held.monitor != nil
+        || held.waiting?.method == Requests.Method.register.rawValue
+      if takesMore || held.waiting != nil {
+        wire.resume(more: takesMore, oneway: held.waiting?.isOneway ?? false)
+      }
+    }
     source = try loop.watch(self.descriptor.rawValue, for: [Self.reading, .onChange]) {
       [unowned self] events in ready(events)
     }
@@ -100,6 +122,20 @@ final class Connection {
 
   var number: Int32 { descriptor.rawValue }
   var takesMore: Bool { wire.takesMore }
+  var isOneway: Bool { wire.isOneway }
+
+  /// What the next daemon has to know of it; nil where its socket tells all.
+  var held: Holdings.Connection? {
+    var held = Holdings.Connection()
+    switch role {
+    case .calls: break
+    case .eventStream(let instance): held.stream = instance.id
+    case .monitor(let monitor): held.monitor = monitor
+    }
+    held.input = input.isCollecting ? input.collected : []
+    held.isUnsaved = isUnsaved
+    return held == Holdings.Connection() ? nil : held
+  }
 
   /// Claims a descriptor that came with the call that is being answered.
   func take(_ index: FileDescriptorIndex) -> FileDescriptor? {
@@ -146,6 +182,10 @@ final class Connection {
         return false
       }
       switch input.next(descriptor.rawValue, owner.readBuffer) {
+      case .part(let part):
+        let message = collect(part)
+        guard let message else { continue }
+        take(message)
       case .message(let message):
         let hasMore = input.mayHaveMore
         take(message)
@@ -168,15 +208,67 @@ final class Connection {
   }
 
   private func take(_ message: UnsafeRawBufferPointer) {
-    let count = input.descriptors.count
-    switch wire.receive(message, fileDescriptorCount: count, output: &output) {
+    let journal = owner.journal
+    if input.hasDescriptors, input.untakenCount > 0 {
+      // They are in the message's place in the socket, and come with it alone.
+      journal.beginCall(self, bytes: 0, isOneway: false)
+      takeMessage()
+      if !isOpen { return journal.endCall() }
+    }
+    let action = wire.receive(
+      message, fileDescriptorCount: input.descriptors.count, output: &output)
+    journal.beginCall(self, bytes: input.untakenCount, isOneway: wire.isOneway)
+    if input.untakenCount == 0 { journal.setCallPhase(.taken) }
+    switch action {
     case .call(let call):
       owner.handle(call, on: self)
+      takeMessage()
     case .answered:
       input.descriptors.removeAll()
+      takeMessage()
+      journal.willSend(to: self)
       flush()
     case .close(let violation):
       close(reason: String(describing: violation))
+    }
+    journal.endCall()
+  }
+
+  /// Takes a part of a message off the socket, which cannot hold the whole.
+  private func collect(_ part: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    let journal = owner.journal
+    journal.beginCall(self, bytes: 0, isOneway: false)
+    journal.setCallPhase(.taking)
+    journal.note(.input(Array(part), connection: cookie))
+    do {
+      let message = try input.takePart(descriptor.rawValue, owner.readBuffer)
+      if message != nil {
+        journal.setCallPhase(.taken)
+        journal.note(.inputWhole(connection: cookie))
+        return message
+      }
+    } catch {
+      close(reason: String(describing: error))
+    }
+    journal.endCall()
+    return nil
+  }
+
+  /// Its call waits for an answer that comes later.
+  func willWait() {
+    owner.save(self)
+  }
+
+  /// Takes the message of the call that is being carried out off the socket: what it asks for is in
+  /// the journal, or it is about to be answered.
+  func takeMessage() {
+    guard isOpen, input.untakenCount > 0 else { return }
+    owner.journal.setCallPhase(.taking)
+    do throws(ReceiveError) {
+      try input.take(descriptor.rawValue, owner.readBuffer)
+      owner.journal.setCallPhase(.taken)
+    } catch {
+      close(reason: String(describing: error))
     }
   }
 
@@ -203,7 +295,9 @@ final class Connection {
     guard waiting <= owner.queuedBytesMax else {
       return close(reason: "it does not read: \(waiting) bytes wait for it")
     }
+    takeMessage()
     wire.reply(parameters, continues: continues, output: &output)
+    owner.journal.willSend(to: self)
     flush()
     if !continues { wait() }
     countKept()
@@ -211,17 +305,21 @@ final class Connection {
 
   /// Answers the call with several replies that belong together, as one answer.
   func replySnapshot(_ replies: some Sequence<some Encodable>) {
+    takeMessage()
     guard isOpen, wire.isBusy else { return }
     for reply in replies { wire.reply(reply, continues: true, output: &output) }
     answerEnd = output.count
+    owner.journal.willSend(to: self)
     flush()
     countKept()
   }
 
   /// Answers the call with an error.
   func fail(_ failure: some MethodFailure) {
+    takeMessage()
     guard isOpen, wire.isBusy else { return }
     wire.fail(failure, output: &output)
+    owner.journal.willSend(to: self)
     flush()
     wait()
     countKept()
@@ -264,6 +362,11 @@ final class Connection {
   /// Tells the owner what is kept for the peer now. Where its user has too much kept already, this
   /// connection, which waits for more, is closed.
   private func countKept() {
+    let isUnsaved = !output.isEmpty || (input.isCollecting && input.descriptors.count > 0)
+    if isOpen, isUnsaved != self.isUnsaved {
+      self.isUnsaved = isUnsaved
+      owner.journal.note(.unsaved(isUnsaved, connection: cookie))
+    }
     let bytes = isOpen ? input.collectedCount + output.count : 0
     guard bytes != keptBytes else { return }
     let change = bytes - keptBytes
@@ -275,6 +378,8 @@ final class Connection {
     guard isOpen else { return }
     isOpen = false
     source = nil
+    // systemd may hold the socket too: the peer is told all the same, and systemd lets go.
+    if isSaved { try? UnixSocket.shutdown(descriptor.rawValue, Int(SHUT_RDWR)) }
     countKept()
     owner.closed(self, reason: reason)
   }

@@ -1,12 +1,15 @@
 import TaskSchedulerCore
+import TaskSchedulerJournal
 import TaskSchedulerWire
 
 /// The connections on which applications hear what happens to them: one for each instance.
 final class EventStreams {
   private var connections: [InstanceID: Connection] = [:]
+  private let journal: Journal
   private let find: (InstanceID) -> InstanceProcesses?
 
-  init(find: @escaping (InstanceID) -> InstanceProcesses?) {
+  init(journal: Journal, find: @escaping (InstanceID) -> InstanceProcesses?) {
+    self.journal = journal
     self.find = find
   }
 
@@ -16,9 +19,18 @@ final class EventStreams {
       connections[id] = nil
       earlier.fail(ApplicationInterface.Failure.streamReplaced)
     }
+    journal.note(.stream(id, connection: connection.cookie))
+    restore(id, connection)
+  }
+
+  /// The stream was opened with an earlier daemon.
+  func restore(_ id: InstanceID, _ connection: Connection) {
     connections[id] = connection
     if let instance = find(id) { connection.role = .eventStream(instance) }
   }
+
+  /// Whether an instance has its stream.
+  func isOpen(_ id: InstanceID) -> Bool { connections[id] != nil }
 
   func send(_ event: ApplicationInterface.Register.Output, to id: InstanceID) {
     connections[id]?.reply(event, continues: true)

@@ -13,16 +13,18 @@ final class ReadBuffer {
   }
 }
 
-/// Takes whole messages off a socket.
+/// Shows whole messages on a socket, and takes them off it when that is asked.
 ///
 /// It peeks first and receives exactly one message, so that a message's descriptors cannot be
-/// taken for those of another, and an unfinished message stays in the kernel. Only where the kernel
-/// cannot show or hold more of it (descriptors end a peek, many small writes fill the socket)
-/// is it collected here.
+/// taken for those of another, and an unfinished message, or one that nothing has come of yet,
+/// stays in the kernel. Only where the kernel cannot show or hold more of it (descriptors end
+/// a peek, many small writes fill the socket) is it collected here.
 struct MessageInput: ~Copyable {
   enum Step {
-    /// Without its NUL; valid until the next step.
+    /// Without its NUL; valid until the next step. It is in the socket still, until it is taken.
     case message(UnsafeRawBufferPointer)
+    /// A part of one, that is to be taken now.
+    case part(UnsafeRawBufferPointer)
     /// Nothing has arrived, or a part of a message.
     case incomplete
     case closed
@@ -45,9 +47,29 @@ struct MessageInput: ~Copyable {
   /// Whether more may have been there already when the last message was looked at: a peek ends at
   /// the buffer's end, and at descriptors.
   private(set) var mayHaveMore = false
-  private var collected: [UInt8] = []
-  private var isCollecting = false
+  /// The bytes of the last message that are in the socket still, its NUL included.
+  private(set) var untakenCount = 0
+  /// Whether descriptors ride on what was looked at last.
+  private(set) var hasDescriptors = false
+  private(set) var collected: [UInt8] = []
+  private(set) var isCollecting = false
   private var partialCount = 0
+
+  init() {}
+
+  /// Goes on with what was collected of an unfinished message.
+  init(collected: [UInt8]) {
+    self.collected = collected
+    isCollecting = !collected.isEmpty
+  }
+
+  /// Takes the last message off the socket, if it is there still.
+  mutating func take(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
+    guard untakenCount > 0 else { return }
+    let message = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<untakenCount])
+    untakenCount = 0
+    try UnixSocket.receive(socket, exactly: message, descriptors: &descriptors)
+  }
 
   mutating func next(_ socket: Int32, _ buffer: ReadBuffer) -> Step {
     if !isCollecting {
@@ -55,33 +77,51 @@ struct MessageInput: ~Copyable {
       if !collected.isEmpty { collected = [] }
     }
     do {
-      while true {
-        let peeked: Int
-        switch try UnixSocket.peek(socket, into: buffer.bytes) {
-        case .bytes(let count): peeked = count
-        case .wouldBlock: return .incomplete
-        case .closed: return .closed
-        }
-        let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<peeked])
-        if isCollecting {
-          if let message = try collect(socket, bytes) { return .message(message) }
-        } else if let end = bytes[min(partialCount, peeked)...].firstIndex(of: 0) {
-          partialCount = 0
-          let whole = UnsafeMutableRawBufferPointer(rebasing: bytes[...end])
-          try UnixSocket.receive(socket, exactly: whole, descriptors: &descriptors)
-          mayHaveMore =
-            end + 1 < peeked || peeked == ReadBuffer.bytesCount || descriptors.count > 0
-          return .message(UnsafeRawBufferPointer(rebasing: whole[..<end]))
-        } else if try isStuck(socket, peeked) {
-          partialCount = 0
-          isCollecting = true
-        } else {
-          return .incomplete
-        }
+      let peeked: Int
+      switch try UnixSocket.peek(socket, into: buffer.bytes, hasDescriptors: &hasDescriptors) {
+      case .bytes(let count): peeked = count
+      case .wouldBlock: return .incomplete
+      case .closed: return .closed
       }
+      let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<peeked])
+      if isCollecting { return part(bytes) }
+      if let end = bytes[min(partialCount, peeked)...].firstIndex(of: 0) {
+        partialCount = 0
+        untakenCount = end + 1
+        mayHaveMore = end + 1 < peeked || peeked == ReadBuffer.bytesCount || hasDescriptors
+        return .message(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+      }
+      guard try isStuck(socket, peeked) else { return .incomplete }
+      partialCount = 0
+      isCollecting = true
+      return part(bytes)
     } catch {
       return .failed(error)
     }
+  }
+
+  private mutating func part(_ peeked: UnsafeRawBufferPointer) -> Step {
+    let count = peeked.firstIndex(of: 0).map { $0 + 1 } ?? peeked.count
+    untakenCount = count
+    return .part(UnsafeRawBufferPointer(rebasing: peeked[..<count]))
+  }
+
+  /// Takes the part that the last step showed; the message, without its NUL, where it is whole now.
+  mutating func takePart(
+    _ socket: Int32, _ buffer: ReadBuffer
+  ) throws -> UnsafeRawBufferPointer? {
+    let part = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<untakenCount])
+    untakenCount = 0
+    try UnixSocket.receive(socket, exactly: part, descriptors: &descriptors)
+    collected.append(contentsOf: part)
+    guard collected.count <= MessageScanner.messageBytesMaxDefault else {
+      throw ProtocolViolation.oversized(bytesMax: MessageScanner.messageBytesMaxDefault)
+    }
+    guard part.last == 0 else { return nil }
+    mayHaveMore = true
+    isCollecting = false
+    // `collected` is not touched before the next step, which is what `message` promises.
+    return collected.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0.dropLast()) }
   }
 
   /// Whether an unfinished message is to be taken out of the kernel.
@@ -92,24 +132,5 @@ struct MessageInput: ~Copyable {
     partialCount = peeked
     if !hasGrown || peeked >= Self.partialBytesMax { return true }
     return try UnixSocket.readableCount(socket) > peeked
-  }
-
-  /// Takes what was peeked, up to the end of the message; that message, where it is whole now.
-  private mutating func collect(
-    _ socket: Int32, _ peeked: UnsafeMutableRawBufferPointer
-  ) throws -> UnsafeRawBufferPointer? {
-    let end = peeked.firstIndex(of: 0)
-    let count = end.map { $0 + 1 } ?? peeked.count
-    let part = UnsafeMutableRawBufferPointer(rebasing: peeked[..<count])
-    try UnixSocket.receive(socket, exactly: part, descriptors: &descriptors)
-    collected.append(contentsOf: part)
-    guard collected.count <= MessageScanner.messageBytesMaxDefault else {
-      throw ProtocolViolation.oversized(bytesMax: MessageScanner.messageBytesMaxDefault)
-    }
-    guard end != nil else { return nil }
-    mayHaveMore = true
-    isCollecting = false
-    // `collected` is not touched before the next step, which is what `message` promises.
-    return collected.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0.dropLast()) }
   }
 }

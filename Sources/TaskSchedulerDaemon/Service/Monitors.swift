@@ -1,13 +1,27 @@
 import TaskSchedulerCore
+import TaskSchedulerJournal
 import TaskSchedulerWire
 
 /// Those who watch all changes: each sees the applications that it may.
 final class Monitors {
   private var connections: [ObjectIdentifier: (connection: Connection, uid: UInt32?)] = [:]
+  private let journal: Journal
+
+  init(journal: Journal) {
+    self.journal = journal
+  }
 
   /// - Parameter uid: the user whose applications it may see; nil for all.
   func add(_ connection: Connection, uid: UInt32?) {
-    connection.role = .monitor
+    let monitor = Holdings.Monitor(uid: uid)
+    journal.note(.monitor(monitor, connection: connection.cookie))
+    restore(connection, monitor)
+  }
+
+  /// It began to watch with an earlier daemon.
+  func restore(_ connection: Connection, _ monitor: Holdings.Monitor) {
+    connection.role = .monitor(monitor)
+    let uid = monitor.uid
     connections[ObjectIdentifier(connection)] = (connection, uid)
   }
 

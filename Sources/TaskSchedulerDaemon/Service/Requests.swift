@@ -1,12 +1,12 @@
 import TaskSchedulerCore
+import TaskSchedulerJournal
 import TaskSchedulerWire
 
 /// The calls that wait for the policy's answer.
 final class Requests {
   /// Which method was called, as far as its answer depends on it.
-  enum Method {
-    case register(InstanceProcesses?)
-    case acknowledge, beginBackgroundTask, endBackgroundTask
+  enum Method: String {
+    case register, acknowledge, beginBackgroundTask, endBackgroundTask
     case launch, adopt, activate, deactivate, sendToBackground, terminate
   }
 
@@ -17,15 +17,44 @@ final class Requests {
   }
 
   private var waiting: [RequestID: Waiting] = [:]
-  private var numberLast: UInt64 = 0
+  private(set) var numberLast: UInt64
+  private let journal: Journal
+
+  /// - Parameter numberLast: the highest number of a request so far.
+  init(journal: Journal, numberLast: UInt64) {
+    self.journal = journal
+    self.numberLast = numberLast
+  }
 
   /// - Parameter application: the id as the caller named it, for errors.
   func open(_ connection: Connection, _ method: Method, application: String) -> RequestID {
     numberLast += 1
     let id = RequestID(numberLast)
+    restore(id, connection, method, application: application)
+    return id
+  }
+
+  /// A call waits that an earlier daemon took.
+  func restore(
+    _ id: RequestID, _ connection: Connection, _ method: Method, application: String
+  ) {
     waiting[id] = Waiting(connection: connection, method: method, application: application)
     connection.request = id
-    return id
+  }
+
+  /// The policy has been asked and has not answered yet: the next daemon must know who waits.
+  func noteIfWaiting(_ id: RequestID) {
+    guard let connection = waiting[id]?.connection, let held = held(connection) else { return }
+    connection.willWait()
+    journal.note(.waiting(held, connection: connection.cookie))
+  }
+
+  /// What a connection waits for; nil where nothing.
+  func held(_ connection: Connection) -> Holdings.Waiting? {
+    guard let id = connection.request, let request = waiting[id] else { return nil }
+    return Holdings.Waiting(
+      request: id, method: request.method.rawValue, application: request.application,
+      isOneway: connection.isOneway)
   }
 
   /// Nobody waits for the answer any more: the connection's descriptor is not kept for it.

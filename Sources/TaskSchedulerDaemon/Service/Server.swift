@@ -1,11 +1,13 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerJournal
 import TaskSchedulerWire
 
 /// Accepts connections, counts them by user, and hands each call to the service of its interface.
 final class Server: ConnectionOwner {
   let readBuffer = ReadBuffer()
+  let journal: Journal
   var options: DaemonOptions
   private let listener: FileDescriptor
   private var source: DescriptorSource?
@@ -16,7 +18,12 @@ final class Server: ConnectionOwner {
   private let service: Service
   private let log: Log
   private let kernelHasPeerPIDFD: Bool
-  private var connections: [ObjectIdentifier: Connection] = [:]
+  private(set) var connections: [ObjectIdentifier: Connection] = [:]
+  private let store: DescriptorStore
+  /// Those that are not in the store yet: a call that is over soon need not be.
+  private var unsaved: [Connection] = []
+  private var saveTimer: TimerSource?
+  private static let saveDelay: Duration = .milliseconds(50)
   private var countByUser: [UInt32: Int] = [:]
   /// Bytes kept for the connections of each user that has any.
   private var bytesByUser: [UInt32: Int] = [:]
@@ -29,9 +36,11 @@ final class Server: ConnectionOwner {
 
   init(
     listener: consuming FileDescriptor, options: DaemonOptions, loop: EventLoop, proc: ProcFS,
-    log: Log
+    log: Log, journal: Journal, store: DescriptorStore
   ) throws(SystemError) {
     self.listener = listener
+    self.journal = journal
+    self.store = store
     self.options = options
     self.loop = loop
     self.proc = proc
@@ -46,15 +55,20 @@ final class Server: ConnectionOwner {
     kernelHasPeerPIDFD = try UnixSocket.peerPIDFD(end.rawValue) != nil
     FileDescriptor(taking: second).close()
     try self.listener.setNonblocking(true)
-    source = try loop.watch(self.listener.rawValue, for: .input) { [unowned self] _ in
-      accept()
-    }
     pause = try loop.timer { [unowned self] in resumeAccepting() }
+    saveTimer = try loop.timer { [unowned self] in saveAll() }
   }
 
-  /// Takes no more connections and closes those there are.
-  func stop() {
+  /// Takes connections from now on.
+  func start() throws(SystemError) {
+    source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
+  }
+
+  /// Takes no more connections and closes those there are, unless they are kept for the next
+  /// daemon.
+  func stop(keepingConnections: Bool) {
     source = nil
+    if keepingConnections { return saveAll() }
     for connection in connections.values { connection.close(reason: nil) }
   }
 
@@ -94,20 +108,51 @@ final class Server: ConnectionOwner {
   }
 
   private func add(_ socket: consuming FileDescriptor) throws(SystemError) {
+    guard let connection = try makeConnection(socket, held: nil), store.isThere else { return }
+    if unsaved.isEmpty { saveTimer?.set(BootClock.after(Self.saveDelay)) }
+    unsaved.append(connection)
+  }
+
+  /// Takes a connection over from an earlier daemon; nil where it cannot be.
+  func restore(_ number: Int32, held: Holdings.Connection?) throws(SystemError) -> Connection? {
+    let socket = FileDescriptor(taking: number)
+    try socket.setNonblocking(true)
+    let connection = try makeConnection(socket, held: held)
+    connection?.isSaved = true
+    return connection
+  }
+
+  private func saveAll() {
+    for connection in unsaved { save(connection) }
+    unsaved = []
+  }
+
+  func save(_ connection: Connection) {
+    guard connection.isOpen, !connection.isSaved else { return }
+    connection.isSaved = true
+    store.save(connection: connection.number)
+  }
+
+  private func makeConnection(
+    _ socket: consuming FileDescriptor, held: Holdings.Connection?
+  ) throws(SystemError) -> Connection? {
     let credentials = try UnixSocket.credentials(socket.rawValue)
     let count = countByUser[credentials.uid] ?? 0
     guard count < options.connectionsPerUserMax else {
-      return log.write(
+      log.write(
         .notice,
         "user \(credentials.uid) has MaxConnectionsPerUser = \(options.connectionsPerUserMax) "
           + "connections: one more was closed")
+      return nil
     }
     let peer = Peer(
       credentials: credentials, groups: try UnixSocket.peerGroups(socket.rawValue),
       identity: try identity(of: credentials, socket.rawValue))
-    let connection = try Connection(socket, peer: peer, service: service, owner: self, loop: loop)
+    let connection = try Connection(
+      socket, peer: peer, service: service, owner: self, loop: loop, held: held)
     connections[ObjectIdentifier(connection)] = connection
     countByUser[credentials.uid] = count + 1
+    return connection
   }
 
   /// The process that connected; nil where it has ended. Where the kernel offers no pidfd of it
@@ -160,6 +205,7 @@ final class Server: ConnectionOwner {
   func handle(_ call: ReceivedCall, on connection: Connection) {
     do {
       guard let applications, let control else { preconditionFailure("not set up") }
+      if applications.takes(call) { save(connection) }
       if try applications.handle(call, on: connection) { return }
       if try control.handle(call, on: connection) { return }
       connection.fail(StandardFailure.methodNotImplemented(method: call.method))

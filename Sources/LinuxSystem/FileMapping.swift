@@ -1,0 +1,93 @@
+import CLinux
+import Glibc
+
+/// A file as memory that outlives whoever writes it: what is stored is in the file at once, and
+/// stays when the process is killed.
+public struct FileMapping: ~Copyable {
+  /// The file's bytes, for as long as this is kept.
+  public let bytes: UnsafeMutableRawBufferPointer
+
+  private init(bytes: UnsafeMutableRawBufferPointer) {
+    self.bytes = bytes
+  }
+
+  private init(_ file: borrowing FileDescriptor, bytesCount: Int) throws(SystemError) {
+    let number = file.rawValue
+    let address = mmap(nil, bytesCount, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
+    guard let address, address != MAP_FAILED else { throw SystemError(call: "mmap", errno: errno) }
+    bytes = UnsafeMutableRawBufferPointer(start: address, count: bytesCount)
+  }
+
+  deinit {
+    munmap(bytes.baseAddress, bytes.count)
+  }
+
+  /// Makes a file of zeros that only its owner may open, with all of its room taken up, so that no
+  /// store fails later.
+  ///
+  /// - Throws: ENOSPC, EDQUOT, EEXIST, EACCES, …; no file is left then.
+  public static func create(path: String, bytesCount: Int) throws(SystemError) -> FileMapping {
+    let file = FileDescriptor(
+      taking: try check("open \(path)") { clinux_create(path, O_RDWR | O_EXCL, 0o600) })
+    do throws(SystemError) {
+      let code = posix_fallocate(file.rawValue, 0, bytesCount)
+      guard code == 0 else { throw SystemError(call: "fallocate \(path)", errno: code) }
+      return try FileMapping(file, bytesCount: bytesCount)
+    } catch {
+      Glibc.unlink(path)
+      throw error
+    }
+  }
+
+  /// Memory of zeros that is no file's.
+  public static func anonymous(bytesCount: Int) throws(SystemError) -> FileMapping {
+    let address = mmap(
+      nil, bytesCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let address, address != MAP_FAILED else { throw SystemError(call: "mmap", errno: errno) }
+    return FileMapping(bytes: UnsafeMutableRawBufferPointer(start: address, count: bytesCount))
+  }
+
+  /// Opens a file that is there, as long as it is.
+  ///
+  /// - Throws: ENOENT, EACCES, …; EINVAL for an empty file.
+  public static func open(path: String) throws(SystemError) -> FileMapping {
+    let file = FileDescriptor(
+      taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, O_RDWR | O_NOFOLLOW) })
+    var status = stat()
+    let number = file.rawValue
+    try check("fstat") { fstat(number, &status) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw SystemError(call: "open \(path): no regular file", errno: EINVAL)
+    }
+    return try FileMapping(file, bytesCount: Int(status.st_size))
+  }
+}
+
+extension Folder {
+  /// Makes a folder that only its owner may enter; one that is there stays as it is.
+  public static func make(path: String) throws(SystemError) {
+    try check("mkdir \(path)", nilFor: EEXIST) { mkdir(path, 0o700) }
+  }
+
+  /// Gives a file another name, in place of one that has it.
+  public static func rename(_ path: String, to other: String) throws(SystemError) {
+    try check("rename \(path)") { Glibc.rename(path, other) }
+  }
+
+  /// Removes a file; that it is gone already is no error.
+  public static func remove(path: String) throws(SystemError) {
+    try check("unlink \(path)", nilFor: ENOENT) { Glibc.unlink(path) }
+  }
+
+  /// Takes a file's lock, which the kernel gives back when this process ends, however it does.
+  ///
+  /// - Returns: nil where another process has it. Closing any descriptor of the file gives it up.
+  public static func lock(path: String) throws(SystemError) -> FileDescriptor? {
+    let file = FileDescriptor(
+      taking: try check("open \(path)") { clinux_create(path, O_RDWR, 0o600) })
+    let number = file.rawValue
+    let result = try check("fcntl F_SETLK", nilFor: EAGAIN, EACCES) { clinux_lock(number) }
+    if result == nil { return nil }
+    return file
+  }
+}

@@ -1,0 +1,45 @@
+import Glibc
+
+/// Lets processes run that were stopped by somebody who is gone.
+public enum ProcessRelease {
+  /// What came of it.
+  public struct Outcome: Sendable {
+    /// Processes and groups that run again.
+    public var letRun: [String] = []
+    public var failures: [String] = []
+
+    /// Nothing yet.
+    public init() {}
+  }
+
+  /// Thaws the groups that are there, and continues the processes, the last first: each is held
+  /// by its pidfd and checked by its start time, so that no other is reached. What is gone, or
+  /// runs, is left alone.
+  public static func letRun(
+    _ processes: [ProcessIdentity], groups: [ControlGroup], in proc: ProcFS
+  ) -> Outcome {
+    var outcome = Outcome()
+    for group in groups where group.exists {
+      do throws(SystemError) {
+        guard try group.isFrozen() else { continue }
+        try group.thaw()
+        outcome.letRun.append("control group \(group.path)")
+      } catch {
+        outcome.failures.append("control group \(group.path): \(error)")
+      }
+    }
+    for process in processes.reversed() {
+      do throws(SystemError) {
+        guard let pidfd = try PIDFD.open(process.pid),
+          try pidfd.identity(in: proc) == process,
+          let stat = try proc.stat(process.pid), stat.state == .stopped
+        else { continue }
+        _ = try pidfd.send(signal: SIGCONT)
+        outcome.letRun.append("process \(process.pid) (\(stat.command))")
+      } catch {
+        outcome.failures.append("process \(process.pid): \(error)")
+      }
+    }
+    return outcome
+  }
+}

@@ -1,0 +1,230 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+
+/// The daemon's memory beyond its death: every event before its effects, and what it does about
+/// them, stored in a file of the runtime directory.
+///
+/// Where that is full, the journal falls behind: nothing new is promised then (`isBehind`), and
+/// each event tries anew to write down where things stand.
+final class Journal {
+  /// Room for records after the beginning. An event takes some 100 bytes: as many as fit are
+  /// handled again after a crash in some 30 ms.
+  static let roomBytes = 512 << 10
+
+  private let folder: JournalFolder
+  private let boot: BootID
+  private let log: Log
+  private var number: UInt64
+  private var mapping: MappingBox
+  private var writer: JournalWriter
+  private(set) var isBehind = false
+  private var nextAttempt = Instant(nanoseconds: 0)
+  private static let attemptInterval: Duration = .milliseconds(100)
+  /// How many events there were.
+  private(set) var eventCount: UInt64
+  /// The effects of the event that is being carried out, and how many of them have been.
+  private var effects: [Effect] = []
+  /// How many came before those, where an earlier journal had them.
+  private var effectsBase = 0
+  private var effectsDone = 0
+  /// The connection whose call is being carried out.
+  private(set) var call: Connection?
+  private var isSending = false
+  /// What the daemon holds and knows now. Set once, before the first event.
+  var state: () -> (Holdings, Scheduler, requestLast: UInt64) = {
+    preconditionFailure("the journal has not been told of the daemon")
+  }
+
+  private final class MappingBox {
+    let mapping: FileMapping
+    init(_ mapping: consuming FileMapping) { self.mapping = mapping }
+  }
+
+  /// Whether a journal could be begun where there was none.
+  private static func first(
+    _ beginning: JournalBeginning, in folder: JournalFolder, _ number: UInt64, _ boot: BootID
+  ) -> Result<(MappingBox, JournalWriter), SystemError> {
+    Result { () throws(SystemError) in
+      let begun = try begin(beginning, in: folder, number, boot)
+      try folder.finish(number)
+      return begun
+    }
+  }
+
+  /// Begins the first journal.
+  init(
+    _ folder: JournalFolder, boot: BootID, scheduler: Scheduler, at now: Instant, log: Log
+  ) throws(SystemError) {
+    self.folder = folder
+    self.boot = boot
+    self.log = log
+    number = (folder.numbers.first ?? 0) + 1
+    eventCount = 0
+    let start = JournalStart(writer: Daemon.version, eventCount: 0, requestLast: 0, at: now)
+    let beginning = JournalBeginning(start, Holdings(), scheduler)
+    switch Self.first(beginning, in: folder, number, boot) {
+    case .success(let begun): (mapping, writer) = begun
+    case .failure(let error):
+      // Without room the daemon serves all the same, and promises nothing.
+      mapping = MappingBox(try FileMapping.anonymous(bytesCount: beginning.count))
+      writer = JournalWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)!
+      fallBehind("\(error)")
+    }
+  }
+
+  /// Goes on with one that was found.
+  init(continuing found: consuming FoundJournal, in folder: JournalFolder, boot: BootID, log: Log) {
+    self.folder = folder
+    self.boot = boot
+    self.log = log
+    number = found.number
+    eventCount = found.replay.eventCount
+    writer = JournalWriter(continuing: found.mapping.bytes, from: found.replay.end)
+    effects = Array(found.replay.effectsLeft)
+    effectsBase = found.replay.effectsDone
+    effectsDone = found.replay.effectsDone
+    mapping = MappingBox(found.mapping)
+  }
+
+  private static func begin(
+    _ beginning: JournalBeginning, in folder: JournalFolder, _ number: UInt64, _ boot: BootID
+  ) throws(SystemError) -> (MappingBox, JournalWriter) {
+    let room = max(roomBytes, 2 * beginning.count)
+    let mapping = MappingBox(try folder.make(number, bytesCount: beginning.count + room))
+    guard
+      let writer = JournalWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)
+    else { preconditionFailure("a journal has room for what it begins with") }
+    return (mapping, writer)
+  }
+
+  // MARK: Events
+
+  /// Writes an event, before its effects are carried out.
+  func record(_ event: Event, at now: Instant) {
+    if isBehind, nextAttempt <= now { beginNew(at: now) }
+    forgetEffects()
+    eventCount += 1
+    writer.setEvent(eventCount)
+    if call != nil { writer.setCallEvent(eventCount) }
+    if isBehind { return }
+    if writer.append(event, at: now) { return }
+    eventCount -= 1
+    beginNew(at: now)
+    eventCount += 1
+    writer.setEvent(eventCount)
+    if isBehind || writer.append(event, at: now) { return }
+    fallBehind("an event is longer than a journal's room")
+  }
+
+  private func forgetEffects() {
+    effects = []
+    effectsBase = 0
+    effectsDone = 0
+  }
+
+  /// The effects of the event, in the order in which they are to be carried out.
+  func willCarryOut(_ effects: [Effect]) {
+    self.effects = effects
+    effectsBase = effectsDone
+  }
+
+  /// The next of them has been carried out.
+  func effectDone() {
+    effectsDone += 1
+    writer.setEffectsDone(effectsDone)
+    endSending()
+  }
+
+  /// Writes what the daemon is about to do.
+  func note(_ note: Note) {
+    if isBehind || writer.append(note) { return }
+    beginNew(at: Instant(nanoseconds: BootClock.now()))
+    // What is noted after it is done is known already; what comes before is noted now.
+    if !isBehind, !writer.append(note) { fallBehind("a note is longer than a journal's room") }
+  }
+
+  // MARK: Calls
+
+  /// A call's message was looked at, of so many bytes with its NUL.
+  func beginCall(_ connection: Connection, bytes: Int, isOneway: Bool) {
+    call = connection
+    writer.setCall(connection: connection.cookie, bytes: bytes, isOneway: isOneway)
+  }
+
+  func setCallPhase(_ phase: CallPhase) {
+    writer.setCallPhase(phase)
+  }
+
+  /// It has been answered, or waits for its answer.
+  func endCall() {
+    writer.setCallPhase(.none)
+    call = nil
+    endSending()
+  }
+
+  /// An answer is about to be sent.
+  func willSend(to connection: Connection) {
+    writer.setSending(connection.cookie)
+    isSending = true
+  }
+
+  private func endSending() {
+    guard isSending else { return }
+    isSending = false
+    writer.setSending(0)
+  }
+
+  // MARK: Beginning anew
+
+  /// Begins a journal with where things stand, in place of the one that is full.
+  private func beginNew(at now: Instant) {
+    nextAttempt = now.advanced(by: Self.attemptInterval)
+    let (holdings, scheduler, requestLast) = state()
+    var start = JournalStart(
+      writer: Daemon.version, eventCount: eventCount, requestLast: requestLast, at: now)
+    start.effects = Array(effects.dropFirst(effectsDone - effectsBase))
+    start.effectsDone = effectsDone
+    let beginning = JournalBeginning(start, holdings, scheduler)
+    do throws(SystemError) {
+      let (fresh, freshWriter) = try Self.begin(beginning, in: folder, number + 1, boot)
+      freshWriter.copyProgress(from: writer)
+      freshWriter.setBehind(false)
+      try folder.finish(number + 1)
+      number += 1
+      (mapping, writer) = (fresh, freshWriter)
+      if isBehind { log.write(.notice, "the journal is whole again", id: .journalWhole) }
+      isBehind = false
+    } catch {
+      fallBehind("\(error)")
+    }
+  }
+
+  private func fallBehind(_ problem: String) {
+    guard !isBehind else { return }
+    isBehind = true
+    writer.setBehind(true)
+    log.write(
+      .error, "the journal cannot be written: \(problem). Nothing new is promised until it can; a "
+        + "crash before that would let every application go", id: .journalBehind)
+  }
+
+  /// Writes down where things stand, so that little is to be handled again.
+  func condense(at now: Instant) {
+    forgetEffects()
+    beginNew(at: now)
+  }
+
+  /// How often a daemon has tried to go on from here.
+  func setAttempts(_ count: UInt32) { writer.setAttempts(count) }
+
+  func setClean(_ isClean: Bool) { writer.setClean(isClean) }
+}
+
+/// A journal that an earlier daemon has left, and what it knew.
+struct FoundJournal: ~Copyable {
+  let number: UInt64
+  let mapping: FileMapping
+  let replay: Replay
+}

@@ -1,0 +1,266 @@
+import CSystemd
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+
+/// Finds what an earlier daemon has left in the journal's folder.
+struct JournalFinder {
+  /// How often in succession a daemon may have died before it served: then what kills it is
+  /// likely in the journal, and nobody may stay stopped for it.
+  static let attemptsMax: UInt32 = 16
+
+  let folder: JournalFolder
+  let boot: BootID
+  let proc: ProcFS
+  let log: Log
+
+  /// The newest journal, if it can be gone on from. Else whoever stands still is let run, and it
+  /// is set aside: nothing in it keeps the daemon from starting.
+  func find(at now: Instant) -> FoundJournal? {
+    for number in folder.numbers {
+      do throws(SystemError) {
+        let mapping = try FileMapping.open(path: folder.path(of: number))
+        let bytes = UnsafeRawBufferPointer(mapping.bytes)
+        do throws(JournalRefusal) {
+          let replay = try Replay(bytes, boot: boot, now: now)
+          if let problem = problem(with: replay.progress) {
+            refuse(number, bytes, problem)
+            continue
+          }
+          if let damage = replay.damage {
+            log.write(
+              .warning, "\(folder.path(of: number)) is used up to its last whole record: \(damage)",
+              id: .journalRefused)
+          }
+          return FoundJournal(number: number, mapping: mapping, replay: replay)
+        } catch {
+          if error == .otherBoot {
+            // Nothing of it is left.
+            try Folder.remove(path: folder.path(of: number))
+          } else {
+            refuse(number, bytes, "\(error)")
+          }
+        }
+      } catch {
+        log.write(
+          .warning, "\(folder.path(of: number)) cannot be read: \(error)", id: .journalRefused)
+      }
+    }
+    return nil
+  }
+
+  private func problem(with progress: JournalProgress) -> String? {
+    if progress.isBehind {
+      return "the runtime directory was full when the daemon died: what it did last is not in it"
+    }
+    if progress.attempts >= Self.attemptsMax {
+      return "\(progress.attempts) daemons in succession died before they served"
+    }
+    return nil
+  }
+
+  private func refuse(_ number: UInt64, _ bytes: UnsafeRawBufferPointer, _ problem: String) {
+    var outcome = ProcessRelease.Outcome()
+    if let left = try? LeftBehind(bytes, boot: boot) {
+      outcome = ProcessRelease.letRun(
+        left.stopped.filter { !$0.wasStopped }.map { ProcessIdentity($0.process) },
+        groups: left.groups.map { ControlGroup(path: $0) }, in: proc)
+    }
+    let place = (try? folder.setAside(number)) ?? folder.path(of: number)
+    log.write(
+      .error, "the journal \(folder.path(of: number)) is not gone on from: \(problem). "
+        + "\(outcome.letRun.count) stopped processes or groups that it names were let run; it lies "
+        + "at \(place) now, and applications register anew", id: .journalRefused)
+    for failure in outcome.failures { log.write(.error, "not let run: \(failure)") }
+  }
+}
+
+extension BootID {
+  /// The present run of the machine.
+  static func current() throws(SystemError) -> BootID {
+    let path = "/proc/sys/kernel/random/boot_id"
+    let text = String(decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
+    guard let id = BootID(text.filter { !$0.isWhitespace }) else {
+      throw SystemError(call: "read \(path)", errno: EINVAL)
+    }
+    return id
+  }
+}
+
+/// Takes over what an earlier daemon held: processes, connections, calls that wait.
+struct Takeover {
+  let processes: ProcessController
+  let server: Server
+  let requests: Requests
+  let streams: EventStreams
+  let monitors: Monitors
+  let runner: EffectRunner
+  let journal: Journal
+  let log: Log
+
+  /// What came of it.
+  struct Outcome {
+    var connections = 0
+    var closed = 0
+    /// Instances whose leaders have ended unseen.
+    var lost: [InstanceID] = []
+    /// The effects of the last event that are to be carried out.
+    var effects: [Effect] = []
+  }
+
+  func run(_ replay: Replay, _ inherited: DescriptorStore.Inherited) -> Outcome {
+    var outcome = Outcome()
+    outcome.lost = processes.takeOver(replay.holdings.instances, leaders: inherited.leaders)
+    for arrival in replay.holdings.arrivals.values { restore(arrival) }
+    var holdings = replay.holdings.connections
+    let call = InterruptedCall(replay)
+    if let waiting = call.waiting { holdings[call.connection, default: .init()].waiting = waiting }
+    for number in inherited.connections {
+      do throws(SystemError) {
+        let cookie = try UnixSocket.cookie(number)
+        let held = holdings[cookie]
+        if try call.leavesUnknown(cookie, number) || held?.isUnsaved == true {
+          outcome.closed += 1
+          try UnixSocket.shutdown(number, Int(SHUT_RDWR))
+          FileDescriptor(taking: number).close()
+        } else if let connection = try server.restore(number, held: held) {
+          outcome.connections += 1
+          if let held { restore(connection, held) }
+        }
+      } catch {
+        log.write(.warning, "a connection could not be taken over: \(error)")
+      }
+    }
+    outcome.effects = Array(replay.effectsLeft)
+    if call.isFirstEffectUnknown {
+      outcome.effects.removeFirst()
+      journal.effectDone()
+    }
+    return outcome
+  }
+
+  private func restore(_ connection: Connection, _ held: Holdings.Connection) {
+    if let id = held.stream, processes[id] != nil { streams.restore(id, connection) }
+    if let monitor = held.monitor { monitors.restore(connection, monitor) }
+    if let waiting = held.waiting, let method = Requests.Method(rawValue: waiting.method) {
+      requests.restore(
+        waiting.request, connection, method, application: waiting.application)
+    }
+  }
+
+  /// The policy is about to be told of this leader, or the daemon died before it was.
+  private func restore(_ arrival: Holdings.Arrival) {
+    do throws(SystemError) {
+      let identity = ProcessIdentity(arrival.leader)
+      guard let process = try ProcessHandle(identity, in: processes.proc) else { return }
+      runner.restore(.init(process: process, uid: arrival.uid, origin: .init(arrival)))
+    } catch {
+      log.write(.warning, "process \(arrival.leader.pid) could not be taken over: \(error)")
+    }
+  }
+}
+
+/// The call that was being carried out when the daemon died.
+private struct InterruptedCall {
+  let connection: UInt64
+  private let progress: JournalProgress
+  /// Whether what it asks for is in the journal.
+  private let isWritten: Bool
+  /// Its request, where the policy's answer has not left.
+  let waiting: Holdings.Waiting?
+  /// Whether an answer was being sent when the daemon died: it is not sent again.
+  let isFirstEffectUnknown: Bool
+
+  init(_ replay: Replay) {
+    progress = replay.progress
+    connection = progress.callPhase == .none ? 0 : progress.callConnection
+    isWritten = progress.callEvent != 0 && progress.callEvent <= replay.eventCount
+    if case .reply = replay.effectsLeft.first {
+      isFirstEffectUnknown = progress.sending != 0
+    } else {
+      isFirstEffectUnknown = false
+    }
+    if connection != 0, progress.callEvent == replay.eventCount, !replay.isAnswered,
+      let event = replay.lastEvent, let request = event.request,
+      let method = Requests.Method(of: event) {
+      waiting = Holdings.Waiting(
+        request: request, method: method.rawValue,
+        application: replay.scheduler.applicationName(in: event),
+        isOneway: progress.callIsOneway)
+    } else {
+      waiting = nil
+    }
+  }
+
+  /// Whether it cannot be known what a client has heard. Takes the call's message off the socket,
+  /// where that is still to be done.
+  func leavesUnknown(_ cookie: UInt64, _ number: Int32) throws(SystemError) -> Bool {
+    if isFirstEffectUnknown, cookie == progress.sending { return true }
+    guard cookie == connection else { return false }
+    switch progress.callPhase {
+    case .none: return false
+    case .peeked:
+      return isWritten ? try !takeMessage(number) : false
+    case .taking:
+      guard isWritten, progress.callBytes > 0 else { return true }
+      return try UnixSocket.readableCount(number) >= progress.callBytes
+    case .taken: return !isWritten
+    }
+  }
+
+  private func takeMessage(_ number: Int32) throws(SystemError) -> Bool {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: progress.callBytes, alignment: 1)
+    defer { bytes.deallocate() }
+    var descriptors = DescriptorBag()
+    do throws(ReceiveError) {
+      try UnixSocket.receive(number, exactly: bytes, descriptors: &descriptors)
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+extension Scheduler {
+  /// The application that a call names, or speaks for.
+  fileprivate func applicationName(in event: Event) -> String {
+    switch event {
+    case .register(_, let key, _, _, _), .launch(_, let key, _, _), .activate(_, let key),
+      .deactivate(_, let key), .sendToBackground(_, let key), .terminate(_, let key, _):
+      key.id.name
+    case .adopt(_, let adoption): adoption.application.id.name
+    case .openStream(_, _, let name): name.name
+    case .acknowledge(_, let id, _), .beginBackgroundTask(_, let id, _),
+      .endBackgroundTask(_, let id, _):
+      application(of: id)?.id.name ?? ""
+    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      ""
+    }
+  }
+}
+
+extension Requests.Method {
+  /// What was called to bring about an event; nil where nothing was.
+  fileprivate init?(of event: Event) {
+    switch event {
+    case .register, .openStream: self = .register
+    case .acknowledge: self = .acknowledge
+    case .beginBackgroundTask: self = .beginBackgroundTask
+    case .endBackgroundTask: self = .endBackgroundTask
+    case .launch: self = .launch
+    case .adopt: self = .adopt
+    case .activate: self = .activate
+    case .deactivate: self = .deactivate
+    case .sendToBackground: self = .sendToBackground
+    case .terminate: self = .terminate
+    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      return nil
+    }
+  }
+}

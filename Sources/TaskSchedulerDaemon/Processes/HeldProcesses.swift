@@ -1,0 +1,106 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+
+// The processes that an earlier daemon held: taken over as they are now.
+
+extension ProcessController {
+  /// What the next daemon has to know.
+  var held: [InstanceID: Holdings.Instance] {
+    instances.mapValues(\.held).merging(departing.mapValues(\.held)) { current, _ in current }
+  }
+
+  /// Takes over what was held.
+  ///
+  /// - Parameter leaders: pidfds that systemd has kept. Those that are not taken over are closed.
+  /// - Returns: the instances whose leaders have ended and whose pidfds are lost: nobody will tell
+  ///   of their ends.
+  func takeOver(
+    _ held: [InstanceID: Holdings.Instance], leaders: [InstanceID: Int32]
+  ) -> [InstanceID] {
+    var lost: [InstanceID] = []
+    for (id, number) in leaders where held[id] == nil {
+      FileDescriptor(taking: number).close()
+      store.removeLeader(of: id)
+    }
+    for (id, instance) in held.sorted(by: { $0.key < $1.key }) {
+      do throws(SystemError) {
+        guard let leader = try leader(of: instance, leaders[id]) else {
+          lost.append(id)
+          seeTo(instance, id)
+          continue
+        }
+        try takeOver(id, instance, leader)
+      } catch {
+        report(.signalFailed(id, reason: "it could not be taken over: \(error)"))
+        lost.append(id)
+        seeTo(instance, id)
+      }
+    }
+    return lost
+  }
+
+  private func leader(
+    of held: Holdings.Instance, _ number: Int32?
+  ) throws(SystemError) -> ProcessHandle? {
+    let identity = ProcessIdentity(held.arrival.leader)
+    guard let number else { return try ProcessHandle(identity, in: proc) }
+    let pidfd = PIDFD(restoring: FileDescriptor(taking: number), pid: identity.pid)
+    return ProcessHandle(identity, held: pidfd)
+  }
+
+  private func takeOver(
+    _ id: InstanceID, _ held: Holdings.Instance, _ leader: ProcessHandle
+  ) throws(SystemError) {
+    let stat = try proc.stat(leader.identity.pid)
+    let instance = InstanceProcesses(
+      id, of: held.application, leader: leader, uid: held.arrival.uid,
+      origin: .init(held.arrival), stat: stat?.identity == leader.identity ? stat : nil)
+    for stopped in held.stopped {
+      // Only who stands still as we left it: whoever runs by now is to be stopped again, where
+      // it should be.
+      guard let stat = try proc.stat(stopped.process.pid),
+        stat.identity == ProcessIdentity(stopped.process), stat.state == .stopped,
+        let process = try instance.handle(of: stat.identity, in: proc)
+      else { continue }
+      instance.noteStopped(process, wasStopped: stopped.wasStopped)
+    }
+    if let group = instance.origin.group, group.exists {
+      instance.isFrozen = try group.isFrozen()
+    }
+    guard let release = held.release else { return try watch(instance) }
+    membership.add(instance)
+    switch release {
+    case .kill: resumeKilling(instance)
+    case .letRun:
+      instance.isReleased = true
+      forget(instance)
+    }
+  }
+
+  /// The leader is gone: what is left of its processes is let run, or killed where the daemon had
+  /// launched them.
+  private func seeTo(_ held: Holdings.Instance, _ id: InstanceID) {
+    let group = held.arrival.group.map { ControlGroup(path: $0) }
+    do throws(SystemError) {
+      if let group, group.exists {
+        if held.arrival.isLaunched { try group.kill() } else { try group.thaw() }
+      }
+      for stopped in held.stopped.reversed() where !stopped.wasStopped {
+        let process = try ProcessHandle(ProcessIdentity(stopped.process), in: proc)
+        _ = try process?.pidfd.send(signal: held.arrival.isLaunched ? SIGKILL : SIGCONT)
+      }
+    } catch {
+      report(.signalFailed(id, reason: String(describing: error)))
+    }
+  }
+
+  /// Lets everything run, for a daemon that comes back or does not: the policy's state stays.
+  func letAllRun() {
+    for instance in instances.values {
+      instance.suspension = nil
+      letRun(instance)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import TaskSchedulerCore
+
+/// What a daemon that is gone has left standing still, as far as its journal tells.
+///
+/// The policy is not asked: also of a journal that cannot be gone on from, this can be found.
+public struct LeftBehind: Hashable, Sendable {
+  /// Processes that were, or were about to be, sent SIGSTOP.
+  public private(set) var stopped: [Holdings.Stopped] = []
+  /// Paths of control groups that may be frozen.
+  public private(set) var groups: [String] = []
+
+  /// - Parameter boot: the present one: of an earlier run of the machine nothing is left.
+  public init(_ bytes: UnsafeRawBufferPointer, boot: BootID?) throws(JournalRefusal) {
+    var reader = try JournalReader(bytes, boot: boot)
+    var stoppedOf = reader.holdings.instances.mapValues(\.stopped)
+    var groups = Set(reader.holdings.instances.values.compactMap(\.arrival.group))
+    while let entry = reader.next() {
+      guard case .note(let note) = entry else { continue }
+      switch note {
+      case .arrival(let arrival): if let group = arrival.group { groups.insert(group) }
+      case .stopping(let id, let stopped): stoppedOf[id, default: []] += stopped
+      case .letRun(let id), .forgotten(let id): stoppedOf[id] = nil
+      case .stream, .monitor, .waiting, .input, .inputWhole, .unsaved: break
+      }
+    }
+    stopped = stoppedOf.sorted { $0.key < $1.key }.flatMap(\.value)
+    self.groups = groups.sorted()
+  }
+}
