@@ -1,4 +1,5 @@
 import LinuxSystem
+import TaskSchedulerCore
 import TaskSchedulerDaemon
 import Testing
 

@@ -57,10 +57,7 @@ extension SettingDescription {
       .daemon, "suspend-timeout", \.options.suspendTimeout, .milliseconds(10) ... .seconds(60),
       "How long all processes of an application may take to be seen stopped. Then the suspension "
         + "is undone, reported, and tried again later."),
-    .flag(
-      "multitasking-supported", \.policy.multitaskingSupported,
-      "Whether anything runs in the background at all. Where false, an application that is sent "
-        + "away is terminated."),
+    .policy(.multitaskingSupported, in: .daemon),
     SettingDescription(
       name: "operator-group", section: .daemon, kind: .groupName,
       summary: "The group whose members may operate every application, as root may; \"\" for none.",
@@ -71,53 +68,11 @@ extension SettingDescription {
       "What is written to the log: records of this level and graver ones."),
   ]
 
-  private static let policySettings: [SettingDescription] = [
-    .timeSpan(
-      .policy, "CallbackTimeout", \.policy.callbackTimeout, .milliseconds(10) ... .seconds(3600),
-      "How long an application has to acknowledge each lifecycle callback. Then it is killed."),
-    .timeSpan(
-      .policy, "TerminateTimeout", \.policy.terminateTimeout, .milliseconds(10) ... .seconds(3600),
-      "How long an application that is ended by SIGTERM has before SIGKILL."),
-    .timeSpan(
-      .policy, "BackgroundTime", \.policy.backgroundTime, .milliseconds(50) ... .seconds(86_400),
-      "How long background tasks may run, counted from when the application entered the "
-        + "background."),
-    .timeSpan(
-      .policy, "ExpirationLead", \.policy.expirationLead, .milliseconds(10) ... .seconds(3600),
-      "How long before that limit the expiration handlers are called. Less than BackgroundTime."),
-    .timeSpan(
-      .policy, "LaunchTime", \.policy.launchTime, .milliseconds(10) ... .seconds(3600),
-      "How long an application that was launched in the background may run before it opens its "
-        + "event stream. Then it is taken for one that knows nothing of the scheduler."),
-    .timeSpan(
-      .policy, "SuspendRetryInterval", \.policy.suspendRetryInterval,
-      .milliseconds(10) ... .seconds(3600),
-      "After a suspension that could not complete, the time to the next try."),
-    .timeSpan(
-      .policy, "TracerCheckInterval", \.policy.tracerCheckInterval,
-      .milliseconds(10) ... .seconds(60),
-      "While a debugger holds an application's limits, how often it is looked whether it has "
-        + "left."),
-    .timeSpan(
-      .policy, "WakeTolerance", \.policy.wakeTolerance, .milliseconds(10) ... .seconds(3600),
-      "A limit that passed longer ago than this has passed while the machine slept: the "
-        + "application gets the time anew that it has to answer."),
-    .count(
-      "MaxTasksPerApplication", \.policy.tasksPerApplicationMax, 1...1_000_000,
-      "How many background tasks an application may have outstanding."),
-    .count(
-      "MaxTasksPerUser", \.policy.tasksPerUserMax, 1...1_000_000,
-      "How many background tasks all applications of one user may have outstanding."),
-    .count(
-      "MaxApplicationsPerUser", \.policy.applicationsPerUserMax, 1...1_000_000,
-      "How many applications of one user may run."),
-    .count(
-      "MaxQueuedCallbacks", \.policy.queuedCallbacksMax, 4...65_536,
-      "How many callbacks an application may leave unacknowledged before no more changes of state "
-        + "are asked of it."),
-    .count(
-      "MaxEndedApplications", \.policy.endedApplicationsMax, 0...65_536,
-      "How many ended applications without a manifest are remembered for each user."),
+  private static let policySettings: [SettingDescription] =
+    (PolicySetting.limits + PolicySetting.quotas).map { .policy($0, in: .policy) } + ownQuotas
+
+  /// Those that the policy knows nothing of.
+  private static let ownQuotas: [SettingDescription] = [
     .count(
       "MaxConnectionsPerUser", \.options.connectionsPerUserMax, 1...1_000_000,
       "How many connections one user may have open."),
@@ -158,13 +113,35 @@ extension SettingDescription {
       write: { if case .count(let count) = $1 { $0[keyPath: property] = count } })
   }
 
-  private static func flag(
-    _ name: String, _ property: Property<Bool>, _ summary: String
-  ) -> SettingDescription {
-    SettingDescription(
-      name: name, section: .daemon, kind: .flag, summary: summary,
-      read: { .flag($0[keyPath: property]) },
-      write: { if case .flag(let flag) = $1 { $0[keyPath: property] = flag } })
+  /// One that the core describes.
+  private static func policy(_ setting: PolicySetting, in section: Section) -> SettingDescription {
+    let kind: SettingKind =
+      switch setting.kind {
+      case .timeSpan(_, let bounds): .timeSpan(bounds)
+      case .count(_, let bounds): .count(bounds)
+      case .flag: .flag
+      }
+    return SettingDescription(
+      name: setting.name, section: section, kind: kind, summary: setting.summary,
+      read: {
+        switch setting.kind {
+        case .timeSpan(let property, _): .timeSpan($0.policy[keyPath: property])
+        case .count(let property, _): .count($0.policy[keyPath: property])
+        case .flag(let property): .flag($0.policy[keyPath: property])
+        }
+      },
+      write: { configuration, value in
+        switch (setting.kind, value) {
+        case (.timeSpan(let property, _), .timeSpan(let span)):
+          configuration.policy[keyPath: property] = span
+        case (.count(let property, _), .count(let count)):
+          configuration.policy[keyPath: property] = count
+        case (.flag(let property), .flag(let flag)):
+          configuration.policy[keyPath: property] = flag
+        case (.timeSpan, _), (.count, _), (.flag, _):
+          preconditionFailure("\(setting.name) is read as its kind")
+        }
+      })
   }
 
   private static func choice<Choice: CaseIterable & RawRepresentable<String> & SendableMetatype>(

@@ -1,3 +1,4 @@
+import TaskSchedulerCore
 import TaskSchedulerWire
 
 /// What a setting may be set to.

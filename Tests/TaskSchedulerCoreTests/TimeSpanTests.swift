@@ -1,8 +1,8 @@
-import TaskSchedulerDaemon
+import TaskSchedulerCore
 import Testing
 
 @Suite("Time spans as systemd writes them")
-struct TimeSpanConfigurationTests {
+struct TimeSpanTests {
   @Test(
     "A span that systemd understands is read as systemd reads it",
     arguments: [

@@ -1,0 +1,91 @@
+/// One limit or quota of ``Policy`` that a site may set: its name, its bounds, and where it is kept.
+public struct PolicySetting: Sendable {
+  /// What it may be set to, and the property that keeps it.
+  public enum Kind: Sendable {
+    case timeSpan(WritableKeyPath<Policy, Duration> & Sendable, ClosedRange<Duration>)
+    case count(WritableKeyPath<Policy, Int> & Sendable, ClosedRange<Int>)
+    case flag(WritableKeyPath<Policy, Bool> & Sendable)
+  }
+
+  /// The contract's name for it.
+  public let name: String
+  public let kind: Kind
+  /// What it does, for people.
+  public let summary: String
+
+  init(_ name: String, _ kind: Kind, _ summary: String) {
+    self.name = name
+    self.kind = kind
+    self.summary = summary
+  }
+}
+
+extension PolicySetting {
+  /// The setting of this name; nil where there is none.
+  public static func named(_ name: String) -> PolicySetting? {
+    all.first { $0.name == name }
+  }
+
+  /// All settings, in the order of the commented file. The first is the machine's affair and has
+  /// a name in kebab case there.
+  public static let all: [PolicySetting] = [multitaskingSupported] + limits + quotas
+
+  /// Whether the machine multitasks.
+  public static let multitaskingSupported = PolicySetting(
+    "multitasking-supported", .flag(\.multitaskingSupported),
+    "Whether anything runs in the background at all. Where false, an application that is sent "
+      + "away is terminated.")
+
+  /// The lengths of time.
+  public static let limits: [PolicySetting] = [
+    PolicySetting(
+      "CallbackTimeout", .timeSpan(\.callbackTimeout, .milliseconds(10) ... .seconds(3600)),
+      "How long an application has to acknowledge each lifecycle callback. Then it is killed."),
+    PolicySetting(
+      "TerminateTimeout", .timeSpan(\.terminateTimeout, .milliseconds(10) ... .seconds(3600)),
+      "How long an application that is ended by SIGTERM has before SIGKILL."),
+    PolicySetting(
+      "BackgroundTime", .timeSpan(\.backgroundTime, .milliseconds(50) ... .seconds(86_400)),
+      "How long background tasks may run, counted from when the application entered the "
+        + "background."),
+    PolicySetting(
+      "ExpirationLead", .timeSpan(\.expirationLead, .milliseconds(10) ... .seconds(3600)),
+      "How long before that limit the expiration handlers are called. Less than BackgroundTime."),
+    PolicySetting(
+      "LaunchTime", .timeSpan(\.launchTime, .milliseconds(10) ... .seconds(3600)),
+      "How long an application that was launched in the background may run before it opens its "
+        + "event stream. Then it is taken for one that knows nothing of the scheduler."),
+    PolicySetting(
+      "SuspendRetryInterval",
+      .timeSpan(\.suspendRetryInterval, .milliseconds(10) ... .seconds(3600)),
+      "After a suspension that could not complete, the time to the next try."),
+    PolicySetting(
+      "TracerCheckInterval", .timeSpan(\.tracerCheckInterval, .milliseconds(10) ... .seconds(60)),
+      "While a debugger holds an application's limits, how often it is looked whether it has "
+        + "left."),
+    PolicySetting(
+      "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
+      "A limit that passed longer ago than this has passed while the machine slept: the "
+        + "application gets the time anew that it has to answer."),
+  ]
+
+  /// The numbers.
+  public static let quotas: [PolicySetting] = [
+    PolicySetting(
+      "MaxTasksPerApplication", .count(\.tasksPerApplicationMax, 1...1_000_000),
+      "How many background tasks an application may have outstanding."),
+    PolicySetting(
+      "MaxTasksPerUser", .count(\.tasksPerUserMax, 1...1_000_000),
+      "How many background tasks all applications of one user may have outstanding."),
+    PolicySetting(
+      "MaxApplicationsPerUser", .count(\.applicationsPerUserMax, 1...1_000_000),
+      "How many applications of one user may run."),
+    PolicySetting(
+      "MaxQueuedCallbacks", .count(\.queuedCallbacksMax, 4...65_536),
+      "How many callbacks an application may leave unacknowledged before no more changes of state "
+        + "are asked of it."),
+    PolicySetting(
+      "MaxEndedApplications", .count(\.endedApplicationsMax, 0...65_536),
+      "How many ended applications without a manifest are remembered for each user."),
+  ]
+}
