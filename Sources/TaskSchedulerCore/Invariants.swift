@@ -13,10 +13,16 @@ func require(_ holds: Bool, _ sentence: String) throws(Contradiction) {
 extension Scheduler {
   /// Traps where the state contradicts itself. Called after every event in tests and simulation.
   public func checkInvariants() {
+    if let contradiction { preconditionFailure(contradiction) }
+  }
+
+  /// The first sentence that should hold of the state and does not; nil where all hold.
+  public var contradiction: String? {
     do throws(Contradiction) {
       try check()
+      return nil
     } catch {
-      preconditionFailure(error.sentence)
+      return error.sentence
     }
   }
 
