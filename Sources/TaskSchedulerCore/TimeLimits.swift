@@ -37,6 +37,8 @@ extension Instance {
     guard case .asked(let heldBefore) = tracer else { return }
     if isTraced {
       tracer = .present(nextCheck: turn.instant.advanced(by: turn.policy.tracerCheckInterval))
+      // A task whose time is over entitles it all the same now.
+      reconsider(in: &turn)
     } else {
       tracer = .absent
       if heldBefore { restartLimits(in: &turn) }

@@ -173,4 +173,21 @@ struct EntitlementTests {
     world.advance(by: .seconds(1))
     #expect(world.status(id)?.timeRemaining == .seconds(600))
   }
+
+  @Test("traced, a task that is begun after the limit takes a suspension under way back")
+  func taskWhileTraced() {
+    var (world, id) = busy()
+    world.feed(.activityBegan(id, .audio))
+    world.advance(by: .seconds(700))
+    world.suspending = .never
+    world.end(id, TaskID(1))
+    world.feed(.activityEnded(id, .audio))
+    #expect(world.status(id)?.isSuspending == true)
+    world.traced = [id]
+    // Its call was on the way when its processes were to be stopped.
+    world.begin(id)
+    #expect(world.status(id)?.isSuspending == false)
+    #expect(world.effects.last == .resume(id))
+    #expect(world.state(id) == .background)
+  }
 }
