@@ -67,7 +67,7 @@ test: test-setup ## Everything that CI runs
 	$(TEST) --skip-build --filter TaskSchedulerClientTests
 	$(TEST) --skip-build --skip TaskSchedulerClientTests
 
-BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-service herd stop-time)
+BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-service flood herd stop-time)
 BENCH_FLAGS := $(if $(QUICK),--quick) $(if $(JSON),--json)
 
 .PHONY: bench

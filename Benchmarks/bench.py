@@ -10,6 +10,7 @@ import sys
 import time
 
 import crowd
+import flood
 import round_trip
 import stop_time
 from harness import Failure, Workshop
@@ -22,6 +23,7 @@ DBUS_TARGET = 0.5
 FLAT_TARGET = 1.1
 KILOBYTES_TARGET = 10
 WAKE_UPS_TARGET = 0
+FLOOD_TARGET = 2
 
 
 class Scale:
@@ -32,6 +34,7 @@ class Scale:
         self.stop_rounds = 5 if quick else 15
         self.registrations = (3, 300) if quick else (7, 500)
         self.crowd_rounds = (3, 2000) if quick else (9, 4000)
+        self.flood_rounds = (2, 2000) if quick else (5, 4000)
         self.idle_seconds = 10 if quick else 60
 
 
@@ -53,6 +56,8 @@ def measure(workshop, scale, watching, progress):
             workshop, mechanism, scale.stop_rounds, watching)
     progress("registrations")
     results["registrations per second"] = crowd.registrations(workshop, *scale.registrations)
+    progress("round trips during floods")
+    results["round trip flooded µs"] = flood.measure(workshop, *scale.flood_rounds, watching)
     progress("memory and cost with up to 5,000 applications")
     memory, cost = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
     results["private and dirty kB"], results["round trip among µs"] = memory, cost
@@ -90,6 +95,18 @@ def add_stop_times(table, results):
                 f"{stopped / 1000:.2f}, {reported / 1000:.2f} ms")
 
 
+def add_floods(table, results):
+    table.section("Round trip while another user floods: p50, p99")
+    floods = results["round trip flooded µs"]
+    if isinstance(floods, str):
+        return table.missing("floods", floods)
+    for name, (quiet, flooded, served) in floods.items():
+        table.figure(name, "{:.1f}, {:.1f} µs".format(*flooded))
+        table.figure("  quiet", "{:.1f}, {:.1f} µs".format(*quiet))
+        table.figure("  served of the flood", f"{served}")
+        table.judged("  p50 beside the quiet one", flooded[0] / quiet[0], FLOOD_TARGET, " ×")
+
+
 def add_crowd(table, results):
     table.section("Many applications")
     table.figure("registrations", f"{results['registrations per second']:.0f} per second")
@@ -112,6 +129,7 @@ def table_of(results):
     table = Table()
     add_round_trips(table, results)
     add_stop_times(table, results)
+    add_floods(table, results)
     add_crowd(table, results)
     table.section("Idle")
     table.judged(

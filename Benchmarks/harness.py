@@ -86,20 +86,22 @@ class Workshop:
     def program(self, name):
         return os.path.join(self.binaries, name)
 
-    def start(self, arguments, group=None, **options):
-        """Starts a process that ends with us, in a session of its own."""
+    def start(self, arguments, group=None, prepare=None, **options):
+        """Starts a process that ends with us, in a session of its own; `prepare` runs in it."""
         parent = os.getpid()
 
-        def prepare():
+        def set_up():
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(1)
             if group:
                 with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as file:
                     file.write("0")
+            if prepare:
+                prepare()
 
         process = subprocess.Popen(
-            arguments, start_new_session=True, preexec_fn=prepare, **options)
+            arguments, start_new_session=True, preexec_fn=set_up, **options)
         self.processes.append(process)
         return process
 

@@ -35,6 +35,16 @@ struct TimeCreditTests {
     #expect(saved + spent + paid == [true, false, false, true])
   }
 
+  @Test("is whole again once all that was spent has grown back")
+  func whole() {
+    var credit = TimeCredit(at: start)
+    let first = credit.isWhole(at: start)
+    credit.spend(1000)
+    let spent = credit.isWhole(at: start + 999 * UInt64(TimeCredit.divisor))
+    let later = credit.isWhole(at: start + 1000 * UInt64(TimeCredit.divisor))
+    #expect([first, spent, later] == [true, false, true])
+  }
+
   @Test("stays where it is when the clock does")
   func standing() {
     var credit = TimeCredit(at: start)

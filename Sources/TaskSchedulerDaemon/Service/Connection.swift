@@ -41,6 +41,8 @@ protocol ConnectionOwner: AnyObject {
   var readBuffer: ReadBuffer { get }
   var journal: Journal { get }
   var queuedBytesMax: Int { get }
+  /// Calls answered without returning to the loop, so that nobody keeps others waiting.
+  var callsAtOnce: Int { get }
   /// Counts bytes that are kept for a client, or no longer; why that is too much, or nil.
   func keep(_ bytesChange: Int, for user: UInt32) -> String?
   /// Whether it is this connection's turn; else it is served later.
@@ -56,7 +58,7 @@ protocol ConnectionOwner: AnyObject {
 }
 
 /// One client's connection: its calls are answered one at a time, in order.
-final class Connection {
+final class Connection: TurnTaker {
   /// What it is used for.
   enum Role {
     case calls
@@ -89,12 +91,9 @@ final class Connection {
   private(set) var isOpen = true
   /// What it was seen to be ready for since it was served last.
   private var seen: PollEvents = []
-  /// Whether it waits for a turn.
   var isPutOff = false
   /// Whether the journal says that some of it is in our memory alone.
   private var isUnsaved = false
-  /// Calls answered without returning to the loop, so that nobody keeps others waiting.
-  private static let callsAtOnceMax = 16
 
   /// - Parameter held: what is known of one that an earlier daemon has left.
   init(
@@ -176,7 +175,7 @@ final class Connection {
   ///
   /// Returns whether it waits for the peer to send.
   private func read(toItsEnd: Bool) -> Bool {
-    for _ in 0..<Self.callsAtOnceMax {
+    for _ in 0..<owner.callsAtOnce {
       guard isOpen, !wire.isBusy, output.isEmpty else {
         wait()
         return false

@@ -28,42 +28,63 @@ struct TimeCredit: Hashable {
     return balance > 0
   }
 
+  /// Whether nothing is owed any more: it is as good as a new one.
+  mutating func isWhole(at now: UInt64) -> Bool { isLeft(at: now) && balance == Self.burst }
+
   mutating func spend(_ nanoseconds: UInt64) {
     balance = max(-Self.debtMax, balance - min(Int64(clamping: nanoseconds), Self.debtMax * 2))
   }
+}
+
+/// What may have to wait for its user's turn: a connection with calls, or the listening socket.
+protocol TurnTaker: AnyObject {
+  /// Whether it waits for a turn.
+  var isPutOff: Bool { get set }
+  /// Its turn has come.
+  func serve()
 }
 
 /// Serves each user's connections at once while the user has credit, else when nothing else is
 /// ready: users in turn, one connection at a time. A user who is alone has all the time there is.
 ///
 /// So nobody's calls, however many or dear, hold up another's or the time limits by more than one
-/// turn.
+/// turn; and a turn is one call where there is more than one user.
 final class FairShare {
   private struct Account {
     var credit: TimeCredit
     /// Put off, the first first.
-    var waiting: Deque<Connection> = []
+    var waiting: Deque<any TurnTaker> = []
   }
 
+  /// Calls answered without returning to the loop where nobody else waits for it.
+  private static let callsAtOnceMax = 16
+  /// How many accounts of users without connections are kept before those are looked for that
+  /// nothing is owed to.
+  private static let strangersMax = 64
+
   private var accounts: [UInt32: Account] = [:]
-  /// The users with connections that wait.
+  /// The users with something that waits.
   private var turns: Deque<UInt32> = []
   private var idle: DeferredSource?
+  /// How many users have connections.
+  var userCount = 0
 
   init(loop: EventLoop) throws(SystemError) {
     idle = try loop.whenIdle { [unowned self] in serveNext() }
   }
 
-  /// Whether the connection is to be served now; else it is served later.
-  func admits(_ connection: Connection, amongUsers userCount: Int) -> Bool {
-    if connection.isPutOff { return false }
-    let user = connection.peer.uid
+  /// How many calls a connection may have answered before others have their turn.
+  var callsAtOnce: Int { userCount < 2 ? Self.callsAtOnceMax : 1 }
+
+  /// Whether it is to be served now; else it is served later.
+  func admits(_ taker: any TurnTaker, of user: UInt32) -> Bool {
+    if taker.isPutOff { return false }
     let now = BootClock.now()
-    var account = accounts[user] ?? Account(credit: TimeCredit(at: now))
+    var account = accounts[user] ?? newAccount(at: now)
     let isAdmitted = account.credit.isLeft(at: now) || userCount < 2
     if !isAdmitted {
-      connection.isPutOff = true
-      account.waiting.append(connection)
+      taker.isPutOff = true
+      account.waiting.append(taker)
       if account.waiting.count == 1 { turns.append(user) }
       idle?.request()
     }
@@ -72,19 +93,28 @@ final class FairShare {
   }
 
   func spend(_ nanoseconds: UInt64, by user: UInt32) {
-    accounts[user]?.credit.spend(nanoseconds)
+    var account = accounts[user] ?? newAccount(at: BootClock.now())
+    account.credit.spend(nanoseconds)
+    accounts[user] = account
   }
 
-  /// The user has no connection any more.
-  func forget(_ user: UInt32) {
-    if accounts[user]?.waiting.isEmpty == true { accounts[user] = nil }
+  /// What a user has spent is remembered without connections too: else whoever closes each before
+  /// the next would always begin with a whole credit.
+  private func newAccount(at now: UInt64) -> Account {
+    if accounts.count >= userCount + Self.strangersMax {
+      accounts = accounts.filter { _, account in
+        var credit = account.credit
+        return !account.waiting.isEmpty || !credit.isWhole(at: now)
+      }
+    }
+    return Account(credit: TimeCredit(at: now))
   }
 
   private func serveNext() {
     guard let user = turns.popFirst() else { return }
-    if let connection = accounts[user]?.waiting.popFirst() {
-      connection.isPutOff = false
-      connection.serve()
+    if let taker = accounts[user]?.waiting.popFirst() {
+      taker.isPutOff = false
+      taker.serve()
     }
     if accounts[user]?.waiting.isEmpty == false { turns.append(user) }
     if !turns.isEmpty { idle?.request() }

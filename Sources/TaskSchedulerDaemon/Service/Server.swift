@@ -12,6 +12,7 @@ final class Server: ConnectionOwner {
   private let listener: FileDescriptor
   private var source: DescriptorSource?
   private var pause: TimerSource?
+  private let listening = ListenersTurn()
   private let fairShare: FairShare
   private let loop: EventLoop
   private let proc: ProcFS
@@ -21,10 +22,12 @@ final class Server: ConnectionOwner {
   private(set) var connections: [ObjectIdentifier: Connection] = [:]
   private let store: DescriptorStore
   /// Those that are not in the store yet: a call that is over soon need not be.
-  private var unsaved: [Connection] = []
+  private var unsaved: [ObjectIdentifier: Connection] = [:]
   private var saveTimer: TimerSource?
   private static let saveDelay: Duration = .milliseconds(50)
-  private var countByUser: [UInt32: Int] = [:]
+  private var countByUser: [UInt32: Int] = [:] {
+    didSet { fairShare.userCount = countByUser.count }
+  }
   /// Bytes kept for the connections of each user that has any.
   private var bytesByUser: [UInt32: Int] = [:]
   /// Set once, by the daemon, before the first connection.
@@ -33,6 +36,7 @@ final class Server: ConnectionOwner {
   var onClosed: (Connection) -> Void = { _ in }
 
   var queuedBytesMax: Int { options.queuedBytesPerConnectionMax }
+  var callsAtOnce: Int { fairShare.callsAtOnce }
 
   init(
     listener: consuming FileDescriptor, options: DaemonOptions, loop: EventLoop, proc: ProcFS,
@@ -57,6 +61,7 @@ final class Server: ConnectionOwner {
     try self.listener.setNonblocking(true)
     pause = try loop.timer { [unowned self] in resumeAccepting() }
     saveTimer = try loop.timer { [unowned self] in saveAll() }
+    listening.resume = { [unowned self] in resumeAccepting() }
   }
 
   /// Takes connections from now on.
@@ -79,15 +84,24 @@ final class Server: ConnectionOwner {
 
   // MARK: Connections
 
-  /// How many are accepted before other clients have their turn.
+  /// How many are accepted before other clients have their turn, where there is one user.
   private static let acceptsAtOnceMax = 64
   private static let acceptPause: Duration = .milliseconds(500)
 
+  /// Accepting is charged to whoever connected. One who has used up the credit keeps the next
+  /// waiting until nothing else is ready.
   private func accept() {
-    for _ in 0..<Self.acceptsAtOnceMax {
+    for _ in 0..<(callsAtOnce > 1 ? Self.acceptsAtOnceMax : 1) {
       do {
+        let start = BootClock.now()
         guard let socket = try UnixSocket.accept(listener.rawValue) else { return }
-        try add(socket)
+        let credentials = try UnixSocket.credentials(socket.rawValue)
+        try add(socket, credentials)
+        fairShare.spend(BootClock.now() - start, by: credentials.uid)
+        guard fairShare.admits(listening, of: credentials.uid) else {
+          source?.wait(for: [])
+          return
+        }
       } catch {
         log.write(.warning, "a connection could not be accepted: \(error)")
         return pauseAccepting()
@@ -104,27 +118,31 @@ final class Server: ConnectionOwner {
 
   private func resumeAccepting() {
     pause?.clear()
-    source?.wait(for: .input)
+    if !listening.isPutOff { source?.wait(for: .input) }
   }
 
-  private func add(_ socket: consuming FileDescriptor) throws(SystemError) {
-    guard let connection = try makeConnection(socket, held: nil), store.isThere else { return }
+  private func add(
+    _ socket: consuming FileDescriptor, _ credentials: PeerCredentials
+  ) throws(SystemError) {
+    guard let connection = try makeConnection(socket, credentials, held: nil), store.isThere
+    else { return }
     if unsaved.isEmpty { saveTimer?.set(BootClock.after(Self.saveDelay)) }
-    unsaved.append(connection)
+    unsaved[ObjectIdentifier(connection)] = connection
   }
 
   /// Takes a connection over from an earlier daemon; nil where it cannot be.
   func restore(_ number: Int32, held: Holdings.Connection?) throws(SystemError) -> Connection? {
     let socket = FileDescriptor(taking: number)
     try socket.setNonblocking(true)
-    let connection = try makeConnection(socket, held: held)
+    let credentials = try UnixSocket.credentials(socket.rawValue)
+    let connection = try makeConnection(socket, credentials, held: held)
     connection?.isSaved = true
     return connection
   }
 
   private func saveAll() {
-    for connection in unsaved { save(connection) }
-    unsaved = []
+    for connection in unsaved.values { save(connection) }
+    unsaved = [:]
   }
 
   func save(_ connection: Connection) {
@@ -134,9 +152,9 @@ final class Server: ConnectionOwner {
   }
 
   private func makeConnection(
-    _ socket: consuming FileDescriptor, held: Holdings.Connection?
+    _ socket: consuming FileDescriptor, _ credentials: PeerCredentials,
+    held: Holdings.Connection?
   ) throws(SystemError) -> Connection? {
-    let credentials = try UnixSocket.credentials(socket.rawValue)
     let count = countByUser[credentials.uid] ?? 0
     guard count < options.connectionsPerUserMax else {
       log.write(
@@ -173,9 +191,9 @@ final class Server: ConnectionOwner {
 
   func closed(_ connection: Connection, reason: String?) {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+    unsaved[ObjectIdentifier(connection)] = nil
     let uid = connection.peer.uid
     countByUser[uid] = countByUser[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
-    if countByUser[uid] == nil { fairShare.forget(uid) }
     if source != nil { resumeAccepting() }
     if let reason {
       log.write(
@@ -195,7 +213,7 @@ final class Server: ConnectionOwner {
   // MARK: Calls
 
   func admits(_ connection: Connection) -> Bool {
-    fairShare.admits(connection, amongUsers: countByUser.count)
+    fairShare.admits(connection, of: connection.peer.uid)
   }
 
   func served(_ connection: Connection, nanoseconds: UInt64) {
@@ -217,4 +235,12 @@ final class Server: ConnectionOwner {
       connection.close(reason: String(describing: error))
     }
   }
+}
+
+/// The listening socket, waiting until nothing else is ready.
+private final class ListenersTurn: TurnTaker {
+  var isPutOff = false
+  var resume: () -> Void = {}
+
+  func serve() { resume() }
 }

@@ -1,0 +1,72 @@
+"""The round trip of one user while another floods the daemon, beside the quiet one."""
+
+import os
+import subprocess
+
+from harness import Failure, median
+from round_trip import by_peer
+
+FLOODER = 65534
+FLOODS = {
+    "100 connections, a call at a time": ("calls", 100, 1),
+    "100 connections, 50 calls ahead": ("calls", 100, 50),
+    "connecting and closing": ("storm",),
+}
+
+
+def own_round_trip(workshop, daemon, calls, watching):
+    """(p50, p99) in µs of one client, which is run at once whenever it is ready: how the kernel
+    shares the CPU between the clients is not what is measured."""
+    def prepare():
+        os.sched_setaffinity(0, watching)
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+
+    lines = workshop.run(
+        [workshop.program("round-trip"), "2", str(calls), daemon.socket], seconds=120,
+        prepare=prepare)
+    return by_peer(lines)["daemon"]
+
+
+def start_flood(workshop, daemon, kind, *numbers, watching):
+    process = workshop.start(
+        [workshop.program("flood"), kind, daemon.socket, str(FLOODER), *map(str, numbers)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        prepare=lambda: os.sched_setaffinity(0, watching))
+    if not process.stdout.readline().startswith(b"floods"):
+        raise Failure("the flood did not start")
+    return process
+
+
+def served(process):
+    """How many calls or connections of a flood have been answered."""
+    process.stdin.write(b"\n")
+    process.stdin.flush()
+    words = process.stdout.readline().split()
+    if len(words) != 2:
+        raise Failure("the flood has ended")
+    return int(words[1])
+
+
+def measure(workshop, rounds, calls, watching):
+    """Why it cannot be measured; or name -> (quiet, flooded, served), the first two (p50, p99) in
+    µs, quiet and flooded in turns, the last how much of the flood was served meanwhile."""
+    if os.geteuid() != 0:
+        return "only root is two users"
+    daemon = workshop.daemon("flood")
+    # The socket is below the workshop's folder.
+    os.chmod(workshop.folder, 0o755)
+    results = {}
+    for name, (kind, *numbers) in FLOODS.items():
+        quiet, flooded, count = [], [], 0
+        for _ in range(rounds):
+            quiet.append(own_round_trip(workshop, daemon, calls, watching))
+            process = start_flood(workshop, daemon, kind, *numbers, watching=watching)
+            before = served(process)
+            flooded.append(own_round_trip(workshop, daemon, calls, watching))
+            count += served(process) - before
+            workshop.end(process)
+        results[name] = tuple(
+            tuple(median(column) for column in zip(*times)) for times in (quiet, flooded)
+        ) + (count,)
+    workshop.end(daemon.process)
+    return results

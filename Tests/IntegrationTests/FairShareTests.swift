@@ -1,0 +1,84 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §15.6, counted in the order in which the daemon carries calls out, as it tells its
+/// monitors: no clock and no load of the machine has a part in it.
+@Suite(
+  "§15.6: floods are held to their share",
+  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+struct FairShareTests {
+  private let flooder = 65534
+  /// An application that keeps 50 calls unanswered on each of 50 connections. Each is refused,
+  /// which is a change that monitors are told of.
+  private static let flood = """
+    import os, select, socket
+    def connect():
+        s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"]); return s
+    events, sockets = connect(), [connect() for _ in range(50)]
+    call = b'{"method":"org.taskschedd.Application.EndBackgroundTask","parameters":{"task":9}}\\0'
+    events.sendall(b'{"method":"org.taskschedd.Application.Register","more":true,'
+                   b'"parameters":{"application":"org.test.flood"}}\\0')
+    events.recv(65536)
+    for s in sockets: s.sendall(call * 50)
+    print("floods", flush=True)
+    while True:
+        for s in select.select(sockets, [], [])[0]:
+            s.sendall(call * s.recv(65536).count(b"\\0"))
+    """
+
+  @Test("between two of another user's calls, the flooder's are served no more often than those")
+  func share() throws {
+    // The monitor is not to be cut off while it waits for its turn to read.
+    let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))
+    let quiet = try TestApplication(daemon, "org.test.quiet")
+    try quiet.registered()
+    let monitor = try Monitor(daemon)
+    let flooding = try daemon.python(Self.flood, uid: UInt32(flooder))
+    #expect(try flooding.nextLine() == "floods")
+    // The credit that it began with has been spent by then.
+    for _ in 0..<3000 {
+      try monitor.next("the flood") { $0.kind == .refused && $0.owner == flooder }
+    }
+    // All there at once, so that only the daemon decides when each is served.
+    let calls = 300
+    let name = TestApplication.fullName("EndBackgroundTask")
+    try quiet.process.writeLine(
+      "pipeline" + String(repeating: " \(name) {\"task\":9}", count: calls))
+    func nextRefusal() throws -> Bool {
+      try monitor.next("a refusal") { $0.kind == .refused }.owner == 0
+    }
+    while try !nextRefusal() {}
+    var floodersCalls = 0
+    var quietCalls = 1
+    while quietCalls < calls {
+      if try nextRefusal() { quietCalls += 1 } else { floodersCalls += 1 }
+    }
+    #expect(floodersCalls <= calls, "\(floodersCalls) of the flooder's within \(calls)")
+    try monitor.next("the flood, which goes on") { $0.kind == .refused && $0.owner == flooder }
+  }
+
+  @Test("whoever connects and closes again and again is accepted when nobody else waits")
+  func storm() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))
+    let storming = try daemon.python(
+      """
+      import os, socket
+      call = b'{"method":"org.varlink.service.GetInfo"}\\0'
+      count = 0
+      while True:
+          sockets = [socket.socket(socket.AF_UNIX) for _ in range(50)]
+          for s in sockets: s.connect(os.environ["TASKSCHEDD_SOCKET"])
+          sockets[0].sendall(call); sockets[0].recv(65536)
+          count += 1
+          if count % 10 == 0: print("storms", flush=True)
+      """, uid: UInt32(flooder))
+    for _ in 0..<3 { #expect(try storming.nextLine() == "storms") }
+    let quiet = try TestApplication(daemon, "org.test.quiet")
+    try quiet.registered()
+    for _ in 0..<500 { #expect(try quiet.end(9).errorName == "UnknownTask") }
+    #expect(try storming.nextLine() == "storms", "put off, not shut out")
+  }
+}
