@@ -111,6 +111,11 @@ public struct Reply: Hashable, Sendable {
     output.append(literal: "}\0")
   }
 
+  /// Appends an error as a message, its NUL included.
+  public static func append(_ failure: some MethodFailure, to output: inout [UInt8]) {
+    append(error: failure.name, parameters: failure.parameters, to: &output)
+  }
+
   static func append(error: String, parameters: JSONValue, to output: inout [UInt8]) {
     output.append(literal: "{\"error\":")
     output.append(json: error)

@@ -161,31 +161,4 @@ struct ConnectionTests {
     try waitUntil("the descriptors are closed") { try daemon.descriptorCount() <= before }
     #expect(daemon.logged.contains("descriptors of the message were lost"))
   }
-
-  @Test("Quotas per user on bytes queued: whoever adds to too many is closed, not who was there")
-  func byteQuota() throws {
-    let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerUser", "65536")]))
-    let part = Array(Self.list.utf8) + [UInt8](repeating: UInt8(ascii: " "), count: 40_000)
-    let first = try RawClient(daemon)
-    try first.send(part)
-    let second = try RawClient(daemon)
-    try second.send(part)
-    #expect(try second.receive() == nil)
-    #expect(daemon.logged.contains("MaxQueuedBytesPerUser = 65536"))
-    try first.send([0])
-    #expect(try first.receive()?["parameters"]?["applications"] == [])
-    let third = try RawClient(daemon)
-    #expect(try third.call(Self.list)?["parameters"]?["applications"] == [])
-  }
-
-  @Test("Quotas per user on connections: one more is closed, and those there are go on")
-  func connectionQuota() throws {
-    let daemon = try DaemonFixture(.init(policy: [("MaxConnectionsPerUser", "3")]))
-    let clients = try (0..<3).map { _ in try RawClient(daemon) }
-    for client in clients { #expect(try client.call(Self.list)?["parameters"] != nil) }
-    let refused = try RawClient(daemon)
-    #expect(try refused.call(Self.list) == nil)
-    for client in clients { #expect(try client.call(Self.list)?["parameters"] != nil) }
-    #expect(daemon.logged.contains("MaxConnectionsPerUser = 3"))
-  }
 }

@@ -157,10 +157,7 @@ final class Server: ConnectionOwner {
   ) throws(SystemError) -> Connection? {
     let count = countByUser[credentials.uid] ?? 0
     guard count < options.connectionsPerUserMax else {
-      log.write(
-        .notice,
-        "user \(credentials.uid) has MaxConnectionsPerUser = \(options.connectionsPerUserMax) "
-          + "connections: one more was closed")
+      refuse(socket, of: credentials.uid)
       return nil
     }
     let peer = Peer(
@@ -171,6 +168,21 @@ final class Server: ConnectionOwner {
     connections[ObjectIdentifier(connection)] = connection
     countByUser[credentials.uid] = count + 1
     return connection
+  }
+
+  /// Says why to whoever calls, and closes the connection. It is told before it has asked: to wait
+  /// for its call would take the descriptor that it is not to have.
+  private func refuse(_ socket: consuming FileDescriptor, of uid: UInt32) {
+    let max = options.connectionsPerUserMax
+    log.write(
+      .notice,
+      "user \(uid) has MaxConnectionsPerUser = \(max) connections: one more was closed")
+    var reply: [UInt8] = []
+    Reply.append(
+      ApplicationInterface.Failure.quotaExceeded(quota: "MaxConnectionsPerUser", limit: max),
+      to: &reply)
+    // A new socket has room for it; whoever has hung up needs it not.
+    _ = try? reply.withUnsafeBytes { bytes in try UnixSocket.send(socket.rawValue, bytes) }
   }
 
   /// The process that connected; nil where it has ended. Where the kernel offers no pidfd of it

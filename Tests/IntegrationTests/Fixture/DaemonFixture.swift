@@ -36,8 +36,10 @@ final class DaemonFixture: Sendable {
 
   /// Starts it and waits until it says READY=1.
   ///
-  /// - Parameter ownGroup: alone in a cgroup of its own, as a service manager would.
-  init(_ settings: Settings = Settings(), ownGroup: Bool = false) throws {
+  /// - Parameters:
+  ///   - ownGroup: alone in a cgroup of its own, as a service manager would.
+  ///   - uid: run by that user; nil: by ours.
+  init(_ settings: Settings = Settings(), ownGroup: Bool = false, uid: UInt32? = nil) throws {
     // Other users' programs must reach the socket.
     folder = TemporaryDirectory(mode: 0o755)
     proc = try ProcFS()
@@ -49,6 +51,9 @@ final class DaemonFixture: Sendable {
       folder.write("manifests/\(id).toml", "id = \"\(id)\"\n\(text)\n")
     }
     let readiness = try NotifySocket(path: folder.file("notify"))
+    if let uid {
+      for path in [folder.path, folder.file("notify")] { chown(path, uid, uid) }
+    }
     let log = FileDescriptor(taking: creat(folder.file("log"), 0o644))
     let input = try FileDescriptor.open(reading: "/dev/null")
     var request = SpawnRequest(
@@ -60,6 +65,7 @@ final class DaemonFixture: Sendable {
       environment: ["PATH=/usr/bin:/bin", "NOTIFY_SOCKET=\(folder.file("notify"))"])
     request.stdio = (input.rawValue, log.rawValue, log.rawValue)
     request.processGroup = 0
+    if let uid { request.identity = .init(uid: uid, gid: uid, groups: []) }
     let child = try HeldChild.spawn(request)
     if let group {
       do {
@@ -171,21 +177,24 @@ final class DaemonFixture: Sendable {
     try TestProcess.shell(script) { configure(&$0, uid: uid) }
   }
 
-  /// - Parameter groups: supplementary groups, where it runs as `uid`.
+  /// - Parameters:
+  ///   - gid: the primary group, where it runs as `uid`; nil: of the same number.
+  ///   - groups: supplementary groups, where it runs as `uid`.
   func python(
-    _ program: String, _ arguments: [String] = [], uid: UInt32? = nil, groups: [UInt32] = [],
-    marker: String? = nil
+    _ program: String, _ arguments: [String] = [], uid: UInt32? = nil, gid: UInt32? = nil,
+    groups: [UInt32] = [], marker: String? = nil
   ) throws -> TestProcess {
     try TestProcess.python(program, arguments) {
-      configure(&$0, uid: uid, groups: groups, marker: marker)
+      configure(&$0, uid: uid, gid: gid, groups: groups, marker: marker)
     }
   }
 
   private func configure(
-    _ request: inout SpawnRequest, uid: UInt32?, groups: [UInt32] = [], marker: String? = nil
+    _ request: inout SpawnRequest, uid: UInt32?, gid: UInt32? = nil, groups: [UInt32] = [],
+    marker: String? = nil
   ) {
     request.environment = environment(marker: marker).map { SystemString($0) }
-    if let uid { request.identity = .init(uid: uid, gid: uid, groups: groups) }
+    if let uid { request.identity = .init(uid: uid, gid: gid ?? uid, groups: groups) }
   }
 
   // MARK: Processes

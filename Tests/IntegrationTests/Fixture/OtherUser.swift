@@ -1,0 +1,51 @@
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+
+/// Resources/other_user.py: another user's connections, made by a process of that user.
+final class OtherUser {
+  let process: TestProcess
+
+  /// - Parameter groups: supplementary groups.
+  init(_ daemon: DaemonFixture, uid: UInt32, gid: UInt32? = nil, groups: [UInt32] = []) throws {
+    process = try daemon.python(
+      Programs.resource("other_user.py"), [daemon.socketPath], uid: uid, gid: gid, groups: groups)
+  }
+
+  /// Opens a connection, by whose number it is called.
+  func open() throws -> Int {
+    guard case .integer(let number) = try ask("open") else {
+      throw TestApplication.Unexpected(line: "open")
+    }
+    return Int(number)
+  }
+
+  @discardableResult
+  func call(
+    _ connection: Int, _ method: String, _ parameters: JSONValue = [:], more: Bool = false
+  ) throws -> JSONValue {
+    try ask("\(more ? "more" : "call") \(connection) \(method) \(parameters)")
+  }
+
+  func next(_ connection: Int) throws -> JSONValue { try ask("next \(connection)") }
+
+  /// A part of a message that does not end.
+  func write(_ connection: Int, bytes: Int) throws { _ = try ask("write \(connection) \(bytes)") }
+
+  func close(_ connection: Int) throws { _ = try ask("close \(connection)") }
+
+  private func ask(_ line: String) throws -> JSONValue {
+    try process.writeLine(line)
+    return try JSONParser.parse(Array(try process.nextLine().utf8))
+  }
+}
+
+extension JSONValue {
+  /// The quota and its limit that an answer says are used up.
+  var quotaExceeded: String? {
+    guard errorName == "QuotaExceeded", case .string(let quota)? = self["parameters"]?["quota"],
+      case .integer(let limit)? = self["parameters"]?["limit"]
+    else { return nil }
+    return "\(quota) = \(limit)"
+  }
+}

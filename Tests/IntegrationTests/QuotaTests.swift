@@ -1,0 +1,126 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §16, each quota with a user who reaches it and one who does not.
+@Suite(
+  "§16: Quotas per user on connections, applications, tasks, bytes queued",
+  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+struct QuotaTests {
+  private let nobody: UInt32 = 65534
+  private static let list = "org.taskschedd.Control.ListApplications"
+
+  private func isServed(_ user: OtherUser, _ connection: Int) throws -> Bool {
+    try user.call(connection, Self.list)["parameters"]?["applications"] != nil
+  }
+
+  @Test("connections: one more is told of the quota and closed; one that is closed gives its share")
+  func connections() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxConnectionsPerUser", "3")]))
+    let user = try OtherUser(daemon, uid: nobody)
+    for number in 0..<3 { #expect(try isServed(user, user.open()), "\(number)") }
+    let refused = try user.open()
+    #expect(try user.call(refused, Self.list).quotaExceeded == "MaxConnectionsPerUser = 3")
+    #expect(try user.next(refused)["closed"] == true)
+    let others = try (0..<3).map { _ in try RawClient(daemon) }
+    for other in others {
+      #expect(try other.call(#"{"method":"\#(Self.list)"}"#)?["parameters"] != nil)
+    }
+    #expect(try isServed(user, 0), "those there are go on")
+    try user.close(1)
+    try waitUntil("its share is given back") { try isServed(user, user.open()) }
+  }
+
+  @Test("applications: one more is refused, by name; one that ends gives its share back")
+  func applications() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxApplicationsPerUser", "2")]))
+    let first = try TestApplication(daemon, "org.test.first", uid: nobody)
+    try first.registered()
+    let program = try daemon.shell("read line", uid: nobody)
+    try daemon.adopt("org.test.second", program)
+    let third = try TestApplication(daemon, "org.test.third", uid: nobody)
+    #expect(try third.nextEvent().quotaExceeded == "MaxApplicationsPerUser = 2")
+    for id in ["org.test.roots1", "org.test.roots2"] {
+      try daemon.adopt(id, try daemon.shell("read line"))
+    }
+    try program.writeLine("end")
+    let monitor = try Monitor(daemon)
+    if try daemon.application("org.test.second").state != .notRunning {
+      try monitor.end("org.test.second")
+    }
+    try third.process.writeLine("stream org.test.third")
+    try third.registered()
+  }
+
+  @Test("applications handed over count for their owner, whoever hands them over")
+  func ownership() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxApplicationsPerUser", "1")]))
+    let users = try daemon.shell("read line", uid: nobody)
+    try daemon.adopt("org.test.users", users)
+    let roots = try daemon.shell("read line")
+    try daemon.adopt("org.test.roots", roots)
+    let more = try daemon.shell("read line", uid: nobody)
+    #expect {
+      try daemon.adopt("org.test.more", more)
+    } throws: {
+      $0 as? ControlInterface.Failure
+        == .quotaExceeded(quota: "MaxApplicationsPerUser", limit: 1)
+    }
+  }
+
+  @Test("tasks: one more is refused, by name; an end of a task or of its application gives back")
+  func tasks() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerUser", "3")]))
+    let first = try TestApplication(daemon, "org.test.first", uid: nobody)
+    try first.registered()
+    let task = try first.begin()
+    try first.begin()
+    // It sends the first to the background, where that one's tasks keep it from being suspended.
+    let second = try TestApplication(daemon, "org.test.second", uid: nobody)
+    try second.registered()
+    try second.begin()
+    let refusal = "MaxTasksPerUser = 3"
+    #expect(try second.call("BeginBackgroundTask").quotaExceeded == refusal)
+    #expect(try first.call("BeginBackgroundTask").quotaExceeded == refusal)
+    let other = try TestApplication(daemon, "org.test.other")
+    try other.registered()
+    for _ in 0..<3 { try other.begin() }
+    #expect(try other.call("BeginBackgroundTask").quotaExceeded == refusal)
+    #expect(try first.end(task).errorName == nil)
+    try second.begin()
+    #expect(try second.call("BeginBackgroundTask").quotaExceeded == refusal)
+    let monitor = try Monitor(daemon)
+    try second.process.writeLine("exit 0")
+    try monitor.end("org.test.second")
+    for _ in 0..<2 { try first.begin() }
+    #expect(try first.call("BeginBackgroundTask").quotaExceeded == refusal)
+  }
+
+  @Test("bytes queued: whoever has too many loses the connection that adds; its end gives back")
+  func bytes() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerUser", "65536")]))
+    let user = try OtherUser(daemon, uid: nobody)
+    for _ in 0..<3 { _ = try user.open() }
+    try user.write(0, bytes: 40_000)
+    try user.write(1, bytes: 40_000)
+    #expect(try user.next(1)["closed"] == true)
+    #expect(daemon.logged.contains("user 65534 has more than MaxQueuedBytesPerUser = 65536"))
+    let others = try (0..<2).map { _ in try OtherUser(daemon, uid: 65533) }
+    for other in others {
+      _ = try other.open()
+      try other.write(0, bytes: 30_000)
+      #expect(try isServed(other, 0), "another user has bytes of their own")
+    }
+    #expect(try isServed(user, 0), "what was there goes on, and its message's end gives back")
+    try user.write(0, bytes: 40_000)
+    try user.close(0)
+    try waitUntil("the share of what is closed is given back") {
+      let connection = try user.open()
+      try user.write(connection, bytes: 60_000)
+      return try isServed(user, connection)
+    }
+    #expect(try isServed(user, 2), "the user's other connection was not touched")
+  }
+}

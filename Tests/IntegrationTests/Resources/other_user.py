@@ -1,0 +1,60 @@
+"""A user's connections to the daemon, driven by lines on standard input.
+
+usage: other_user.py SOCKET
+
+    open                    opens a connection; answered by `opened N`, N counting from 0
+    call N METHOD JSON      calls, and says `answer JSON`
+    more N METHOD JSON      calls with `more`; says `answer JSON` for the first reply
+    next N                  says `answer JSON` for the next reply, or for what was left unsaid
+    write N COUNT           writes COUNT bytes of a message that does not end; says `answer`
+    close N
+"""
+import json, os, socket, sys
+
+connections, buffers = [], []
+
+
+def receive(number):
+    while b"\0" not in buffers[number]:
+        try:
+            data = connections[number].recv(65536)
+        except ConnectionError:
+            data = b""
+        if not data:
+            return {"closed": True}
+        buffers[number] += data
+    message, buffers[number] = buffers[number].split(b"\0", 1)
+    return json.loads(message)
+
+
+def send(number, data):
+    try:
+        connections[number].sendall(data)
+    except ConnectionError:
+        # What the daemon had to say before it closed the connection is there to be read.
+        pass
+
+
+for line in sys.stdin:
+    words = line.split(None, 3)
+    answer = None
+    if words[0] == "open":
+        connections.append(socket.socket(socket.AF_UNIX))
+        connections[-1].connect(sys.argv[1])
+        buffers.append(b"")
+        answer = len(connections) - 1
+    elif words[0] in ("call", "more"):
+        message = {"method": words[2], "parameters": json.loads(words[3])}
+        if words[0] == "more":
+            message["more"] = True
+        send(int(words[1]), json.dumps(message).encode() + b"\0")
+        answer = receive(int(words[1]))
+    elif words[0] == "next":
+        answer = receive(int(words[1]))
+    elif words[0] == "write":
+        send(int(words[1]), b" " * int(words[2]))
+        answer = {}
+    elif words[0] == "close":
+        connections[int(words[1])].close()
+        answer = {}
+    os.write(1, f"{json.dumps(answer)}\n".encode())
