@@ -54,6 +54,30 @@ struct OperatorTests {
     #expect(try daemon.application(id).lastEnd?.reason == .terminatedByOperator)
   }
 
+  @Test("a member by the primary group is one, too")
+  func primaryGroup() throws {
+    let daemon = try DaemonFixture(.init(options: [("operator-group", "\"users\"")]))
+    let program = try daemon.shell("read line")
+    try daemon.adopt(id, program)
+    let member = try daemon.python(Self.caller, [id], uid: nobody, gid: operatorGroup)
+    #expect(
+      try answers(member, ["GetApplication", "Terminate", "Reload"]) == ["done", "done", "done"])
+  }
+
+  @Test("the daemon's own user and root operate it; another user does not")
+  func ownUser() throws {
+    let daemon = try DaemonFixture(uid: nobody)
+    let program = try daemon.shell("read line", uid: nobody)
+    try daemon.adopt(id, program)
+    for (uid, answers) in [
+      (0, ["done", "done"]), (nobody, ["done", "done"]),
+      (65533, ["UnknownApplication", "NotPermitted"]),
+    ] as [(UInt32, [String])] {
+      let caller = try daemon.python(Self.caller, [id], uid: uid)
+      #expect(try self.answers(caller, ["GetApplication", "Reload"]) == answers, "user \(uid)")
+    }
+  }
+
   @Test("a reload that names another group holds for connections that there are")
   func changed() throws {
     let daemon = try DaemonFixture(.init(options: [("operator-group", "\"users\"")]))

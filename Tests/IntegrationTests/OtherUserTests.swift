@@ -1,0 +1,148 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §16, every method of Control in the hands of a user who is no operator.
+@Suite(
+  "§16: A user's own applications may be operated by that user; another's are hidden",
+  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+struct OtherUserTests {
+  private let nobody: UInt32 = 65534
+  private let roots = "org.test.roots"
+  private let own = "org.test.own"
+
+  /// For an application that runs, one that has a manifest, and one that does not exist.
+  @Test(
+    "no method reaches another's application, and no answer tells that there is one",
+    arguments: ["org.test.roots", "org.test.manifest", "org.test.none"])
+  func everyMethod(application: String) throws {
+    let manifest = "command = [\"sleep\", \"1000\"]"
+    let daemon = try DaemonFixture(.init(manifests: [("org.test.manifest", manifest)]))
+    let program = try daemon.shell("read line")
+    try daemon.adopt(roots, program)
+    let before = try daemon.applications().map(\.comparable)
+    let user = try OtherUser(daemon, uid: nobody)
+    for method in ControlInterface.MethodName.allCases {
+      let connection = try user.open()
+      var parameters: JSONValue = ["application": .string(application)]
+      let expected: JSONValue
+      switch method {
+      case .getApplication, .launch, .activate, .deactivate, .sendToBackground, .terminate:
+        expected = ["application": .string(application), "nearest": nil]
+      case .reload: (parameters, expected) = ([:], ["application": nil])
+      case .adopt: continue  // of a process: `PermissionTests.adoption`
+      case .listApplications: (parameters, expected) = ([:], ["applications": []])
+      case .monitor: (parameters, expected) = ([:], ["ready": true])
+      case .getSettings: continue  // they are everybody's to see
+      }
+      let answer = try user.call(
+        connection, method.rawValue, parameters, more: method == .monitor)
+      let told = answer["parameters"] ?? [:]
+      #expect(told.withoutNulls == expected.withoutNulls, "\(method): \(answer)")
+    }
+    #expect(try daemon.applications().map(\.comparable) == before)
+  }
+
+  @Test("every method reaches the user's own")
+  func ownApplication() throws {
+    let daemon = try DaemonFixture()
+    let user = try OtherUser(daemon, uid: nobody)
+    let calls = try user.open()
+    let application = try TestApplication(daemon, own, uid: nobody)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    let parameters: JSONValue = ["application": .string(own)]
+    let methods: [ControlInterface.MethodName] = [
+      .getApplication, .deactivate, .activate, .sendToBackground, .terminate,
+    ]
+    for method in methods {
+      let answer = try user.call(calls, method.rawValue, parameters)
+      #expect(answer.errorName == nil, "\(method): \(answer)")
+    }
+    #expect(try daemon.application(own).lastEnd?.reason == .terminatedByOperator)
+  }
+
+  @Test("a monitor shows the user's own applications only, the snapshot and every change")
+  func monitors() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    try daemon.adopt(roots, program)
+    let application = try TestApplication(daemon, own, uid: nobody)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    let user = try OtherUser(daemon, uid: nobody)
+    let monitor = try user.open()
+    let first = try user.call(monitor, "org.taskschedd.Control.Monitor", more: true)
+    #expect(first["parameters"]?["application"]?["application"] == .string(own))
+    #expect(try user.next(monitor)["parameters"]?["ready"] == true)
+    let all = try Monitor(daemon)
+    try daemon.sendToBackground(roots)
+    try all.transition(roots, to: .suspended)
+    try daemon.terminate(roots)
+    try all.end(roots)
+    let task = try application.begin("theirs")
+    let change = try user.next(monitor)["parameters"]?["change"]
+    #expect(change?["kind"] == "taskBegan", "nothing of what was another's came before")
+    #expect(change?["application"] == .string(own))
+    #expect(change?["task"] == .integer(Int64(task)))
+  }
+
+  @Test("a descendant that has left its parent, session and group speaks for its instance")
+  func detachedDescendant() throws {
+    let daemon = try DaemonFixture()
+    let program = """
+      import json, os, socket, sys
+      call = {"method": "org.taskschedd.Application.BeginBackgroundTask",
+              "parameters": {"name": "grandchilds"}}
+      sys.stdin.readline()
+      if os.fork() == 0:
+          os.setsid()
+          if os.fork() == 0:
+              s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"])
+              s.sendall(json.dumps(call).encode() + b"\\0")
+              print(s.recv(65536).decode().rstrip("\\0"), flush=True)
+              sys.stdin.read()
+          os._exit(0)
+      os.wait()
+      sys.stdin.read()
+      """
+    let parent = try daemon.python(program, uid: nobody, marker: "detached")
+    try daemon.adopt("org.test.parent", parent, marker: "detached")
+    try parent.writeLine("go")
+    let answer = try JSONParser.parse(Array(try parent.nextLine().utf8))
+    #expect(answer["parameters"]?["task"] != nil, "\(answer)")
+    let tasks = try daemon.application("org.test.parent").instance?.tasks
+    #expect(tasks?.map(\.name) == ["grandchilds"])
+  }
+
+  @Test("another user's process in the midst of an instance is a stranger to it")
+  func stranger() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, own, uid: nobody)
+    try application.registered()
+    let stranger = try OtherUser(daemon, uid: 65533)
+    let calls = try stranger.open()
+    for (method, parameters) in [
+      ("BeginBackgroundTask", ["name": "theirs"]), ("EndBackgroundTask", ["task": 1]),
+      ("Acknowledge", ["callback": 1]), ("GetStatus", [:]),
+    ] as [(String, JSONValue)] {
+      let answer = try stranger.call(calls, TestApplication.fullName(method), parameters)
+      #expect(answer.errorName == "NotRegistered", "\(method): \(answer)")
+    }
+  }
+}
+
+extension ControlInterface.Application {
+  /// Without what changes with the time alone.
+  fileprivate var comparable: String { "\(application) \(owner) \(state)" }
+}
+
+extension JSONValue {
+  /// Members that are null say what those do that are missing.
+  fileprivate var withoutNulls: JSONValue {
+    guard case .object(let members) = self else { return self }
+    return .object(members.filter { $0.value != .null })
+  }
+}
