@@ -110,7 +110,7 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	  $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d \
 	  $(SHARE)/taskschedd/applications
 	install -m 0755 $(if $(BUILT),,-s) $(BINARIES)/taskschedd $(BINARIES)/taskctl $(BIN)
-	for unit in taskschedd.service taskschedd.socket; do \
+	for unit in taskschedd.service taskschedd.socket taskschedd-release.service; do \
 	  $(PLACE) systemd/$$unit > $(LIB)/systemd/system/$$unit; \
 	  $(PLACE) systemd/user/$$unit > $(LIB)/systemd/user/$$unit; \
 	done
@@ -135,7 +135,8 @@ uninstall: ## Remove what install wrote; what is in /etc stays
 	rm -f $(BIN)/taskschedd $(BIN)/taskctl $(LIB)/sysusers.d/taskschedd.conf \
 	  $(LIB)/tmpfiles.d/taskschedd.conf $(LIB)/systemd/catalog/taskschedd.catalog \
 	  $(foreach kind,$(UNITS),$(LIB)/systemd/$(kind)/taskschedd.service \
-	    $(LIB)/systemd/$(kind)/taskschedd.socket) \
+	    $(LIB)/systemd/$(kind)/taskschedd.socket \
+	    $(LIB)/systemd/$(kind)/taskschedd-release.service) \
 	  $(SHARE)/bash-completion/completions/taskctl $(SHARE)/$(ZSH)/_taskctl \
 	  $(SHARE)/fish/vendor_completions.d/taskctl.fish $(SHARE)/man/man1/taskschedd*.1 \
 	  $(SHARE)/man/man1/taskctl*.1

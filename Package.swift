@@ -58,7 +58,10 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "taskctl",
-      dependencies: ["TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", argumentParser],
+      dependencies: [
+        "TaskSchedulerClient", "TaskSchedulerJournal", "TaskSchedulerWire", "LinuxSystem",
+        argumentParser,
+      ],
       swiftSettings: strict),
 
     .executableTarget(

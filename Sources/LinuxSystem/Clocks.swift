@@ -9,6 +9,15 @@ public enum BootClock {
   }
 }
 
+/// Which run of the machine this is.
+public enum BootIdentity {
+  /// /proc/sys/kernel/random/boot_id: a UUID.
+  public static func text() throws(SystemError) -> String {
+    let file = try FileDescriptor.open(reading: "/proc/sys/kernel/random/boot_id")
+    return String(decoding: try file.readToEnd().filter { $0 > 0x20 }, as: UTF8.self)
+  }
+}
+
 /// CLOCK_REALTIME: what a person's clock shows, and may jump.
 public enum WallClock {
   /// Microseconds since 1970-01-01 00:00 UTC.

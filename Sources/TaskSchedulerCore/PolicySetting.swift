@@ -1,4 +1,4 @@
-/// One limit or quota of ``Policy`` that a site may set: its name, its bounds, and where it is kept.
+/// One limit or quota of ``Policy`` that a site may set: its name, its bounds, where it is kept.
 public struct PolicySetting: Sendable {
   /// What it may be set to, and the property that keeps it.
   public enum Kind: Sendable {

@@ -69,7 +69,7 @@ public final class Daemon {
     loop = try EventLoop()
     proc = try ProcFS()
     let now = Instant(nanoseconds: BootClock.now())
-    let boot = try BootID.current()
+    let boot = BootID(try BootIdentity.text())
     let folder = try JournalFolder(path: arguments.journalPath)
     var replay: Replay?
     if let found = JournalFinder(folder: folder, boot: boot, proc: proc, log: log).find(at: now) {
@@ -328,6 +328,8 @@ public final class Daemon {
 extension Daemon: ControlledDaemon {
   var now: Instant { Instant(nanoseconds: BootClock.now()) }
   var isUserDaemon: Bool { paths.scope == .user }
+  /// Each asking is another try to write down where things stand.
+  var isForgetful: Bool { !journal.isWhole(at: now) }
 
   func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool {
     if credentials.uid == 0 || credentials.uid == Users.effectiveUID { return true }

@@ -63,16 +63,13 @@ public enum CallPhase: UInt32, Sendable {
 public struct BootID: Hashable, Sendable {
   let bytes: [UInt8]
 
-  /// nil unless `text` is a UUID.
-  public init?(_ text: String) {
+  /// - Parameter text: a UUID.
+  public init(_ text: String) {
     let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
-    guard digits.count == 32 else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: 32, by: 2) {
-      guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(byte)
+    var bytes = stride(from: 0, to: min(32, digits.count & ~1), by: 2).map { index in
+      UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) ?? 0
     }
+    bytes += Array(repeating: 0, count: 16 - bytes.count)
     self.bytes = bytes
   }
 }

@@ -175,6 +175,14 @@ public struct JournalWriter {
     store(isBehind ? 1 as UInt32 : 0, at: JournalLayout.Progress.isBehind)
   }
 
+  /// Notes in a journal whose daemon is gone that every process was let run.
+  public static func setClean(in memory: UnsafeMutableRawBufferPointer) {
+    guard memory.count >= JournalLayout.headerBytes else { return }
+    memory.storeBytes(
+      of: (1 as UInt32).littleEndian, toByteOffset: JournalLayout.Progress.isClean,
+      as: UInt32.self)
+  }
+
   /// Whether the daemon stopped in good order, with every process let run.
   public func setClean(_ isClean: Bool) {
     store(isClean ? 1 as UInt32 : 0, at: JournalLayout.Progress.isClean)

@@ -108,6 +108,9 @@ extension ControlInterface.Failure {
       "process \(pid) cannot be managed: \(PrintableText.of(reason))"
     case .quotaExceeded(let quota, let limit):
       "the quota \(PrintableText.of(quota)) = \(limit) is used up; see 'taskctl config'"
+    case .stateNotSaved:
+      "taskschedd promises nothing new while it cannot write it down: its runtime directory is"
+        + " full; see 'df /run' and 'taskctl log'"
     case .multitaskingNotSupported(let id):
       "\(quoted(id)) cannot run in the background: its manifest opts out, or this machine does"
         + " not support multitasking"

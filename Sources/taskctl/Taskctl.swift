@@ -22,7 +22,7 @@ struct Taskctl: ParsableCommand {
       ListCommand.self, StatusCommand.self, LaunchCommand.self, RunCommand.self,
       ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
       TasksCommand.self, MonitorCommand.self, LogCommand.self, ConfigCommand.self,
-      TaskCommand.self, ReloadCommand.self,
+      TaskCommand.self, ReloadCommand.self, ReleaseCommand.self,
     ])
 
   @OptionGroup var options: ConnectionOptions

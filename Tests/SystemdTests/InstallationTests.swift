@@ -20,13 +20,13 @@ extension SystemdTests {
 
     @Test("hold units in which systemd finds nothing to mend")
     func verify() throws {
-      for unit in ["taskschedd.service", "taskschedd.socket"] {
+      for unit in ["taskschedd.service", "taskschedd.socket", "taskschedd-release.service"] {
         let system = try machine.must("systemd-analyze", "verify", "/lib/systemd/system/\(unit)")
         #expect(system.text.isEmpty)
       }
       let user = InstalledMachine.tester
       try machine.must("systemctl", "start", "user@\(user).service")
-      for unit in ["taskschedd.service", "taskschedd.socket"] {
+      for unit in ["taskschedd.service", "taskschedd.socket", "taskschedd-release.service"] {
         let users = try machine.must(
           "systemd-analyze", "--user", "verify", "/usr/lib/systemd/user/\(unit)", as: user)
         // What other packages' units are like is theirs.

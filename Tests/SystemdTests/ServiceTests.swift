@@ -57,6 +57,36 @@ extension SystemdTests {
       }
     }
 
+    @Test("that was killed and is stopped before it is started again leaves nothing suspended")
+    func stoppedWhileAway() throws {
+      try installed.write(
+        "/run/systemd/system/taskschedd.service.d/slow.conf", "[Service]\nRestartSec=1h")
+      try machine.must("systemctl", "daemon-reload")
+      for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
+        try installed.suspend(application)
+      }
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try installed.waitForJournal("Failed with result 'signal'")
+      #expect(try installed.property("SubState") == "auto-restart")
+      try machine.must("systemctl", "stop", "taskschedd.socket", "taskschedd.service")
+      // It stops with the service and after it: this waits for that.
+      try machine.must("systemctl", "stop", "taskschedd-release.service")
+      try expectRunning(InstalledMachine.frozen)
+      try expectRunning(InstalledMachine.signalled)
+    }
+
+    @Test("that finds that it cannot serve leaves nothing suspended")
+    func cannotServe() throws {
+      for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
+        try installed.suspend(application)
+      }
+      try installed.write("/etc/taskschedd/taskschedd.toml", "log-levle = \"info\"")
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try installed.waitForJournal("log-levle", "Failed with result 'exit-code'")
+      try expectRunning(InstalledMachine.frozen)
+      try expectRunning(InstalledMachine.signalled)
+    }
+
     @Test("takes a new configuration at a reload")
     func reload() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
@@ -102,21 +132,21 @@ extension SystemdTests {
       try expectRunning(InstalledMachine.frozen)
     }
 
-    @Test("removes the empty cgroups of an earlier daemon when it starts")
-    func leftovers() throws {
+    @Test("tells of what runs on unmanaged when it starts, after it was stopped")
+    func unmanaged() throws {
       try installed.launch(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
       try machine.must("systemctl", "stop", "taskschedd.service")
       try machine.must("systemctl", "start", "taskschedd.service")
       try installed.waitForJournal("run on unmanaged: \(group.name)")
-      try machine.must("systemctl", "stop", "taskschedd.service")
-      let watch = try group.watchEvents()
-      try group.kill()
-      while let events = try ControlGroup.events(of: watch.rawValue), events.isPopulated {
-        try waitFor(POLLPRI, on: watch.rawValue)
-      }
-      #expect(group.exists)
+    }
+
+    @Test("removes the empty cgroups of an earlier daemon when it starts")
+    func leftovers() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
+      let group = installed.unit.child("\(InstalledMachine.frozen).99-99")
+      try group.create()
+      try machine.must("systemctl", "restart", "taskschedd.service")
       #expect(!group.exists)
     }
 

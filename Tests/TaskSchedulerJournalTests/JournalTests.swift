@@ -3,8 +3,8 @@ import Testing
 
 @testable import TaskSchedulerJournal
 
-private let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")!
-private let otherBoot = BootID("1f5b4e0c-0000-4000-8000-0123456789ab")!
+private let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
+private let otherBoot = BootID("1f5b4e0c-0000-4000-8000-0123456789ab")
 private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
 private let leader = Leader(pid: 4711, startTime: 12345)
 

@@ -134,6 +134,7 @@ struct FailureTests {
       .alreadyRunning(application: bad, pid: 1, state: .active), .terminating(application: bad),
       .notLaunchable(application: bad), .launchFailed(application: bad, reason: bad),
       .invalidProcess(pid: 1, reason: bad), .quotaExceeded(quota: bad, limit: 1),
+      .stateNotSaved,
       .multitaskingNotSupported(application: bad), .notPermitted(application: bad),
       .invalidConfiguration(problems: [bad]),
     ]
@@ -141,7 +142,7 @@ struct FailureTests {
     for failure in failures {
       let text = CommandFailure(failure)?.text ?? ""
       #expect(text.hasPrefix("taskctl: \(failure.name.split(separator: ".").last!): "))
-      #expect(text.contains("\\x1bc"))
+      #expect(text.contains("\\x1bc") || failure == .stateNotSaved)
       #expect(!text.unicodeScalars.contains { PrintableText.isControl($0) && $0 != "\n" })
     }
   }

@@ -75,6 +75,8 @@ extension ApplicationInterface.Failure {
       "the manifest of \(application) does not declare the background mode '\(mode)'"
     case .quotaExceeded(let quota, let limit):
       "the quota \(quota) of \(limit) is used up"
+    case .stateNotSaved:
+      "taskschedd can promise nothing new at the moment: its runtime directory is full"
     case .multitaskingNotSupported(let application):
       "\(application) cannot run in the background: the machine or its manifest excludes it"
     }

@@ -71,7 +71,7 @@ extension ScheduledApplication {
   private func isFinal(_ error: ApplicationError) -> Bool {
     switch error {
     case .connection: ledger.withLock { $0.end != nil }
-    case .refused(.notRegistered), .refused(.quotaExceeded): false
+    case .refused(.notRegistered), .refused(.quotaExceeded), .refused(.stateNotSaved): false
     case .refused, .invalid, .unknown, .closed: true
     }
   }

@@ -118,6 +118,12 @@ final class Journal {
     fallBehind("an event is longer than a journal's room")
   }
 
+  /// Whether what is written now will be known after a crash.
+  func isWhole(at now: Instant) -> Bool {
+    if isBehind, nextAttempt <= now { beginNew(at: now) }
+    return !isBehind
+  }
+
   private func forgetEffects() {
     effects = []
     effectsBase = 0

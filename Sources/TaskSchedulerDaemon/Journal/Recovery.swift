@@ -76,18 +76,6 @@ struct JournalFinder {
   }
 }
 
-extension BootID {
-  /// The present run of the machine.
-  static func current() throws(SystemError) -> BootID {
-    let path = "/proc/sys/kernel/random/boot_id"
-    let text = String(decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
-    guard let id = BootID(text.filter { !$0.isWhitespace }) else {
-      throw SystemError(call: "read \(path)", errno: EINVAL)
-    }
-    return id
-  }
-}
-
 /// Takes over what an earlier daemon held: processes, connections, calls that wait.
 struct Takeover {
   let processes: ProcessController

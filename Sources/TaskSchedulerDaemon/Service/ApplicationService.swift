@@ -49,6 +49,7 @@ final class ApplicationService {
     let input = try call.decode(Interface.BeginBackgroundTask.Input.self)
     if let name = input.name { try Self.checkTaskName(name, parameter: "name") }
     let instance = try registered(connection)
+    if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
     let request = requests.open(connection, .beginBackgroundTask, application: instance.name)
     post(.beginBackgroundTask(request, instance.id, name: input.name))
   }
@@ -98,6 +99,7 @@ final class ApplicationService {
       let request = requests.open(connection, .register, application: id.name)
       return post(.openStream(request, instance.id, named: id))
     }
+    if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
     let process = try self.process(of: connection)
     guard !membership.isOurs(process.identity) else {
       throw StandardFailure.permissionDenied

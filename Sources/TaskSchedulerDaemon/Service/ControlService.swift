@@ -113,6 +113,7 @@ final class ControlService {
 
   private func launch(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.Launch.Input.self)
+    if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
     let (request, key) = try open(connection, .launch, input.application, input.owner)
     let target: LaunchTarget = input.background == true ? .background : .foreground
     post(.launch(request, key, target: target, reason: .operator))
@@ -144,6 +145,7 @@ final class ControlService {
     if input.marker != nil, marker == nil {
       throw ParameterError(parameter: "marker", problem: "it is 1 to 64 letters and digits")
     }
+    if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = runner.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
     let request = requests.open(connection, .adopt, application: id.name)
     post(
@@ -254,6 +256,8 @@ protocol ControlledDaemon: AnyObject {
   var now: Instant { get }
   var configuration: Configuration { get }
   var isUserDaemon: Bool { get }
+  /// Whether a crash would make the daemon forget what it promises now.
+  var isForgetful: Bool { get }
   func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool
   /// Reads the configuration again. Returns the mistakes that kept the old one in force.
   func reload() -> [ConfigurationProblem]

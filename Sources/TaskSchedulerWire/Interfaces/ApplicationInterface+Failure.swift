@@ -25,6 +25,9 @@ extension ApplicationInterface {
     case modeNotDeclared(application: String, mode: String)
     /// A quota of the policy, by its name, is used up.
     case quotaExceeded(quota: String, limit: Int)
+    /// What this would promise cannot be written down, and a crash would make the daemon forget it:
+    /// the runtime directory is full. Nothing has changed; it may be asked again.
+    case stateNotSaved
     /// The machine does not support multitasking, or the manifest opts out: nothing runs in the
     /// background.
     case multitaskingNotSupported(application: String)
@@ -42,6 +45,7 @@ extension ApplicationInterface {
       case invalidState = "org.taskschedd.Application.InvalidState"
       case modeNotDeclared = "org.taskschedd.Application.ModeNotDeclared"
       case quotaExceeded = "org.taskschedd.Application.QuotaExceeded"
+      case stateNotSaved = "org.taskschedd.Application.StateNotSaved"
       case multitaskingNotSupported = "org.taskschedd.Application.MultitaskingNotSupported"
     }
 
@@ -60,6 +64,7 @@ extension ApplicationInterface {
       case .invalidState: .invalidState
       case .modeNotDeclared: .modeNotDeclared
       case .quotaExceeded: .quotaExceeded
+      case .stateNotSaved: .stateNotSaved
       case .multitaskingNotSupported: .multitaskingNotSupported
       }
     }
@@ -84,6 +89,7 @@ extension ApplicationInterface {
         .fields(("application", JSONValue(application)), ("mode", JSONValue(mode)))
       case .quotaExceeded(let quota, let limit):
         .fields(("quota", JSONValue(quota)), ("limit", JSONValue(limit)))
+      case .stateNotSaved: [:]
       case .multitaskingNotSupported(let application):
         .fields(("application", JSONValue(application)))
       }
@@ -116,6 +122,7 @@ extension ApplicationInterface {
           application: try fields.value("application"), mode: try fields.value("mode"))
       case .quotaExceeded:
         self = .quotaExceeded(quota: try fields.value("quota"), limit: try fields.value("limit"))
+      case .stateNotSaved: self = .stateNotSaved
       case .multitaskingNotSupported:
         self = .multitaskingNotSupported(application: try fields.value("application"))
       }

@@ -24,6 +24,9 @@ extension ControlInterface {
     case invalidProcess(pid: Int, reason: String)
     /// A quota of the policy, by its name, is used up.
     case quotaExceeded(quota: String, limit: Int)
+    /// What this would promise cannot be written down, and a crash would make the daemon forget it:
+    /// the runtime directory is full. Nothing has changed; it may be asked again.
+    case stateNotSaved
     /// The machine does not support multitasking, or the manifest opts out: nothing runs in the
     /// background.
     case multitaskingNotSupported(application: String)
@@ -45,6 +48,7 @@ extension ControlInterface {
       case launchFailed = "org.taskschedd.Control.LaunchFailed"
       case invalidProcess = "org.taskschedd.Control.InvalidProcess"
       case quotaExceeded = "org.taskschedd.Control.QuotaExceeded"
+      case stateNotSaved = "org.taskschedd.Control.StateNotSaved"
       case multitaskingNotSupported = "org.taskschedd.Control.MultitaskingNotSupported"
       case notPermitted = "org.taskschedd.Control.NotPermitted"
       case invalidConfiguration = "org.taskschedd.Control.InvalidConfiguration"
@@ -64,6 +68,7 @@ extension ControlInterface {
       case .launchFailed: .launchFailed
       case .invalidProcess: .invalidProcess
       case .quotaExceeded: .quotaExceeded
+      case .stateNotSaved: .stateNotSaved
       case .multitaskingNotSupported: .multitaskingNotSupported
       case .notPermitted: .notPermitted
       case .invalidConfiguration: .invalidConfiguration
@@ -93,6 +98,7 @@ extension ControlInterface {
         .fields(("pid", JSONValue(pid)), ("reason", JSONValue(reason)))
       case .quotaExceeded(let quota, let limit):
         .fields(("quota", JSONValue(quota)), ("limit", JSONValue(limit)))
+      case .stateNotSaved: [:]
       case .multitaskingNotSupported(let application):
         .fields(("application", JSONValue(application)))
       case .notPermitted(let application): .fields(("application", JSONValue(application)))
@@ -129,6 +135,7 @@ extension ControlInterface {
         self = .invalidProcess(pid: try fields.value("pid"), reason: try fields.value("reason"))
       case .quotaExceeded:
         self = .quotaExceeded(quota: try fields.value("quota"), limit: try fields.value("limit"))
+      case .stateNotSaved: self = .stateNotSaved
       case .multitaskingNotSupported:
         self = .multitaskingNotSupported(application: try fields.value("application"))
       case .notPermitted: self = .notPermitted(application: try fields.optional("application"))
