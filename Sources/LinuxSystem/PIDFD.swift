@@ -156,7 +156,9 @@ extension PIDFD {
       guard error.errno == ECHILD else { throw error }
     }
     if let recorded = try recordedExitStatus() { return recorded }
-    return try zombieExitStatus(in: proc)
+    if let status = try zombieExitStatus(in: proc) { return status }
+    // Reaped between the two.
+    return try recordedExitStatus()
   }
 
   /// What pidfs recorded when the process was reaped.
