@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -132,6 +133,10 @@ ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, siz
 
 int clinux_pipe(int fds[2]) {
   return pipe2(fds, O_CLOEXEC);
+}
+
+int clinux_memfd(const char *name) {
+  return memfd_create(name, MFD_CLOEXEC);
 }
 
 int clinux_eventfd(unsigned int initial_value) {

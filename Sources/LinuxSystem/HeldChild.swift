@@ -30,6 +30,12 @@ public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The program's path, or the working directory where that failed.
   public let path: String
 
+  public init(step: Step, errno: Int32, path: String) {
+    self.step = step
+    self.errno = errno
+    self.path = path
+  }
+
   /// `executing /usr/bin/nothing: No such file or directory (ENOENT)`.
   public var description: String {
     "\(step.description) \(path): \(SystemError.describe(errno))"
@@ -245,7 +251,7 @@ extension SpawnRequest {
 }
 
 /// The strings as a NULL-terminated array of C strings.
-private func withCStrings<Result>(
+func withCStrings<Result>(
   _ strings: [SystemString], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
   var pointers = strings.map { string in

@@ -4,6 +4,11 @@ public struct SystemString: Hashable, Sendable, ExpressibleByStringInterpolation
   /// Without the NUL at the end.
   public let bytes: [UInt8]
 
+  /// As they are; there must be no NUL among them where it is to be an argument.
+  public init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
   /// The UTF-8 of a Swift string.
   public init(_ text: String) {
     bytes = Array(text.utf8)

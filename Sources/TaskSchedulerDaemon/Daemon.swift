@@ -101,8 +101,9 @@ public final class Daemon {
     let requests = Requests(journal: journal, numberLast: replay?.requestLast ?? 0)
     let streams = EventStreams(journal: journal) { [unowned processes] in processes[$0] }
     let monitors = Monitors(journal: journal)
-    let launcher = Launcher(
-      proc: proc, socketPath: arguments.socketPath, openFilesSoft: openFiles.softBefore)
+    let launcher = try Launcher(
+      proc: proc, loop: loop, socketPath: arguments.socketPath, scope: paths.scope,
+      openFilesSoft: openFiles.softBefore)
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
       monitors: monitors, log: log, journal: journal, post: post)
@@ -140,7 +141,7 @@ public final class Daemon {
         monitors: monitors, runner: runner, journal: journal, log: log)
       recover(replay, inherited, takeover)
     }
-    try releaseLeftovers(launcher.groups)
+    try releaseLeftovers(launcher)
     apply(configuration)
     try server.start()
     log.write(
@@ -200,11 +201,11 @@ public final class Daemon {
   }
 
   /// That they could not all be seen to is no reason not to serve.
-  private func releaseLeftovers(_ groups: InstanceGroups?) throws(SystemError) {
+  private func releaseLeftovers(_ launcher: Launcher) throws(SystemError) {
     let held = Set((processes?.held ?? [:]).values.compactMap(\.arrival.group))
     guard
-      let (inUse, failures) = try groups?.releaseLeftovers(
-        in: proc, held: held, relaunched: Set(scheduler.launching))
+      let (inUse, failures) = try launcher.groups?.releaseLeftovers(
+        in: proc, held: held.union(launcher.starting), relaunched: Set(scheduler.launching))
     else { return }
     if !inUse.isEmpty {
       let names = inUse.joined(separator: ", ")

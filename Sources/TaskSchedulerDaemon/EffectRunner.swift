@@ -123,13 +123,15 @@ final class EffectRunner {
     guard let manifest = manifests[key.id] else {
       return post(.spawnFailed(id, reason: "its manifest is gone"))
     }
-    do throws(Launcher.Failure) {
-      let launched = try launcher.launch(manifest, as: id, reason: reason)
-      let leader = expect(
-        Arrival(process: launched.process, uid: launched.uid, origin: launched.origin))
-      post(.spawned(id, leader))
-    } catch {
-      post(.spawnFailed(id, reason: error.reason))
+    launcher.launch(manifest, as: id, reason: reason) { [unowned self] result in
+      switch result {
+      case .success(let launched):
+        let leader = expect(
+          Arrival(process: launched.process, uid: launched.uid, origin: launched.origin))
+        post(.spawned(id, leader))
+      case .failure(let failure):
+        post(.spawnFailed(id, reason: failure.reason))
+      }
     }
   }
 }

@@ -104,6 +104,9 @@ func socketPath(_ arguments: Arguments) -> String {
   return folder + "/socket"
 }
 
+// Not for people: what the daemon has systemd start for it.
+if CommandLine.arguments.dropFirst().first == HeldStart.option { HeldStart.run() }
+
 let arguments = parse()
 var paths: ConfigurationPaths =
   arguments.user

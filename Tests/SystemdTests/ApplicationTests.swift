@@ -35,11 +35,11 @@ extension SystemdTests {
       #expect(try journal.readLine() == "/home/\(user)")
     }
 
-    @Test("have a cgroup each below the unit's own, with all their processes")
+    @Test("have a unit and a cgroup each, with all their processes; the daemon is alone in its own")
     func groups() throws {
       try installed.launch(InstalledMachine.frozen)
       try installed.launch(InstalledMachine.signalled)
-      let daemon = try installed.unit.processes(recursively: false)
+      let daemon = try installed.unit.processes()
       #expect(daemon.count == 1)
       let first = try group(of: InstalledMachine.frozen).processes()
       let second = try group(of: InstalledMachine.signalled).processes()
@@ -84,7 +84,7 @@ extension SystemdTests {
       #expect(try group.cpuMicroseconds() == before)
     }
 
-    @Test("leave no process and no cgroup when they are terminated")
+    @Test("leave no process, no cgroup and no unit when they are terminated")
     func terminated() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try group(of: InstalledMachine.frozen)
@@ -93,6 +93,9 @@ extension SystemdTests {
       try installed.waitForRemoval(of: group)
       let proc = try ProcFS()
       for pid in processes { #expect(try proc.stat(pid).map(\.state.hasEnded) != false) }
+      let units = try machine.must(
+        "systemctl", "list-units", "--all", "--no-legend", "app-\(InstalledMachine.frozen)@*")
+      #expect(units.text.isEmpty)
     }
 
     @Test("of other users may be run and suspended from their terminals")

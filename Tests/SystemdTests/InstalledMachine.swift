@@ -32,16 +32,19 @@ struct InstalledMachine {
   init() throws {
     machine = try Self.booted.get()
     _ = try machine.run("systemctl", "stop", "taskschedd.service", "taskschedd.socket")
-    let unit = machine.group.child("system.slice").child("taskschedd.service")
-    if unit.exists {
-      let watch = try unit.watchEvents()
-      try unit.kill()
+    // What runs on unmanaged.
+    let slice = machine.group.child("taskschedd.slice")
+    if slice.exists {
+      let watch = try slice.watchEvents()
+      try slice.kill()
       while let events = try ControlGroup.events(of: watch.rawValue), events.isPopulated {
         try waitFor(POLLPRI, on: watch.rawValue)
       }
     }
+    _ = try machine.run("systemctl", "stop", "taskschedd.slice")
     try machine.must(
-      "rm", "-rf", "/run/systemd/system/taskschedd.service.d", "/etc/taskschedd/taskschedd.toml",
+      "rm", "-rf", "/run/systemd/system/taskschedd.service.d",
+      "/run/systemd/system/app-.service.d", "/etc/taskschedd/taskschedd.toml",
       "/run/taskschedd/journal")
     try machine.must("systemctl", "daemon-reload")
     try machine.must("systemctl", "reset-failed")
@@ -56,22 +59,32 @@ struct InstalledMachine {
   /// The cgroup of the system's unit.
   var unit: ControlGroup { machine.group.child("system.slice").child("taskschedd.service") }
 
-  /// Those of an application's instances, also of earlier daemons.
+  /// The cgroup below which the units of applications are.
+  var slice: ControlGroup { machine.group.child("taskschedd.slice") }
+
+  /// The units' cgroups of an application's instances, also of earlier daemons.
   func groups(of application: String) throws -> [ControlGroup] {
-    try unit.children().filter { $0.name.hasPrefix(application + ".") }
+    try slice.children().filter { $0.name.hasPrefix("app-\(application)@") }
   }
 
-  /// Waits until the daemon has removed a group.
+  /// Waits until systemd has removed a unit's group.
   func waitForRemoval(of group: ControlGroup) throws {
     let watch = FileDescriptor(taking: inotify_init1(Int32(IN_CLOEXEC)))
-    guard inotify_add_watch(watch.rawValue, unit.path, UInt32(IN_DELETE)) >= 0 else {
-      throw SystemError(call: "inotify_add_watch \(unit.path)", errno: errno)
+    guard inotify_add_watch(watch.rawValue, slice.path, UInt32(IN_DELETE)) >= 0 else {
+      throw SystemError(call: "inotify_add_watch \(slice.path)", errno: errno)
     }
     var events = [UInt8](repeating: 0, count: 4096)
     while group.exists {
       try waitFor(POLLIN, on: watch.rawValue)
       _ = try events.withUnsafeMutableBytes { try watch.read(into: $0) }
     }
+  }
+
+  /// Changes the service's unit file by a drop-in file, and starts the service with it.
+  func startService(with settings: String) throws {
+    try write("/run/systemd/system/taskschedd.service.d/test.conf", "[Service]\n\(settings)")
+    try machine.must("systemctl", "daemon-reload")
+    try machine.must("systemctl", "start", "taskschedd.service")
   }
 
   func property(_ name: String) throws -> String {

@@ -39,9 +39,7 @@ extension SystemdTests {
 
     @Test("that hangs is killed by the watchdog and started again; what was suspended is managed")
     func watchdog() throws {
-      try installed.write(
-        "/run/systemd/system/taskschedd.service.d/watchdog.conf", "[Service]\nWatchdogSec=1s")
-      try machine.must("systemctl", "daemon-reload")
+      try installed.startService(with: "WatchdogSec=1s")
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
         try installed.suspend(application)
       }
@@ -132,35 +130,15 @@ extension SystemdTests {
       try expectRunning(InstalledMachine.frozen)
     }
 
-    @Test("tells of what runs on unmanaged when it starts, after it was stopped")
-    func unmanaged() throws {
+    @Test("says which applications of an earlier daemon run on; systemd sees to their ends")
+    func leftovers() throws {
       try installed.launch(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
       try machine.must("systemctl", "stop", "taskschedd.service")
       try machine.must("systemctl", "start", "taskschedd.service")
       try installed.waitForJournal("run on unmanaged: \(group.name)")
-    }
-
-    @Test("removes the empty cgroups of an earlier daemon when it starts")
-    func leftovers() throws {
-      try machine.must("systemctl", "start", "taskschedd.service")
-      let group = installed.unit.child("\(InstalledMachine.frozen).99-99")
-      try group.create()
-      try machine.must("systemctl", "restart", "taskschedd.service")
+      try machine.must("systemctl", "stop", group.name)
       #expect(!group.exists)
-    }
-
-    @Test("gives an instance a cgroup of its own where one of that name is left over")
-    func collision() throws {
-      try machine.must("systemctl", "start", "taskschedd.service")
-      let pid = try installed.property("MainPID")
-      let taken = installed.unit.child("\(InstalledMachine.frozen).\(pid)-1")
-      try taken.create()
-      try installed.launch(InstalledMachine.frozen)
-      let groups = try installed.groups(of: InstalledMachine.frozen)
-      #expect(groups.count == 2)
-      #expect(try taken.isPopulated() == false)
-      #expect(try groups.contains { try $0.isPopulated() })
     }
 
     /// That no process of it is frozen or stopped.

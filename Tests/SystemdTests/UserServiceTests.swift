@@ -31,6 +31,13 @@ extension SystemdTests {
       ].reduce(machine.group) { $0.child($1) }
     }
 
+    private var slice: ControlGroup {
+      [
+        "user.slice", "user-\(Self.user).slice", "user@\(Self.user).service", "app.slice",
+        "app-taskschedd.slice",
+      ].reduce(machine.group) { $0.child($1) }
+    }
+
     private func stop() throws {
       try machine.must("systemctl", "stop", "user@\(Self.user).service")
     }
@@ -49,7 +56,7 @@ extension SystemdTests {
       #expect(refused.text.contains("NotPermitted"))
     }
 
-    @Test("launches that user's applications in cgroups of their own, and freezes them")
+    @Test("launches that user's applications in units of their own, and freezes them")
     func suspension() throws {
       defer { try? stop() }
       try machine.must("taskctl", "launch", "--user", Self.application, as: Self.user)
@@ -57,10 +64,14 @@ extension SystemdTests {
       try installed.wait(
         for: Self.application, toBe: "suspended", options: ["--user"], as: Self.user)
       let group = try #require(
-        try unit.children().first { $0.name.hasPrefix(Self.application + ".") })
+        try slice.children().first { $0.name.hasPrefix("app-\(Self.application)@") })
       #expect(try group.isFrozen())
       let process = try #require(try group.processes().first)
       #expect(try uid(of: process) == Self.user)
+      let shown = try machine.must(
+        "systemctl", "--user", "show", "--value", "-p", "SyslogIdentifier", group.name,
+        as: Self.user)
+      #expect(shown.text == Self.application + "\n")
     }
 
     /// The owner of a process, as its folder in /proc tells.

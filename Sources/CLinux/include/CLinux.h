@@ -86,6 +86,8 @@ ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, siz
 
 /// pipe2 with O_CLOEXEC.
 int clinux_pipe(int fds[2]);
+/// memfd_create with MFD_CLOEXEC.
+int clinux_memfd(const char *name);
 /// eventfd with EFD_CLOEXEC and EFD_NONBLOCK.
 int clinux_eventfd(unsigned int initial_value);
 

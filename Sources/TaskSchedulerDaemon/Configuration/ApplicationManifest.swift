@@ -44,10 +44,14 @@ public struct ApplicationManifest: Hashable, Sendable {
   /// executed; an absolute path is returned as it is.
   public func executable(searchPath: String) -> String? {
     guard let program = command.first else { return nil }
+    return Self.executable(program, searchPath: environment["PATH"] ?? searchPath)
+  }
+
+  /// The path of a program that is named as in `command`.
+  static func executable(_ program: String, searchPath: String) -> String? {
     if program.hasPrefix("/") { return program }
     // Only absolute folders count: others would depend on where the daemon stands.
-    for folder in (environment["PATH"] ?? searchPath).split(separator: ":")
-    where folder.hasPrefix("/") {
+    for folder in searchPath.split(separator: ":") where folder.hasPrefix("/") {
       let path = "\(folder)/\(program)"
       if Folder.isExecutableFile(path: path) { return path }
     }

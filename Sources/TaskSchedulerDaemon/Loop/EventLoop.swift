@@ -2,7 +2,8 @@ import CSystemd
 import Glibc
 import LinuxSystem
 
-/// sd-event, on one thread: descriptors, one-shot timers, signals and what is put off.
+/// sd-event, on one thread: descriptors, one-shot timers, signals, what is put off, and calls to
+/// the service manager.
 ///
 /// This is the only file in which C calls back into Swift. libsystemd holds a reference of its own
 /// to each source's handler and gives it back when it destroys the source, so that no call can
@@ -83,6 +84,40 @@ final class EventLoop {
     return idle
   }
 
+  /// Serves a connection of sd-bus until that is closed.
+  func serve(_ bus: OpaquePointer) throws(SystemError) {
+    try check("sd_bus_attach_event", sd_bus_attach_event(bus, event, 0))
+  }
+
+  /// Sends a method call. `handler` gets the answer, which may be an error, once and for as long as
+  /// the call is kept; also where the connection is lost or the time is up.
+  func call(
+    _ message: OpaquePointer, on bus: OpaquePointer, timeout: Duration,
+    _ handler: @escaping (OpaquePointer) -> Void
+  ) throws(SystemError) -> BusCall {
+    let box = Unmanaged.passRetained(BusHandler(handler))
+    var slot: OpaquePointer?
+    let result = sd_bus_call_async(
+      bus, &slot, message, { answer, userdata, _ in EventLoop.answer(userdata, answer) },
+      box.toOpaque(), UInt64(max(0, timeout.microseconds)))
+    guard result >= 0, let slot else {
+      box.release()
+      throw SystemError(call: "sd_bus_call_async", errno: -result)
+    }
+    sd_bus_slot_set_destroy_callback(slot) { userdata in
+      if let userdata { Unmanaged<BusHandler>.fromOpaque(userdata).release() }
+    }
+    return BusCall(slot)
+  }
+
+  private static func answer(
+    _ userdata: UnsafeMutableRawPointer?, _ answer: OpaquePointer?
+  ) -> Int32 {
+    guard let userdata, let answer else { return 0 }
+    Unmanaged<BusHandler>.fromOpaque(userdata).takeUnretainedValue().call(answer)
+    return 0
+  }
+
   private static func call(_ userdata: UnsafeMutableRawPointer?, _ events: UInt32) -> Int32 {
     guard let userdata else { return 0 }
     Unmanaged<Handler>.fromOpaque(userdata).takeUnretainedValue().call(events)
@@ -117,6 +152,27 @@ private final class Handler {
   }
 }
 
+private final class BusHandler {
+  let call: (OpaquePointer) -> Void
+
+  init(_ call: @escaping (OpaquePointer) -> Void) {
+    self.call = call
+  }
+}
+
+/// A method call whose answer is awaited, as long as this is kept.
+final class BusCall {
+  private let slot: OpaquePointer
+
+  fileprivate init(_ slot: OpaquePointer) {
+    self.slot = slot
+  }
+
+  deinit {
+    sd_bus_slot_unref(slot)
+  }
+}
+
 /// Something that the loop waits for, as long as this is kept.
 class Source {
   fileprivate let source: OpaquePointer
@@ -141,6 +197,12 @@ final class DescriptorSource: Source {
   func wait(for readiness: PollEvents) {
     let result = sd_event_source_set_io_events(source, readiness.rawValue)
     precondition(result >= 0, "sd_event_source_set_io_events: errno \(-result)")
+  }
+
+  /// From now on its turn comes before that of all others that are ready.
+  func goFirst() {
+    let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IMPORTANT))
+    precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
   }
 }
 

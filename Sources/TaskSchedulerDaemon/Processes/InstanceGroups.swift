@@ -2,13 +2,16 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The control groups of launched instances, below the daemon's own.
+/// The control groups of launched instances: below the daemon's own, or those of their units.
 ///
-/// One is named `APPLICATION.PID-INSTANCE`, by the daemon's pid: instances are counted anew by each
-/// daemon. A daemon that was killed leaves groups behind, and a later one may bear its pid.
+/// One below the daemon's own is named `APPLICATION.PID-INSTANCE`, by the daemon's pid: instances
+/// are counted anew by each daemon. A daemon that was killed leaves groups behind, and a later one
+/// may bear its pid.
 struct InstanceGroups {
-  /// The daemon's own group.
+  /// The daemon's own group, or the slice of the units.
   let parent: ControlGroup
+  /// Whether systemd makes and removes them.
+  let areUnits: Bool
 
   /// - Parameter own: the daemon's control group.
   /// - Returns: nil where it is not delegated to us, or shared with other processes: then it was
@@ -17,6 +20,18 @@ struct InstanceGroups {
     let processes = try? own.processes(recursively: false)
     guard own.isDelegated, processes == [getpid()] else { return nil }
     parent = own
+    areUnits = false
+  }
+
+  /// Those of the units in a slice (see ``InstanceUnits``).
+  init(ofUnitsIn slice: ControlGroup) {
+    parent = slice
+    areUnits = true
+  }
+
+  /// Whether the group of an instance is a unit's, and so not ours to remove.
+  static func isUnit(_ group: ControlGroup) -> Bool {
+    InstanceUnits.isInstance(group.name)
   }
 
   /// Makes the group of an instance; where one of that name is left over, under the next free name.
@@ -52,7 +67,9 @@ struct InstanceGroups {
     var inUse: [String] = []
     var failures: [SystemError] = []
     for group in try parent.children()
-    where Self.isInstance(group.name) && !held.contains(group.path) {
+    where (areUnits ? Self.isUnit(group) : Self.isInstance(group.name))
+      && !held.contains(group.path)
+    {
       do throws(SystemError) {
         if relaunched.contains(where: { Self.isGroup(group.name, of: $0) }) {
           try group.kill()
@@ -60,7 +77,7 @@ struct InstanceGroups {
           inUse.append(group.name)
           try group.thaw()
           try Self.continueAll(of: group, in: proc)
-        } else {
+        } else if !areUnits {
           try group.remove()
         }
       } catch {
@@ -84,8 +101,9 @@ struct InstanceGroups {
     }
   }
 
-  /// Whether `make` gives such names to the groups of an instance.
+  /// Whether `make` gives such names to the groups of an instance, or systemd to its unit's.
   static func isGroup(_ name: String, of id: InstanceID) -> Bool {
+    if let instance = InstanceUnits.instance(of: name) { return instance == id }
     guard isInstance(name), let dot = name.lastIndex(of: ".") else { return false }
     let numbers = name[name.index(after: dot)...].split(separator: "-")
     return numbers.count > 1 && UInt64(numbers[1]) == id.number

@@ -204,7 +204,9 @@ final class ProcessController {
     letRun(instance)
     membership.remove(instance)
     journal.note(.forgotten(instance.id))
-    if let group = instance.origin.group, (try? group.isPopulated()) != nil {
+    if let group = instance.origin.group, !InstanceGroups.isUnit(group),
+      (try? group.isPopulated()) != nil
+    {
       graveyard?.bury(group)
     }
   }

@@ -1,0 +1,25 @@
+import CLinux
+import Glibc
+
+/// A file in memory, to be handed to another process.
+public enum MemoryFile {
+  /// memfd_create(2), with FD_CLOEXEC. Reading begins at its start.
+  ///
+  /// - Parameter name: for people, in /proc/PID/fd.
+  /// - Throws: EMFILE, ENOMEM.
+  public static func make(
+    named name: String, holding bytes: [UInt8]
+  ) throws(SystemError) -> FileDescriptor {
+    let file = FileDescriptor(taking: try check("memfd_create") { clinux_memfd(name) })
+    let number = file.rawValue
+    var written = 0
+    while written < bytes.count {
+      written += try check("pwrite") {
+        bytes.withUnsafeBytes {
+          pwrite(number, $0.baseAddress! + written, $0.count - written, off_t(written))
+        }
+      }
+    }
+    return file
+  }
+}

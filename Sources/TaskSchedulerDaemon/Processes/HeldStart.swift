@@ -1,0 +1,149 @@
+import Glibc
+import LinuxSystem
+
+/// What runs first in an application's unit: it waits until the daemon holds its process, and then
+/// becomes the program. Without a word from the daemon it ends, so that nothing runs unmanaged.
+///
+/// Its standard input is a socket to the daemon. It sends a byte; the answer is a byte with two
+/// files: the order, in memory, for what is on systemd's bus everybody may read; and a pipe, which
+/// exec closes, for a ``Failure``.
+public enum HeldStart {
+  /// How the daemon's program is told to be this.
+  public static let option = "--start-held"
+
+  /// What a shell returns for a command that it could not start.
+  private static let exitNotStarted: Int32 = 127
+
+  /// What is to be executed, and where.
+  struct Order {
+    var directory: String
+    /// Where a program is looked for that is named without a folder.
+    var searchPath: String
+    var arguments: [SystemString]
+    var environment: [SystemString]
+  }
+
+  /// Which step failed, as it is written to the pipe.
+  struct Failure {
+    enum Step: Int32 {
+      case directory = 1
+      case search, execute
+    }
+
+    var step: Int32 = 0
+    var code: Int32 = 0
+  }
+
+  // MARK: In the unit
+
+  /// Becomes the program, or ends.
+  public static func run() -> Never {
+    do {
+      var files = try awaitRelease()
+      guard let file = files.take(0), let report = files.take(1),
+        let order = Order(parsing: try file.readToEnd())
+      else { throw SystemError(call: "waiting for the daemon", errno: ECONNRESET) }
+      // The program has nothing to do with it.
+      let nothing = try FileDescriptor.open(reading: "/dev/null")
+      try Execution.place(nothing.rawValue, at: STDIN_FILENO)
+      let failure = execute(order)
+      // Open to the end, which is what tells the daemon that nothing is left to be killed.
+      let number = report.take()
+      withUnsafeBytes(of: failure) { _ = Glibc.write(number, $0.baseAddress, $0.count) }
+    } catch {
+      let text = "taskschedd: not started: \(error)\n"
+      _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+    }
+    exit(exitNotStarted)
+  }
+
+  /// The files that come with the daemon's word; none when it is gone.
+  private static func awaitRelease() throws -> DescriptorBag {
+    var byte: UInt8 = 1
+    try withUnsafeBytes(of: &byte) { bytes throws(SystemError) in
+      _ = try UnixSocket.send(STDIN_FILENO, bytes)
+    }
+    var files = DescriptorBag(messageMax: 2)
+    while true {
+      _ = try Readiness.wait(for: Int16(POLLIN), on: STDIN_FILENO)
+      let transfer = try withUnsafeMutableBytes(of: &byte) { bytes throws(ReceiveError) in
+        try UnixSocket.receive(STDIN_FILENO, into: bytes, descriptors: &files)
+      }
+      if transfer != .wouldBlock { return files }
+    }
+  }
+
+  private static func execute(_ order: Order) -> Failure {
+    do throws(SystemError) {
+      try Execution.enter(order.directory)
+    } catch {
+      return Failure(.directory, error.errno)
+    }
+    guard let program = order.program else { return Failure(.search, ENOENT) }
+    let code = Execution.replace(
+      program, arguments: order.arguments, environment: order.environment)
+    return Failure(.execute, code)
+  }
+
+  // MARK: In the daemon
+
+  /// Lets the process at the other end of `socket` go on; both files stay open here. That it is
+  /// gone, its pidfd and the pipe tell.
+  static func release(_ socket: Int32, order: Int32, report: Int32) throws(SystemError) {
+    var byte: UInt8 = 1
+    let files = [order, report]
+    _ = try withUnsafeBytes(of: &byte) { bytes throws(SystemError) in
+      try files.withUnsafeBufferPointer { files throws(SystemError) in
+        try UnixSocket.send(socket, bytes, descriptors: files)
+      }
+    }
+  }
+}
+
+extension HeldStart.Failure {
+  fileprivate init(_ step: Step, _ code: Int32) {
+    self.step = step.rawValue
+    self.code = code
+  }
+}
+
+extension HeldStart.Order {
+  /// Strings that end in a NUL each: the folder, the search path, how many arguments there are,
+  /// those, and the environment.
+  private var strings: [SystemString] {
+    [SystemString(directory), SystemString(searchPath), "\(arguments.count)"] + arguments
+      + environment
+  }
+
+  /// - Throws: EINVAL where a string has a NUL, as no program's arguments can.
+  func file() throws(SystemError) -> FileDescriptor {
+    guard strings.allSatisfy({ !$0.bytes.contains(0) }) else {
+      throw SystemError(call: "execve", errno: EINVAL)
+    }
+    return try MemoryFile.make(
+      named: "taskschedd-start", holding: strings.flatMap { $0.bytes + [0] })
+  }
+
+  /// - Returns: nil for what ``file()`` has not written.
+  init?(parsing bytes: [UInt8]) {
+    guard bytes.last == 0 else { return nil }
+    let strings = bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false)
+      .map { SystemString(bytes: Array($0)) }
+    guard strings.count >= 3, let count = Int(strings[2].text), count >= 1,
+      strings.count - 3 >= count
+    else { return nil }
+    directory = strings[0].text
+    searchPath = strings[1].text
+    arguments = Array(strings[3..<3 + count])
+    environment = Array(strings[(3 + count)...])
+  }
+
+  /// The path of what is to be executed, as seen here; nil where no folder has it.
+  fileprivate var program: String? {
+    ApplicationManifest.executable(arguments[0].text, searchPath: searchPath)
+  }
+}
+
+extension SystemString {
+  fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,61 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The names of the units that applications are launched in, and where their control groups are.
+///
+/// One is named `app-APPLICATION@INSTANCE-NUMBER.service`, as desktops name theirs. The number is
+/// random: a daemon that has lost its journal counts instances anew.
+enum InstanceUnits {
+  /// systemd's limit on a unit's name.
+  private static let nameBytesMax = 255
+
+  /// The control group of the slice that holds all units of ours, and nobody else's. Its name is
+  /// the slice's.
+  ///
+  /// - Parameter unit: the control group of our own service: below that of its manager, and of
+  ///   slices.
+  static func slice(of scope: ConfigurationPaths.Scope, besideUnit unit: ControlGroup)
+    -> ControlGroup
+  {
+    var parts = unit.path.split(separator: "/").dropLast()
+    while parts.last?.hasSuffix(".slice") == true { parts.removeLast() }
+    let root = parts.map { "/" + $0 }.joined()
+    switch scope {
+    case .system: return ControlGroup(path: "\(root)/taskschedd.slice")
+    // A slice lies in those that its name begins with.
+    case .user: return ControlGroup(path: "\(root)/app.slice/app-taskschedd.slice")
+    }
+  }
+
+  /// The name of a unit that there is not yet.
+  static func newName(for application: ApplicationID, _ id: InstanceID) -> String {
+    var generator = SystemRandomNumberGenerator()
+    let digits = String(generator.next() as UInt64, radix: 16)
+    let number = String(repeating: "0", count: 16 - digits.count) + digits
+    let end = "@\(id.number)-\(number).service"
+    // In names of this kind a dash parts the words.
+    let escaped = application.name.split(separator: "-", omittingEmptySubsequences: false)
+      .joined(separator: "\\x2d")
+    let room = nameBytesMax - "app-".utf8.count - end.utf8.count
+    guard escaped.utf8.count > room else { return "app-\(escaped)\(end)" }
+    // The longest ids end early: the name is for people, and another's end keeps it apart.
+    return "app-\(application.name.split(separator: "-").joined().prefix(room))\(end)"
+  }
+
+  /// Whether `newName` gives such names.
+  static func isInstance(_ name: String) -> Bool {
+    instance(of: name) != nil
+  }
+
+  /// The instance that a unit of this name is of; nil for names of another kind.
+  static func instance(of name: String) -> InstanceID? {
+    guard name.hasPrefix("app-"), name.hasSuffix(".service") else { return nil }
+    let parts = name.dropFirst("app-".utf8.count).dropLast(".service".utf8.count)
+      .split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty else { return nil }
+    let numbers = parts[1].split(separator: "-", omittingEmptySubsequences: false)
+    guard numbers.count == 2, numbers[1].utf8.count == 16, UInt64(numbers[1], radix: 16) != nil
+    else { return nil }
+    return UInt64(numbers[0]).map { InstanceID($0) }
+  }
+}

@@ -1,0 +1,45 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// A program as it is to be started: what a manifest says, and what the daemon adds.
+struct Program {
+  var manifest: ApplicationManifest
+  /// Whom it runs as.
+  var user: User
+  /// All of it, entries `KEY=value`.
+  var environment: [String]
+  /// What TASKSCHEDD_INSTANCE is in it.
+  var marker: String
+
+  /// Where programs are looked for that a manifest names without a folder.
+  static let searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+  var directory: String { manifest.workingDirectory ?? user.home }
+
+  /// What is known of its processes once it runs.
+  func origin(in group: ControlGroup?) -> InstanceProcesses.Origin {
+    InstanceProcesses.Origin(
+      group: group, marker: marker, mechanism: manifest.suspendMechanism, isLaunched: true)
+  }
+
+  /// That no folder of PATH has it.
+  var notFound: Launcher.Failure {
+    .init(reason: "\(manifest.file): command: no program '\(manifest.command[0])' in PATH")
+  }
+}
+
+/// A way of starting programs.
+protocol Starter {
+  /// The groups of what it starts; nil where programs have none of their own.
+  var groups: InstanceGroups? { get }
+
+  /// The paths of the groups of programs that are being started.
+  var starting: Set<String> { get }
+
+  /// Starts a program that does not run one instruction before the daemon holds its process.
+  ///
+  /// - Parameter finish: called once, when it runs or cannot; perhaps before this returns.
+  func start(
+    _ program: Program, as id: InstanceID,
+    _ finish: @escaping (Result<Launcher.Launched, Launcher.Failure>) -> Void)
+}

@@ -1,0 +1,222 @@
+import CSystemd
+import Glibc
+import LinuxSystem
+
+/// A systemd that manages services, asked over its own private socket: no message bus is needed.
+///
+/// Connected for as long as answers are awaited, and no longer: whoever is connected there is told
+/// of every change of every unit, which would wake an idle daemon.
+final class SystemdManager {
+  private let loop: EventLoop
+  private let socketPath: String
+  private var bus: OpaquePointer?
+  private var calls: [UInt64: BusCall] = [:]
+  private var callNumber: UInt64 = 0
+  /// Closes the connection when nothing is awaited any more; not from within an answer.
+  private var idle: DeferredSource?
+
+  /// How long the manager may take to answer: it may be reading all of its units anew.
+  private static let timeout: Duration = .seconds(25)
+
+  /// The manager whose service this process is: the machine's, or the user's own.
+  ///
+  /// - Returns: nil where there is none; also where some other process of a service has started us.
+  init?(loop: EventLoop, scope: ConfigurationPaths.Scope) throws(SystemError) {
+    guard let starter = Self.environment("SYSTEMD_EXEC_PID"), starter == "\(getpid())" else {
+      return nil
+    }
+    switch scope {
+    case .system:
+      guard geteuid() == 0 else { return nil }
+      socketPath = "/run/systemd/private"
+    case .user:
+      guard let folder = Self.environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") else {
+        return nil
+      }
+      socketPath = folder + "/systemd/private"
+    }
+    guard access(socketPath, F_OK) == 0 else { return nil }
+    self.loop = loop
+    idle = try loop.whenIdle { [weak self] in self?.disconnectIfIdle() }
+  }
+
+  deinit {
+    calls = [:]
+    disconnect()
+  }
+
+  private static func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+
+  // MARK: Calls
+
+  /// Starts a service that is forgotten when it is over.
+  ///
+  /// - Parameter answer: called once: nil when the manager has taken the unit on, or why not.
+  func startTransient(
+    _ unit: String, _ properties: [UnitProperty], answer: @escaping (String?) -> Void
+  ) throws(SystemError) {
+    let bus = try connection()
+    var message: OpaquePointer?
+    try check(
+      "sd_bus_message_new_method_call",
+      sd_bus_message_new_method_call(
+        bus, &message, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+        "org.freedesktop.systemd1.Manager", "StartTransientUnit"))
+    guard let message else { throw SystemError(call: "sd_bus_message_new", errno: ENOMEM) }
+    defer { sd_bus_message_unref(message) }
+    let body = MessageBody(message)
+    try body.append(unit)
+    try body.append("fail")
+    try body.array("(sv)") { () throws(SystemError) in
+      for property in properties { try property.append(to: body) }
+    }
+    try body.array("(sa(sv))") { () throws(SystemError) in }
+    callNumber += 1
+    let number = callNumber
+    calls[number] = try loop.call(message, on: bus, timeout: Self.timeout) { [weak self] reply in
+      let error = sd_bus_message_get_error(reply).map { error in
+        String(cString: error.pointee.message ?? error.pointee.name)
+      }
+      guard let self else { return }
+      calls[number] = nil
+      idle?.request()
+      answer(error)
+    }
+  }
+
+  // MARK: The connection
+
+  private func connection() throws(SystemError) -> OpaquePointer {
+    if let bus, sd_bus_is_open(bus) > 0 { return bus }
+    disconnect()
+    var fresh: OpaquePointer?
+    try check("sd_bus_new", sd_bus_new(&fresh))
+    guard let fresh else { throw SystemError(call: "sd_bus_new", errno: ENOMEM) }
+    bus = fresh
+    do throws(SystemError) {
+      try check("sd_bus_set_address", sd_bus_set_address(fresh, "unix:path=\(socketPath)"))
+      try check("connect \(socketPath)", sd_bus_start(fresh))
+      try loop.serve(fresh)
+    } catch {
+      disconnect()
+      throw error
+    }
+    return fresh
+  }
+
+  private func disconnectIfIdle() {
+    if calls.isEmpty { disconnect() }
+  }
+
+  private func disconnect() {
+    guard let bus else { return }
+    self.bus = nil
+    sd_bus_detach_event(bus)
+    sd_bus_close_unref(bus)
+  }
+}
+
+/// One property of a transient unit, as systemd's D-Bus interface types it.
+enum UnitProperty {
+  case text(String, String)
+  case flag(String, Bool)
+  case texts(String, [String])
+  /// An open file; the manager gets one of its own.
+  case descriptor(String, Int32)
+  /// ExecStart=: a program's path, and its arguments with its name as the first.
+  case command(String, [String])
+
+  fileprivate func append(to body: MessageBody) throws(SystemError) {
+    try body.structure("sv") { () throws(SystemError) in
+      switch self {
+      case .text(let name, let value):
+        try body.append(name)
+        try body.variant("s") { () throws(SystemError) in try body.append(value) }
+      case .flag(let name, let value):
+        try body.append(name)
+        try body.variant("b") { () throws(SystemError) in try body.append(value) }
+      case .texts(let name, let values):
+        try body.append(name)
+        try body.variant("as") { () throws(SystemError) in try body.append(values) }
+      case .descriptor(let name, let number):
+        try body.append(name)
+        try body.variant("h") { () throws(SystemError) in try body.append(descriptor: number) }
+      case .command(let path, let arguments):
+        try body.append("ExecStart")
+        try body.variant("a(sasb)") { () throws(SystemError) in
+          try body.array("(sasb)") { () throws(SystemError) in
+            try body.structure("sasb") { () throws(SystemError) in
+              try body.append(path)
+              try body.append(arguments)
+              // That it fails is a failure.
+              try body.append(false)
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The arguments of a method call, written in their order.
+private struct MessageBody {
+  private let message: OpaquePointer
+
+  init(_ message: OpaquePointer) {
+    self.message = message
+  }
+
+  func append(_ text: String) throws(SystemError) { try append("s", text) }
+
+  func append(_ texts: [String]) throws(SystemError) {
+    try array("s") { () throws(SystemError) in
+      for text in texts { try append(text) }
+    }
+  }
+
+  func append(_ flag: Bool) throws(SystemError) {
+    try append("b", number: flag ? 1 : 0)
+  }
+
+  func append(descriptor: Int32) throws(SystemError) {
+    try append("h", number: descriptor)
+  }
+
+  func array(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("a", type, body)
+  }
+
+  func structure(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("r", type, body)
+  }
+
+  func variant(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("v", type, body)
+  }
+
+  private func append(_ type: Character, _ text: String) throws(SystemError) {
+    let result = text.withCString { sd_bus_message_append_basic(message, Self.code(type), $0) }
+    try check("sd_bus_message_append_basic", result)
+  }
+
+  private func append(_ type: Character, number: Int32) throws(SystemError) {
+    var number = number
+    let result = sd_bus_message_append_basic(message, Self.code(type), &number)
+    try check("sd_bus_message_append_basic", result)
+  }
+
+  private func container(
+    _ type: Character, _ content: String, _ body: () throws(SystemError) -> Void
+  ) throws(SystemError) {
+    let opened = sd_bus_message_open_container(message, Self.code(type), content)
+    try check("sd_bus_message_open_container", opened)
+    try body()
+    try check("sd_bus_message_close_container", sd_bus_message_close_container(message))
+  }
+
+  private static func code(_ type: Character) -> CChar {
+    CChar(type.asciiValue ?? 0)
+  }
+}

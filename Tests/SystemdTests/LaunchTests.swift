@@ -1,0 +1,118 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+extension SystemdTests {
+  @Suite("launching through systemd")
+  struct Launching {
+    let installed: InstalledMachine
+    var machine: Machine { installed.machine }
+
+    init() throws { installed = try InstalledMachine() }
+
+    /// Launches by a manifest of the test's own. What taskctl says, and the unit's groups.
+    private func launch(_ manifest: String) throws -> Machine.Output {
+      let path = "/etc/taskschedd/applications/org.example.own-one.toml"
+      try installed.write(path, "id = \"org.example.own-one\"\nuser = \"tester\"\n\(manifest)")
+      defer { _ = try? machine.run("rm", path) }
+      return try machine.run("taskctl", "launch", "org.example.own-one")
+    }
+
+    @Test(
+      "a program that cannot be executed is reported with the reason, and its unit is gone",
+      arguments: [
+        ("command = [\"nosuchprogram\"]", "command: no program 'nosuchprogram' in PATH"),
+        ("command = [\"/etc/passwd\"]", "executing /etc/passwd: Permission denied (EACCES)"),
+        (
+          "command = [\"true\"]\nworking-directory = \"/nowhere\"",
+          "changing to the working directory /nowhere: No such file or directory (ENOENT)"
+        ),
+      ])
+    func failures(manifest: String, reason: String) throws {
+      let output = try launch(manifest)
+      #expect(output.code != 0)
+      #expect(output.text.contains("LaunchFailed"))
+      #expect(output.text.contains(reason), "\(output.text)")
+      let manager = try machine.start([
+        "journalctl", "-q", "-f", "-n", "all", "-o", "cat", "--cursor=\(installed.cursor)",
+        "_PID=1",
+      ])
+      while let line = try manager.readLine(),
+        !line.contains("Main process exited, code=exited, status=127")
+      {}
+      let units = try machine.must(
+        "systemctl", "list-units", "--all", "--no-legend", "app-org.example.own*")
+      #expect(units.text.isEmpty)
+    }
+
+    @Test("a unit that systemd cannot start is a failed launch, which names the unit")
+    func failedUnit() throws {
+      try installed.write(
+        "/run/systemd/system/app-.service.d/test.conf", "[Service]\nExecStartPre=/bin/false")
+      try machine.must("systemctl", "daemon-reload")
+      let output = try launch("command = [\"true\"]")
+      #expect(output.code != 0)
+      #expect(output.text.contains("systemd could not start its unit"), "\(output.text)")
+      #expect(output.text.contains("journalctl -u 'app-org.example.own\\x2done@"))
+    }
+
+    @Test("how a program ends is known, though it is systemd's child")
+    func ends() throws {
+      let output = try launch("command = [\"sh\", \"-c\", \"exit 3\"]")
+      #expect(output.code == 0, "\(output.text)")
+      try installed.waitForJournal("org.example.own-one: ended, exited(3)")
+    }
+
+    @Test("arguments, environment and folder reach the program as they are, and nobody else")
+    func order() throws {
+      let output = try launch(
+        """
+        command = ["sh", "-c", 'echo "$0|$SECRET|$PWD|$JOURNAL_STREAM"', '$HOME %i \\ "x" ü']
+        environment = { SECRET = 'a $b %c "d" \\ e' }
+        working-directory = "/usr"
+        """)
+      #expect(output.code == 0, "\(output.text)")
+      let line = try installed.output(of: "org.example.own-one").readLine()
+      #expect(line == #"$HOME %i \ "x" ü|a $b %c "d" \ e|/usr|"#)
+    }
+
+    @Test("an application's unit says whose it is, and other users cannot see its environment")
+    func unit() throws {
+      try installed.launch(InstalledMachine.frozen)
+      let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
+      func show(_ property: String) throws -> String? {
+        try machine.must(
+          "systemctl", "show", "--value", "-p", property, group.name, as: InstalledMachine.other
+        ).lines.first
+      }
+      #expect(try show("User") == "\(InstalledMachine.tester)")
+      #expect(try show("Slice") == "taskschedd.slice")
+      #expect(
+        try show("Description") == "\(InstalledMachine.frozen), launched by taskschedd")
+      #expect(try show("Environment") == nil)
+    }
+
+    @Test("a daemon that no manager has started as its service launches in groups below its own")
+    func byHand() throws {
+      let daemon = try machine.start([
+        "systemd-run", "--quiet", "--scope", "-p", "Delegate=yes", "--unit=byhand.scope",
+        "taskschedd", "--socket", "/run/byhand.socket", "--log-target", "stderr",
+      ])
+      defer { _ = try? machine.run("systemctl", "stop", "byhand.scope") }
+      while let line = try daemon.readLine(), !line.contains("ready at") {}
+      let unit = machine.group.child("system.slice").child("byhand.scope")
+      let pid = try machine.must("pgrep", "-f", "taskschedd --socket /run/byhand").lines[0]
+      // One of that name is left over.
+      let taken = unit.child("\(InstalledMachine.frozen).\(pid)-1")
+      try taken.create()
+      try machine.must(
+        "taskctl", "launch", "--socket", "/run/byhand.socket", InstalledMachine.frozen)
+      let groups = try unit.children().filter { $0.name.hasPrefix(InstalledMachine.frozen) }
+      #expect(groups.count == 2)
+      #expect(try taken.isPopulated() == false)
+      #expect(try groups.contains { try $0.isPopulated() })
+      #expect(try installed.groups(of: InstalledMachine.frozen).isEmpty)
+    }
+  }
+}

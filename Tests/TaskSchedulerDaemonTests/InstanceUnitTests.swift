@@ -1,0 +1,64 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("The names of instances' units")
+struct InstanceUnitTests {
+  @Test(
+    "are told from others in the slice",
+    arguments: [
+      ("app-org.example.mail@7-0123456789abcdef.service", true),
+      ("app-org.example.my\\x2dmail@7-0123456789abcdef.service", true),
+      ("app-org.example.mail@7-1.service", false),
+      ("app-org.example.mail@0123456789abcdef.service", false),
+      ("app-org.example.mail.service", false),
+      ("org.example.mail@7-0123456789abcdef.service", false),
+      ("app-@7-0123456789abcdef.service", false),
+      ("app-org.example.mail@7-0123456789abcdeg.service", false),
+      ("app-org.example.mail@7-0123456789abcdef.scope", false), ("", false),
+    ])
+  func names(name: String, isInstance: Bool) {
+    #expect(InstanceUnits.isInstance(name) == isInstance)
+  }
+
+  @Test("say the application, differ, and are never longer than systemd allows")
+  func fresh() throws {
+    let dashed = try #require(ApplicationID("org.example.my-mail"))
+    let name = InstanceUnits.newName(for: dashed, InstanceID(7))
+    #expect(name.hasPrefix("app-org.example.my\\x2dmail@"))
+    #expect(InstanceUnits.instance(of: name) == InstanceID(7))
+    #expect(name != InstanceUnits.newName(for: dashed, InstanceID(7)))
+    for filling in ["a", "-"] {
+      let text = "org." + String(repeating: filling, count: ApplicationID.bytesMax - 4)
+      let long = InstanceUnits.newName(
+        for: try #require(ApplicationID(text)), InstanceID(.max))
+      #expect(long.utf8.count <= 255)
+      #expect(InstanceUnits.isInstance(long))
+    }
+  }
+
+  @Test(
+    "lie in a slice below the manager's own group, wherever the daemon's is",
+    arguments: [
+      ("/g/system.slice/taskschedd.service", "/g/taskschedd.slice"),
+      ("/g/a.slice/a-b.slice/taskschedd.service", "/g/taskschedd.slice"),
+      ("/g/payload/system.slice/taskschedd.service", "/g/payload/taskschedd.slice"),
+    ])
+  func slice(unit: String, slice: String) {
+    #expect(
+      InstanceUnits.slice(of: .system, besideUnit: ControlGroup(path: unit))
+        == ControlGroup(path: slice))
+  }
+
+  @Test("of a user's daemon lie among the user's other applications")
+  func usersSlice() {
+    let manager = "/g/user.slice/user-7.slice/user@7.service/app.slice"
+    #expect(
+      InstanceUnits.slice(
+        of: .user, besideUnit: ControlGroup(path: "\(manager)/taskschedd.service")).path
+        == "\(manager)/app-taskschedd.slice")
+  }
+}
