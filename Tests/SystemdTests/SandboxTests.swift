@@ -1,0 +1,174 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+extension SystemdTests {
+  @Suite("the service's sandbox")
+  struct Sandbox {
+    let installed: InstalledMachine
+    var machine: Machine { installed.machine }
+
+    init() throws { installed = try InstalledMachine() }
+
+    /// The fields of a process's status in /proc.
+    private func status(of pid: Int32) throws -> [String: String] {
+      let text = String(
+        decoding: try FileDescriptor.open(reading: "/proc/\(pid)/status").readToEnd(),
+        as: UTF8.self)
+      return text.split(separator: "\n").reduce(into: [:]) { fields, line in
+        let parts = line.split(separator: ":", maxSplits: 1)
+        if parts.count == 2 { fields[String(parts[0])] = String(parts[1].dropFirst()) }
+      }
+    }
+
+    /// A program of another user, run from its terminal; one of its descendants has left the tree
+    /// and the session. Their pids in the machine.
+    private func adopt() throws -> (program: TestProcess, child: String, orphan: String) {
+      let program = try machine.start(
+        [
+          "taskctl", "run", "--id", "org.example.run", "--", "sh", "-c",
+          """
+          setsid sh -c 'sleep 1000 & echo $!'
+          echo $$
+          exec sleep 1000
+          """,
+        ], as: InstalledMachine.other)
+      let orphan = try #require(try program.readLine())
+      let child = try #require(try program.readLine())
+      try installed.wait(for: "org.example.run", toBe: "active")
+      return (program, child, orphan)
+    }
+
+    private func state(of pid: String) throws -> Character? {
+      try machine.run("ps", "-o", "stat=", "-p", pid).text.first
+    }
+
+    @Test("leaves the daemon the capabilities that its unit names, and no more")
+    func capabilities() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let daemon = try #require(try installed.unit.processes().first)
+      let status = try status(of: daemon)
+      // CAP_DAC_READ_SEARCH (2), CAP_KILL (5), CAP_SYS_PTRACE (19).
+      let mask = String(1 << 2 | 1 << 5 | 1 << 19, radix: 16)
+      for set in ["CapPrm", "CapEff", "CapBnd"] {
+        #expect(try #require(status[set]).drop { $0 == "0" } == mask, "\(set)")
+      }
+      #expect(status["NoNewPrivs"] == "1")
+      #expect(status["Seccomp"] == "2")
+    }
+
+    @Test("is not inherited by applications: their rights are those of their user's other programs")
+    func applications() throws {
+      try installed.launch(InstalledMachine.frozen)
+      let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
+      let process = try #require(try group.processes().first)
+      let status = try status(of: process)
+      let manager = try self.status(of: machine.pid)
+      #expect(status["NoNewPrivs"] == "0")
+      #expect(status["Seccomp"] == "0")
+      #expect(status["CapBnd"] == manager["CapBnd"])
+      #expect(status["CapEff"]?.allSatisfy { $0 == "0" } == true)
+      for space in ["mnt", "net", "user"] {
+        var names: [String] = []
+        for pid in [process, machine.pid] {
+          names.append(
+            try #require(SymbolicLink.target(of: "/proc/\(pid)/ns/\(space)"), "\(space)"))
+        }
+        #expect(names[0] == names[1], "\(space)")
+      }
+    }
+
+    @Test("lets it suspend and end all processes of another user's program, orphans included")
+    func adopted() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let (program, child, orphan) = try adopt()
+      try machine.must("taskctl", "background", "org.example.run")
+      try installed.wait(for: "org.example.run", toBe: "suspended")
+      #expect(try state(of: child) == "T")
+      #expect(try state(of: orphan) == "T")
+      try machine.must("taskctl", "foreground", "org.example.run")
+      #expect(try state(of: child) != "T")
+      #expect(try state(of: orphan) != "T")
+      try machine.must("taskctl", "background", "org.example.run")
+      try installed.wait(for: "org.example.run", toBe: "suspended")
+      try machine.must("taskctl", "terminate", "org.example.run")
+      _ = try program.waitForExit()
+      #expect(try state(of: child) == nil)
+    }
+
+    @Test(
+      "gives no capability that would not be missed",
+      arguments: ["CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH"])
+    func missed(capability: String) throws {
+      try installed.startService(with: "CapabilityBoundingSet=~\(capability)")
+      let (program, child, orphan) = try adopt()
+      defer {
+        withExtendedLifetime(program) {}
+        for pid in [child, orphan] { _ = try? machine.run("kill", "-KILL", pid) }
+      }
+      try machine.must("taskctl", "background", "org.example.run")
+      if capability == "CAP_KILL" {
+        try installed.waitForJournal("could not be suspended", "(EPERM)")
+        #expect(try state(of: child) != "T")
+      } else {
+        // Whose parents have ended is known by its environment, which its user alone may read.
+        try installed.wait(for: "org.example.run", toBe: "suspended")
+        #expect(try state(of: child) == "T")
+        #expect(try state(of: orphan) != "T")
+      }
+    }
+
+    @Test("lets applications register, and answer their callbacks")
+    func registers() throws {
+      try installed.write(
+        "/etc/taskschedd/applications/org.example.uploader.toml",
+        """
+        id = "org.example.uploader"
+        command = ["python3", "-u", "/usr/share/doc/taskschedd/examples/uploader.py", "/dev/null"]
+        user = "tester"
+        """)
+      defer {
+        _ = try? machine.run("rm", "/etc/taskschedd/applications/org.example.uploader.toml")
+      }
+      try machine.must("taskctl", "launch", "org.example.uploader")
+      let output = try installed.output(of: "org.example.uploader")
+      while let line = try output.readLine(), !line.contains("didBecomeActive") {}
+      try machine.must("taskctl", "background", "org.example.uploader")
+      while let line = try output.readLine(), !line.contains("task 1 granted") {}
+      try machine.must("taskctl", "terminate", "org.example.uploader")
+      while let line = try output.readLine(), !line.contains("willTerminate") {}
+    }
+
+    @Test("keeps the daemon from writing anywhere but in its folder and its applications' groups")
+    func writing() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let daemon = try installed.property("MainPID")
+      // Another program in the daemon's view of the files, with all rights.
+      func write(_ path: String) throws -> Bool {
+        try machine.run("nsenter", "-t", daemon, "-m", "sh", "-c", ": > \"$1\"", "sh", path).code
+          == 0
+      }
+      #expect(try write("/run/taskschedd/test"))
+      try machine.must("rm", "/run/taskschedd/test")
+      #expect(try write("/sys/fs/cgroup/taskschedd.slice/cgroup.freeze"))
+      for path in [
+        "/etc/test", "/usr/test", "/var/test", "/run/test", "/root/test", "/home/test", "/test",
+      ] {
+        let isWritten = try write(path)
+        #expect(!isWritten, "\(path)")
+      }
+      #expect(try !write("/sys/fs/cgroup/system.slice/cgroup.freeze"))
+    }
+  }
+}
+
+/// Where a symbolic link leads.
+private enum SymbolicLink {
+  static func target(of path: String) -> String? {
+    var bytes = [CChar](repeating: 0, count: 4096)
+    let count = readlink(path, &bytes, bytes.count)
+    guard count > 0 else { return nil }
+    return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
