@@ -161,6 +161,16 @@ extension PIDFD {
     return try recordedExitStatus()
   }
 
+  /// Whether this kernel keeps with a pidfd how its process ended, once that was reaped, also by
+  /// others. Found out with a child that runs nothing.
+  public static func recordsExitStatus() throws(SystemError) -> Bool {
+    let child = try HeldChild.spawn(
+      SpawnRequest(path: "/", arguments: ["nothing"], environment: [String]()))
+    let pidfd = try child.pidfd.duplicate()
+    child.abandon()
+    return try pidfd.recordedExitStatus() != nil
+  }
+
   /// What pidfs recorded when the process was reaped.
   private borrowing func recordedExitStatus() throws(SystemError) -> ProcessExit? {
     let number = rawValue

@@ -104,6 +104,7 @@ public final class Daemon {
     let launcher = try Launcher(
       proc: proc, loop: loop, socketPath: arguments.socketPath, scope: paths.scope,
       openFilesSoft: openFiles.softBefore)
+    processes.unitEnds = launcher.ends
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
       monitors: monitors, log: log, journal: journal, post: post)

@@ -80,11 +80,10 @@ struct InstalledMachine {
     }
   }
 
-  /// Changes the service's unit file by a drop-in file, and starts the service with it.
-  func startService(with settings: String) throws {
+  /// Changes the service by a drop-in file of its unit.
+  func change(_ settings: String) throws {
     try write("/run/systemd/system/taskschedd.service.d/test.conf", "[Service]\n\(settings)")
     try machine.must("systemctl", "daemon-reload")
-    try machine.must("systemctl", "start", "taskschedd.service")
   }
 
   func property(_ name: String) throws -> String {

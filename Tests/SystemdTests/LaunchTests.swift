@@ -64,6 +64,17 @@ extension SystemdTests {
       try installed.waitForJournal("org.example.own-one: ended, exited(3)")
     }
 
+    @Test(
+      "how a program ends is told by systemd where the kernel keeps no record of it",
+      arguments: [("exit 3", "exited(3)"), ("kill -USR1 $$", "crashed(10)")])
+    func endsToldBySystemd(way: String, end: String) throws {
+      // The daemon finds out with a child whether there is a record; here it can make none.
+      try installed.change("SystemCallFilter=~fork vfork clone clone3")
+      let output = try launch("command = [\"sh\", \"-c\", \"\(way)\"]")
+      #expect(output.code == 0, "\(output.text)")
+      try installed.waitForJournal("org.example.own-one: ended, \(end)")
+    }
+
     @Test("arguments, environment and folder reach the program as they are, and nobody else")
     func order() throws {
       let output = try launch(

@@ -101,7 +101,8 @@ extension SystemdTests {
       "gives no capability that would not be missed",
       arguments: ["CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH"])
     func missed(capability: String) throws {
-      try installed.startService(with: "CapabilityBoundingSet=~\(capability)")
+      try installed.change("CapabilityBoundingSet=~\(capability)")
+      try machine.must("systemctl", "start", "taskschedd.service")
       let (program, child, orphan) = try adopt()
       defer {
         withExtendedLifetime(program) {}

@@ -39,7 +39,7 @@ extension SystemdTests {
 
     @Test("that hangs is killed by the watchdog and started again; what was suspended is managed")
     func watchdog() throws {
-      try installed.startService(with: "WatchdogSec=1s")
+      try installed.change("WatchdogSec=1s")
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
         try installed.suspend(application)
       }

@@ -94,28 +94,46 @@ final class EventLoop {
   func call(
     _ message: OpaquePointer, on bus: OpaquePointer, timeout: Duration,
     _ handler: @escaping (OpaquePointer) -> Void
-  ) throws(SystemError) -> BusCall {
+  ) throws(SystemError) -> BusSlot {
     let box = Unmanaged.passRetained(BusHandler(handler))
     var slot: OpaquePointer?
     let result = sd_bus_call_async(
-      bus, &slot, message, { answer, userdata, _ in EventLoop.answer(userdata, answer) },
+      bus, &slot, message, { message, userdata, _ in EventLoop.handle(message, userdata) },
       box.toOpaque(), UInt64(max(0, timeout.microseconds)))
+    return try adopt(slot, result, box, call: "sd_bus_call_async")
+  }
+
+  /// Hands `handler` every message that arrives, for as long as the slot is kept.
+  func listen(
+    on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> Void
+  ) throws(SystemError) -> BusSlot {
+    let box = Unmanaged.passRetained(BusHandler(handler))
+    var slot: OpaquePointer?
+    let result = sd_bus_add_filter(
+      bus, &slot, { message, userdata, _ in EventLoop.handle(message, userdata) }, box.toOpaque())
+    return try adopt(slot, result, box, call: "sd_bus_add_filter")
+  }
+
+  private static func handle(
+    _ message: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?
+  ) -> Int32 {
+    guard let userdata, let message else { return 0 }
+    Unmanaged<BusHandler>.fromOpaque(userdata).takeUnretainedValue().call(message)
+    // It may be for others too.
+    return 0
+  }
+
+  private func adopt(
+    _ slot: OpaquePointer?, _ result: Int32, _ box: Unmanaged<BusHandler>, call: String
+  ) throws(SystemError) -> BusSlot {
     guard result >= 0, let slot else {
       box.release()
-      throw SystemError(call: "sd_bus_call_async", errno: -result)
+      throw SystemError(call: call, errno: -result)
     }
     sd_bus_slot_set_destroy_callback(slot) { userdata in
       if let userdata { Unmanaged<BusHandler>.fromOpaque(userdata).release() }
     }
-    return BusCall(slot)
-  }
-
-  private static func answer(
-    _ userdata: UnsafeMutableRawPointer?, _ answer: OpaquePointer?
-  ) -> Int32 {
-    guard let userdata, let answer else { return 0 }
-    Unmanaged<BusHandler>.fromOpaque(userdata).takeUnretainedValue().call(answer)
-    return 0
+    return BusSlot(slot)
   }
 
   private static func call(_ userdata: UnsafeMutableRawPointer?, _ events: UInt32) -> Int32 {
@@ -160,8 +178,8 @@ private final class BusHandler {
   }
 }
 
-/// A method call whose answer is awaited, as long as this is kept.
-final class BusCall {
+/// A method call whose answer is awaited, or a listener, as long as this is kept.
+final class BusSlot {
   private let slot: OpaquePointer
 
   fileprivate init(_ slot: OpaquePointer) {

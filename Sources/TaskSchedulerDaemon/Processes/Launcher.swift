@@ -19,6 +19,8 @@ final class Launcher {
 
   private let socketPath: String
   private let starter: any Starter
+  /// How launched programs ended, where systemd has to be asked; nil elsewhere.
+  let ends: UnitEnds?
 
   /// Where the instances' control groups are; nil where they have none.
   var groups: InstanceGroups? { starter.groups }
@@ -31,9 +33,9 @@ final class Launcher {
     openFilesSoft: UInt64
   ) throws(SystemError) {
     self.socketPath = socketPath
-    starter =
-      try UnitStarter(proc: proc, loop: loop, scope: scope)
-      ?? ChildStarter(proc: proc, openFilesSoft: openFilesSoft)
+    let units = try UnitStarter(proc: proc, loop: loop, scope: scope)
+    ends = units?.ends
+    starter = units ?? ChildStarter(proc: proc, openFilesSoft: openFilesSoft)
   }
 
   /// - Parameter finish: called once, when the program runs or cannot; perhaps before this returns.

@@ -21,6 +21,8 @@ final class ProcessController {
   private var sweeper: Sweeper?
   private var graveyard: Graveyard?
   var options: DaemonOptions
+  /// Asked how a program in a unit ended; nil where the kernel tells it.
+  var unitEnds: UnitEnds?
 
   /// - Parameter report: takes what happens, after the call that brought it about has returned.
   init(
@@ -74,11 +76,19 @@ final class ProcessController {
     instance.willStop = { [journal] in journal.note(.stopping(id, $0)) }
     instances[id] = instance
     membership.add(instance)
+    if let group = instance.origin.group, InstanceGroups.isUnit(group) {
+      unitEnds?.follow(group.name)
+    }
   }
 
   private func leaderEnded(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     instance.exitSource = nil
+    if let unitEnds, let group = instance.origin.group, InstanceGroups.isUnit(group) {
+      return unitEnds.status(of: group.name) { [weak self] in
+        self?.report(.leaderExited(id, ExitStatus($0)))
+      }
+    }
     let status = (try? instance.leader.pidfd.exitStatus(in: proc)) ?? nil
     report(.leaderExited(id, ExitStatus(status)))
   }
@@ -204,6 +214,7 @@ final class ProcessController {
     letRun(instance)
     membership.remove(instance)
     journal.note(.forgotten(instance.id))
+    if let group = instance.origin.group { unitEnds?.forget(group.name) }
     if let group = instance.origin.group, !InstanceGroups.isUnit(group),
       (try? group.isPopulated()) != nil
     {

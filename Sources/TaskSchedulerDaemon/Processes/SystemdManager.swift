@@ -4,14 +4,16 @@ import LinuxSystem
 
 /// A systemd that manages services, asked over its own private socket: no message bus is needed.
 ///
-/// Connected for as long as answers are awaited, and no longer: whoever is connected there is told
-/// of every change of every unit, which would wake an idle daemon.
+/// Connected for as long as answers are awaited, and no longer but where somebody listens: whoever
+/// is connected there is told of every change of every unit, which would wake an idle daemon.
 final class SystemdManager {
   private let loop: EventLoop
   private let socketPath: String
   private var bus: OpaquePointer?
-  private var calls: [UInt64: BusCall] = [:]
+  private var calls: [UInt64: BusSlot] = [:]
   private var callNumber: UInt64 = 0
+  private var listener: ((OpaquePointer) -> Void)?
+  private var listening: BusSlot?
   /// Closes the connection when nothing is awaited any more; not from within an answer.
   private var idle: DeferredSource?
 
@@ -86,6 +88,18 @@ final class SystemdManager {
     }
   }
 
+  // MARK: Signals
+
+  /// Hands `listener` every message from now on.
+  func listen(_ listener: @escaping (OpaquePointer) -> Void) {
+    self.listener = listener
+  }
+
+  /// Connects, where somebody listens and the connection was not made yet or has been lost.
+  func connectIfListening() throws(SystemError) {
+    if listener != nil { _ = try connection() }
+  }
+
   // MARK: The connection
 
   private func connection() throws(SystemError) -> OpaquePointer {
@@ -99,6 +113,7 @@ final class SystemdManager {
       try check("sd_bus_set_address", sd_bus_set_address(fresh, "unix:path=\(socketPath)"))
       try check("connect \(socketPath)", sd_bus_start(fresh))
       try loop.serve(fresh)
+      if let listener { listening = try loop.listen(on: fresh, listener) }
     } catch {
       disconnect()
       throw error
@@ -107,12 +122,13 @@ final class SystemdManager {
   }
 
   private func disconnectIfIdle() {
-    if calls.isEmpty { disconnect() }
+    if calls.isEmpty, listener == nil { disconnect() }
   }
 
   private func disconnect() {
     guard let bus else { return }
     self.bus = nil
+    listening = nil
     sd_bus_detach_event(bus)
     sd_bus_close_unref(bus)
   }

@@ -17,6 +17,8 @@ final class UnitStarter: Starter {
   private let namesUsers: Bool
   /// Our own program, which is executed in the unit.
   private let executable: String
+  /// How programs ended; nil where the kernel tells it.
+  let ends: UnitEnds?
   private var starts: [InstanceID: UnitStart] = [:]
 
   var starting: Set<String> { Set(starts.values.map(\.group.path)) }
@@ -32,6 +34,9 @@ final class UnitStarter: Starter {
     namesUsers = scope == .system
     self.executable = executable
     self.manager = manager
+    // Where it cannot be found out, systemd tells in any case.
+    let isRecorded = (try? PIDFD.recordsExitStatus()) ?? false
+    ends = isRecorded ? nil : try UnitEnds(manager: manager, loop: loop)
     self.proc = proc
     self.loop = loop
   }
@@ -55,9 +60,11 @@ final class UnitStarter: Starter {
       let start = try UnitStart(program, in: slice.child(name), proc: proc, loop: loop) {
         [weak self] result in
         self?.starts[id] = nil
+        if case .failure = result { self?.ends?.forget(name) }
         finish(result)
       }
       starts[id] = start
+      ends?.follow(name)
       // Its own end is the manager's as soon as the call is sent.
       let input = try start.childsEnd()
       try manager.startTransient(name, properties(program, input: input.rawValue)) {
@@ -66,6 +73,7 @@ final class UnitStarter: Starter {
       }
     } catch {
       starts[id] = nil
+      ends?.forget(name)
       finish(.failure(.init(reason: "systemd cannot be asked to start \(name): \(error)")))
     }
   }
