@@ -95,6 +95,11 @@ public enum UnixSocket {
     try check("shutdown", nilFor: ENOTCONN) { Glibc.shutdown(number, Int32(how)) }
   }
 
+  /// Ends both directions. That the peer is gone is no error.
+  public static func shutdown(_ number: Int32) throws(SystemError) {
+    try shutdown(number, Int(SHUT_RDWR))
+  }
+
   private static func removeStale(path: String) throws(SystemError) {
     let socket = try open(nonblocking: true)
     do {

@@ -110,7 +110,7 @@ struct Takeover {
         let held = holdings[cookie]
         if try call.leavesUnknown(cookie, number) || held?.isUnsaved == true {
           outcome.closed += 1
-          try UnixSocket.shutdown(number, Int(SHUT_RDWR))
+          try UnixSocket.shutdown(number)
           FileDescriptor(taking: number).close()
         } else if let connection = try server.restore(number, held: held) {
           outcome.connections += 1
