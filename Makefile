@@ -67,6 +67,16 @@ test: test-setup ## Everything that CI runs
 	$(TEST) --skip-build --filter TaskSchedulerClientTests
 	$(TEST) --skip-build --skip TaskSchedulerClientTests
 
+KILLS ?= 1000
+CLIENTS ?= 200
+SEED ?=
+.PHONY: chaos
+chaos: test-setup ## Kill the daemon again and again under load (KILLS=1000, CLIENTS=200, SEED=)
+	$(RELEASE) --product taskschedd
+	$(RELEASE) --product taskctl
+	$(RELEASE) --product chaos
+	@.build/release/chaos --kills $(KILLS) --clients $(CLIENTS) $(if $(SEED),--seed $(SEED))
+
 BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-service flood herd stop-time)
 BENCH_FLAGS := $(if $(QUICK),--quick) $(if $(JSON),--json)
 

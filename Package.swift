@@ -68,6 +68,14 @@ let package = Package(
       name: "uploader-example", dependencies: ["TaskSchedulerClient"], path: "Examples/uploader",
       swiftSettings: strict),
 
+    // Runs inside the machine that it boots, as all of its processes.
+    .executableTarget(
+      name: "chaos",
+      dependencies: [
+        "TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", "TestSupport", argumentParser,
+      ],
+      path: "Chaos", exclude: ["README.md"], swiftSettings: strict),
+
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem"], path: "Tests/Support/TestSupport",
       swiftSettings: strict),
@@ -104,7 +112,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SystemdTests",
-      dependencies: ["taskschedd", "taskctl", "TaskSchedulerDaemon", "LinuxSystem", "TestSupport"],
+      dependencies: [
+        "taskschedd", "taskctl", "chaos", "TaskSchedulerDaemon", "LinuxSystem", "TestSupport",
+      ],
       swiftSettings: strict),
     // Runs the programs as they were built, beside its own executable.
     .testTarget(

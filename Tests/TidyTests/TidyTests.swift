@@ -10,7 +10,7 @@ struct TidyTests {
   /// Our own sources, as paths from the root.
   private static func files() throws -> [String] {
     var files = ["Package.swift"]
-    for folder in ["Sources", "Tests", "Examples", "Benchmarks", "Fuzz"] {
+    for folder in ["Sources", "Tests", "Chaos", "Examples", "Benchmarks", "Fuzz"] {
       files += try paths(below: folder)
     }
     return files.filter { name in [".swift", ".c", ".h"].contains { name.hasSuffix($0) } }

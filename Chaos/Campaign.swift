@@ -1,0 +1,255 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+
+/// Clients, an operator, and the daemon that is killed again and again, inside a machine.
+final class Campaign {
+  struct Options {
+    var kills: Int
+    var clients: Int
+    var seed: UInt64
+  }
+
+  private let options: Options
+  let ledger = Ledger(path: Settings.ledger)
+  private let events = Events(path: Settings.events)
+  private let proc: ProcFS
+  let clients: [Client]
+  private var chance: Chance
+  private(set) var verifier: Verifier
+  private var operating: Child?
+  /// Connections on which nothing is ever said: no kill may close one.
+  private var idle: [RawConnection] = []
+  private(set) var findings = Findings()
+  private var absences = Absences()
+  private var eventsRead = 0
+  // What was counted.
+  private(set) var kills = 0
+  private(set) var killsAtStart = 0
+  private(set) var restarts: [UInt64] = []
+  private(set) var ends = 0
+  private(set) var lost = 0
+  /// Connections that were seen to be closed at once after the last kill, and the most of any.
+  private var lostSinceKill = 0
+  private(set) var lostAtOnceMax = 0
+  private(set) var expirations = 0
+
+  init(_ options: Options) throws {
+    self.options = options
+    proc = try ProcFS()
+    clients = (0..<options.clients).map(Client.init)
+    chance = Chance(seed: options.seed, for: -2)
+    verifier = Verifier(ledger: ledger, proc: proc, clients: clients) { _, _ in }
+    verifier.report = { [unowned self] text, client in found(text, client) }
+  }
+
+  /// - Returns: whether every promise was kept.
+  func run() throws -> Bool {
+    ledger.phase = .work
+    say("starting \(options.clients) clients, seed \(options.seed)")
+    try startClients()
+    idle = (0..<20).compactMap { _ in RawConnection() }
+    operating = try Child(["operator", "\(options.clients)", "\(options.seed)"])
+    try look()
+    say("killing the daemon \(options.kills) times")
+    while kills < options.kills {
+      killOnce()
+      try look()
+      if restarts.count % 100 == 0 { say("\(kills) kills, \(findings.count) findings") }
+    }
+    if options.kills == 0 { try lookWithoutKills() }
+    try settle()
+    try stop()
+    summarize()
+    return findings.isEmpty
+  }
+
+  /// What is found without a kill is the campaign's own mistake, or another defect.
+  private func lookWithoutKills() throws {
+    for _ in 0..<30 {
+      _ = poll(nil, 0, Int32(chance.below(300)))
+      try look()
+    }
+  }
+
+  func found(_ text: String, _ client: Int?, at time: UInt64 = BootClock.now()) {
+    findings.add(text, client, at: time, afterKill: kills)
+  }
+
+  func say(_ text: String) {
+    print(text)
+    fflush(nil)
+  }
+
+  // MARK: Clients
+
+  private func startClients() throws {
+    for client in clients { try start(client) }
+    let end = BootClock.now() + 180_000_000_000
+    for client in clients {
+      while ledger.read(slot: client.number + 1).map({ $0[.callbacks] == 0 }) ?? true {
+        guard BootClock.now() < end else {
+          throw Failure(sentence: "client \(client.number) did not start within 3 minutes")
+        }
+        _ = poll(nil, 0, 20)
+      }
+    }
+  }
+
+  private func start(_ client: Client) throws {
+    client.startedAt = BootClock.now()
+    client.endedAt = nil
+    client.careless = nil
+    client.terminateAt = 0
+    if client.kind.isLaunched {
+      do {
+        _ = try Daemon.call(
+          ControlInterface.Launch.self, .init(application: Settings.application(client.number)))
+      } catch ControlInterface.Failure.alreadyRunning {
+        // The operator has launched it meanwhile.
+      }
+    } else {
+      var request = SpawnRequest(
+        path: "/usr/bin/chaos",
+        arguments: ["chaos", "client", "\(client.number)", "\(options.seed)"],
+        environment: ["PATH=/usr/bin:/bin"])
+      let user = Settings.user(of: client.number)
+      request.identity = .init(uid: user, gid: user, groups: [])
+      request.newSession = true
+      client.process = try HeldChild.spawn(request).releaseAndWaitForExec()
+    }
+  }
+
+  /// Sees who has ended, and starts them again once the daemon has said why.
+  private func tend(_ listed: [Int: ControlInterface.Application]) throws {
+    for client in clients {
+      let hasEnded: Bool
+      if client.kind.isLaunched {
+        hasEnded = listed[client.number]?.state == .notRunning
+      } else {
+        hasEnded = try client.process?.hasEnded() ?? true
+      }
+      guard hasEnded else { continue }
+      let now = BootClock.now()
+      let endedAt = client.endedAt ?? now
+      if client.endedAt == nil {
+        client.endedAt = now
+        ends += 1
+      }
+      let isExplained = UInt64(client.lastEndUSec) * 1000 >= client.startedAt
+      if !isExplained, now < endedAt + 2_000_000_000 { continue }
+      if !isExplained {
+        found("a process has ended, and the daemon gives no reason", client.number)
+      }
+      if !client.kind.isLaunched { _ = try client.process?.wait() }
+      try start(client)
+    }
+  }
+
+  // MARK: Killing
+
+  private func killOnce() {
+    _ = poll(nil, 0, Int32(chance.below(60)))
+    let start = kill() ?? BootClock.now()
+    var last = start
+    // Again, while it is being started, or recovers.
+    while kills < options.kills, chance.percent(25), let again = killStarting() {
+      last = again
+      killsAtStart += 1
+    }
+    let served = Daemon.waitUntilServed()
+    absences.add(from: start, until: served)
+    restarts.append(served - last)
+  }
+
+  /// Waits for the next process of the daemon, and kills it within its first moments.
+  private func killStarting() -> UInt64? {
+    for _ in 0..<2000 {
+      if Daemon.process(in: proc) != nil {
+        // To the microsecond: starting takes some tens of milliseconds in all.
+        usleep(UInt32(chance.below(60_000)))
+        return kill()
+      }
+      _ = poll(nil, 0, 1)
+    }
+    return nil
+  }
+
+  /// Kills the daemon's process, where there is one; returns when.
+  private func kill() -> UInt64? {
+    guard let process = Daemon.process(in: proc) else { return nil }
+    let now = BootClock.now()
+    guard (try? process.send(signal: SIGKILL)) == .delivered else { return nil }
+    _ = try? process.waitForEnd(timeout: .seconds(5))
+    kills += 1
+    return now
+  }
+
+  // MARK: Looking
+
+  private func look() throws {
+    try look(touched: try operating?.pause() ?? [])
+    try operating?.goOn()
+  }
+
+  /// - Parameter touched: what the operator, who stands still, has touched since the last look.
+  func look(touched: Set<Int>) throws {
+    readEvents()
+    try verifier.look(touched: touched, absences: absences)
+    try tend(verifier.list())
+    readEvents()
+    checkIdle()
+    lostAtOnceMax = max(lostAtOnceMax, lostSinceKill)
+    if lostSinceKill > 1 { found("\(lostSinceKill) connections were closed at one kill", nil) }
+    lostSinceKill = 0
+  }
+
+  /// The operator rests; returns what was touched since the last look.
+  func endOperating() throws -> Set<Int> {
+    defer { operating = nil }
+    let touched = try operating?.pause() ?? []
+    try operating?.end()
+    return touched
+  }
+
+  private func readEvents() {
+    for line in events.read(from: &eventsRead) {
+      let client = line.client < clients.count ? clients[line.client] : nil
+      switch line.kind {
+      case .violation: found(line.text, line.client, at: line.time)
+      case .terminate: client?.terminateAt = line.time
+      case .lost:
+        lost += 1
+        if line.text.isEmpty { lostSinceKill += 1 }
+      case .expired:
+        expirations += 1
+        guard let due = UInt64(line.text) else { continue }
+        let latest = absences.latestExpiration(due: due)
+        if line.time > latest + Settings.slack {
+          found("a task expired \((line.time - latest) / 1_000_000) ms late", line.client)
+        }
+      case .careless:
+        let words = line.text.split(separator: " ").compactMap { UInt64($0) }
+        client?.careless = (Int32(words[0]), words[1], words[2])
+      }
+    }
+  }
+
+  private func checkIdle() {
+    let open = idle.filter { connection in
+      if case .closed = connection.receive(within: 0) { return false }
+      return true
+    }
+    lost += idle.count - open.count
+    if open.count < idle.count {
+      found("connections were closed on which nothing was said: \(idle.count - open.count)", nil)
+      idle = open + (open.count..<idle.count).compactMap { _ in RawConnection() }
+    }
+  }
+}
+
+/// What keeps a campaign from going on, in a sentence.
+struct Failure: Error, CustomStringConvertible {
+  let sentence: String
+  var description: String { sentence }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import Glibc
+import LinuxSystem
+
+/// Kills the daemon at random moments while real clients work, and tells what was lost.
+@main
+struct ChaosCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "chaos",
+    abstract: "Kill the daemon at random moments while real clients work; tell what was lost.",
+    discussion: """
+      Boots a machine with a real systemd in namespaces (needs root) and ends it afterwards. The \
+      exit code is 0 where nothing was lost, 1 where something was, 2 where it could not be tried.
+      """,
+    subcommands: [RunCommand.self, CampaignCommand.self, ClientCommand.self, OperatorCommand.self],
+    defaultSubcommand: RunCommand.self)
+}
+
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Boot a machine and run a campaign in it.")
+
+  @Option(help: "How often the daemon is killed; 0 tries the campaign itself.")
+  var kills = 1000
+  @Option(help: "How many clients there are.")
+  var clients = 200
+  @Option(help: "What decides every chance; the moments are the machine's own all the same.")
+  var seed: UInt64?
+  @Flag(help: "Make each new daemon forget what the last one knew: this must be found.")
+  var forget = false
+
+  func validate() throws {
+    guard kills >= 0 else { throw ValidationError("--kills is 0 or more") }
+    guard (1...10_000).contains(clients) else { throw ValidationError("--clients is 1 to 10000") }
+  }
+
+  func run() throws {
+    let options = Campaign.Options(
+      kills: kills, clients: clients, seed: seed ?? BootClock.now() % 1_000_000)
+    do {
+      let code = try Site(clients: clients, forgets: forget).run(options)
+      throw ExitCode(code)
+    } catch let error as ExitCode {
+      throw error
+    } catch {
+      print("chaos: \(error)")
+      throw ExitCode(2)
+    }
+  }
+}
+
+struct CampaignCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "campaign", shouldDisplay: false)
+
+  @Argument var kills: Int
+  @Argument var clients: Int
+  @Argument var seed: UInt64
+
+  func run() throws {
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      let isKept = try Campaign(.init(kills: kills, clients: clients, seed: seed)).run()
+      throw ExitCode(isKept ? 0 : 1)
+    } catch let error as ExitCode {
+      throw error
+    } catch {
+      print("chaos: the campaign cannot go on: \(error)")
+      throw ExitCode(2)
+    }
+  }
+}
+
+struct ClientCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "client", shouldDisplay: false)
+
+  @Argument var number: Int
+  @Argument var seed: UInt64
+
+  func run() {
+    signal(SIGPIPE, SIG_IGN)
+    let work = Workload(client: number, seed: seed)
+    if Settings.Kind(number).usesLibrary {
+      LibraryClient(work).run()
+    } else {
+      RawClient(work).run()
+    }
+  }
+}
+
+struct OperatorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "operator", shouldDisplay: false)
+
+  @Argument var clients: Int
+  @Argument var seed: UInt64
+
+  func run() {
+    signal(SIGPIPE, SIG_IGN)
+    var theOperator = Operator(clients: clients, seed: seed)
+    theOperator.run()
+  }
+}

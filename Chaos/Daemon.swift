@@ -1,0 +1,65 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerClient
+import TaskSchedulerWire
+
+/// The daemon as the campaign meets it: a process to kill, and a socket that must answer.
+struct Daemon {
+  private static let group = ControlGroup(path: "/sys/fs/cgroup/system.slice/taskschedd.service")
+
+  /// Its process, whether it serves yet or not; nil while there is none.
+  static func process(in proc: ProcFS) -> PIDFD? {
+    guard let text = Files.text(group.path + "/cgroup.procs") else { return nil }
+    for line in text.split(separator: "\n") {
+      guard let pid = Int32(line), let process = (try? PIDFD.open(pid)) ?? nil,
+        (try? proc.stat(pid))??.command == "taskschedd"
+      else { continue }
+      return process
+    }
+    return nil
+  }
+
+  /// Waits until a call is served; returns when. It is made on a connection of its own, which
+  /// waits at the listening socket, so that the answer comes at the first moment that it can.
+  static func waitUntilServed() -> UInt64 {
+    while true {
+      if let connection = RawConnection(), connection.send("org.varlink.service.GetInfo", [:]) {
+        waiting: for _ in 0..<300 {
+          switch connection.receive(within: 100_000_000) {
+          case .message: return BootClock.now()
+          case .nothing: continue
+          case .closed: break waiting
+          }
+        }
+      }
+      _ = poll(nil, 0, 1)
+    }
+  }
+
+  /// One call of the control interface, tried until the daemon answers.
+  static func call<Method: InterfaceMethod>(
+    _ method: Method.Type, _ input: Method.Input
+  ) throws -> Method.Output {
+    var attempt = 0
+    while true {
+      do {
+        let connection = try Connection.connect(to: SocketPath(Settings.socket))
+        defer { connection.close() }
+        return try connection.call(method, input, timeout: .seconds(30))
+      } catch let error as ConnectionError {
+        attempt += 1
+        if attempt == 100 { throw error }
+        _ = poll(nil, 0, 10)
+      }
+    }
+  }
+}
+
+enum Files {
+  /// The text of a small file; nil where it cannot be read.
+  static func text(_ path: String) -> String? {
+    (try? FileDescriptor.open(reading: path).readToEnd()).map {
+      String(decoding: $0, as: UTF8.self)
+    }
+  }
+}

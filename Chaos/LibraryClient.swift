@@ -1,0 +1,128 @@
+import Dispatch
+import Glibc
+import LinuxSystem
+import TaskSchedulerClient
+
+/// An application as its author would write it, with the client library.
+///
+/// All that it does and hears is on the library's serial queue, but for the waits in between.
+final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendable {
+  private let work: Workload
+  private var application: ScheduledApplication?
+  private var tasks: [Int: BackgroundTaskID] = [:]
+  private let queue = DispatchQueue(label: "chaos")
+
+  init(_ work: Workload) {
+    self.work = work
+  }
+
+  func run() -> Never {
+    register()
+    while true {
+      let pause = queue.sync {
+        work.turn(self)
+        return work.pause
+      }
+      _ = poll(nil, 0, Int32(pause / 1_000_000) + 1)
+    }
+  }
+
+  private func register() {
+    while application == nil {
+      do throws(ApplicationError) {
+        application = try ScheduledApplication.register(
+          Settings.application(work.client), delegate: self, queue: queue,
+          at: SocketPath(Settings.socket))
+      } catch .connection(.closedByDaemon) {
+        // Once open, the library opens it anew by itself.
+        work.events.write(.lost, work.client)
+      } catch {
+        work.violation("registration failed: \(error)")
+        exit(1)
+      }
+    }
+  }
+
+  // MARK: Calls
+
+  func begin(_ name: String) -> (task: Int, remaining: UInt64?)? {
+    guard let application else { return nil }
+    let box = TaskBox()
+    do throws(ApplicationError) {
+      let task = try application.beginBackgroundTask(named: name) { [self] in
+        if let task = box.task { work.expired(task, remaining: nil, self) }
+      }
+      box.task = task.rawValue
+      tasks[task.rawValue] = task
+      let remaining = try application.backgroundTimeRemaining
+      return (task.rawValue, remaining.map { UInt64($0 / .nanoseconds(1)) })
+    } catch {
+      switch error {
+      // Asked for just before it was suspended or is to end.
+      case .refused(.invalidState), .refused(.terminating): break
+      case .refused, .connection, .invalid, .unknown, .closed:
+        work.violation("beginBackgroundTask failed: \(error)")
+      }
+      return box.task.map { ($0, nil) }
+    }
+  }
+
+  /// Which task a handler is for, known once it has begun. Touched on the queue only.
+  private final class TaskBox: @unchecked Sendable {
+    var task: Int?
+  }
+
+  /// The library tells the daemon when it can; that it has done so, it does not tell us.
+  func end(_ task: Int) -> Workload.Ending {
+    guard let application, let id = tasks.removeValue(forKey: task) else { return .unknown }
+    do throws(ApplicationError) {
+      try application.endBackgroundTask(id)
+    } catch {
+      work.violation("endBackgroundTask \(task) failed: \(error)")
+    }
+    return .unknown
+  }
+
+  // MARK: What it hears
+
+  private func received(_ kind: String) {
+    work.received(kind)
+    usleep(UInt32(work.chance.below(20)) * 1000)
+    work.change { $0[.acknowledgements] += 1 }
+  }
+
+  func applicationDidFinishLaunching(_ application: ScheduledApplication, reason: LaunchReason) {
+    received("didFinishLaunching")
+  }
+  func applicationDidBecomeActive(_ application: ScheduledApplication) {
+    received("didBecomeActive")
+  }
+  func applicationWillResignActive(_ application: ScheduledApplication) {
+    received("willResignActive")
+  }
+  func applicationDidEnterBackground(_ application: ScheduledApplication) {
+    received("didEnterBackground")
+  }
+  func applicationWillEnterForeground(_ application: ScheduledApplication) {
+    received("willEnterForeground")
+  }
+  func applicationWillTerminate(_ application: ScheduledApplication) {
+    received("willTerminate")
+  }
+
+  func applicationDidLoseBackgroundTasks(
+    _ application: ScheduledApplication, tasks: [BackgroundTaskID]
+  ) {
+    work.violation("the library was told that tasks are lost: \(tasks)")
+    for task in tasks { self.tasks[task.rawValue] = nil }
+    work.change { record in
+      for task in tasks { record.released(task.rawValue) }
+    }
+  }
+
+  func applicationDidLoseRegistration(
+    _ application: ScheduledApplication, error: ApplicationError
+  ) {
+    work.violation("the library lost its registration: \(error)")
+  }
+}

@@ -1,0 +1,261 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+
+/// An application on two raw connections, which sees what a library would mend: lost connections,
+/// callbacks that come twice, answers that do not come.
+final class RawClient: Workload.Port {
+  private static let interface = "org.taskschedd.Application."
+  /// How long a call may wait for its answer while the client runs.
+  private static let answerTime: UInt64 = 10_000_000_000
+
+  private struct Callback {
+    enum Acknowledgement {
+      case none
+      /// Sent; whether it was taken is not known.
+      case sent
+      case answered
+    }
+    var id: Int
+    var kind: String
+    var acknowledgement = Acknowledgement.none
+  }
+
+  private let work: Workload
+  private var events: RawConnection?
+  private var calls: RawConnection?
+  private var instance: Int?
+  private var last: Callback?
+  /// When the last callback is to be acknowledged.
+  private var acknowledgeAt: UInt64?
+  private var isDraining = false
+
+  init(_ work: Workload) {
+    self.work = work
+  }
+
+  func run() -> Never {
+    while true {
+      guard let events else {
+        register()
+        continue
+      }
+      let pause = min(work.pause, acknowledgeAt.map { remaining(until: $0) } ?? .max)
+      switch events.receive(within: pause) {
+      case .message(let message): take(message)
+      case .nothing: break
+      case .closed:
+        lost()
+        self.events = nil
+        continue
+      }
+      if let due = acknowledgeAt, remaining(until: due) == 0 { acknowledge() }
+      work.turn(self)
+    }
+  }
+
+  private func remaining(until instant: UInt64) -> UInt64 {
+    let now = BootClock.now()
+    return instant > now ? instant - now : 0
+  }
+
+  private func lost() {
+    work.events.write(.lost, work.client, work.hasPaused ? "late" : "")
+    work.change { $0[.connectionsLost] += 1 }
+  }
+
+  // MARK: Registration
+
+  private func register() {
+    guard let connection = RawConnection(),
+      connection.send(
+        Self.interface + "Register", ["application": .string(Settings.application(work.client))],
+        more: true)
+    else {
+      _ = poll(nil, 0, 20)
+      return
+    }
+    var waited: UInt64 = 0
+    while waited < Self.answerTime {
+      switch connection.receive(within: Workload.tickTime) {
+      case .nothing: waited += Workload.tickTime
+      case .closed: return lost()
+      case .message(let message):
+        guard let registered = message["parameters"]?["registered"] else {
+          // What ends us may have been under way already.
+          if message.errorName != "Terminating" {
+            work.violation("Register was answered by \(message)")
+          }
+          _ = poll(nil, 0, 100)
+          return
+        }
+        events = connection
+        return compare(registered)
+      }
+    }
+    work.violation("Register was not answered")
+  }
+
+  /// After a lost connection the daemon must still know what it has granted.
+  private func compare(_ registered: JSONValue) {
+    let instance = registered["instance"]?.integer
+    defer { self.instance = instance }
+    guard let known = self.instance else { return }
+    if known != instance {
+      last = nil
+      acknowledgeAt = nil
+      return work.forgotten(
+        "instance \(known) is forgotten: registered anew as \(instance ?? 0)")
+    }
+    let listed = Self.tasks(registered)
+    for task in work.record.outstanding where !listed.contains(task) {
+      work.violation("task \(task) is not in the new registration")
+    }
+  }
+
+  private static func tasks(_ value: JSONValue) -> [Int] {
+    guard case .array(let tasks)? = value["tasks"] else { return [] }
+    return tasks.compactMap { $0["id"]?.integer }
+  }
+
+  // MARK: What it hears
+
+  private func take(_ message: JSONValue) {
+    if let callback = message["parameters"]?["callback"] {
+      guard let id = callback["id"]?.integer, let kind = callback["kind"]?.string else {
+        return work.violation("an unreadable callback: \(message)")
+      }
+      take(callback: id, kind)
+    } else if let expiration = message["parameters"]?["expiration"] {
+      let remaining = expiration["backgroundTimeRemainingUSec"]?.integer
+      work.expired(
+        expiration["task"]?.integer ?? 0, remaining: remaining.map { UInt64($0) * 1000 }, self)
+    } else if message["parameters"]?["registered"] == nil {
+      work.violation("the event stream said \(message)")
+      events = nil
+    }
+  }
+
+  private func take(callback id: Int, _ kind: String) {
+    if let last, last.id == id {
+      if last.kind != kind { work.violation("callback \(id) was \(last.kind), now \(kind)") }
+      if last.acknowledgement == .answered {
+        if isDraining { return }
+        work.violation("callback \(id) \(kind) came again after its acknowledgement was answered")
+      }
+    } else {
+      if let last, last.acknowledgement == .none {
+        work.violation("callback \(id) \(kind) came before \(last.id) was acknowledged")
+      }
+      if let last, last.id > id { work.violation("callback \(id) came after \(last.id)") }
+      work.received(kind)
+      last = Callback(id: id, kind: kind)
+    }
+    acknowledgeAt = BootClock.now() + UInt64(work.chance.below(60)) * 1_000_000
+  }
+
+  private func acknowledge() {
+    acknowledgeAt = nil
+    guard let callback = last else { return }
+    let isRepeated = callback.acknowledgement != .none
+    last?.acknowledgement = .sent
+    guard let answer = call("Acknowledge", ["callback": .integer(Int64(callback.id))]) else {
+      // It is sent again when the daemon delivers the callback again.
+      return
+    }
+    switch answer.errorName {
+    case nil:
+      last?.acknowledgement = .answered
+      work.change { $0[.acknowledgements] += 1 }
+      drain()
+    case "UnknownCallback"? where isRepeated: last?.acknowledgement = .answered
+    case "NotRegistered"?: notRegistered()
+    case let error?: work.violation("Acknowledge \(callback.id) was answered by \(error)")
+    }
+  }
+
+  /// Takes the events that are there. A callback that was delivered again while its acknowledgement
+  /// waited for a new daemon was sent before the answer, and so is there by now.
+  private func drain() {
+    isDraining = true
+    while case .message(let message)? = events?.receive(within: 0) { take(message) }
+    isDraining = false
+  }
+
+  private func notRegistered() {
+    work.violation("the daemon does not know us any more")
+    // Registering again tells whether it is so.
+    events = nil
+  }
+
+  // MARK: Calls
+
+  /// Nil where the connection was lost.
+  private func call(_ method: String, _ parameters: JSONValue) -> JSONValue? {
+    guard let connection = calls ?? RawConnection() else {
+      _ = poll(nil, 0, 20)
+      return nil
+    }
+    calls = connection
+    var waited: UInt64 = 0
+    if connection.send(Self.interface + method, parameters) {
+      while waited < Self.answerTime {
+        switch connection.receive(within: Workload.tickTime) {
+        case .message(let message): return message
+        case .nothing: waited += Workload.tickTime
+        case .closed: waited = .max
+        }
+      }
+    } else {
+      waited = .max
+    }
+    calls = nil
+    if waited == .max { lost() } else { work.violation("\(method) was not answered") }
+    return nil
+  }
+
+  func begin(_ name: String) -> (task: Int, remaining: UInt64?)? {
+    guard let answer = call("BeginBackgroundTask", ["name": .string(name)]) else {
+      return findTask(name)
+    }
+    if let task = answer["parameters"]?["task"]?.integer {
+      let remaining = answer["parameters"]?["backgroundTimeRemainingUSec"]?.integer
+      return (task, remaining.map { UInt64($0) * 1000 })
+    }
+    switch answer.errorName {
+    // Asked for just before it was suspended or is to end.
+    case "InvalidState"?, "Terminating"?: break
+    case "NotRegistered"?: notRegistered()
+    case let error: work.violation("BeginBackgroundTask was answered by \(error ?? "\(answer)")")
+    }
+    return nil
+  }
+
+  /// Whether a begin whose answer was lost was carried out.
+  private func findTask(_ name: String) -> (task: Int, remaining: UInt64?)? {
+    guard case .array(let tasks)? = call("GetStatus", [:])?["parameters"]?["tasks"] else {
+      return nil
+    }
+    return tasks.first { $0["name"]?.string == name }?["id"]?.integer.map { ($0, nil) }
+  }
+
+  func end(_ task: Int) -> Workload.Ending {
+    for attempt in 0..<2 {
+      guard let answer = call("EndBackgroundTask", ["task": .integer(Int64(task))])
+      else { continue }
+      switch answer.errorName {
+      case nil: return .ended
+      // The first call was carried out, and its answer lost.
+      case "UnknownTask"? where attempt > 0: return .ended
+      case "Terminating"?, "InvalidState"?: return .unknown
+      case "NotRegistered"?:
+        notRegistered()
+        return .unknown
+      case let error?:
+        work.violation("EndBackgroundTask \(task) was answered by \(error)")
+        return .ended
+      }
+    }
+    return .unknown
+  }
+}

@@ -1,0 +1,90 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+
+/// A machine with the project, the campaign's programs and its users installed.
+struct Site {
+  private static let repository =
+    "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+
+  let machine: Machine
+
+  /// Nothing comes to the next daemon from the last one: no journal, no descriptors.
+  private static let forgetting = """
+    [Service]
+    FileDescriptorStoreMax=0
+    ExecStartPre=/usr/bin/find /run/taskschedd -mindepth 1 -not -type s -delete
+
+    """
+
+  init(clients: Int, forgets: Bool) throws {
+    if let missing = Machine.missing { throw Failure(sentence: missing) }
+    let tree = TemporaryDirectory(mode: 0o755)
+    defer { withExtendedLifetime(tree) {} }
+    try Self.install(in: tree.path)
+    let users = Settings.users.map { "u chaos\($0) \($0) \"A user\" / /bin/sh" }
+    mkdir(tree.file("usr/lib/systemd/system/taskschedd.service.d"), 0o755)
+    tree.write("usr/lib/sysusers.d/chaos.conf", users.joined(separator: "\n") + "\n")
+    tree.write("usr/lib/tmpfiles.d/chaos.conf", "d \(Settings.folder) 0777 root root -\n")
+    tree.write("etc/taskschedd/taskschedd.toml", Settings.text)
+    if forgets {
+      tree.write("usr/lib/systemd/system/taskschedd.service.d/forget.conf", Self.forgetting)
+    }
+    for client in 0..<clients where Settings.Kind(client).isLaunched {
+      let id = Settings.application(client)
+      let user = Settings.user(of: client)
+      tree.write(
+        "etc/taskschedd/applications/\(id).toml",
+        """
+        id = "\(id)"
+        command = ["/usr/bin/chaos", "client", "\(client)", "1"]
+        user = "chaos\(user)"
+        seat = "seat\(user)"
+
+        """)
+    }
+    machine = try Machine(tree: tree.path)
+    try machine.must("systemd-sysusers")
+    try machine.must("systemd-tmpfiles", "--create", "taskschedd.conf", "chaos.conf")
+    try machine.must("systemctl", "daemon-reload")
+    try machine.must("systemctl", "start", "taskschedd.service")
+  }
+
+  /// `make install` of what was built beside this program, and this program.
+  private static func install(in tree: String) throws {
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &path, path.count - 1)
+    let program = String(
+      decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let folder = "/" + program.split(separator: "/").dropLast().joined(separator: "/")
+    let script = """
+      make --no-print-directory -C "$REPOSITORY" install BUILT="$BUILT" DESTDIR="$TREE" \
+        PREFIX=/usr </dev/null 2>&1 && install -m 0755 "$BUILT/chaos" "$TREE/usr/bin/chaos"
+      """
+    let make = try TestProcess.shell(script) { request in
+      request.environment += [
+        SystemString("REPOSITORY=\(repository)"), SystemString("BUILT=\(folder)"),
+        SystemString("TREE=\(tree)"),
+      ]
+    }
+    var text = ""
+    while let line = try make.readLine(within: .seconds(60)) { text += line + "\n" }
+    guard try make.waitForExit() == .exited(code: 0) else { throw Failure(sentence: text) }
+  }
+
+  /// Runs the campaign to its end, as a service of the machine; prints what it says.
+  ///
+  /// - Returns: its exit code.
+  func run(_ options: Campaign.Options) throws -> Int32 {
+    let campaign = try machine.start([
+      "systemd-run", "--wait", "--pipe", "--quiet", "--unit=chaos", "-p", "TasksMax=infinity",
+      "-p", "LimitNOFILE=65536", "/usr/bin/chaos", "campaign", "\(options.kills)",
+      "\(options.clients)", "\(options.seed)",
+    ])
+    while let line = try campaign.readLine(within: .seconds(600)) {
+      print(line)
+      fflush(nil)
+    }
+    return try campaign.waitForExit()?.shellCode ?? 1
+  }
+}

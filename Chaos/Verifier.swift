@@ -1,0 +1,164 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+
+/// One client as the campaign keeps it.
+final class Client {
+  let number: Int
+  let kind: Settings.Kind
+  /// Our child, where it registers by itself.
+  var process: PIDFD?
+  var startedAt: UInt64 = 0
+  /// When it was first seen to have ended; nil while it runs.
+  var endedAt: UInt64?
+  var lastEndUSec = 0
+  /// The last time that the operator was about to terminate it.
+  var terminateAt: UInt64 = 0
+  /// What it said when it decided to be killed at the limit.
+  var careless: (pid: Int32, notBefore: UInt64, notAfter: UInt64)?
+  /// Seen suspended at the last look, and not touched since: its ticks must not move.
+  var suspended: (pid: Int32, ticks: Int64)?
+
+  init(_ number: Int) {
+    self.number = number
+    kind = Settings.Kind(number)
+  }
+}
+
+/// Compares what the daemon says with what the clients know and what the kernel shows.
+struct Verifier {
+  typealias Application = ControlInterface.Application
+
+  let ledger: Ledger
+  let proc: ProcFS
+  let clients: [Client]
+  /// What must not be.
+  var report: (_ text: String, _ client: Int?) -> Void
+
+  /// One look, while the operator stands still.
+  mutating func look(touched: Set<Int>, absences: Absences) throws {
+    let before = clients.map { ledger.read(slot: $0.number + 1) }
+    let listed = try list()
+    let after = clients.map { ledger.read(slot: $0.number + 1) }
+    for client in clients {
+      let application = listed[client.number]
+      if let end = application?.lastEnd { judge(end, of: client, absences) }
+      guard let first = before[client.number], let second = after[client.number],
+        first.pid == second.pid, client.endedAt == nil, isAlive(first.pid)
+      else {
+        client.suspended = nil
+        continue
+      }
+      // It has not been registered yet, or is being ended.
+      if first[.callbacks] == 0 || application?.instance?.ending != nil { continue }
+      guard let instance = application?.instance, instance.pid == Int(first.pid) else {
+        report("a process is not managed any more", client.number)
+        client.suspended = nil
+        continue
+      }
+      compareTasks(client, instance, first, second)
+      compareSuspension(client, application?.state, instance, second, touched)
+    }
+  }
+
+  func list() throws -> [Int: Application] {
+    let output = try Daemon.call(ControlInterface.ListApplications.self, .init())
+    return Dictionary(
+      output.applications.compactMap { application in
+        Settings.client(application.application).map { ($0, application) }
+      }, uniquingKeysWith: { $1 })
+  }
+
+  func isAlive(_ pid: Int32) -> Bool {
+    guard let stat = (try? proc.stat(pid)) ?? nil else { return false }
+    return !stat.hasEnded
+  }
+
+  // MARK: Ends
+
+  /// Every end has a reason that the operator or the application has given cause for.
+  private func judge(_ end: ControlInterface.End, of client: Client, _ absences: Absences) {
+    guard end.atUSec > client.lastEndUSec else { return }
+    client.lastEndUSec = end.atUSec
+    let at = UInt64(end.atUSec) * 1000
+    switch end.reason {
+    case .terminatedByOperator where client.terminateAt > 0: break
+    case .backgroundTimeExpired:
+      guard let careless = client.careless else {
+        return report(
+          "ended by backgroundTimeExpired, though it had ended its tasks", client.number)
+      }
+      if at + 2_000_000 < careless.notBefore {
+        let early = (careless.notBefore - at) / 1_000_000
+        report("killed at its limit, \(early) ms early", client.number)
+      }
+      let latest = absences.latestLimit(due: careless.notAfter)
+      if careless.notAfter > 0, at > latest + Settings.slack {
+        report("killed \((at - latest) / 1_000_000) ms after its limit", client.number)
+      }
+      client.careless = nil
+    case let reason: report("ended by \(reason.rawValue), without cause", client.number)
+    }
+  }
+
+  // MARK: Tasks
+
+  private func compareTasks(
+    _ client: Client, _ instance: ControlInterface.Instance, _ first: Record, _ second: Record
+  ) {
+    let listed = Set(instance.tasks.map(\.id))
+    for task in Set(first.outstanding).intersection(second.outstanding).sorted()
+    where !listed.contains(task) {
+      report("task \(task) was acknowledged and is not listed", client.number)
+    }
+    for task in first.endedLast where listed.contains(task) {
+      report("task \(task) has ended and is listed", client.number)
+    }
+  }
+
+  // MARK: Suspension
+
+  private func compareSuspension(
+    _ client: Client, _ state: ControlInterface.State?, _ instance: ControlInterface.Instance,
+    _ record: Record, _ touched: Set<Int>
+  ) {
+    let isSuspended = state == .suspended && !instance.suspending
+    if let known = client.suspended, known.pid == record.pid, !touched.contains(client.number) {
+      if state != .suspended {
+        report("was suspended, and is \(state?.rawValue ?? "gone") without cause", client.number)
+      } else if record[.ticks] != known.ticks {
+        report("ran while it was suspended: \(record[.ticks] - known.ticks) ticks", client.number)
+      }
+    }
+    client.suspended = isSuspended ? (record.pid, record[.ticks]) : nil
+    if isSuspended, !isStopped(record.pid) {
+      report("is said to be suspended, and is not stopped", client.number)
+    }
+    if !isSuspended, !instance.suspending, isStopped(record.pid), staysStopped(client, record.pid) {
+      report("is said to be \(state?.rawValue ?? "gone"), and is stopped", client.number)
+    }
+  }
+
+  /// Whether it stays stopped for a second, without being said to be suspended.
+  private func staysStopped(_ client: Client, _ pid: Int32) -> Bool {
+    for _ in 0..<20 {
+      guard isAlive(pid), isStopped(pid), let application = try? list()[client.number],
+        application.instance?.pid == Int(pid), application.state != .suspended,
+        application.instance?.suspending == false
+      else { return false }
+      _ = poll(nil, 0, 50)
+    }
+    return true
+  }
+
+  /// Whether no thread can run: all stopped, or the cgroup frozen.
+  func isStopped(_ pid: Int32) -> Bool {
+    if let group = (try? ControlGroup.of(pid, in: proc)) ?? nil,
+      Files.text(group.path + "/cgroup.events")?.contains("frozen 1") == true
+    {
+      return true
+    }
+    guard let threads = (try? proc.threadStates(pid)) ?? nil else { return true }
+    return threads.allSatisfy { $0.state == .stopped || $0.state == .tracingStop }
+  }
+}

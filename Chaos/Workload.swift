@@ -1,0 +1,192 @@
+import Glibc
+import LinuxSystem
+
+/// What a client does, whichever way it speaks to the daemon, and what it must hear.
+///
+/// It begins and ends tasks, ends those that expire (or, seldom, does not, and is to be killed),
+/// and keeps its record true at every moment.
+final class Workload {
+  /// How the client speaks.
+  protocol Port: AnyObject {
+    /// - Returns: the id and what is left of the background time (nil: unlimited); nil where it was
+    ///   refused as it may be.
+    func begin(_ name: String) -> (task: Int, remaining: UInt64?)?
+    func end(_ task: Int) -> Ending
+  }
+
+  /// What is known of a task whose end was asked for.
+  enum Ending {
+    case ended
+    case unknown
+  }
+
+  static let tickTime: UInt64 = 50_000_000
+
+  let client: Int
+  let ledger: Ledger
+  let events: Events
+  private(set) var record = Record()
+  var chance: Chance
+  private var tickLast: UInt64 = 0
+  private var actionNext: UInt64 = 0
+  private var namesLast = 0
+  private var lastKind: String?
+
+  init(client: Int, seed: UInt64) {
+    self.client = client
+    ledger = Ledger(path: Settings.ledger)
+    events = Events(path: Settings.events)
+    chance = Chance(seed: seed &+ UInt64(getpid()), for: client)
+    record[.pid] = Int64(getpid())
+    record[.connectionsLost] = ledger.read(slot: client + 1)?[.connectionsLost] ?? 0
+    save()
+  }
+
+  func save() { ledger.write(&record, slot: client + 1) }
+
+  func change(_ body: (inout Record) -> Void) {
+    body(&record)
+    save()
+  }
+
+  func violation(_ text: String) { events.write(.violation, client, text) }
+
+  // MARK: Time
+
+  /// Nanoseconds until the next tick or action.
+  var pause: UInt64 {
+    let now = BootClock.now()
+    let next = min(tickLast + Self.tickTime, actionNext)
+    return next > now ? next - now : 0
+  }
+
+  /// Counts the time; acts when it is time to.
+  func turn(_ port: some Port) {
+    let now = BootClock.now()
+    if now >= tickLast + Self.tickTime {
+      tickLast = now
+      change { $0[.ticks] += 1 }
+    }
+    if now >= actionNext {
+      actionNext = now + UInt64(20 + chance.below(150)) * 1_000_000
+      act(port)
+    }
+  }
+
+  /// Whether it may have been suspended just now.
+  var hasPaused: Bool { BootClock.now() > tickLast + 6 * Self.tickTime }
+
+  private func act(_ port: some Port) {
+    if record[.isCareless] != 0 { return }
+    let tasks = record.outstanding
+    if ledger.phase == .settle {
+      for task in tasks { end(task, port) }
+    } else if record.hasRoom, tasks.count < 5, tasks.isEmpty || chance.percent(45) {
+      begin(port)
+    } else if let task = tasks.isEmpty ? nil : tasks[chance.below(tasks.count)] {
+      end(task, port)
+    }
+  }
+
+  private func begin(_ port: some Port) {
+    namesLast += 1
+    let sent = BootClock.now()
+    change { $0[.callSince] = Int64(sent) }
+    let answer = port.begin("chaos-\(client)-\(getpid())-\(namesLast)")
+    let received = BootClock.now()
+    change { record in
+      record[.callSince] = 0
+      guard let answer else { return }
+      record.began(answer.task)
+      if let remaining = answer.remaining {
+        record[.limitNotBefore] = max(record[.limitNotBefore], Int64(sent + remaining))
+        record[.limitNotAfter] = Int64(received + remaining)
+      }
+    }
+  }
+
+  private func end(_ task: Int, _ port: some Port) {
+    change { record in
+      record.ending(task)
+      record[.callSince] = Int64(BootClock.now())
+    }
+    let ending = port.end(task)
+    change { record in
+      record[.callSince] = 0
+      switch ending {
+      case .ended: record.ended(task)
+      case .unknown: record.released(task)
+      }
+    }
+  }
+
+  // MARK: What it hears
+
+  /// A task expires. The limit is not to be near before its time.
+  func expired(_ task: Int, remaining: UInt64?, _ port: some Port) {
+    let now = BootClock.now()
+    let due = Int64(bitPattern: UInt64(record[.limitNotBefore])) - Int64(Settings.expirationLead)
+    if record[.limitNotBefore] != 0, Int64(now) < due - 2_000_000 {
+      violation("task \(task) expired \((due - Int64(now)) / 1_000_000) ms early")
+    }
+    if let remaining, remaining > Settings.expirationLead {
+      violation("task \(task) expired with \(remaining / 1_000_000) ms left")
+    }
+    let latest = record[.limitNotAfter]
+    // Of one that has ended since, it may be read long after: when the client is resumed.
+    if latest != 0, record.outstanding.contains(task) {
+      events.write(.expired, client, "\(latest - Int64(Settings.expirationLead))")
+    }
+    change { record in
+      record[.expirations] += 1
+      if let remaining { record[.limitNotAfter] = Int64(now + remaining) }
+    }
+    if record[.isCareless] == 0, ledger.phase == .work, chance.percent(3) {
+      change { $0[.isCareless] = 1 }
+      let limit = "\(record[.limitNotBefore]) \(record[.limitNotAfter])"
+      events.write(.careless, client, "\(getpid()) \(limit)")
+    }
+    // One that is ending already was sent before it expired.
+    if record[.isCareless] == 0, record.outstanding.contains(task) { end(task, port) }
+  }
+
+  /// What may come before each callback, by the contract's table (§2).
+  private static let before: [String: Set<String?>] = [
+    "didFinishLaunching": [nil],
+    "didBecomeActive": ["didFinishLaunching", "willResignActive", "willEnterForeground"],
+    "willResignActive": ["didBecomeActive"],
+    "didEnterBackground": ["willResignActive"],
+    "willEnterForeground": ["didEnterBackground", "didFinishLaunching"],
+    "willTerminate": [
+      "didFinishLaunching", "didBecomeActive", "willResignActive", "didEnterBackground",
+      "willEnterForeground",
+    ],
+  ]
+
+  /// A callback came, which had not come before.
+  func received(_ kind: String) {
+    if Self.before[kind]?.contains(lastKind) != true {
+      violation("callback \(kind) after \(lastKind ?? "none")")
+    }
+    lastKind = kind
+    change { record in
+      record[.callbacks] += 1
+      // Another stint begins, or none.
+      if kind == "didEnterBackground" || kind == "willEnterForeground" {
+        record[.limitNotBefore] = 0
+        record[.limitNotAfter] = 0
+      }
+    }
+  }
+
+  /// The daemon began anew with us, as if it had never known us.
+  func forgotten(_ text: String) {
+    violation(text)
+    lastKind = nil
+    change { record in
+      record.forgetTasks()
+      record[.limitNotBefore] = 0
+      record[.limitNotAfter] = 0
+    }
+  }
+}
