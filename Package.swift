@@ -40,6 +40,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "TaskSchedulerJournal", dependencies: ["TaskSchedulerCore"], swiftSettings: strict),
+    .target(
+      name: "TaskSchedulerSimulation",
+      dependencies: ["TaskSchedulerCore", "TaskSchedulerJournal", heap], swiftSettings: strict),
     .target(name: "CSystemd", cSettings: strictC, linkerSettings: [.linkedLibrary("systemd")]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: strict),
@@ -59,8 +62,8 @@ let package = Package(
     .executableTarget(
       name: "taskctl",
       dependencies: [
-        "TaskSchedulerClient", "TaskSchedulerJournal", "TaskSchedulerWire", "LinuxSystem",
-        argumentParser,
+        "TaskSchedulerClient", "TaskSchedulerCore", "TaskSchedulerJournal",
+        "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem", argumentParser,
       ],
       swiftSettings: strict),
 
@@ -87,6 +90,9 @@ let package = Package(
     .testTarget(
       name: "TaskSchedulerJournalTests",
       dependencies: ["TaskSchedulerJournal", "TaskSchedulerCore"], swiftSettings: strict),
+    .testTarget(
+      name: "TaskSchedulerSimulationTests",
+      dependencies: ["TaskSchedulerSimulation", "TaskSchedulerCore"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerWireTests",
@@ -105,7 +111,7 @@ let package = Package(
         "taskctl", "TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", "TestSupport",
         argumentParser,
       ],
-      swiftSettings: strict),
+      exclude: ["Timelines"], swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerDaemonTests",
       dependencies: ["TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "TestSupport"],

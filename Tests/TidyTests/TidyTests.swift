@@ -85,13 +85,14 @@ struct HouseRulesTests {
   }
 
   @Test(
-    "the core mentions no clock, chance or environment",
+    "the core and its simulation mention no clock, chance or environment",
     arguments: [
       "let at = ContinuousClock.now()", "Int.random(in: 0..<2)", "Date()", "sleep(1)",
       "getenv(\"HOME\")", "Task { }",
     ])
   func forbiddenWords(_ line: String) {
     #expect(rules("  \(line)\n", in: core).count == 1)
+    #expect(rules("  \(line)\n", in: "Sources/TaskSchedulerSimulation/A.swift").count == 1)
     #expect(rules("  \(line)\n", in: "Sources/TaskSchedulerDaemon/A.swift").isEmpty)
     #expect(rules("  // \(line)\n", in: core).isEmpty, "a comment may")
   }

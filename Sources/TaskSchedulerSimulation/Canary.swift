@@ -1,0 +1,90 @@
+import TaskSchedulerCore
+
+/// A defect that is planted between the policy and the world. Checkers that do not find it do not
+/// work.
+public enum Canary: String, CaseIterable, Hashable, Sendable {
+  case dropKill = "drop-kill"
+  case dropCallback = "drop-callback"
+  case dropResume = "drop-resume"
+  case dropRelease = "drop-release"
+  case dropTracerCheck = "drop-tracer-check"
+  case suspendTwice = "suspend-twice"
+  case suspendForeground = "suspend-foreground"
+  case replyTwice = "reply-twice"
+  case earlyLimit = "early-limit"
+  case lateLimit = "late-limit"
+  case wrongReason = "wrong-reason"
+  case wrongState = "wrong-state"
+  case forgetTask = "forget-task"
+}
+
+/// The canary at work.
+struct PlantedDefect {
+  private let canary: Canary
+  /// It strikes now and then, as defects do.
+  private let period: Int
+  private var opportunities = 0
+
+  init(_ canary: Canary, seed: UInt64) {
+    self.canary = canary
+    var chance = Chance(seed: seed, .faults, 1)
+    period = 1 + chance.below(4)
+  }
+
+  private mutating func strikes() -> Bool {
+    opportunities += 1
+    return opportunities % period == 0
+  }
+
+  /// How much later the daemon's timer fires, in nanoseconds.
+  var timerDelay: UInt64 { canary == .lateLimit ? Nanoseconds.second / 2 : 0 }
+
+  /// What the policy is told in place of this.
+  func policy(_ policy: Policy) -> Policy {
+    guard canary == .earlyLimit else { return policy }
+    var shorter = policy
+    shorter.callbackTimeout = policy.callbackTimeout / 2
+    shorter.terminateTimeout = policy.terminateTimeout / 2
+    return shorter
+  }
+
+  func event(_ event: Event) -> Event {
+    if case .policyChanged(let changed) = event { return .policyChanged(policy(changed)) }
+    return event
+  }
+
+  mutating func mutate(_ effects: inout [Effect]) {
+    var mutated: [Effect] = []
+    for effect in effects { mutated += change(effect) }
+    effects = mutated
+  }
+
+  private mutating func change(_ effect: Effect) -> [Effect] {
+    switch (canary, effect) {
+    case (.dropKill, .kill), (.dropCallback, .deliver), (.dropResume, .resume),
+      (.dropRelease, .release), (.dropTracerCheck, .checkTracer):
+      return strikes() ? [] : [effect]
+    case (.suspendTwice, .suspend), (.replyTwice, .reply):
+      return strikes() ? [effect, effect] : [effect]
+    case (.suspendForeground, .deliver(let id, let callback, _)):
+      return callback.kind == .didBecomeActive && strikes() ? [effect, .suspend(id)] : [effect]
+    case (.wrongReason, .record(let record)):
+      guard case .ended = record.change, strikes() else { return [effect] }
+      return [.record(with(record, .ended(.excessiveUse)))]
+    case (.wrongState, .record(let record)):
+      guard case .transition(let from, .background, _) = record.change, strikes() else {
+        return [effect]
+      }
+      return [.record(with(record, .transition(from: from, to: .suspended, cause: .sendAway)))]
+    case (.forgetTask, .reply(let request, .registered(var registration))):
+      registration.tasks = registration.tasks.dropLast()
+      return [.reply(request, .registered(registration))]
+    case _:
+      return [effect]
+    }
+  }
+
+  private func with(_ record: Record, _ change: Record.Change) -> Record {
+    Record(application: record.application, leader: record.leader, change: change)
+  }
+}

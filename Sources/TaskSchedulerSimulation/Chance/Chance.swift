@@ -1,0 +1,54 @@
+/// Chance, as the seed decides it: SplitMix64 (Steele, Lea, Flood 2014).
+///
+/// Every use draws from a stream of its own, so that leaving one action out, as shrinking does,
+/// does not shift what the others draw.
+public struct Chance: Sendable {
+  /// What is drawn for.
+  enum Stream: UInt64 {
+    case faults = 1, policy, habits, actions, reactions, effects, deaths
+  }
+
+  private var state: UInt64
+
+  init(seed: UInt64, _ stream: Stream, _ index: UInt64 = 0) {
+    state = Self.mix(seed &+ Self.mix(stream.rawValue &* Self.step ^ Self.mix(index)))
+  }
+
+  private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+  private static func mix(_ value: UInt64) -> UInt64 {
+    var mixed = value
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= Self.step
+    return Self.mix(state)
+  }
+
+  /// 0 ..< bound.
+  mutating func below(_ bound: UInt64) -> UInt64 {
+    precondition(bound > 0, "there is nothing to choose from")
+    return next().multipliedFullWidth(by: bound).high
+  }
+
+  /// 0 ..< bound.
+  mutating func below(_ bound: Int) -> Int { Int(below(UInt64(bound))) }
+
+  /// Whether something that happens so many times in a thousand happens.
+  mutating func happens(_ permille: Int) -> Bool { permille > 0 && below(1000) < permille }
+
+  mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+
+  /// A choice by weights, as an index into them.
+  mutating func weighted(_ weights: [Int]) -> Int {
+    var rest = below(max(1, weights.reduce(0, +)))
+    for (index, weight) in weights.enumerated() {
+      if rest < weight { return index }
+      rest -= weight
+    }
+    return 0
+  }
+}

@@ -1,0 +1,72 @@
+/// What can go wrong in the made-up world.
+public enum Fault: String, CaseIterable, Hashable, Sendable {
+  /// An application never acknowledges a callback.
+  case acknowledgesNever
+  /// It acknowledges when the limit is near or has passed.
+  case acknowledgesLate
+  case acknowledgesTwice
+  /// It acknowledges what it was never told.
+  case acknowledgesWrong
+  /// It ends a task that it does not have.
+  case endsWrongTask
+  /// It goes on after its expiration handlers were called.
+  case ignoresExpiration
+  /// It goes on after SIGTERM.
+  case ignoresTermination
+  /// Its leader exits or crashes.
+  case exits
+  /// It makes processes as fast as they are stopped: its suspension fails.
+  case forks
+  /// Its connection breaks.
+  case losesStream
+  case messagesAreSlow
+  case debuggerAttaches
+  case spawnFails
+  case manageFails
+  case suspendFails
+  case terminateFails
+  case killFails
+  /// The machine sleeps.
+  case machineSleeps
+  /// The daemon dies between an event and an effect.
+  case daemonDies
+  /// Settings and manifests change under way.
+  case configurationChanges
+
+  /// The highest rate, in a thousand.
+  var rateMax: Int {
+    switch self {
+    case .acknowledgesNever, .acknowledgesTwice, .acknowledgesWrong, .endsWrongTask: 150
+    case .acknowledgesLate, .ignoresExpiration, .ignoresTermination, .forks: 300
+    case .exits, .losesStream, .debuggerAttaches, .machineSleeps, .configurationChanges: 40
+    case .daemonDies: 60
+    case .messagesAreSlow: 500
+    case .spawnFails, .manageFails, .suspendFails, .terminateFails, .killFails: 250
+    }
+  }
+}
+
+/// How often each fault happens, drawn for each seed: about half of them never, so that the others
+/// are not hidden behind them (swarm testing: Groce et al., 2012).
+public struct Faults: Sendable {
+  private var permille: [Fault: Int] = [:]
+
+  init(seed: UInt64, without: Set<Fault>) {
+    var chance = Chance(seed: seed, .faults)
+    for fault in Fault.allCases {
+      let rate = chance.happens(500) ? 1 + chance.below(fault.rateMax) : 0
+      if !without.contains(fault) { permille[fault] = rate }
+    }
+  }
+
+  /// None at all.
+  init() {}
+
+  subscript(fault: Fault) -> Int { permille[fault] ?? 0 }
+
+  /// Those that happen, for people: `exits 12‰, forks 3‰`.
+  public var text: String {
+    Fault.allCases.compactMap { self[$0] > 0 ? "\($0.rawValue) \(self[$0])‰" : nil }
+      .joined(separator: ", ")
+  }
+}

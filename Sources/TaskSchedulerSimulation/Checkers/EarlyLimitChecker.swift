@@ -1,0 +1,53 @@
+import TaskSchedulerCore
+
+/// No limit fires early (§15.5), and none while a debugger is there (§3).
+struct EarlyLimitChecker: Checker {
+  static let name = "early limits"
+
+  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+    switch effect {
+    case .kill(let id): try checkKill(id, ledger)
+    case .expire(let id, _, _): try checkExpiration(id, ledger)
+    case .reply, .deliver, .spawn, .manage, .suspend, .resume, .terminate, .release, .checkTracer,
+      .record:
+      break
+    }
+  }
+
+  private func checkKill(_ id: InstanceID, _ ledger: Ledger) throws(Finding) {
+    guard let sighting = ledger[id] else {
+      return try require(false, "instance \(id.number) is killed, which is not there")
+    }
+    let name = sighting.key.id.name
+    let now = ledger.now
+    if case .recovered = ledger.event {
+      return try require(sighting.isKilled, "\(name) is killed by the daemon's return")
+    }
+    if case .terminate = ledger.event, sighting.wasSuspendedAtEnd, !sighting.isKilled { return }
+    guard case .tracerChecked(id, false) = ledger.event else {
+      return try require(false, "\(name) is killed, and it was not looked for a debugger")
+    }
+    if sighting.isKilled {
+      return try require(
+        sighting.killRetryDue.map { $0 <= now } ?? false, "\(name) is killed again too early")
+    }
+    if let due = sighting.terminateDue {
+      return try require(due <= now, "\(name) is killed \(due - now) ns early after SIGTERM")
+    }
+    let callbackDue =
+      sighting.owed.isEmpty ? UInt64.max : sighting.callbackSince + ledger.limits.callbackTimeout
+    if callbackDue <= now { return }
+    let isTaskLeft =
+      sighting.ending == nil && sighting.state == .background && !sighting.tasks.isEmpty
+    try require(
+      isTaskLeft && !sighting.isBusy(at: now) && sighting.limit(ledger.limits) <= now,
+      "\(name) is killed before any limit of it has passed")
+  }
+
+  private func checkExpiration(_ id: InstanceID, _ ledger: Ledger) throws(Finding) {
+    guard let sighting = ledger[id] else { return }
+    try require(
+      sighting.state == .background && sighting.warnedAt != nil,
+      "\(sighting.key.id.name): a task expires before its time")
+  }
+}

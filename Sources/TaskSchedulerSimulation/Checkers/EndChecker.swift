@@ -1,0 +1,64 @@
+import TaskSchedulerCore
+
+/// Every end has exactly one reason, and the right one (§14).
+struct EndChecker: Checker {
+  static let name = "ends"
+
+  private var endLast: (key: ApplicationKey, reason: EndReason)?
+
+  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+    switch effect {
+    case .record(let record):
+      guard case .ended(let reason) = record.change else { return }
+      guard let sighting = ledger.byKey[record.application] else {
+        return try require(false, "\(record.application.id.name) ends, and does not run")
+      }
+      let expected = expected(sighting, ledger.event)
+      try require(
+        reason == expected,
+        "\(sighting.key.id.name) is said to have ended by \(reason); it was \(expected)")
+      endLast = (record.application, reason)
+    case .reply(_, .ended(let end)):
+      try require(endLast?.reason == end.reason, "a terminate is answered with another reason")
+    case .terminate(let id):
+      guard let sighting = ledger[id] else {
+        return try require(false, "instance \(id.number) is terminated, which is not there")
+      }
+      try require(
+        sighting.ending != nil && !sighting.isKilled,
+        "\(sighting.key.id.name) gets SIGTERM, and nobody asked for its end")
+      try require(
+        !sighting.owed.contains(.willTerminate),
+        "\(sighting.key.id.name) gets SIGTERM before it has acknowledged willTerminate")
+    case .reply, .deliver, .expire, .spawn, .manage, .suspend, .resume, .kill, .release,
+      .checkTracer:
+      break
+    }
+  }
+
+  private func expected(_ sighting: Sighting, _ event: Event) -> EndReason {
+    if case .stop = event { return .schedulerStopped }
+    if let ending = sighting.ending { return ending }
+    guard case .leaderExited(_, let status) = event else { return .schedulerStopped }
+    return switch status {
+    case .exited(let code): .exited(code: code)
+    case .signaled(let signal): .crashed(signal: signal)
+    case .unknown: .exited(code: nil)
+    }
+  }
+
+  mutating func after(_ ledger: Ledger) throws(Finding) {
+    endLast = nil
+    for sighting in ledger.live where sighting.ending != nil && !sighting.isKilled {
+      try require(
+        !sighting.owed.isEmpty || sighting.terminateDue != nil,
+        "\(sighting.key.id.name) is to end, and nothing is done about it")
+    }
+  }
+
+  func settled(_ ledger: Ledger) throws(Finding) {
+    for sighting in ledger.live {
+      try require(sighting.ending == nil, "\(sighting.key.id.name) has not ended at last")
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import TaskSchedulerCore
+
+/// What is held is let go (§15.1): every instance is released once, after that nothing is done to
+/// it, and whoever is let go runs.
+struct ReleaseChecker: Checker {
+  static let name = "release"
+
+  private var managedLast: UInt64 = 0
+
+  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+    switch effect {
+    case .manage(let id, _, let key):
+      try require(id.number > 0, "an instance's id is 0")
+      try require(
+        ledger[id] == nil && ledger.byKey[key] == nil, "\(key.id.name) has two instances")
+    case .release(let id, let killing):
+      guard let sighting = ledger[id] else {
+        return try require(false, "instance \(id.number) is released, which is not there")
+      }
+      if case .stop = ledger.event {
+        try require(!killing, "\(sighting.key.id.name) is killed by the scheduler's stop")
+        try require(
+          !sighting.isStopped && !sighting.isStopping,
+          "\(sighting.key.id.name) is let go, and its processes are stopped")
+      } else {
+        try require(
+          killing == (sighting.ending != nil),
+          "\(sighting.key.id.name): what is left of it is \(killing ? "" : "not ")killed")
+      }
+    case .deliver(let id, _, _), .expire(let id, _, _), .suspend(let id), .resume(let id),
+      .terminate(let id), .kill(let id), .checkTracer(let id):
+      try require(ledger[id] != nil, "something is done to instance \(id.number), which is over")
+    case .reply, .spawn, .record: break
+    }
+  }
+
+  mutating func after(_ ledger: Ledger) throws(Finding) {
+    if case .leaderExited(let id, _) = ledger.event {
+      try require(ledger[id] == nil, "instance \(id.number) is over and not released")
+    }
+    if case .stop = ledger.event { try settled(ledger) }
+  }
+
+  func settled(_ ledger: Ledger) throws(Finding) {
+    let held = ledger.live.first?.key.id.name
+    try require(held == nil, "\(held ?? "") is still held")
+  }
+}

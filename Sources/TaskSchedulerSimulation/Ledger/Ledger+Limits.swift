@@ -1,0 +1,80 @@
+import TaskSchedulerCore
+
+// When limits begin anew (contract §3): a debugger has left, the machine slept past one, the daemon
+// was away.
+extension Ledger {
+  /// The daemon has looked for a debugger.
+  func looked(_ sighting: Sighting, isTraced: Bool) {
+    guard sighting.askedAt != nil else { return }
+    sighting.askedAt = nil
+    if isTraced {
+      sighting.isTraced = true
+      return startAnew(sighting, at: now)
+    }
+    if sighting.isTraced {
+      sighting.isTraced = false
+      sighting.stintSince = now
+      sighting.warnedAt = nil
+      sighting.isLimitOver = false
+      answerAnew(sighting)
+      startAnew(sighting, at: now)
+    }
+    if let due = nextDue(sighting), due + limits.wakeTolerance < now {
+      if sighting.state == .background, sighting.warnedAt != nil { sighting.warnedAt = now }
+      answerAnew(sighting)
+      startAnew(sighting, at: now)
+    }
+    guard sighting.ending == nil else { return }
+    if let due = sighting.launchDue, due <= now { sighting.launchDue = nil }
+    if let due = sighting.retryDue, due <= now { sighting.retryDue = nil }
+    guard sighting.state == .background else { return }
+    if sighting.warnedAt == nil,
+      sighting.stintSince + limits.backgroundTime - limits.expirationLead <= now {
+      sighting.warnedAt = now
+    }
+    sighting.isLimitOver = sighting.limit(limits) <= now
+  }
+
+  /// The earliest of its limits that have not been acted on.
+  private func nextDue(_ sighting: Sighting) -> UInt64? {
+    let callback =
+      sighting.owed.isEmpty ? nil : sighting.callbackSince + limits.callbackTimeout
+    if sighting.isKilled { return sighting.killRetryDue }
+    if sighting.terminateDue != nil { return sighting.terminateDue }
+    if sighting.ending != nil { return callback }
+    return [callback, sighting.launchDue, sighting.retryDue, stintDue(sighting)]
+      .compactMap { $0 }.min()
+  }
+
+  private func stintDue(_ sighting: Sighting) -> UInt64? {
+    guard sighting.state == .background else { return nil }
+    if sighting.warnedAt == nil {
+      return sighting.stintSince + limits.backgroundTime - limits.expirationLead
+    }
+    return sighting.isLimitOver ? nil : sighting.limit(limits)
+  }
+
+  /// What it has to answer it has the whole time for.
+  private func answerAnew(_ sighting: Sighting) {
+    sighting.callbackSince = now
+    if sighting.launchDue != nil { sighting.launchDue = now + limits.launchTime }
+    if sighting.terminateDue != nil, !sighting.isKilled {
+      sighting.terminateDue = now + limits.terminateTimeout
+    }
+  }
+
+  /// What passed while the daemon was away has its time again.
+  func forgive(_ sighting: Sighting, since lastAlive: UInt64) {
+    func passed(_ due: UInt64?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
+    if passed(stintDue(sighting)), sighting.warnedAt != nil { sighting.warnedAt = now }
+    if !sighting.owed.isEmpty, passed(sighting.callbackSince + limits.callbackTimeout) {
+      sighting.callbackSince = now
+    }
+    if passed(sighting.launchDue) { sighting.launchDue = now + limits.launchTime }
+    if !sighting.isKilled, passed(sighting.terminateDue) {
+      sighting.terminateDue = now + limits.terminateTimeout
+    }
+    startAnew(sighting, at: now)
+    if sighting.askedAt != nil { sighting.askedAt = now }
+  }
+}

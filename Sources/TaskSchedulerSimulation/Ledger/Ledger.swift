@@ -1,0 +1,333 @@
+import TaskSchedulerCore
+
+/// What has been seen so far: the checkers' own picture, made from what went in and what came out.
+struct Ledger {
+  private(set) var policy: Policy
+  private(set) var limits: Limits
+  private(set) var manifests: [Manifest] = []
+  /// By the instance's number; those that are over are gone.
+  private(set) var sightings: [Sighting?] = []
+  private(set) var live: [Sighting] = []
+  private(set) var byKey: [ApplicationKey: Sighting] = [:]
+  /// Launches whose program has not been executed, and who waits for them.
+  private(set) var launches: [InstanceID: Launch] = [:]
+  var now: UInt64 = 0
+  /// No timer could fire before: the machine slept, the daemon was away, the limits changed.
+  var floor: UInt64 = 0
+
+  // Of the event that is looked at.
+  private(set) var event = Event.deadlineReached
+  private(set) var isRefused = false
+  /// Whether what an application reported was right.
+  private(set) var isExpected = false
+  private var newcomer: Sighting.Plan?
+
+  struct Launch {
+    let key: ApplicationKey
+    let plan: Sighting.Plan
+    let request: RequestID?
+  }
+
+  init(policy: Policy) {
+    self.policy = policy
+    limits = Limits(policy)
+  }
+
+  subscript(id: InstanceID) -> Sighting? {
+    id.number < UInt64(sightings.count) ? sightings[Int(id.number)] : nil
+  }
+
+  func manifest(for key: ApplicationKey) -> Manifest? {
+    manifests.first { $0.id == key.id && (!$0.namesUser || $0.owner == key.owner) }
+  }
+
+  /// The one that has the seat.
+  func active(at seat: SeatID) -> Sighting? {
+    live.first { $0.state == .active && $0.ending == nil && $0.plan.seat == seat }
+  }
+
+  /// The machine slept, or the daemon was away.
+  mutating func wakes(at now: UInt64) {
+    floor = now
+    for sighting in live { startAnew(sighting, at: now) }
+  }
+
+  /// The latest moments from which its limits may count.
+  func startAnew(_ sighting: Sighting, at now: UInt64) {
+    sighting.base = now
+    sighting.terminateDueLate = max(sighting.terminateDueLate, now + limits.terminateTimeout)
+    sighting.launchDueLate = max(sighting.launchDueLate, now + limits.launchTime)
+  }
+
+  // MARK: What goes in
+
+  mutating func begin(_ event: Event, _ effects: [Effect], at now: UInt64) {
+    self.now = now
+    self.event = event
+    newcomer = nil
+    isExpected = false
+    isRefused = event.requester.map { request in
+      effects.contains {
+        if case .reply(request, .refused) = $0 { true } else { false }
+      }
+    } ?? false
+    switch event {
+    case .register, .adopt, .spawned: if !isRefused { arrive(event) }
+    case .streamClosed(let id): self[id]?.hasStream = false
+    case .acknowledge(_, let id, let callback): acknowledged(id, callback)
+    case .endBackgroundTask(_, let id, let task): ended(id, task)
+    case .activate(_, let key):
+      if !isRefused, let sighting = byKey[key] { vacate(sighting.plan.seat) }
+    case .sendToBackground(_, let key):
+      if !isRefused, let sighting = byKey[key] { sendAway(sighting) }
+    case .terminate(_, let key, let byUser):
+      if !isRefused { byKey[key]?.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now) }
+    case .policyChanged(let policy): change(policy)
+    case .manifestsChanged(let manifests): self.manifests = manifests
+    case .openStream, .beginBackgroundTask, .launch, .deactivate, .deadlineReached, .stop: break
+    case .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed, .signalFailed,
+      .tracerChecked, .activityBegan, .activityEnded, .recovered:
+      report(event)
+    }
+  }
+
+  private mutating func report(_ event: Event) {
+    switch event {
+    case .spawnFailed(let id, _): launches[id] = nil
+    case .suspensionCompleted(let id):
+      guard let sighting = self[id], sighting.isStopping else { return }
+      sighting.isStopping = false
+      sighting.isStopped = true
+    case .suspensionFailed(let id, _):
+      guard let sighting = self[id], sighting.isStopping else { return }
+      sighting.isStopping = false
+      sighting.isStopped = false
+      sighting.retryDue = now + limits.suspendRetryInterval
+      sighting.retryDueLate = sighting.retryDue
+    case .signalFailed(let id, _):
+      if let sighting = self[id], sighting.isKilled {
+        sighting.killRetryDue = now + limits.terminateTimeout
+      }
+    case .tracerChecked(let id, let isTraced):
+      if let sighting = self[id] { looked(sighting, isTraced: isTraced) }
+    case .activityBegan(let id, let activity): set(activity, of: id, 1)
+    case .activityEnded(let id, let activity): set(activity, of: id, -1)
+    case .recovered(let lastAlive):
+      floor = now
+      for sighting in live { forgive(sighting, since: lastAlive.nanoseconds) }
+    case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
+      .endBackgroundTask, .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
+      .spawned, .leaderExited, .deadlineReached, .policyChanged, .manifestsChanged, .stop:
+      break
+    }
+  }
+
+  private mutating func arrive(_ event: Event) {
+    switch event {
+    case .register(_, let key, _, let target, let seat):
+      newcomer = plan(key, target, .user, seat: seat)
+      newcomer?.isAware = true
+    case .adopt(_, let adoption):
+      var plan = plan(adoption.application, adoption.target, .operator, seat: adoption.seat)
+      if !adoption.backgroundModes.isEmpty { plan.modes = adoption.backgroundModes }
+      plan.task = adoption.backgroundTask
+      newcomer = plan
+    case .spawned(let id, _): newcomer = launches[id]?.plan
+    case _: break
+    }
+    if let newcomer, newcomer.target == .foreground { vacate(newcomer.seat) }
+  }
+
+  private func plan(
+    _ key: ApplicationKey, _ target: LaunchTarget, _ reason: LaunchReason, seat: SeatID
+  ) -> Sighting.Plan {
+    let manifest = manifest(for: key)
+    return Sighting.Plan(
+      target: target, reason: reason, seat: manifest?.seat ?? seat,
+      modes: manifest?.backgroundModes ?? [], mayStay: manifest?.multitasking ?? true)
+  }
+
+  /// Who is active at a seat that another takes is sent away.
+  private func vacate(_ seat: SeatID) {
+    if let sighting = active(at: seat) { sendAway(sighting) }
+  }
+
+  private func sendAway(_ sighting: Sighting) {
+    if !sighting.plan.mayStay || !policy.multitaskingSupported { sighting.end(.optedOut, at: now) }
+  }
+
+  private mutating func acknowledged(_ id: InstanceID, _ callback: CallbackID) {
+    guard let sighting = self[id], sighting.inFlight == callback else { return }
+    isExpected = true
+    sighting.inFlight = nil
+    sighting.owed.removeFirst()
+    sighting.callbackSince = now
+  }
+
+  private mutating func ended(_ id: InstanceID, _ task: TaskID) {
+    guard let sighting = self[id], let index = sighting.tasks.firstIndex(where: { $0.id == task })
+    else { return }
+    isExpected = true
+    sighting.tasks.remove(at: index)
+  }
+
+  private func set(_ activity: Activity, of id: InstanceID, _ change: Int) {
+    guard let sighting = self[id] else { return }
+    switch activity {
+    case .audio:
+      if change < 0 || sighting.plan.modes.contains(.audio) { sighting.isPlaying = change > 0 }
+    case .location:
+      if change < 0 || sighting.plan.modes.contains(.location) {
+        sighting.isLocating = change > 0
+      }
+    case .event: sighting.eventCount = max(0, sighting.eventCount + change)
+    }
+  }
+
+  private mutating func change(_ policy: Policy) {
+    self.policy = policy
+    limits = Limits(policy)
+    floor = now
+    for sighting in live where sighting.state == .background {
+      sighting.isLimitOver = sighting.limit(limits) <= now
+    }
+  }
+}
+
+// MARK: What comes out
+
+extension Ledger {
+  /// All effects of the event have been taken in: who may run again needs no other try at stopping.
+  func finish() {
+    for sighting in live where sighting.retryDue != nil {
+      let mayRun =
+        sighting.isBusy(at: now)
+        || !sighting.tasks.isEmpty && sighting.hasTimeLeft(limits, at: now)
+      if sighting.state != .background || sighting.ending != nil || mayRun {
+        sighting.retryDue = nil
+      }
+    }
+  }
+}
+
+extension Ledger {
+  mutating func apply(_ effect: Effect) {
+    switch effect {
+    case .reply(_, .registered(let registration)): registered(registration.instance)
+    case .reply, .expire: break
+    case .deliver(let id, let callback, _):
+      self[id]?.inFlight = callback.id
+      self[id]?.callbackLast = callback.id.number
+    case .spawn(let id, let key, let reason): spawn(id, key, reason)
+    case .manage(let id, _, let key): manage(id, key)
+    case .suspend(let id):
+      self[id]?.isStopping = true
+      self[id]?.retryDue = nil
+    case .resume(let id):
+      self[id]?.isStopping = false
+      self[id]?.isStopped = false
+    case .terminate(let id):
+      self[id]?.terminateDue = now + limits.terminateTimeout
+      self[id]?.terminateDueLate = now + limits.terminateTimeout
+    case .kill(let id): if let sighting = self[id] { kill(sighting) }
+    case .release(let id, _): release(id)
+    case .checkTracer(let id): self[id]?.askedAt = now
+    case .record(let record): note(record)
+    }
+  }
+
+  private func registered(_ id: InstanceID) {
+    guard let sighting = self[id] else { return }
+    let wasAware = sighting.hasRegistered
+    sighting.hasRegistered = true
+    sighting.isAware = true
+    sighting.hasStream = true
+    sighting.launchDue = nil
+    if !wasAware, sighting.ending == nil {
+      sighting.owe(
+        sighting.state == .active
+          ? [.didFinishLaunching, .didBecomeActive] : [.didFinishLaunching], at: now)
+    }
+  }
+
+  private mutating func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
+    guard launches[id] == nil, let manifest = manifest(for: key) else { return }
+    var target = LaunchTarget.foreground
+    if case .launch(_, _, let wanted, _) = event { target = wanted }
+    launches[id] = Launch(
+      key: key,
+      plan: Sighting.Plan(
+        target: target, reason: reason, seat: manifest.seat, modes: manifest.backgroundModes,
+        mayStay: manifest.multitasking),
+      request: event.requester)
+  }
+
+  private mutating func manage(_ id: InstanceID, _ key: ApplicationKey) {
+    guard let plan = newcomer else { return }
+    let sighting = Sighting(id: id, key: key, plan: plan)
+    while sightings.count <= Int(id.number) { sightings.append(nil) }
+    sightings[Int(id.number)] = sighting
+    live.append(sighting)
+    byKey[key] = sighting
+    launches[id] = nil
+    if plan.target == .background, !plan.isAware, plan.task == nil {
+      sighting.launchDue = now + limits.launchTime
+      sighting.launchDueLate = now + limits.launchTime
+    }
+  }
+
+  private func kill(_ sighting: Sighting) {
+    if sighting.ending == nil {
+      let isOverdue =
+        !sighting.owed.isEmpty && sighting.callbackSince + limits.callbackTimeout <= now
+      sighting.ending = isOverdue ? .callbackTimeout : .backgroundTimeExpired
+    } else if sighting.terminateDue == nil, !sighting.wasSuspendedAtEnd, !sighting.isKilled {
+      sighting.ending = .callbackTimeout
+    }
+    sighting.isKilled = true
+    if case .recovered = event {} else { sighting.killRetryDue = nil }
+    sighting.isStopping = false
+  }
+
+  private mutating func release(_ id: InstanceID) {
+    guard let sighting = self[id] else { return }
+    sightings[Int(id.number)] = nil
+    live.removeAll { $0 === sighting }
+    byKey[sighting.key] = nil
+  }
+
+  private func note(_ record: Record) {
+    guard let sighting = byKey[record.application] else { return }
+    switch record.change {
+    case .transition(let from, let to, _): move(sighting, from: from, to: to)
+    case .taskBegan(let task, _, _):
+      sighting.tasks.append((task, false))
+      sighting.taskLast = task.number
+    case .taskExpired(let task, _):
+      if let index = sighting.tasks.firstIndex(where: { $0.id == task }) {
+        sighting.tasks[index].isExpired = true
+      }
+    case .registered, .taskEnded, .ended, .refused, .suspensionFailed, .signalFailed: break
+    }
+  }
+
+  private func move(_ sighting: Sighting, from: ApplicationState, to: ApplicationState) {
+    sighting.state = to
+    if to != .background { sighting.launchDue = nil }
+    if to == .background {
+      sighting.stintSince = now
+      sighting.warnedAt = nil
+      sighting.isLimitOver = false
+    }
+    switch (from, to) {
+    case (.inactive, .active): sighting.owe([.didBecomeActive], at: now)
+    case (.background, .active), (.suspended, .active):
+      sighting.owe([.willEnterForeground, .didBecomeActive], at: now)
+    case (.active, .inactive): sighting.owe([.willResignActive], at: now)
+    case (.active, .background): sighting.owe([.willResignActive, .didEnterBackground], at: now)
+    case (.inactive, .background): sighting.owe([.didEnterBackground], at: now)
+    case (.background, .suspended): sighting.isStopped = true
+    case _: break
+    }
+  }
+}

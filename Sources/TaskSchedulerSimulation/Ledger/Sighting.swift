@@ -1,0 +1,128 @@
+import TaskSchedulerCore
+
+/// What has been seen of one instance, from the events that went in and the effects that came out.
+/// Nothing here was asked of the policy.
+final class Sighting {
+  let id: InstanceID
+  let key: ApplicationKey
+  let plan: Plan
+
+  /// How it was to start.
+  struct Plan {
+    var target: LaunchTarget
+    var reason: LaunchReason
+    var seat: SeatID
+    var modes: [BackgroundMode]
+    var mayStay: Bool
+    var isAware = false
+    /// The task that it begins with.
+    var task: String?
+  }
+
+  var state = ApplicationState.notRunning
+  var isAware: Bool
+  var hasStream: Bool
+  /// Whether it has ever been answered that it is registered.
+  var hasRegistered = false
+
+  // Callbacks: those that it is owed, the first of which it has been told of, or should be.
+  var owed: [CallbackKind] = []
+  var inFlight: CallbackID?
+  var callbackLast: UInt64 = 0
+  var callbackSince: UInt64 = 0
+
+  // Background tasks that it was granted, in order.
+  var tasks: [(id: TaskID, isExpired: Bool)] = []
+  var taskLast: UInt64 = 0
+
+  // What entitles it to run.
+  var isPlaying = false
+  var isLocating = false
+  var eventCount = 0
+  var launchDue: UInt64?
+  var launchDueLate: UInt64 = 0
+
+  // Its stretch in the background.
+  var stintSince: UInt64 = 0
+  var warnedAt: UInt64?
+  var isLimitOver = false
+
+  // Its suspension.
+  var isStopping = false
+  var isStopped = false
+  var retryDue: UInt64?
+  var retryDueLate: UInt64?
+
+  // Its end.
+  var ending: EndReason?
+  var wasSuspendedAtEnd = false
+  var terminateDue: UInt64?
+  var terminateDueLate: UInt64 = 0
+  var isKilled = false
+  var killRetryDue: UInt64?
+
+  // Debuggers.
+  var askedAt: UInt64?
+  var isTraced = false
+
+  /// From when on its limits may have begun anew.
+  var base: UInt64 = 0
+
+  init(id: InstanceID, key: ApplicationKey, plan: Plan) {
+    self.id = id
+    self.key = key
+    self.plan = plan
+    isAware = plan.isAware
+    hasStream = plan.isAware
+  }
+
+  /// It is to hear these, in this order, after what it was owed before.
+  func owe(_ kinds: [CallbackKind], at now: UInt64) {
+    guard isAware else { return }
+    if owed.isEmpty { callbackSince = now }
+    owed += kinds
+  }
+
+  func limit(_ limits: Limits) -> UInt64 {
+    max(stintSince + limits.backgroundTime, (warnedAt ?? 0) + limits.expirationLead)
+  }
+
+  /// Whether something besides tasks entitles it for certain.
+  func isBusy(at now: UInt64) -> Bool {
+    !owed.isEmpty || isPlaying || isLocating || eventCount > 0
+      || launchDue.map { now < $0 } ?? false
+  }
+
+  func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
+
+  /// From now on it is to end for this reason, and hears of it, unless it is suspended.
+  func end(_ reason: EndReason, at now: UInt64) {
+    guard ending == nil else { return }
+    ending = reason
+    wasSuspendedAtEnd = state == .suspended
+    if !wasSuspendedAtEnd {
+      owe(state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], at: now)
+    }
+  }
+}
+
+/// The policy's lengths of time, in nanoseconds.
+struct Limits {
+  let callbackTimeout: UInt64
+  let terminateTimeout: UInt64
+  let backgroundTime: UInt64
+  let expirationLead: UInt64
+  let launchTime: UInt64
+  let suspendRetryInterval: UInt64
+  let wakeTolerance: UInt64
+
+  init(_ policy: Policy) {
+    callbackTimeout = Nanoseconds.of(policy.callbackTimeout)
+    terminateTimeout = Nanoseconds.of(policy.terminateTimeout)
+    backgroundTime = Nanoseconds.of(policy.backgroundTime)
+    expirationLead = Nanoseconds.of(policy.expirationLead)
+    launchTime = Nanoseconds.of(policy.launchTime)
+    suspendRetryInterval = Nanoseconds.of(policy.suspendRetryInterval)
+    wakeTolerance = Nanoseconds.of(policy.wakeTolerance)
+  }
+}

@@ -1,0 +1,71 @@
+/// What decides a run, all of it: the same options bring about the same trace.
+public struct SimulationOptions: Hashable, Sendable {
+  public var seed: UInt64
+  /// How many actions the safety phase has.
+  public var actionCount: Int
+  /// Actions that are left out, as ranges of their numbers.
+  public var skipped: [Range<Int>]
+  /// Faults that do not happen.
+  public var without: Set<Fault>
+  /// A defect that is planted, to see whether it is found.
+  public var canary: Canary?
+
+  public init(
+    seed: UInt64, actionCount: Int = Self.actionCountDefault, skipped: [Range<Int>] = [],
+    without: Set<Fault> = [], canary: Canary? = nil
+  ) {
+    self.seed = seed
+    self.actionCount = actionCount
+    self.skipped = skipped
+    self.without = without
+    self.canary = canary
+  }
+
+  /// So many that a seed has a little more than a thousand events.
+  public static let actionCountDefault = 1200
+
+  /// The options of `taskctl simulate` that bring about this run.
+  public var commandLine: String {
+    var words = ["--first \(seed)", "--seeds 1"]
+    if actionCount != Self.actionCountDefault { words.append("--actions \(actionCount)") }
+    for range in skipped { words.append("--skip \(range.lowerBound)-\(range.upperBound - 1)") }
+    for fault in Fault.allCases where without.contains(fault) {
+      words.append("--without \(fault.rawValue)")
+    }
+    if let canary { words.append("--canary \(canary.rawValue)") }
+    return words.joined(separator: " ")
+  }
+}
+
+extension SimulationOptions {
+  /// As a test writes them.
+  public var swiftText: String {
+    let ranges = skipped.map { "\($0.lowerBound)..<\($0.upperBound)" }.joined(separator: ", ")
+    let faults = Fault.allCases.filter { without.contains($0) }.map { ".\($0.rawValue)" }
+      .joined(separator: ", ")
+    return "SimulationOptions(seed: \(seed), actionCount: \(actionCount), "
+      + "skipped: [\(ranges)], without: [\(faults)])"
+  }
+}
+
+/// What a run came to.
+public struct SimulationOutcome: Hashable, Sendable {
+  /// Events that were handed to the policy.
+  public var eventCount: Int
+  /// How often the daemon died and came back.
+  public var recoveryCount: Int
+  /// Of every event, instant and effect.
+  public var traceHash: UInt64
+  public var violation: Violation?
+}
+
+/// A sentence of the contract that does not hold.
+public struct Violation: Hashable, Sendable, Error {
+  /// The checker's name.
+  public var checker: String
+  public var sentence: String
+  /// The event at which it was seen, counted from 1.
+  public var eventNumber: Int
+  /// Since the run's start.
+  public var after: Duration
+}

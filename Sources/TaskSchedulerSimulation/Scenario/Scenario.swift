@@ -1,0 +1,75 @@
+import TaskSchedulerCore
+
+/// What a person wrote, to see what the policy would make of it. The format is explained at the top
+/// of each file below `Examples/scenarios`.
+public struct Scenario: Hashable, Sendable {
+  public var policy = Policy()
+  public var applications: [Application] = []
+  public var steps: [Step] = []
+  /// When the timeline ends, where it would go on.
+  public var end: Duration?
+
+  /// An application, and how it behaves.
+  public struct Application: Hashable, Sendable {
+    public var key: ApplicationKey
+    public var seat = SeatID("seat0")
+    public var modes: [BackgroundMode] = []
+    public var multitasking = true
+    /// From its start to its event stream; nil for one that knows nothing of the scheduler.
+    public var openDelay: Duration? = .milliseconds(50)
+    /// nil is never; so are the others.
+    public var acknowledgeDelay: Duration? = .milliseconds(10)
+    /// From its expiration handler to the end of the task.
+    public var expireDelay: Duration? = .milliseconds(100)
+    /// From SIGTERM to its exit.
+    public var terminateDelay: Duration? = .milliseconds(100)
+    /// Until its processes are stopped; nil for one that cannot be.
+    public var stopDelay: Duration? = .milliseconds(5)
+
+    var manifest: Manifest {
+      Manifest(
+        id: key.id, owner: key.owner, backgroundModes: modes, multitasking: multitasking,
+        seat: seat)
+    }
+  }
+
+  /// Something that happens at a time.
+  public struct Step: Hashable, Sendable {
+    public var at: Duration
+    public var action: Action
+    /// As it was written.
+    public var text: String
+  }
+
+  /// What happens. Applications by their place in ``Scenario/applications``.
+  public enum Action: Hashable, Sendable {
+    case launch(Int, LaunchTarget)
+    case register(Int, LaunchTarget)
+    case adopt(Int, LaunchTarget)
+    case activate(Int)
+    case interrupt(Int)
+    case sendAway(Int)
+    case terminate(Int)
+    case begin(Int, task: String)
+    case end(Int, task: String)
+    case start(Int, Activity)
+    case stop(Int, Activity)
+    case exit(Int, ExitStatus)
+    case debug(Int, Bool)
+    case machineStandby(Duration)
+    case daemonDies(Duration)
+    case set(Policy)
+  }
+}
+
+/// A mistake in a scenario.
+public struct ScenarioProblem: Error, Hashable, Sendable {
+  /// Counted from 1; the column in characters.
+  public var line: Int
+  public var column: Int
+  /// What is wrong, and what would be right.
+  public var message: String
+  /// The word that is none of ``candidates``, for "did you mean".
+  public var word: String?
+  public var candidates: [String] = []
+}

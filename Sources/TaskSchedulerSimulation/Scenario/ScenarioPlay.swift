@@ -1,0 +1,357 @@
+import HeapModule
+import TaskSchedulerCore
+
+/// Plays a scenario: the policy in virtual time, with applications that do what the scenario says.
+public final class ScenarioPlay {
+  private let scenario: Scenario
+  private var scheduler: Scheduler
+  private var timeline = Timeline()
+  private var actors: [Actor]
+  private var byInstance: [InstanceID: Int] = [:]
+  private var agenda: Heap<Appointment> = []
+  private var appointmentLast: UInt64 = 0
+  private var pidLast: Int32 = 0
+  private var requests: [Request] = []
+  private var backlog: [Event] = []
+  private var isHandling = false
+  private var awayUntil: (lastAlive: Instant, back: UInt64)?
+  private var waiting: [Event] = []
+
+  private static let start = 1_000 * Nanoseconds.second
+  private var now = ScenarioPlay.start
+
+  /// Whom an answer is for.
+  private enum Request {
+    case `operator`
+    case stream(Int)
+    case task(Int, name: String)
+  }
+
+  private struct Actor {
+    var leader: Leader?
+    var instance: InstanceID?
+    var hasStream = false
+    var isStopped = false
+    var isTraced = false
+    var tasks: [(name: String, id: TaskID)] = []
+    var postponed: [Deed] = []
+    /// Raised by what ends a suspension under way.
+    var generation = 0
+  }
+
+  /// What an application does when it runs.
+  private enum Deed {
+    case open
+    case acknowledge(CallbackID)
+    case begin(String)
+    case end(TaskID)
+    case endNamed(String)
+  }
+
+  private enum Happening {
+    case step(Scenario.Step)
+    case deed(Int, Leader, Deed)
+    case stopped(Int, Int)
+    case exits(Int, Leader, ExitStatus)
+    case daemonReturns
+  }
+
+  private struct Appointment: Comparable {
+    let at: UInt64
+    let number: UInt64
+    let happening: Happening
+
+    static func < (one: Self, other: Self) -> Bool {
+      (one.at, one.number) < (other.at, other.number)
+    }
+
+    static func == (one: Self, other: Self) -> Bool { one.number == other.number }
+  }
+
+  private init(_ scenario: Scenario) {
+    self.scenario = scenario
+    scheduler = Scheduler(policy: scenario.policy)
+    actors = scenario.applications.map { _ in Actor() }
+  }
+
+  /// What the policy makes of the scenario.
+  public static func timeline(of scenario: Scenario) -> Timeline {
+    let play = ScenarioPlay(scenario)
+    play.run()
+    return play.timeline
+  }
+
+  private func run() {
+    post(.manifestsChanged(scenario.applications.map(\.manifest)))
+    for step in scenario.steps { schedule(at: Self.start + Nanoseconds.of(step.at), .step(step)) }
+    let end = scenario.end.map { Self.start + Nanoseconds.of($0) } ?? .max
+    while timeline.entries.count < Timeline.entriesMax {
+      let timer = awayUntil == nil ? scheduler.nextDeadline?.nanoseconds : nil
+      let next = agenda.min?.at
+      guard let at = [timer, next].compactMap({ $0 }).min() else { return }
+      guard at <= end else { break }
+      now = max(now, at)
+      if let next, next <= timer ?? .max, let appointment = agenda.popMin() {
+        happen(appointment.happening)
+      } else {
+        post(.deadlineReached)
+      }
+    }
+    timeline.isCut = true
+  }
+
+  private func schedule(at: UInt64, _ happening: Happening) {
+    appointmentLast += 1
+    agenda.insert(Appointment(at: at, number: appointmentLast, happening: happening))
+  }
+
+  private func schedule(after delay: Duration, _ happening: Happening) {
+    schedule(at: now + Nanoseconds.of(delay), happening)
+  }
+
+  private func note(_ index: Int?, _ kind: Timeline.Kind) {
+    timeline.entries.append(
+      Timeline.Entry(
+        at: .nanoseconds(Int64(now - Self.start)),
+        application: index.map { scenario.applications[$0].key.id }, kind: kind))
+  }
+
+  private func request(_ request: Request = .operator) -> RequestID {
+    requests.append(request)
+    return RequestID(UInt64(requests.count - 1))
+  }
+
+  // MARK: The daemon
+
+  private func post(_ event: Event) {
+    if awayUntil != nil {
+      waiting.append(event)
+      return
+    }
+    backlog.append(event)
+    guard !isHandling else { return }
+    isHandling = true
+    var next = 0
+    while next < backlog.count {
+      for effect in scheduler.handle(backlog[next], at: Instant(nanoseconds: now)) {
+        carryOut(effect)
+      }
+      next += 1
+    }
+    backlog.removeAll()
+    isHandling = false
+  }
+
+  private func carryOut(_ effect: Effect) {
+    switch effect {
+    case .reply(let request, let reply): answer(requests[Int(request.number)], reply)
+    case .deliver(let id, let callback, _):
+      guard let index = byInstance[id] else { return }
+      note(index, .callback(callback.kind))
+      plan(index, scenario.applications[index].acknowledgeDelay, .acknowledge(callback.id))
+    case .expire(let id, let task, let remaining):
+      guard let index = byInstance[id] else { return }
+      note(index, .expiration(task, remaining: remaining))
+      plan(index, scenario.applications[index].expireDelay, .end(task))
+    case .spawn(let id, let key, _): spawn(id, key)
+    case .manage(let id, _, let key):
+      guard let index = self.index(of: key) else { return }
+      byInstance[id] = index
+      actors[index].instance = id
+    case .suspend(let id): suspend(id)
+    case .resume(let id): if let index = byInstance[id] { letRun(index) }
+    case .terminate(let id):
+      guard let index = byInstance[id] else { return }
+      note(index, .signal(.terminate))
+      if let delay = scenario.applications[index].terminateDelay {
+        exit(index, .exited(code: 0), after: delay)
+      }
+    case .kill(let id):
+      guard let index = byInstance[id] else { return }
+      note(index, .signal(.kill))
+      exit(index, .signaled(9), after: .zero)
+    case .release(let id, _):
+      if let index = byInstance.removeValue(forKey: id) { actors[index] = Actor() }
+    case .checkTracer(let id):
+      post(.tracerChecked(id, isTraced: byInstance[id].map { actors[$0].isTraced } ?? false))
+    case .record(let record): note(index(of: record.application), .change(record.change))
+    }
+  }
+
+  private func index(of key: ApplicationKey) -> Int? {
+    scenario.applications.firstIndex { $0.key == key }
+  }
+
+  private func answer(_ request: Request, _ reply: Reply) {
+    switch (request, reply) {
+    case (.stream(let index), .registered): actors[index].hasStream = true
+    case (.task(let index, let name), .began(let task, _)):
+      actors[index].tasks.append((name, task))
+    case (.operator, _), (.stream, _), (.task, _): break
+    }
+  }
+
+  private func newLeader() -> Leader {
+    pidLast += 1
+    return Leader(pid: pidLast, startTime: UInt64(pidLast))
+  }
+
+  private func spawn(_ id: InstanceID, _ key: ApplicationKey) {
+    guard let index = index(of: key) else { return }
+    let leader = actors[index].leader ?? newLeader()
+    actors[index].leader = leader
+    plan(index, scenario.applications[index].openDelay, .open)
+    post(.spawned(id, leader))
+  }
+
+  private func suspend(_ id: InstanceID) {
+    guard let index = byInstance[id] else { return }
+    actors[index].generation += 1
+    guard let delay = scenario.applications[index].stopDelay else {
+      return post(.suspensionFailed(id, reason: "its processes cannot be stopped"))
+    }
+    schedule(after: delay, .stopped(index, actors[index].generation))
+  }
+
+  private func letRun(_ index: Int) {
+    actors[index].generation += 1
+    actors[index].isStopped = false
+    let postponed = actors[index].postponed
+    actors[index].postponed = []
+    for deed in postponed { plan(index, .zero, deed) }
+  }
+
+  // MARK: What happens
+
+  /// It will do this, if it does at all.
+  private func plan(_ index: Int, _ delay: Duration?, _ deed: Deed) {
+    guard let delay, let leader = actors[index].leader else { return }
+    schedule(after: delay, .deed(index, leader, deed))
+  }
+
+  private func exit(_ index: Int, _ status: ExitStatus, after delay: Duration) {
+    guard let leader = actors[index].leader else { return }
+    schedule(after: delay, .exits(index, leader, status))
+  }
+
+  private func happen(_ happening: Happening) {
+    switch happening {
+    case .step(let step):
+      note(nil, .step(step.text))
+      take(step.action)
+    case .deed(let index, let leader, let deed):
+      if actors[index].leader == leader { perform(index, deed) }
+    case .stopped(let index, let generation):
+      guard actors[index].generation == generation, let id = actors[index].instance else { return }
+      actors[index].isStopped = true
+      post(.suspensionCompleted(id))
+    case .exits(let index, let leader, let status):
+      guard actors[index].leader == leader, let id = actors[index].instance else { return }
+      actors[index].leader = nil
+      post(.leaderExited(id, status))
+    case .daemonReturns: daemonReturns()
+    }
+  }
+
+  private func daemonReturns() {
+    guard let away = awayUntil else { return }
+    awayUntil = nil
+    note(nil, .daemonReturned)
+    let arrivals = waiting
+    waiting = []
+    post(.recovered(lastAlive: away.lastAlive))
+    for event in arrivals { post(event) }
+  }
+
+  private func perform(_ index: Int, _ deed: Deed) {
+    guard let id = actors[index].instance else { return }
+    if actors[index].isStopped {
+      actors[index].postponed.append(deed)
+      return
+    }
+    let name = scenario.applications[index].key.id
+    switch deed {
+    case .open: post(.openStream(request(.stream(index)), id, named: name))
+    case .acknowledge(let callback): post(.acknowledge(request(), id, callback))
+    case .begin(let task):
+      post(.beginBackgroundTask(request(.task(index, name: task)), id, name: task))
+    case .end(let task):
+      // The program may have ended it before its handler does.
+      guard let place = actors[index].tasks.firstIndex(where: { $0.id == task }) else { return }
+      actors[index].tasks.remove(at: place)
+      post(.endBackgroundTask(request(), id, task))
+    case .endNamed(let name):
+      let place = actors[index].tasks.firstIndex { $0.name == name }
+      let task = place.map { actors[index].tasks.remove(at: $0).id } ?? TaskID(0)
+      post(.endBackgroundTask(request(), id, task))
+    }
+  }
+}
+
+// MARK: Steps
+
+extension ScenarioPlay {
+  private func take(_ action: Scenario.Action) {
+    func key(_ index: Int) -> ApplicationKey { scenario.applications[index].key }
+    switch action {
+    case .launch(let index, let target):
+      post(.launch(request(), key(index), target: target, reason: .operator))
+    case .register(let index, let target): appear(index, target, isAware: true)
+    case .adopt(let index, let target): appear(index, target, isAware: false)
+    case .activate(let index): post(.activate(request(), key(index)))
+    case .interrupt(let index): post(.deactivate(request(), key(index)))
+    case .sendAway(let index): post(.sendToBackground(request(), key(index)))
+    case .terminate(let index): post(.terminate(request(), key(index), byUser: false))
+    case .begin(let index, let task): perform(index, .begin(task))
+    case .end(let index, let task): perform(index, .endNamed(task))
+    case .start(let index, let activity):
+      if let id = actors[index].instance { post(.activityBegan(id, activity)) }
+    case .stop(let index, let activity):
+      if let id = actors[index].instance { post(.activityEnded(id, activity)) }
+    case .exit(let index, let status): exit(index, status, after: .zero)
+    case .debug(let index, let isTraced): actors[index].isTraced = isTraced
+    case .machineStandby(let length): passAsleep(Nanoseconds.of(length))
+    case .daemonDies(let length):
+      guard awayUntil == nil else { return }
+      let back = now + Nanoseconds.of(length)
+      awayUntil = (Instant(nanoseconds: now), back)
+      schedule(at: back, .daemonReturns)
+    case .set(let policy): post(.policyChanged(policy))
+    }
+  }
+
+  /// Time goes on, and the applications do not: what they were about to do they do when they are
+  /// awake again.
+  private func passAsleep(_ length: UInt64) {
+    now += length
+    agenda = Heap(
+      agenda.unordered.map { appointment in
+        switch appointment.happening {
+        case .step, .daemonReturns: appointment
+        case .deed, .stopped, .exits:
+          Appointment(
+            at: appointment.at + length, number: appointment.number,
+            happening: appointment.happening)
+        }
+      })
+  }
+
+  /// Its program was started by somebody else.
+  private func appear(_ index: Int, _ target: LaunchTarget, isAware: Bool) {
+    let application = scenario.applications[index]
+    let leader = actors[index].leader ?? newLeader()
+    if actors[index].instance == nil { actors[index].leader = leader }
+    if isAware {
+      post(
+        .register(
+          request(.stream(index)), application.key, leader, target: target, seat: application.seat))
+    } else {
+      post(
+        .adopt(
+          request(),
+          Adoption(
+            application: application.key, leader: leader, target: target, seat: application.seat)))
+      plan(index, application.openDelay, .open)
+    }
+  }
+}

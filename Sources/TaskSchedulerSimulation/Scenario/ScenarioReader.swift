@@ -1,0 +1,222 @@
+import TaskSchedulerCore
+
+extension Scenario {
+  /// Reads a scenario.
+  ///
+  /// - Throws: the first mistake, with its place.
+  public init(_ text: String) throws(ScenarioProblem) {
+    var reader = ScenarioReader()
+    var number = 0
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      number += 1
+      try reader.read(line, number: number)
+    }
+    self = try reader.finish(line: number)
+  }
+}
+
+/// Reads a scenario line by line.
+struct ScenarioReader {
+  private var scenario = Scenario()
+  private var policyLine = 1
+  private var time = Duration.zero
+  /// All that was added up.
+  private var passed = Duration.zero
+  /// The policy as the steps so far have changed it.
+  private var policyNow: Policy?
+
+  private enum Keyword { case policy, application, at, after, until }
+
+  private static let keywords: [(String, Keyword)] = [
+    ("policy", .policy), ("application", .application), ("at", .at), ("after", .after),
+    ("until", .until),
+  ]
+
+  mutating func read(_ text: Substring, number: Int) throws(ScenarioProblem) {
+    var words = ScenarioWords(text, line: number)
+    if words.isEmpty { return }
+    switch try words.choice("keyword", Self.keywords) {
+    case .policy:
+      guard scenario.steps.isEmpty else {
+        throw words.problem("the policy stands before all steps; a step changes it with 'set'")
+      }
+      try set(&words, in: &scenario.policy)
+      policyLine = number
+    case .application:
+      let application = try ScenarioApplicationReader.read(&words)
+      if scenario.applications.contains(where: { $0.key.id == application.key.id }) {
+        throw words.problem("\(application.key.id.name) is described twice", at: 1)
+      }
+      scenario.applications.append(application)
+    case .at:
+      let column = words.column
+      let at = try moment(&words, "the time", adding: false)
+      guard at >= time else {
+        throw words.problem(
+          "\(TimeSpan.format(at)) is before the step above, which is at \(TimeSpan.format(time)); "
+            + "steps stand in the order of time", at: column)
+      }
+      time = at
+      try step(&words)
+    case .after:
+      time += try moment(&words, "the time")
+      try step(&words)
+    case .until:
+      scenario.end = try moment(&words, "the time", adding: false)
+    }
+    try words.end()
+  }
+
+  func finish(line: Int) throws(ScenarioProblem) -> Scenario {
+    if let problem = scenario.policy.problems.first {
+      throw ScenarioProblem(line: policyLine, column: 1, message: problem)
+    }
+    if scenario.steps.isEmpty {
+      throw ScenarioProblem(
+        line: line, column: 1,
+        message: "nothing happens; write a step, such as: at 1s launch org.example.mail")
+    }
+    return scenario
+  }
+
+  /// A time, or how much time passes; all together no longer than anyone waits, so that times may
+  /// be added without a thought.
+  private mutating func moment(
+    _ words: inout ScenarioWords, _ what: String, adding: Bool = true
+  ) throws(ScenarioProblem) -> Duration {
+    let column = words.column
+    let span = try words.timeSpan(what)
+    let total = adding ? passed + span : span
+    guard span <= Self.spanMax, total <= Self.spanMax else {
+      throw words.problem(
+        "it is too long; all times together are at most \(TimeSpan.format(Self.spanMax))",
+        at: column)
+    }
+    if adding { passed = total }
+    return span
+  }
+
+  private static let spanMax = Duration.seconds(3650 * 86_400)
+
+  // MARK: Settings
+
+  private func set(
+    _ words: inout ScenarioWords, in policy: inout Policy
+  ) throws(ScenarioProblem) {
+    let setting = try words.choice("setting", PolicySetting.all.map { ($0.name, $0) })
+    let column = words.column
+    switch setting.kind {
+    case .timeSpan(let property, let bounds):
+      let span = try words.timeSpan("the value of \(setting.name)", isToEnd: true)
+      guard bounds.contains(span) else {
+        throw words.problem(
+          "\(TimeSpan.format(span)) is out of bounds; \(setting.name) may be from "
+            + "\(TimeSpan.format(bounds.lowerBound)) to \(TimeSpan.format(bounds.upperBound))",
+          at: column)
+      }
+      policy[keyPath: property] = span
+    case .count(let property, let bounds):
+      let word = try words.next("the value of \(setting.name)")
+      guard let count = Int(word.text), bounds.contains(count) else {
+        throw words.problem(
+          "\(ScenarioWords.quoted(word.text)) is not what \(setting.name) may be: a number from "
+            + "\(bounds.lowerBound) to \(bounds.upperBound)", at: column)
+      }
+      policy[keyPath: property] = count
+    case .flag(let property):
+      policy[keyPath: property] = try words.choice("value", [("true", true), ("false", false)])
+    }
+  }
+
+  // MARK: Steps
+
+  private enum Verb {
+    case launch, register, adopt, activate, interrupt, sendAway, terminate, begin, end, start, stop
+    case exit, crash, debuggerAttaches, debuggerLeaves, machineStandby, daemonDies, set
+  }
+
+  private static let verbs: [(String, Verb)] = [
+    ("launch", .launch), ("register", .register), ("adopt", .adopt), ("activate", .activate),
+    ("interrupt", .interrupt), ("send-away", .sendAway), ("terminate", .terminate),
+    ("begin", .begin), ("end", .end), ("start", .start), ("stop", .stop), ("exit", .exit),
+    ("crash", .crash), ("debugger-attaches", .debuggerAttaches),
+    ("debugger-leaves", .debuggerLeaves), ("machine-standby", .machineStandby),
+    ("daemon-dies", .daemonDies), ("set", .set),
+  ]
+
+  private mutating func step(_ words: inout ScenarioWords) throws(ScenarioProblem) {
+    let text = words.rest.map(\.text).joined(separator: " ")
+    let action = try action(try words.choice("action", Self.verbs), &words)
+    scenario.steps.append(Scenario.Step(at: time, action: action, text: text))
+  }
+
+  private mutating func action(
+    _ verb: Verb, _ words: inout ScenarioWords
+  ) throws(ScenarioProblem) -> Scenario.Action {
+    switch verb {
+    case .launch: return .launch(try application(&words), target(&words))
+    case .register: return .register(try application(&words), target(&words))
+    case .adopt: return .adopt(try application(&words), target(&words))
+    case .activate: return .activate(try application(&words))
+    case .interrupt: return .interrupt(try application(&words))
+    case .sendAway: return .sendAway(try application(&words))
+    case .terminate: return .terminate(try application(&words))
+    case .begin: return .begin(try application(&words), task: try task(&words))
+    case .end: return .end(try application(&words), task: try task(&words))
+    case .start: return .start(try application(&words), try activity(&words))
+    case .stop: return .stop(try application(&words), try activity(&words))
+    case .exit:
+      return .exit(
+        try application(&words), .exited(code: try number(&words, "exit code", 0...255)))
+    case .crash:
+      return .exit(try application(&words), .signaled(try number(&words, "signal", 1...64)))
+    case .debuggerAttaches: return .debug(try application(&words), true)
+    case .debuggerLeaves: return .debug(try application(&words), false)
+    case .machineStandby: return .machineStandby(try moment(&words, "how long it is"))
+    case .daemonDies: return .daemonDies(try moment(&words, "how long it is away"))
+    case .set:
+      var policy = policyNow ?? scenario.policy
+      let column = words.column
+      try set(&words, in: &policy)
+      if let problem = policy.problems.first { throw words.problem(problem, at: column) }
+      policyNow = policy
+      return .set(policy)
+    }
+  }
+
+  private func application(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Int {
+    let word = try words.next("the application")
+    guard let index = scenario.applications.firstIndex(where: { $0.key.id.name == word.text })
+    else {
+      throw words.problem(
+        "there is no application \(ScenarioWords.quoted(word.text)); describe it above, such as: "
+          + "application org.example.mail", at: word.column, word: word.text,
+        among: scenario.applications.map(\.key.id.name))
+    }
+    return index
+  }
+
+  private func target(_ words: inout ScenarioWords) -> LaunchTarget {
+    words.take("background") ? .background : .foreground
+  }
+
+  private func task(_ words: inout ScenarioWords) throws(ScenarioProblem) -> String {
+    try words.next("the task's name").text
+  }
+
+  private func activity(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Activity {
+    try words.choice("activity", Activity.allCases.map { ($0.rawValue, $0) })
+  }
+
+  private func number(
+    _ words: inout ScenarioWords, _ what: String, _ bounds: ClosedRange<Int32>
+  ) throws(ScenarioProblem) -> Int32 {
+    let word = try words.next("the \(what)")
+    guard let number = Int32(word.text), bounds.contains(number) else {
+      throw words.problem(
+        "\(ScenarioWords.quoted(word.text)) is no \(what): write a number from "
+          + "\(bounds.lowerBound) to \(bounds.upperBound)", at: word.column)
+    }
+    return number
+  }
+}

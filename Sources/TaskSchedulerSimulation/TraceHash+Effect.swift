@@ -1,0 +1,133 @@
+import TaskSchedulerCore
+
+extension TraceHash {
+  mutating func add(_ effect: Effect) {
+    switch effect {
+    case .reply(let request, let reply):
+      add(tag: 40, request.number)
+      add(reply)
+    case .deliver(let id, let callback, let reason):
+      add(tag: 41, id.number, callback.id.number)
+      add(callback.kind)
+      if let reason { add(reason) }
+    case .expire(let id, let task, let remaining):
+      add(tag: 42, id.number, task.number)
+      add(remaining)
+    case .spawn(let id, let key, let reason):
+      add(tag: 43, id.number)
+      add(key)
+      add(reason)
+    case .manage(let id, let leader, let key):
+      add(tag: 44, id.number)
+      add(leader)
+      add(key)
+    case .suspend(let id): add(tag: 45, id.number)
+    case .resume(let id): add(tag: 46, id.number)
+    case .terminate(let id): add(tag: 47, id.number)
+    case .kill(let id): add(tag: 48, id.number)
+    case .release(let id, let killing): add(tag: killing ? 49 : 50, id.number)
+    case .checkTracer(let id): add(tag: 51, id.number)
+    case .record(let record):
+      add(tag: 52)
+      add(record.application)
+      if let leader = record.leader { add(leader) }
+      add(record.change)
+    }
+  }
+
+  private mutating func add(_ reply: Reply) {
+    switch reply {
+    case .done: add(tag: 1)
+    case .registered(let registration):
+      add(tag: 2, registration.instance.number)
+      add(registration.application.name)
+      add(registration.state)
+      add(registration.launchReason)
+      for mode in registration.backgroundModes { add(mode) }
+      add(registration.remaining)
+      for task in registration.tasks {
+        add(tag: task.isExpired ? 1 : 2, task.id.number, task.beganAt.nanoseconds)
+        add(task.name)
+      }
+    case .began(let task, let remaining):
+      add(tag: 3, task.number)
+      add(remaining)
+    case .started(let id, let leader):
+      add(tag: 4, id.number)
+      add(leader)
+    case .ended(let end):
+      add(tag: 5, end.at.nanoseconds)
+      add(end.reason)
+    case .refused(let refusal):
+      add(tag: 6)
+      add(refusal)
+    }
+  }
+
+  private mutating func add(_ change: Record.Change) {
+    switch change {
+    case .transition(let from, let to, let cause):
+      add(tag: 1)
+      add(from)
+      add(to)
+      add(cause)
+    case .registered: add(tag: 2)
+    case .taskBegan(let task, let name, let remaining):
+      add(tag: 3, task.number)
+      add(name)
+      add(remaining)
+    case .taskEnded(let task, let name):
+      add(tag: 4, task.number)
+      add(name)
+    case .taskExpired(let task, let name):
+      add(tag: 5, task.number)
+      add(name)
+    case .ended(let reason):
+      add(tag: 6)
+      add(reason)
+    case .refused(let refusal):
+      add(tag: 7)
+      add(refusal)
+    case .suspensionFailed(let reason):
+      add(tag: 8)
+      add(reason)
+    case .signalFailed(let reason):
+      add(tag: 9)
+      add(reason)
+    }
+  }
+
+  private mutating func add(_ reason: EndReason) {
+    switch reason {
+    case .exited(let code): add(tag: 1, code.map { UInt64(UInt32(bitPattern: $0)) } ?? .max)
+    case .crashed(let signal): add(tag: 2, UInt64(UInt32(bitPattern: signal)))
+    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
+      .optedOut, .schedulerStopped:
+      add(reason.name)
+    }
+  }
+
+  private mutating func add(_ refusal: Refusal) {
+    add(refusal.name)
+    switch refusal {
+    case .unknownApplication(let key): add(key)
+    case .invalidTransition(let from, let cause):
+      add(from)
+      add(cause)
+    case .invalidState(let state): add(state)
+    case .alreadyRunning(let pid, let state):
+      add(Int(pid))
+      add(state)
+    case .terminating, .notLaunchable, .multitaskingNotSupported: break
+    case .launchFailed(let reason): add(reason)
+    case .wrongApplication(let id): add(id.name)
+    case .unknownCallback(let id): add(id.number)
+    case .unknownTask(let id): add(id.number)
+    case .modeNotDeclared(let mode): add(mode)
+    case .quotaExceeded(let name, let limit):
+      add(name)
+      add(limit)
+    }
+  }
+}

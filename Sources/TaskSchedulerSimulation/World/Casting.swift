@@ -1,0 +1,65 @@
+import TaskSchedulerCore
+
+/// Who plays in a run: the applications, their manifests, and the policy that they live under.
+struct Casting {
+  let seats: [SeatID]
+  let keys: [ApplicationKey]
+  private let seed: UInt64
+
+  private static let names = [
+    "org.example.mail", "org.example.music", "org.example.maps", "org.example.chat",
+    "org.example.sync", "org.example.news",
+  ]
+
+  init(seed: UInt64) {
+    self.seed = seed
+    var chance = Chance(seed: seed, .policy)
+    seats = Array([SeatID("seat0"), SeatID("seat1")].prefix(1 + chance.below(2)))
+    let nameCount = 2 + chance.below(Self.names.count - 1)
+    let userCount = 1 + chance.below(2)
+    keys = (0..<userCount).flatMap { user in
+      Self.names.prefix(nameCount).compactMap { name in
+        ApplicationID(name).map { ApplicationKey($0, owner: UserID(UInt32(1000 * (user + 1)))) }
+      }
+    }
+  }
+
+  /// The manifests that are in force from the `index`th change on.
+  func manifests(_ index: UInt64) -> [Manifest] {
+    var chance = Chance(seed: seed, .policy, 1000 + index)
+    var manifests: [Manifest] = []
+    for key in keys where !manifests.contains(where: { $0.id == key.id }) && chance.happens(700) {
+      let modes = BackgroundMode.allCases.filter { _ in chance.happens(500) }
+      manifests.append(
+        Manifest(
+          id: key.id, owner: key.owner, namesUser: chance.happens(300), backgroundModes: modes,
+          multitasking: !chance.happens(200), isLaunchable: !chance.happens(100),
+          seat: chance.pick(seats)))
+    }
+    return manifests
+  }
+
+  /// The policy that is in force from the `index`th change on.
+  func policy(_ index: UInt64) -> Policy {
+    var chance = Chance(seed: seed, .policy, 2000 + index)
+    var policy = Policy()
+    if chance.happens(700) {
+      policy.backgroundTime = .milliseconds(2000 + chance.below(60_000))
+      policy.expirationLead = .milliseconds(100 + chance.below(1500))
+    }
+    if chance.happens(400) { policy.callbackTimeout = .milliseconds(500 + chance.below(9000)) }
+    if chance.happens(400) { policy.terminateTimeout = .milliseconds(500 + chance.below(9000)) }
+    if chance.happens(400) { policy.launchTime = .milliseconds(500 + chance.below(30_000)) }
+    if chance.happens(400) {
+      policy.suspendRetryInterval = .milliseconds(50 + chance.below(20_000))
+    }
+    if chance.happens(300) { policy.tracerCheckInterval = .milliseconds(50 + chance.below(5000)) }
+    if chance.happens(300) { policy.tasksPerApplicationMax = 1 + chance.below(6) }
+    if chance.happens(200) { policy.tasksPerUserMax = 1 + chance.below(10) }
+    if chance.happens(200) { policy.applicationsPerUserMax = 1 + chance.below(4) }
+    if chance.happens(300) { policy.queuedCallbacksMax = 4 + chance.below(8) }
+    if chance.happens(300) { policy.endedApplicationsMax = chance.below(4) }
+    policy.multitaskingSupported = !chance.happens(80)
+    return policy
+  }
+}

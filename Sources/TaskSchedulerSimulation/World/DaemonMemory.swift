@@ -1,0 +1,55 @@
+import TaskSchedulerCore
+import TaskSchedulerJournal
+
+/// What a daemon keeps beyond its death: a snapshot of the policy, and the events since.
+struct DaemonMemory {
+  struct Entry {
+    let event: Event
+    let instant: Instant
+    let effects: [Effect]
+  }
+
+  var snapshot = Scheduler()
+  private(set) var journal: [Entry] = []
+  /// When the last event was written by a daemon that had come up; it was alive then.
+  private(set) var lastAlive = Instant(nanoseconds: 0)
+
+  /// A daemon that dies again while it comes up has not been back.
+  var isRecovering = false
+
+  private static let journalMax = 64
+
+  mutating func append(_ event: Event, at instant: Instant, _ effects: [Effect]) {
+    journal.append(Entry(event: event, instant: instant, effects: effects))
+    if !isRecovering { lastAlive = instant }
+  }
+
+  mutating func snapshotIfDue(_ scheduler: Scheduler) {
+    // The last event stays: its effects may have to be carried out again.
+    guard journal.count >= Self.journalMax else { return }
+    snapshot = scheduler
+    journal.removeAll(keepingCapacity: true)
+  }
+
+  /// The policy as it was, and what is left to do of the last event's effects; nil where the replay
+  /// does not bring about what was brought about before.
+  ///
+  /// - Parameters:
+  ///   - effectsDone: how many were certainly carried out.
+  ///   - throughBytes: whether the snapshot is written and read as the journal's file holds it.
+  func replay(
+    effectsDone: Int, throughBytes: Bool
+  ) -> (scheduler: Scheduler, effectsLeft: ArraySlice<Effect>)? {
+    var scheduler = snapshot
+    if throughBytes {
+      guard let bytes = try? BinaryEncoding.bytes(of: snapshot),
+        let read = try? BinaryDecoding.decode(Scheduler.self, from: bytes)
+      else { return nil }
+      scheduler = read
+    }
+    for entry in journal {
+      guard scheduler.handle(entry.event, at: entry.instant) == entry.effects else { return nil }
+    }
+    return (scheduler, (journal.last?.effects ?? []).dropFirst(effectsDone))
+  }
+}

@@ -1,0 +1,192 @@
+import TaskSchedulerCore
+
+// What the effects meet. Each may come twice: after a death the last event's are carried out again.
+extension Simulation {
+  /// The process that leads an instance, as the daemon knows it.
+  func process(of id: InstanceID) -> (index: Int, process: SimulatedProcess)? {
+    let number = Int(id.number)
+    guard number < byInstance.count, let index = byInstance[number] else { return nil }
+    return (index, processes[index])
+  }
+
+  func newProcess(_ key: ApplicationKey) -> Int {
+    let number = processes.count
+    var chance = Chance(seed: options.seed, .habits, UInt64(number))
+    processes.append(
+      SimulatedProcess(
+        leader: Leader(pid: Int32(100 + number), startTime: UInt64(7 * number + 3)), key: key,
+        habits: Habits(&chance, faults)))
+    return number
+  }
+
+  func carryOut(_ effect: Effect) {
+    switch effect {
+    case .reply(let request, let reply): answer(request, reply)
+    case .deliver(let id, let callback, _): deliver(callback, to: id)
+    case .expire(let id, let task, _): expire(task, of: id)
+    case .spawn(let id, let key, _): spawn(id, key)
+    case .manage(let id, let leader, _): manage(id, leader)
+    case .suspend(let id): suspend(id)
+    case .resume(let id): resume(id)
+    case .terminate(let id): terminate(id)
+    case .kill(let id): kill(id)
+    case .release(let id, let killing): release(id, killing: killing)
+    case .checkTracer(let id):
+      post(.tracerChecked(id, isTraced: process(of: id)?.process.isTraced ?? false))
+    case .record: break
+    }
+  }
+
+  // MARK: What an application is told
+
+  private func answer(_ request: RequestID, _ reply: Reply) {
+    guard case .process(let index) = requesters[Int(request.number)] else { return }
+    let process = processes[index]
+    guard process.isAlive else { return }
+    switch reply {
+    case .registered(let registration):
+      process.hasStream = true
+      process.habits.isAware = true
+      process.tasks = registration.tasks.map(\.id)
+      for task in registration.tasks where task.isExpired { planEnd(of: task.id, index) }
+    case .began(let task, _):
+      process.tasks.append(task)
+      if isSettling { planEnd(of: task, index) }
+    case .done, .started, .ended, .refused: break
+    }
+  }
+
+  private func deliver(_ callback: Callback, to id: InstanceID) {
+    guard let (index, process) = process(of: id), process.isAlive, process.hasStream else { return }
+    var chance = draw(.reactions)
+    if chance.happens(faults[.acknowledgesNever]) { return }
+    let limit = Nanoseconds.of(checkers.policy.callbackTimeout)
+    let delay: UInt64 =
+      if chance.happens(faults[.acknowledgesLate]) {
+        limit - min(limit, Nanoseconds.second / 2) + chance.below(Nanoseconds.second)
+      } else if chance.happens(100) {
+        chance.below(limit)
+      } else {
+        chance.below(50 * Nanoseconds.millisecond)
+      }
+    schedule(after: delay, .reaction(index, .acknowledge(callback.id)))
+    if chance.happens(faults[.acknowledgesTwice]) {
+      let again = delay + chance.below(Nanoseconds.second)
+      schedule(after: again, .reaction(index, .acknowledge(callback.id)))
+    }
+  }
+
+  private func expire(_ task: TaskID, of id: InstanceID) {
+    guard let (index, process) = process(of: id), process.isAlive, process.hasStream else { return }
+    if process.habits.ignoresExpiration { return }
+    planEnd(of: task, index)
+  }
+
+  private func planEnd(of task: TaskID, _ index: Int) {
+    var chance = draw(.reactions)
+    schedule(
+      after: chance.below(200 * Nanoseconds.millisecond), .reaction(index, .end(task)))
+  }
+
+  // MARK: What is done to processes
+
+  private func spawn(_ id: InstanceID, _ key: ApplicationKey) {
+    let number = Int(id.number)
+    if number < byMark.count, let index = byMark[number] {
+      // It was executed before the daemon died.
+      return post(.spawned(id, processes[index].leader))
+    }
+    var chance = draw(.effects)
+    if chance.happens(faults[.spawnFails]) { return post(.spawnFailed(id, reason: "ENOMEM")) }
+    let index = newProcess(key)
+    while byMark.count <= number { byMark.append(nil) }
+    byMark[number] = index
+    if processes[index].habits.isAware {
+      let delay = chance.below(chance.happens(800) ? 50 * Nanoseconds.millisecond : 40_000_000_000)
+      schedule(after: delay, .reaction(index, .openStream))
+    }
+    post(.spawned(id, processes[index].leader))
+  }
+
+  private func manage(_ id: InstanceID, _ leader: Leader) {
+    let index = Int(leader.pid) - 100
+    let number = Int(id.number)
+    while byInstance.count <= number { byInstance.append(nil) }
+    byInstance[number] = index
+    processes[index].instance = id
+    var chance = draw(.effects)
+    if !processes[index].isAlive {
+      post(.leaderExited(id, processes[index].status ?? .unknown))
+    } else if chance.happens(faults[.manageFails]) {
+      processes[index].isUnwatchable = true
+      post(.leaderExited(id, .unknown))
+    }
+  }
+
+  private func suspend(_ id: InstanceID) {
+    guard let (index, process) = process(of: id), process.isAlive else { return }
+    var chance = draw(.effects)
+    process.suspensionGeneration += 1
+    if chance.happens(faults[.suspendFails]) {
+      letRun(index)
+      return post(.suspensionFailed(id, reason: "EBUSY"))
+    }
+    let fails = process.habits.forks && !isSettling && chance.happens(500)
+    let delay = chance.happens(300) ? 0 : chance.below(500 * Nanoseconds.millisecond)
+    schedule(
+      after: delay,
+      .suspensionEnds(index, generation: process.suspensionGeneration, failure: fails))
+  }
+
+  private func resume(_ id: InstanceID) {
+    guard let (index, process) = process(of: id) else { return }
+    process.suspensionGeneration += 1
+    letRun(index)
+  }
+
+  private func letRun(_ index: Int) {
+    let process = processes[index]
+    process.isStopped = false
+    let postponed = process.postponed
+    process.postponed = []
+    for reaction in postponed {
+      var chance = draw(.reactions)
+      schedule(after: chance.below(Nanoseconds.millisecond), .reaction(index, reaction))
+    }
+  }
+
+  private func terminate(_ id: InstanceID) {
+    guard let (index, process) = process(of: id), process.isAlive else { return }
+    var chance = draw(.effects)
+    if chance.happens(faults[.terminateFails]) {
+      return post(.signalFailed(id, reason: "EPERM"))
+    }
+    if process.habits.ignoresTermination { return }
+    let status: ExitStatus = chance.happens(700) ? .exited(code: 0) : .signaled(15)
+    exit(index, status, after: chance.below(300 * Nanoseconds.millisecond))
+  }
+
+  private func kill(_ id: InstanceID) {
+    guard let (index, process) = process(of: id), process.isAlive else { return }
+    process.suspensionGeneration += 1
+    var chance = draw(.effects)
+    if chance.happens(faults[.killFails]) {
+      schedule(after: chance.below(100 * Nanoseconds.millisecond), .signalFails(id))
+    } else {
+      exit(index, .signaled(9), after: chance.below(20 * Nanoseconds.millisecond))
+    }
+  }
+
+  func exit(_ index: Int, _ status: ExitStatus, after delay: UInt64) {
+    schedule(after: delay, .exits(index, status))
+  }
+
+  private func release(_ id: InstanceID, killing: Bool) {
+    guard let (index, process) = process(of: id) else { return }
+    byInstance[Int(id.number)] = nil
+    process.instance = nil
+    process.hasStream = false
+    process.suspensionGeneration += 1
+    letRun(index)
+  }
+}

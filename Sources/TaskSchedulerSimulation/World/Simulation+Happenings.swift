@@ -1,0 +1,162 @@
+import TaskSchedulerCore
+
+// What happens when its time has come.
+extension Simulation {
+  func happen(_ happening: Happening) {
+    switch happening {
+    case .reaction(let index, let reaction): react(index, reaction)
+    case .arrives(let event): post(event)
+    case .suspensionEnds(let index, let generation, let failure):
+      suspensionEnds(processes[index], index, generation, failure)
+    case .exits(let index, let status): exits(index, status)
+    case .signalFails(let id):
+      // What the daemon found out is lost with it.
+      if isUp { post(.signalFailed(id, reason: "EPERM")) }
+    case .debuggerLeaves(let index): processes[index].isTraced = false
+    case .daemonStarts: start()
+    }
+  }
+
+  private func suspensionEnds(
+    _ process: SimulatedProcess, _ index: Int, _ generation: Int, _ failure: Bool
+  ) {
+    guard process.isAlive, process.suspensionGeneration == generation, let id = process.instance
+    else { return }
+    guard isUp else {
+      // What the freezer was told it does without the daemon.
+      process.isStopped = true
+      return
+    }
+    if failure {
+      process.isStopped = false
+      post(.suspensionFailed(id, reason: "it made new processes"))
+    } else {
+      process.isStopped = true
+      post(.suspensionCompleted(id))
+    }
+  }
+
+  private func exits(_ index: Int, _ status: ExitStatus) {
+    let process = processes[index]
+    guard process.isAlive else { return }
+    process.isAlive = false
+    process.status = status
+    process.isStopped = false
+    // While the daemon is away, the kernel keeps it for the daemon to find.
+    if let id = process.instance, isUp { post(.leaderExited(id, status)) }
+  }
+
+  private func react(_ index: Int, _ reaction: Reaction) {
+    let process = processes[index]
+    guard process.isAlive else { return }
+    if process.isStopped {
+      process.postponed.append(reaction)
+      return
+    }
+    switch reaction {
+    case .acknowledge(let callback):
+      guard let id = process.instance, process.hasStream else { return }
+      process.callbacksAcknowledged.append(callback)
+      send(.acknowledge(request(index), id, callback))
+    case .end(let task):
+      guard let id = process.instance, process.tasks.contains(task) else { return }
+      process.tasks.removeAll { $0 == task }
+      process.tasksEnded.append(task)
+      send(.endBackgroundTask(request(index), id, task))
+    case .openStream:
+      guard let id = process.instance else { return }
+      send(.openStream(request(index), id, named: process.key.id))
+    }
+  }
+
+  func request(_ process: Int?) -> RequestID {
+    requesters.append(process.map { .process($0) } ?? .operator)
+    return RequestID(UInt64(requesters.count - 1))
+  }
+
+  /// A message goes into a socket; it comes out at once, or later.
+  func send(_ event: Event) {
+    var chance = draw(.reactions)
+    if chance.happens(faults[.messagesAreSlow]) {
+      schedule(after: chance.below(300 * Nanoseconds.millisecond), .arrives(event))
+    } else {
+      post(event)
+    }
+  }
+
+  // MARK: The daemon's death
+
+  /// - Parameter effectsDone: how many of the last event's effects were carried out.
+  func die(effectsDone: Int) {
+    isUp = false
+    effectsDoneAtDeath = effectsDone
+    disarmTimer()
+    var chance = draw(.deaths)
+    let delay =
+      chance.happens(900)
+      ? chance.below(500 * Nanoseconds.millisecond) : chance.below(300 * Nanoseconds.second)
+    schedule(after: delay, .daemonStarts)
+  }
+
+  /// Snapshot, replay, and what has changed in the world meanwhile.
+  private func start() {
+    var chance = draw(.deaths)
+    // Of the effect in hand at the death it is not known whether it was carried out.
+    let effectsDone = max(0, effectsDoneAtDeath - chance.below(2))
+    guard
+      let (recovered, effectsLeft) = memory.replay(
+        effectsDone: effectsDone, throughBytes: chance.happens(500))
+    else { return report("replay", "the journal does not bring about what it did before") }
+    scheduler = recovered
+    isUp = true
+    recoveryCount += 1
+    checkers.machineWoke(at: now)
+    let keepsConnections = chance.happens(600)
+    let arrivals = keepsConnections ? waiting : waiting.filter { $0.requester == nil }
+    waiting = []
+    memory.isRecovering = true
+    carryOut(rest: effectsLeft)
+    reconcile(keepsConnections, &chance)
+    if isUp {
+      memory.isRecovering = false
+      post(.recovered(lastAlive: memory.lastAlive))
+    }
+    for event in arrivals { post(event) }
+  }
+
+  /// What became of the leaders and the connections meanwhile.
+  private func reconcile(_ keepsConnections: Bool, _ chance: inout Chance) {
+    for (number, index) in byInstance.enumerated() {
+      guard isUp, let index else { continue }
+      let id = InstanceID(UInt64(number))
+      let process = processes[index]
+      if !process.isAlive || process.isUnwatchable {
+        post(.leaderExited(id, process.status ?? .unknown))
+      } else if !keepsConnections, process.hasStream {
+        process.hasStream = false
+        post(.streamClosed(id))
+        schedule(
+          after: chance.below(100 * Nanoseconds.millisecond), .reaction(index, .openStream))
+      }
+    }
+  }
+}
+
+extension Event {
+  /// The request that it makes; nil where none waits for an answer.
+  var requester: RequestID? {
+    switch self {
+    case .register(let request, _, _, _, _), .openStream(let request, _, _),
+      .acknowledge(let request, _, _), .beginBackgroundTask(let request, _, _),
+      .endBackgroundTask(let request, _, _), .adopt(let request, _):
+      request
+    case .launch(let request, _, _, _), .activate(let request, _), .deactivate(let request, _),
+      .sendToBackground(let request, _), .terminate(let request, _, _):
+      request
+    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      nil
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import TaskSchedulerCore
+import TaskSchedulerSimulation
+import Testing
+
+/// A scenario's timeline in short: `13s mail callback …`.
+private func lines(_ text: String) throws -> [String] {
+  ScenarioPlay.timeline(of: try Scenario(text)).entries.map { entry in
+    let what: String =
+      switch entry.kind {
+      case .step(let step): "> \(step)"
+      case .change(.transition(let from, let to, _)): "\(from) -> \(to)"
+      case .change(.taskBegan(let task, _, _)): "task \(task.number) began"
+      case .change(.taskEnded(let task, _)): "task \(task.number) ended"
+      case .change(.taskExpired(let task, _)): "task \(task.number) expired"
+      case .change(.ended(let reason)): "ended \(reason.name)"
+      case .change(.refused(let refusal)): "refused \(refusal.name)"
+      case .change(.registered): "registered"
+      case .change(.suspensionFailed): "not suspended"
+      case .change(.signalFailed): "signal failed"
+      case .callback(let kind): kind.rawValue
+      case .expiration(let task, _): "expiration \(task.number)"
+      case .signal(let signal): signal.rawValue
+      case .daemonReturned: "daemon returned"
+      }
+    return "\(TimeSpan.format(entry.at)) \(what)"
+  }
+}
+
+@Suite("scenarios")
+struct ScenarioTests {
+  @Test("the timeline is what the policy makes of it: expiration, end, suspension")
+  func upload() throws {
+    let text = """
+      policy BackgroundTime 10s
+      policy ExpirationLead 2s
+      application org.example.upload expire=500ms open=never
+      at 1s    adopt org.example.upload
+      after 1s send-away org.example.upload
+      """
+    #expect(
+      try lines(text) == [
+        "1s > adopt org.example.upload", "1s notRunning -> active",
+        "2s > send-away org.example.upload", "2s active -> background",
+        "2s 5ms background -> suspended",
+      ])
+  }
+
+  @Test("limits kill at their very moment, each with its reason")
+  func killed() throws {
+    let text = """
+      policy BackgroundTime 30s
+      application org.example.greedy expire=never
+      application org.example.stuck acknowledge=never
+      at 1s  register org.example.greedy
+      at 2s  begin org.example.greedy forever
+      at 5s  register org.example.stuck
+      """
+    let lines = try lines(text)
+    #expect(lines.contains("11s ended callbackTimeout"))
+    #expect(lines.contains("30s expiration 1"))
+    #expect(lines.contains("35s ended backgroundTimeExpired"))
+  }
+
+  @Test("a step while an application is stopped waits until it runs")
+  func postponed() throws {
+    let text = """
+      application org.example.mail
+      at 1s  register org.example.mail
+      at 2s  send-away org.example.mail
+      at 5s  begin org.example.mail sync
+      at 9s  activate org.example.mail
+      """
+    #expect(try lines(text).contains("9s task 1 began"))
+  }
+
+  @Test("a setting changes under way")
+  func set() throws {
+    let text = """
+      application org.example.mail acknowledge=never
+      at 1s register org.example.mail
+      at 2s set CallbackTimeout 3s
+      """
+    #expect(try lines(text).contains("4s ended callbackTimeout"))
+  }
+
+  @Test("what goes on for ever is cut at 'until'")
+  func until() throws {
+    let text = """
+      application org.example.mail acknowledge=never
+      at 1s register org.example.mail
+      at 1s debugger-attaches org.example.mail
+      until 1min
+      """
+    let timeline = ScenarioPlay.timeline(of: try Scenario(text))
+    #expect(timeline.isCut)
+    #expect(timeline.entries.allSatisfy { $0.at <= .seconds(60) })
+  }
+}
+
+@Suite("mistakes in scenarios")
+struct ScenarioProblemTests {
+  @Test(
+    "a mistake names its line, its column and what would be right",
+    arguments: [
+      ("polcy X 1s", 1, 1, "write one of policy, application, at, after, until"),
+      ("\n  policy BackgroundTme 3s", 2, 10, "BackgroundTime"),
+      ("policy BackgroundTime soon", 1, 23, "such as 10s or 1min 30s"),
+      ("policy BackgroundTime 3 parsecs", 1, 23, "such as 10s or 1min 30s"),
+      ("policy BackgroundTime 3h 99999d", 1, 23, "from 50ms to 1d"),
+      ("application org.example.mail open=2d", 1, 35, "1d at most"),
+      (
+        "application org.example.mail\nat 1s machine-standby 3000d\nat 2s machine-standby 3000d", 3,
+        23, "all times together"
+      ),
+      ("policy MaxTasksPerUser many", 1, 24, "from 1 to 1000000"),
+      ("policy multitasking-supported yes", 1, 31, "true, false"),
+      ("application mail", 1, 13, "like org.example.mail"),
+      ("application org.example.mail fast", 1, 30, "NAME=VALUE"),
+      ("application org.example.mail opn=1s", 1, 30, "open"),
+      ("application org.example.mail open=soon", 1, 35, "such as 500ms, or never"),
+      ("application org.example.mail modes=audio,tv", 1, 36, "audio,location,voip"),
+      ("application org.example.mail multitasking=maybe", 1, 43, "yes nor no"),
+      ("application org.example.mail owner=me", 1, 36, "a number"),
+      ("application org.example.mail\napplication org.example.mail", 2, 1, "twice"),
+      ("at 1s launch org.example.mail", 1, 14, "describe it above"),
+      ("application org.example.mail\nat 1s lunch org.example.mail", 2, 7, "launch"),
+      ("application org.example.mail\nat 1s launch org.example.mail now", 2, 31, "too much"),
+      ("application org.example.mail\nat 1s exit org.example.mail", 2, 28, "is missing"),
+      ("application org.example.mail\nat 1s exit org.example.mail 256", 2, 29, "0 to 255"),
+      ("application org.example.mail\nat launch org.example.mail", 2, 4, "no time span"),
+      (
+        "application org.example.mail\nat 2s launch org.example.mail\n"
+          + "at 1s launch org.example.mail", 3, 4, "in the order of time"
+      ),
+      (
+        "application org.example.mail\nat 2s launch org.example.mail\npolicy LaunchTime 1s", 3, 8,
+        "'set'"
+      ),
+      ("policy ExpirationLead 1h\napplication org.example.mail", 1, 1, "shorter than"),
+      ("until 1s", 1, 1, "write a step"),
+    ])
+  func mistakes(_ text: String, _ line: Int, _ column: Int, _ right: String) {
+    #expect {
+      _ = try Scenario(text)
+    } throws: { error in
+      guard let problem = error as? ScenarioProblem else { return false }
+      #expect(problem.line == line && problem.column == column, "\(problem)")
+      #expect(problem.message.contains(right), "\(problem.message)")
+      return true
+    }
+  }
+
+  @Test("a mistyped word comes with those that there are, for 'did you mean'")
+  func candidates() throws {
+    #expect {
+      _ = try Scenario("policy BackgroundTme 3s")
+    } throws: { error in
+      let problem = error as? ScenarioProblem
+      return problem?.word == "BackgroundTme"
+        && problem?.candidates.contains("BackgroundTime") == true
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import TaskSchedulerSimulation
+import Testing
+
+@Suite("the policy in a made-up world, whatever the seed decides")
+struct SeedTests {
+  @Test(
+    "no promise is violated by any seed",
+    arguments: stride(from: 1, to: 200, by: 25).map { UInt64($0)..<UInt64($0 + 25) })
+  func seeds(_ seeds: Range<UInt64>) {
+    for seed in seeds {
+      let options = SimulationOptions(seed: seed, actionCount: 300)
+      let violation = Simulation(options).run().violation
+      #expect(violation == nil, "taskctl simulate \(options.commandLine) --trace")
+    }
+  }
+
+  @Test("the same options bring about the same, and another seed something else")
+  func determinism() {
+    let options = SimulationOptions(seed: 7, actionCount: 300)
+    let outcome = Simulation(options).run()
+    #expect(Simulation(options).run() == outcome)
+    var other = options
+    other.seed = 8
+    #expect(Simulation(other).run().traceHash != outcome.traceHash)
+  }
+
+  @Test("a run comes where it should: the daemon dies and returns, and events are many")
+  func coverage() {
+    let outcomes = (1...20).map { Simulation(SimulationOptions(seed: $0)).run() }
+    #expect(outcomes.reduce(0) { $0 + $1.eventCount } > 20_000)
+    #expect(outcomes.reduce(0) { $0 + $1.recoveryCount } > 100)
+  }
+}
+
+@Suite("planted defects are found")
+struct CanaryTests {
+  @Test("each canary is caught", arguments: Canary.allCases)
+  func canary(_ canary: Canary) {
+    let isCaught = (1...40).contains { seed in
+      Simulation(SimulationOptions(seed: seed, actionCount: 300, canary: canary)).run()
+        .violation != nil
+    }
+    #expect(isCaught)
+  }
+
+  @Test("a failing run is made smaller, and fails in the same way")
+  func shrinking() throws {
+    var options = SimulationOptions(seed: 1, actionCount: 300, canary: .dropCallback)
+    while Simulation(options).run().violation == nil { options.seed += 1 }
+    let violation = try #require(Simulation(options).run().violation)
+    let smallest = Shrinking.shrink(options, violation, attemptsMax: 300)
+    #expect(Simulation(smallest).run().violation?.checker == violation.checker)
+    let left = smallest.actionCount - smallest.skipped.reduce(0) { $0 + $1.count }
+    #expect(left <= 10, "\(smallest.commandLine)")
+  }
+}
