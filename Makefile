@@ -50,6 +50,15 @@ release: setup ## Build what is installed
 demo: build ## Show the main job: granted, warned, suspended, resumed, killed
 	@scripts/demo
 
+# Seeds that decide all, in as many processes as there are processors. A seed costs some 15 ms.
+SEEDS ?= 10000
+FIRST ?= 1
+.PHONY: simulate
+simulate: setup ## Run the policy in a made-up world (SEEDS=10000 FIRST=1), and catch its canaries
+	$(RELEASE) --product taskctl
+	.build/release/taskctl simulate --seeds 100 --first $(FIRST) --canary all
+	.build/release/taskctl simulate --seeds $(SEEDS) --first $(FIRST)
+
 # One page for each subcommand, made from the help that the programs print.
 MANUALS := .build/manuals
 .PHONY: manuals
@@ -118,7 +127,7 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	install -d $(BIN) $(LIB)/systemd/system $(LIB)/systemd/user $(LIB)/systemd/catalog \
 	  $(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DOC)/examples $(SHARE)/$(ZSH) \
 	  $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d \
-	  $(SHARE)/taskschedd/applications
+	  $(SHARE)/taskschedd/applications $(DOC)/examples/scenarios
 	install -m 0755 $(if $(BUILT),,-s) $(BINARIES)/taskschedd $(BINARIES)/taskctl $(BIN)
 	for unit in taskschedd.service taskschedd.socket taskschedd-release.service; do \
 	  $(PLACE) systemd/$$unit > $(LIB)/systemd/system/$$unit; \
@@ -137,6 +146,7 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	[ -n "$(BUILT)" ] || install -m 0644 $(MANUALS)/*.1 $(SHARE)/man/man1
 	install -m 0644 $(PAPERS) systemd/taskschedd.toml $(DOC)
 	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples
+	install -m 0644 Examples/scenarios/*.scenario $(DOC)/examples/scenarios
 	install -d $(addprefix $(DESTDIR)$(SYSCONFDIR)/taskschedd/,taskschedd.toml.d applications)
 	@[ -n "$(DESTDIR)" ] || scripts/after-install
 

@@ -10,7 +10,8 @@ struct Taskctl: ParsableCommand {
     abstract: "Operate taskschedd, the application lifecycle and background task manager.",
     discussion: """
       Exit codes: 0 done; 1 refused, with the error's name on standard error; 2 a mistake in \
-      the command line; 3 no daemon. 'run' and 'task' return the exit code of the program.
+      the command line; 3 no daemon. 'run' and 'task' return the exit code of the program; \
+      'simulate' has codes of its own.
 
       Examples:
         taskctl list
@@ -22,7 +23,7 @@ struct Taskctl: ParsableCommand {
       ListCommand.self, StatusCommand.self, LaunchCommand.self, RunCommand.self,
       ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
       TasksCommand.self, MonitorCommand.self, LogCommand.self, ConfigCommand.self,
-      TaskCommand.self, ReloadCommand.self, ReleaseCommand.self,
+      TaskCommand.self, ReloadCommand.self, ReleaseCommand.self, SimulateCommand.self,
     ])
 
   @OptionGroup var options: ConnectionOptions

@@ -1,0 +1,74 @@
+import TaskSchedulerSimulation
+
+/// Which runs there are to be.
+struct SeedPlan {
+  var seeds: Range<UInt64>
+  var actionCount: Int
+  var skipped: [Range<Int>]
+  var without: Set<Fault>
+
+  func options(_ seed: UInt64, canary: Canary?) -> SimulationOptions {
+    SimulationOptions(
+      seed: seed, actionCount: actionCount, skipped: skipped, without: without, canary: canary)
+  }
+
+  /// The options that hand the plan to a worker.
+  func arguments(_ share: WorkerShare, canary: Canary?) -> [String] {
+    var words = [
+      "simulate", "--first", "\(seeds.lowerBound)", "--seeds", "\(seeds.count)",
+      "--actions", "\(actionCount)", "--worker", "\(share.index)/\(share.count)",
+    ]
+    for range in skipped { words += ["--skip", "\(range.lowerBound)-\(range.upperBound - 1)"] }
+    for fault in Fault.allCases where without.contains(fault) {
+      words += ["--without", fault.rawValue]
+    }
+    if let canary { words += ["--canary", canary.rawValue] }
+    return words
+  }
+}
+
+/// What a worker tells of a seed, one line each.
+enum WorkerReport: Equatable {
+  /// It is being run: should the worker die, it was this one.
+  case began(UInt64)
+  case ended(UInt64, events: Int, recoveries: Int, hash: UInt64, isViolated: Bool)
+
+  var line: String {
+    switch self {
+    case .began(let seed): "b \(seed)\n"
+    case .ended(let seed, let events, let recoveries, let hash, let isViolated):
+      "e \(seed) \(events) \(recoveries) \(hash) \(isViolated ? 1 : 0)\n"
+    }
+  }
+
+  init?(line: Substring) {
+    let words = line.split(separator: " ")
+    let numbers = words.dropFirst().compactMap { UInt64($0) }
+    switch (words.first, numbers.count) {
+    case ("b", 1): self = .began(numbers[0])
+    case ("e", 5):
+      self = .ended(
+        numbers[0], events: Int(clamping: numbers[1]), recoveries: Int(clamping: numbers[2]),
+        hash: numbers[3], isViolated: numbers[4] == 1)
+    case _: return nil
+    }
+  }
+}
+
+/// Runs every `count`th seed in this process, and tells of each on standard output.
+struct SeedWorker {
+  let plan: SeedPlan
+  let share: WorkerShare
+  let canary: Canary?
+
+  func run() throws {
+    for seed in plan.seeds where (seed - plan.seeds.lowerBound) % share.count == share.index {
+      try Output.write(WorkerReport.began(seed).line)
+      let outcome = Simulation(plan.options(seed, canary: canary)).run()
+      let report = WorkerReport.ended(
+        seed, events: outcome.eventCount, recoveries: outcome.recoveryCount,
+        hash: outcome.traceHash, isViolated: outcome.violation != nil)
+      try Output.write(report.line)
+    }
+  }
+}

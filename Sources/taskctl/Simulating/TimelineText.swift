@@ -1,0 +1,171 @@
+import TaskSchedulerCore
+import TaskSchedulerSimulation
+import TaskSchedulerWire
+
+/// A timeline for people: the time, who, and what; steps of the scenario after `>`.
+enum TimelineText {
+  static func text(_ timeline: Timeline, _ painter: Painter) -> String {
+    let times = timeline.entries.map { TaskSchedulerCore.TimeSpan.format($0.at) }
+    let names = timeline.entries.map { $0.application?.name ?? "" }
+    let timeWidth = times.map(\.count).max() ?? 0
+    let nameWidth = names.map(\.count).max() ?? 0
+    var text = ""
+    var timeLast: String?
+    for (index, entry) in timeline.entries.enumerated() {
+      let time = times[index] == timeLast ? "" : times[index]
+      timeLast = times[index]
+      text += String(repeating: " ", count: timeWidth - time.count) + time + "  "
+      switch entry.kind {
+      case .step(let step): text += painter.paint("> " + PrintableText.of(step), .bold)
+      case .daemonReturned: text += painter.paint("the daemon is back", .bold)
+      case .change, .callback, .expiration, .signal:
+        text += names[index] + String(repeating: " ", count: nameWidth - names[index].count)
+        text += "  " + words(entry.kind, painter)
+      }
+      text += "\n"
+    }
+    if timeline.isCut { text += "it goes on\n" }
+    return text
+  }
+
+  static func words(_ kind: Timeline.Kind, _ painter: Painter) -> String {
+    switch kind {
+    case .step(let step): PrintableText.of(step)
+    case .daemonReturned: "the daemon is back"
+    case .callback(let callback): callback.rawValue
+    case .signal(let signal): signal.rawValue
+    case .expiration(let task, let remaining):
+      "the expiration handler of task \(task.number) is called"
+        + (remaining.map { ", \(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "")
+    case .change(let change): words(change, painter)
+    }
+  }
+
+  private static func words(_ change: Record.Change, _ painter: Painter) -> String {
+    switch change {
+    case .transition(let from, let to, let cause):
+      "\(paint(from, painter)) -> \(paint(to, painter)) (\(cause.rawValue))"
+    case .registered: "opened its event stream"
+    case .taskBegan(let task, let name, let remaining):
+      "task \(label(task, name)) began, "
+        + (remaining.map { "\(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "unlimited")
+    case .taskEnded(let task, let name): "task \(label(task, name)) ended"
+    case .taskExpired(let task, let name): "task \(label(task, name)) expired"
+    case .ended(let reason): end(reason)
+    case .refused(let refusal): "refused: \(refusal.name)\(detail(refusal))"
+    case .suspensionFailed(let reason): "could not be suspended: \(PrintableText.of(reason))"
+    case .signalFailed(let reason): "a signal failed: \(PrintableText.of(reason))"
+    }
+  }
+
+  private static func paint(_ state: ApplicationState, _ painter: Painter) -> String {
+    let style = ControlInterface.State(rawValue: state.rawValue).map(Style.init(of:)) ?? .plain
+    return painter.paint(state.rawValue, style)
+  }
+
+  private static func label(_ task: TaskID, _ name: String?) -> String {
+    "\(task.number)" + (name.map { " '\(PrintableText.of($0))'" } ?? "")
+  }
+
+  private static func end(_ reason: EndReason) -> String {
+    guard let kind = ControlInterface.EndKind(rawValue: reason.name) else { return reason.name }
+    switch reason {
+    case .exited(let code): return kind.words(code: code.map(Int.init))
+    case .crashed(let signal): return kind.words(signal: Int(signal))
+    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
+      .optedOut, .schedulerStopped:
+      return kind.words()
+    }
+  }
+
+  private static func detail(_ refusal: Refusal) -> String {
+    switch refusal {
+    case .invalidTransition(let from, let cause):
+      ", it is \(from.rawValue), from which \(cause.rawValue) is not possible"
+    case .invalidState(let state): ", it is \(state.rawValue)"
+    case .alreadyRunning(_, let state): ", it is \(state.rawValue)"
+    case .launchFailed(let reason): ", \(PrintableText.of(reason))"
+    case .wrongApplication(let id): ", it is \(id.name)"
+    case .unknownTask(let task): ", there is no task \(task.number)"
+    case .modeNotDeclared(let mode): ", its manifest does not declare \(mode.rawValue)"
+    case .quotaExceeded(let name, let limit): ", \(name) is \(limit)"
+    case .unknownApplication, .terminating, .notLaunchable, .unknownCallback,
+      .multitaskingNotSupported:
+      ""
+    }
+  }
+}
+
+/// A timeline for programs.
+struct TimelineDocument: Encodable {
+  var entries: [Entry]
+  /// Whether it would go on.
+  var isCut: Bool
+
+  struct Entry: Encodable {
+    var atUSec: Int
+    var application: String?
+    var kind: String
+    var from: String?
+    var to: String?
+    var cause: String?
+    var callback: String?
+    var task: UInt64?
+    var taskName: String?
+    var remainingUSec: Int?
+    var reason: String?
+    var signal: String?
+    var step: String?
+    var text: String
+  }
+
+  init(_ timeline: Timeline) {
+    isCut = timeline.isCut
+    entries = timeline.entries.map { entry in
+      var written = Entry(
+        atUSec: Self.microseconds(entry.at), application: entry.application?.name, kind: "",
+        text: TimelineText.words(entry.kind, .plain))
+      Self.fill(&written, entry.kind)
+      return written
+    }
+  }
+
+  private static func microseconds(_ duration: Duration) -> Int {
+    let (seconds, attoseconds) = duration.components
+    return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
+  }
+
+  private static func fill(_ entry: inout Entry, _ kind: Timeline.Kind) {
+    switch kind {
+    case .step(let step): (entry.kind, entry.step) = ("step", step)
+    case .daemonReturned: entry.kind = "daemonReturned"
+    case .callback(let callback): (entry.kind, entry.callback) = ("callback", callback.rawValue)
+    case .signal(let signal): (entry.kind, entry.signal) = ("signal", signal.rawValue)
+    case .expiration(let task, let remaining):
+      (entry.kind, entry.task) = ("expiration", task.number)
+      entry.remainingUSec = remaining.map(microseconds)
+    case .change(let change): fill(&entry, change)
+    }
+  }
+
+  private static func fill(_ entry: inout Entry, _ change: Record.Change) {
+    switch change {
+    case .transition(let from, let to, let cause):
+      entry.kind = "transition"
+      (entry.from, entry.to, entry.cause) = (from.rawValue, to.rawValue, cause.rawValue)
+    case .registered: entry.kind = "registered"
+    case .taskBegan(let task, let name, let remaining):
+      (entry.kind, entry.task, entry.taskName) = ("taskBegan", task.number, name)
+      entry.remainingUSec = remaining.map(microseconds)
+    case .taskEnded(let task, let name):
+      (entry.kind, entry.task, entry.taskName) = ("taskEnded", task.number, name)
+    case .taskExpired(let task, let name):
+      (entry.kind, entry.task, entry.taskName) = ("taskExpired", task.number, name)
+    case .ended(let reason): (entry.kind, entry.reason) = ("ended", reason.name)
+    case .refused(let refusal): (entry.kind, entry.reason) = ("refused", refusal.name)
+    case .suspensionFailed(let reason): (entry.kind, entry.reason) = ("suspensionFailed", reason)
+    case .signalFailed(let reason): (entry.kind, entry.reason) = ("signalFailed", reason)
+    }
+  }
+}

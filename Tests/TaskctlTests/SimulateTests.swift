@@ -1,0 +1,136 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import taskctl
+
+/// The package's root: this file is Tests/TaskctlTests/SimulateTests.swift.
+private let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+  .dropLast(3).joined(separator: "/")
+
+@Suite("taskctl simulate FILE", .timeLimit(.minutes(2)))
+struct SimulateFileTests {
+  private func simulate(_ arguments: [String]) throws -> TaskctlProcess.Outcome {
+    try TaskctlProcess(["simulate"] + arguments, socket: nil).outcome()
+  }
+
+  @Test(
+    "the timeline of each example is the one that is kept",
+    arguments: ["killed", "music", "sleep", "upload"])
+  func examples(_ name: String) throws {
+    let expected = try String(
+      contentsOfFile: "\(root)/Tests/TaskctlTests/Timelines/\(name).timeline", encoding: .utf8)
+    let outcome = try simulate(["\(root)/Examples/scenarios/\(name).scenario"])
+    #expect(outcome.output == expected)
+    #expect(outcome.code == 0 && outcome.errors == "")
+  }
+
+  @Test("--json prints one document on one line")
+  func json() throws {
+    let outcome = try simulate(["\(root)/Examples/scenarios/upload.scenario", "--json"])
+    #expect(outcome.output.split(separator: "\n").count == 1)
+    struct Document: Decodable {
+      struct Entry: Decodable {
+        var atUSec: Int
+        var kind: String
+        var to: String?
+      }
+      var entries: [Entry]
+      var isCut: Bool
+    }
+    let document = try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
+    #expect(document.entries.contains { $0.atUSec == 13_000_000 && $0.kind == "expiration" })
+    #expect(document.entries.contains { $0.to == "suspended" })
+    #expect(!document.isCut)
+  }
+
+  @Test("a mistake is told with its file, line and column, and what was probably meant")
+  func mistake() throws {
+    let directory = TemporaryDirectory()
+    let path = directory.file("a.scenario")
+    try "application org.example.mail\nat 1s lunch org.example.mail\n"
+      .write(toFile: path, atomically: false, encoding: .utf8)
+    let outcome = try simulate([path])
+    #expect(outcome.code == 1)
+    #expect(outcome.output == "")
+    #expect(outcome.errors.hasPrefix("taskctl: InvalidScenario: \(path):2:7: \"lunch\" is no"))
+    #expect(outcome.errors.hasSuffix("did you mean \"launch\"?\n"))
+  }
+
+  @Test(
+    "a file that cannot be read is an error",
+    arguments: ["/nonexistent/a.scenario", "/", "/dev/zero"])
+  func unreadable(_ path: String) throws {
+    let outcome = try simulate([path])
+    #expect(outcome.code == 1)
+    #expect(outcome.errors.hasPrefix("taskctl: UnreadableScenario: "))
+  }
+
+  @Test(
+    "a mistake in the command line is told, with exit code 2",
+    arguments: [
+      [], ["--seeds", "0"], ["a", "--seeds", "1"], ["--seeds", "1", "--canary", "tiger"],
+      ["--seeds", "1", "--skip", "5-2"], ["--seeds", "1", "--jobs", "0"],
+      ["--seeds", "1", "--without", "x"], ["--seeds", "2", "--first", "18446744073709551615"],
+    ])
+  func usage(_ arguments: [String]) throws {
+    let outcome = try simulate(arguments)
+    #expect(outcome.code == 2 && !outcome.errors.isEmpty)
+  }
+}
+
+@Suite("taskctl simulate --seeds", .timeLimit(.minutes(5)))
+struct SimulateSeedsTests {
+  private func simulate(_ arguments: [String]) throws -> TaskctlProcess.Outcome {
+    try TaskctlProcess(["simulate", "--actions", "300"] + arguments, socket: nil).outcome()
+  }
+
+  /// What stands behind `trace hash`.
+  private func hash(_ outcome: TaskctlProcess.Outcome) throws -> Substring {
+    let words = outcome.output.split { $0 == " " || $0 == "\n" }
+    let index = try #require(words.firstIndex(of: "hash"))
+    return words[index + 1]
+  }
+
+  @Test("the same seeds have the same hash, in any number of processes")
+  func determinism() throws {
+    let one = try simulate(["--seeds", "20", "--jobs", "1"])
+    let three = try simulate(["--seeds", "20", "--jobs", "3"])
+    let others = try simulate(["--seeds", "20", "--first", "2"])
+    #expect(one.code == 0 && one.errors == "")
+    #expect(one.output.contains("20 of 20 seeds had the same hash in two processes"))
+    #expect(try hash(one) == hash(three))
+    #expect(try hash(one) != hash(others))
+  }
+
+  @Test("a planted defect is caught, and it is said by which seed and which checker")
+  func canary() throws {
+    let outcome = try simulate(["--seeds", "20", "--canary", "reply-twice"])
+    #expect(outcome.code == 0)
+    #expect(outcome.output.hasPrefix("canary reply-twice"))
+    #expect(outcome.output.contains("caught by 20 of 20 seeds; seed 1: replies: request "))
+  }
+
+  @Test("one that is not caught has an exit code of its own")
+  func missed() throws {
+    let outcome = try simulate(["--seeds", "1", "--actions", "0", "--canary", "drop-kill"])
+    #expect(outcome.code == 5)
+    #expect(outcome.output.contains("was not caught by 1 seeds"))
+  }
+
+  @Test("--trace prints every event and effect of the first seed")
+  func trace() throws {
+    let outcome = try simulate(["--seeds", "1", "--first", "3", "--trace"])
+    #expect(outcome.code == 0)
+    #expect(outcome.output.hasPrefix("seed 3\nfaults: "))
+    #expect(outcome.output.contains("\n1 @1000000000000 manifestsChanged("))
+    #expect(outcome.output.contains("    reply("))
+  }
+
+  @Test("--trace of a violation says which, with an exit code of its own")
+  func violation() throws {
+    let outcome = try simulate(["--seeds", "1", "--canary", "reply-twice", "--trace"])
+    #expect(outcome.code == 4)
+    #expect(outcome.errors.hasPrefix("taskctl: replies: request "))
+  }
+}
