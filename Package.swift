@@ -121,7 +121,7 @@ let package = Package(
       dependencies: [
         "taskschedd", "taskctl", "chaos", "TaskSchedulerDaemon", "LinuxSystem", "TestSupport",
       ],
-      swiftSettings: strict),
+      exclude: ["Resources"], swiftSettings: strict),
     // Runs the programs as they were built, beside its own executable.
     .testTarget(
       name: "IntegrationTests",

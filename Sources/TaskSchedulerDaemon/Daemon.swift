@@ -179,11 +179,13 @@ public final class Daemon {
     isHandling = true
     carryOut(outcome.effects, at: now)
     isHandling = false
-    for id in outcome.lost { post(.leaderExited(id, .unknown)) }
     // It stopped in good order, and nothing came of a restart: everything ran on unmanaged.
     if replay.progress.isClean, inherited.isEmpty { return post(.stop) }
+    // Before whatever else has come: if we die now, the next must know of the whole absence.
+    backlog.insert(.recovered(lastAlive: replay.lastAlive), at: 0)
+    for id in outcome.lost { post(.leaderExited(id, .unknown)) }
     for id in scheduler.running where !takeover.streams.isOpen(id) { post(.streamClosed(id)) }
-    post(.recovered(lastAlive: replay.lastAlive))
+    drain()
     if scheduler.running.isEmpty, outcome.connections + outcome.closed == 0 { return }
     let away = TimeSpan.format(replay.lastAlive.duration(to: now).roundedToMilliseconds)
     var message = "took over \(scheduler.running.count) applications and \(outcome.connections) "
@@ -222,6 +224,10 @@ public final class Daemon {
   /// Hands an event to the policy and carries out what it says; what happens meanwhile comes after.
   func post(_ event: Event) {
     backlog.append(event)
+    drain()
+  }
+
+  private func drain() {
     guard !isHandling, runner != nil else { return }
     isHandling = true
     var next = 0

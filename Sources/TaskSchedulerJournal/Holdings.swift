@@ -74,7 +74,7 @@ public struct Holdings: Hashable, Sendable, Codable {
     public var monitor: Monitor?
     public var waiting: Waiting?
     /// What was taken off the socket of a message that is not whole yet.
-    public var input: [UInt8] = []
+    public var input = MessagePart()
     /// Whether something of it is in the daemon's memory alone: it cannot be taken over.
     public var isUnsaved = false
 
@@ -106,6 +106,30 @@ public struct Holdings: Hashable, Sendable, Codable {
   }
 }
 
+/// Bytes of a message, which is mostly ASCII: written as the text of these code points.
+public struct MessagePart: Hashable, Sendable, Codable {
+  public var bytes: [UInt8]
+
+  public init(_ bytes: [UInt8] = []) {
+    self.bytes = bytes
+  }
+
+  public init(from decoder: any Decoder) throws {
+    bytes = try String(from: decoder).unicodeScalars.map { scalar in
+      guard let byte = UInt8(exactly: scalar.value) else {
+        throw BinaryDecoder.corrupted("U+\(String(scalar.value, radix: 16)) is no byte")
+      }
+      return byte
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
+    try String(text).encode(to: encoder)
+  }
+}
+
 /// What the daemon does or learns that is no event of the policy. Each is written before it is
 /// done, or where it may be repeated without harm, after.
 public enum Note: Hashable, Sendable, Codable {
@@ -121,7 +145,7 @@ public enum Note: Hashable, Sendable, Codable {
   case monitor(Holdings.Monitor, connection: UInt64)
   case waiting(Holdings.Waiting, connection: UInt64)
   /// Before these bytes of an unfinished message are taken off the socket.
-  case input([UInt8], connection: UInt64)
+  case input(MessagePart, connection: UInt64)
   /// The message has become whole, and is being carried out.
   case inputWhole(connection: UInt64)
   case unsaved(Bool, connection: UInt64)
@@ -141,8 +165,8 @@ extension Holdings {
     case .waiting(let waiting, let cookie):
       connections[cookie, default: Connection()].waiting = waiting
     case .input(let bytes, let cookie):
-      connections[cookie, default: Connection()].input += bytes
-    case .inputWhole(let cookie): connections[cookie]?.input = []
+      connections[cookie, default: Connection()].input.bytes += bytes.bytes
+    case .inputWhole(let cookie): connections[cookie]?.input = MessagePart()
     case .unsaved(let isUnsaved, let cookie):
       connections[cookie, default: Connection()].isUnsaved = isUnsaved
     }

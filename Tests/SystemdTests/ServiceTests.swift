@@ -67,8 +67,8 @@ extension SystemdTests {
       try installed.waitForJournal("Failed with result 'signal'")
       #expect(try installed.property("SubState") == "auto-restart")
       try machine.must("systemctl", "stop", "taskschedd.socket", "taskschedd.service")
-      // It stops with the service and after it: this waits for that.
-      try machine.must("systemctl", "stop", "taskschedd-release.service")
+      // Started by the end of the service: this waits for what it does.
+      try machine.must("systemctl", "start", "taskschedd-release.service")
       try expectRunning(InstalledMachine.frozen)
       try expectRunning(InstalledMachine.signalled)
     }
@@ -81,6 +81,7 @@ extension SystemdTests {
       try installed.write("/etc/taskschedd/taskschedd.toml", "log-levle = \"info\"")
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try installed.waitForJournal("log-levle", "Failed with result 'exit-code'")
+      try machine.must("systemctl", "start", "taskschedd-release.service")
       try expectRunning(InstalledMachine.frozen)
       try expectRunning(InstalledMachine.signalled)
     }

@@ -106,7 +106,7 @@ final class Connection: TurnTaker {
     self.owner = owner
     wire = ServerConnection(service: service)
     if let held {
-      input = MessageInput(collected: held.input)
+      input = MessageInput(collected: held.input.bytes)
       let takesMore =
         held.stream != nil || held.monitor != nil
         || held.waiting?.method == Requests.Method.register.rawValue
@@ -131,7 +131,7 @@ final class Connection: TurnTaker {
     case .eventStream(let instance): held.stream = instance.id
     case .monitor(let monitor): held.monitor = monitor
     }
-    held.input = input.isCollecting ? input.collected : []
+    if input.isCollecting { held.input = MessagePart(input.collected) }
     held.isUnsaved = isUnsaved
     return held == Holdings.Connection() ? nil : held
   }
@@ -238,7 +238,7 @@ final class Connection: TurnTaker {
     let journal = owner.journal
     journal.beginCall(self, bytes: 0, isOneway: false)
     journal.setCallPhase(.taking)
-    journal.note(.input(Array(part), connection: cookie))
+    journal.note(.input(MessagePart(Array(part)), connection: cookie))
     do {
       let message = try input.takePart(descriptor.rawValue, owner.readBuffer)
       if message != nil {

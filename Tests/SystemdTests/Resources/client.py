@@ -1,0 +1,89 @@
+"""An application that speaks the protocol by hand, on connections that it never makes anew.
+
+It registers, begins a task, and obeys lines on its standard input: `half` sends half of the message
+that ends the task, `rest` the other half; `large` and `finish` the same with a message that no
+socket holds; `begin N` begins and ends as many tasks; `event` waits for the next event. What comes
+is printed, a connection that was closed as `closed`.
+"""
+import json
+import os
+import socket
+import sys
+
+ID = sys.argv[1]
+SOCKET = "/run/taskschedd/socket"
+
+
+class Line:
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(SOCKET)
+        self.buffer = b""
+
+    def send(self, method, parameters, **flags):
+        self.socket.sendall(self.message(method, parameters, **flags))
+
+    @staticmethod
+    def message(method, parameters, **flags):
+        call = {"method": "org.taskschedd." + method, "parameters": parameters, **flags}
+        return json.dumps(call).encode() + b"\0"
+
+    def receive(self):
+        while b"\0" not in self.buffer:
+            try:
+                data = self.socket.recv(65536)
+            except OSError:
+                data = b""
+            if not data:
+                return "closed"
+            self.buffer += data
+        message, self.buffer = self.buffer.split(b"\0", 1)
+        return message.decode()
+
+
+def say(text):
+    print(text, flush=True)
+
+
+stream, calls = Line(), Line()
+stream.send("Application.Register", {"application": ID}, more=True)
+say(stream.receive())
+calls.send("Application.BeginBackgroundTask", {"name": "work"})
+answer = calls.receive()
+say(answer)
+task = json.loads(answer)["parameters"]["task"]
+whole = Line.message("Application.EndBackgroundTask", {"task": task})
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "half":
+        calls.socket.sendall(whole[: len(whole) // 2])
+        say("half")
+    elif words[0] == "rest":
+        calls.socket.sendall(whole[len(whole) // 2:])
+        say(calls.receive())
+    elif words[0] == "large":
+        # Much longer than what a socket holds: it is collected in the daemon's memory.
+        large = Line.message("Application.BeginBackgroundTask", {"name": "x" * 400_000})
+        calls.socket.sendall(large[:300_000])
+        rest = large[300_000:]
+        say("half")
+    elif words[0] == "finish":
+        calls.socket.sendall(rest)
+        say(calls.receive())
+    elif words[0] == "begin":
+        for _ in range(int(words[1])):
+            calls.send("Application.BeginBackgroundTask", {"name": "work"})
+            answer = json.loads(calls.receive())
+            if "error" in answer:
+                break
+            calls.send("Application.EndBackgroundTask", {"task": answer["parameters"]["task"]})
+            calls.receive()
+        say(json.dumps(answer))
+    elif words[0] == "status":
+        calls.send("Application.GetStatus", {})
+        say(calls.receive())
+    elif words[0] == "acknowledge":
+        calls.send("Application.Acknowledge", {"callback": int(words[1])})
+        say(calls.receive())
+    elif words[0] == "event":
+        say(stream.receive())

@@ -1,0 +1,171 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+extension SystemdTests {
+  /// §15.4: an acknowledged begin, keep-alive, notification or registration is never forgotten: by a
+  /// crash of the daemon, an upgrade or kill -9.
+  @Suite("the daemon's death and return")
+  struct Restarts {
+    private static let id = "org.example.client"
+    let installed: InstalledMachine
+    var machine: Machine { installed.machine }
+
+    init() throws { installed = try InstalledMachine() }
+
+    /// An application that never connects twice, with one background task.
+    private func client() throws -> TestProcess {
+      let script = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
+      let client = try machine.start(["python3", "-I", "-u", script, Self.id])
+      #expect(try client.readLine()?.contains("registered") == true)
+      #expect(try client.readLine()?.contains("\"task\":1") == true)
+      return client
+    }
+
+    private func ask(_ client: TestProcess, _ line: String) throws -> String {
+      try client.writeLine(line)
+      return try client.readLine() ?? "it ended"
+    }
+
+    /// kill -9, and waits until another serves.
+    private func kill() throws {
+      let before = try installed.property("MainPID")
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try machine.must("taskctl", "list")
+      #expect(try installed.property("MainPID") != before)
+    }
+
+    @Test("no client sees it, not even one in the middle of a message")
+    func middleOfMessage() throws {
+      let client = try client()
+      #expect(try ask(client, "half") == "half")
+      try kill()
+      #expect(try machine.must("taskctl", "tasks").text.contains("work"))
+      #expect(try ask(client, "rest") == "{\"parameters\":{}}")
+      #expect(!(try machine.must("taskctl", "tasks").text.contains("work")))
+      #expect(try ask(client, "status").contains("\"state\":\"active\""))
+    }
+
+    @Test("not even one in the middle of a message that no socket holds")
+    func middleOfLongMessage() throws {
+      let client = try client()
+      #expect(try ask(client, "large") == "half")
+      try kill()
+      try kill()
+      let answer = try ask(client, "finish")
+      #expect(answer.contains("\"parameter\":\"name\""), "\(answer)")
+      #expect(try ask(client, "status").contains("\"state\":\"active\""))
+    }
+
+    @Test("callbacks that were not acknowledged are sent again with the same id")
+    func callbacks() throws {
+      let client = try client()
+      let first = try ask(client, "event")
+      #expect(first.contains("\"id\":1") && first.contains("didFinishLaunching"))
+      try kill()
+      #expect(try ask(client, "event") == first)
+      #expect(try ask(client, "acknowledge 1") == "{\"parameters\":{}}")
+      #expect(try ask(client, "event").contains("didBecomeActive"))
+    }
+
+    @Test("a monitor and a call that waits go on")
+    func waiting() throws {
+      let client = try client()
+      let monitor = try machine.start(["taskctl", "monitor", "--json"])
+      while try monitor.readLine()?.contains("\"ready\"") != true {}
+      // It is told first, and given the time to obey.
+      let terminate = try machine.start(["taskctl", "terminate", Self.id])
+      while try ask(client, "event").contains("didFinishLaunching") != true {}
+      while try machine.must("taskctl", "status", Self.id).text.contains("ending") != true {}
+      try kill()
+      #expect(try ask(client, "acknowledge 1") == "{\"parameters\":{}}")
+      var seen = ""
+      while !seen.contains("\"kind\":\"ended\""), let line = try monitor.readLine() { seen += line }
+      #expect(seen.contains("terminatedByOperator") || seen.contains("callbackTimeout"))
+      #expect(try terminate.waitForExit()?.shellCode == 0)
+    }
+
+    @Test("what was suspended runs not one instruction meanwhile; its end is told with its reason")
+    func suspended() throws {
+      for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
+        try installed.suspend(application)
+      }
+      let groups = try [InstalledMachine.frozen, InstalledMachine.signalled].flatMap {
+        try installed.groups(of: $0)
+      }
+      func used() throws -> [UInt64] { try groups.map { UInt64(try $0.cpuMicroseconds()) } }
+      let before = try used()
+      try kill()
+      try kill()
+      let after = try used()
+      #expect(after == before)
+      for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
+        #expect(try machine.must("taskctl", "status", application).text.contains("suspended"))
+        try machine.must("taskctl", "terminate", application)
+        let status = try machine.must("taskctl", "status", "--json", application).text
+        #expect(status.contains("terminatedByOperator"))
+      }
+    }
+
+    @Test("an upgrade (systemctl restart) keeps tasks, connections and states")
+    func upgrade() throws {
+      let client = try client()
+      try installed.suspend(InstalledMachine.frozen)
+      try machine.must("systemctl", "restart", "taskschedd.service")
+      #expect(try ask(client, "status").contains("\"name\":\"work\""))
+      try installed.wait(for: InstalledMachine.frozen, toBe: "suspended")
+      try installed.waitForJournal("stopped; every", "took over 2 applications")
+    }
+
+    @Test("a stop ends what was: the applications run on, and are known to have been let go")
+    func stop() throws {
+      try installed.launch(InstalledMachine.frozen)
+      try machine.must("systemctl", "stop", "taskschedd.service")
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let status = try machine.must("taskctl", "status", "--json", InstalledMachine.frozen).text
+      #expect(status.contains("notRunning"))
+      #expect(status.contains("schedulerStopped"))
+    }
+
+    @Test("a full runtime directory: nothing new is promised, what is promised goes on")
+    func full() throws {
+      try machine.must("systemctl", "stop", "taskschedd.service")
+      let folder = "/run/taskschedd/journal"
+      try machine.must("mkdir", "-p", folder)
+      try machine.must("mount", "-t", "tmpfs", "-o", "size=700k,mode=700", "tmpfs", folder)
+      defer { _ = try? machine.run("umount", "-l", folder) }
+      let client = try client()
+      // Until the journal's room is used up, and no new one can be begun.
+      #expect(try ask(client, "begin 20000").contains("Application.StateNotSaved"))
+      #expect(try ask(client, "half") == "half")
+      #expect(try ask(client, "rest") == "{\"parameters\":{}}")
+      #expect(try machine.run("taskctl", "run", "--", "true").text.contains("StateNotSaved"))
+      try installed.waitForJournal("the journal cannot be written")
+      try machine.must("mount", "-o", "remount,size=8m", folder)
+      #expect(try ask(client, "begin 1").contains("\"task\""))
+      try installed.waitForJournal("the journal is whole again")
+      try kill()
+      #expect(try ask(client, "status").contains("\"tasks\":[]"))
+    }
+
+    @Test("a journal that cannot be gone on from never stops the start, and nothing stays suspended")
+    func unreadable() throws {
+      try installed.suspend(InstalledMachine.signalled)
+      try installed.suspend(InstalledMachine.frozen)
+      let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
+      try installed.change("Restart=no")
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try installed.waitForJournal("Failed with result 'signal'")
+      // The form's version: this daemon's is of the future.
+      try machine.must(
+        "sh", "-c", "printf '\\377' | dd of=$(ls /run/taskschedd/journal/journal.*) bs=1 seek=8 "
+          + "conv=notrunc status=none")
+      try machine.must("systemctl", "start", "taskschedd.service")
+      try installed.waitForJournal("is not gone on from: its form is version")
+      let status = try machine.must("taskctl", "status", InstalledMachine.frozen).text
+      #expect(status.contains("notRunning"))
+      #expect(try !group.isFrozen())
+    }
+  }
+}
