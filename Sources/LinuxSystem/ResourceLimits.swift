@@ -4,10 +4,11 @@ import Glibc
 public enum ResourceLimits {
   /// RLIMIT_NOFILE before and after.
   public struct OpenFiles: Hashable, Sendable {
-    /// What children should get back (`SpawnRequest.openFilesSoft`): programs that use select(2)
-    /// fail with more than 1024.
     public var softBefore: UInt64
     public var soft: UInt64
+    /// What children should get back (`SpawnRequest.openFilesSoft`): programs that use select(2)
+    /// fail with more than 1024, and a service may have been given more.
+    public var forChildren: UInt64 { min(softBefore, 1024) }
   }
 
   /// Raises the soft limit on open files to the hard limit.

@@ -103,7 +103,7 @@ public final class Daemon {
     let monitors = Monitors(journal: journal)
     let launcher = try Launcher(
       proc: proc, loop: loop, socketPath: arguments.socketPath, scope: paths.scope,
-      openFilesSoft: openFiles.softBefore)
+      openFilesSoft: openFiles.forChildren)
     processes.unitEnds = launcher.ends
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,

@@ -86,6 +86,30 @@ extension SystemdTests {
       try expectRunning(InstalledMachine.signalled)
     }
 
+    @Test("goes on after kill -9 with more connections than 1024, the usual limit on open files")
+    func manyConnections() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let clients = try machine.start([
+        "python3", "-u", "-c",
+        """
+        import resource, socket, sys
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+        sockets = [socket.socket(socket.AF_UNIX) for _ in range(1500)]
+        for s in sockets: s.connect("/run/taskschedd/socket")
+        def answered():
+            for s in sockets: s.sendall(b'{"method":"org.varlink.service.GetInfo"}\\0')
+            return sum(s.recv(65536).endswith(b"\\0") for s in sockets)
+        print(answered())
+        sys.stdin.readline()
+        print(answered())
+        """,
+      ])
+      #expect(try clients.readLine() == "1500")
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try clients.writeLine("again")
+      #expect(try clients.readLine() == "1500", "the new daemon answers on the same connections")
+    }
+
     @Test("takes a new configuration at a reload")
     func reload() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
