@@ -75,6 +75,7 @@ test: test-setup ## Everything that CI runs
 	# block their thread; so they run by themselves.
 	$(TEST) --skip-build --filter TaskSchedulerClientTests
 	$(TEST) --skip-build --skip TaskSchedulerClientTests
+	$(MAKE) fuzz-smoke
 
 KILLS ?= 1000
 CLIENTS ?= 200
@@ -85,6 +86,34 @@ chaos: test-setup ## Kill the daemon again and again under load (KILLS=1000, CLI
 	$(RELEASE) --product taskctl
 	$(RELEASE) --product chaos
 	@.build/release/chaos --kills $(KILLS) --clients $(CLIENTS) $(if $(SEED),--seed $(SEED))
+
+# libFuzzer with the sanitizers of addresses and, in C and C++, of undefined behaviour: Swift has
+# traps of its own for that, and its compiler takes one list of sanitizers only.
+FUZZER := .build/fuzz/build/debug/fuzz
+UNDEFINED := -fsanitize=undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined \
+  -fsanitize-ignorelist=$(CURDIR)/Fuzz/ignore.txt
+FUZZ_BUILD = FUZZ=1 $(BUILD) --product fuzz --scratch-path .build/fuzz/build \
+  --sanitize=address --sanitize=fuzzer -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld \
+  -Xswiftc -O -Xswiftc -assert-config -Xswiftc Debug \
+  $(foreach flag,-O1 $(UNDEFINED),-Xcxx $(flag)) $(foreach flag,$(UNDEFINED),-Xcc $(flag))
+MINUTES ?= 60
+JOBS ?= $(shell nproc)
+
+.PHONY: fuzz
+fuzz: test-setup ## Look for inputs that break a promise (MINUTES=60, TARGET=name, JOBS=cores)
+	Fuzz/probe fuzzer,address
+	$(FUZZ_BUILD)
+	@python3 Fuzz/run.py $(FUZZER) --minutes $(MINUTES) --jobs $(JOBS) \
+	  $(foreach target,$(TARGET),--target $(target))
+
+# A few seconds of each target, from what is kept.
+.PHONY: fuzz-smoke
+fuzz-smoke: test-setup
+	@if reason=$$(Fuzz/probe fuzzer,address 2>&1); then \
+	  $(FUZZ_BUILD) && python3 Fuzz/run.py $(FUZZER) --seconds 3 --jobs $(JOBS); \
+	else \
+	  echo "SKIPPED: a run of the fuzzer: $$reason"; \
+	fi
 
 BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-service flood herd stop-time)
 BENCH_FLAGS := $(if $(QUICK),--quick) $(if $(JSON),--json)

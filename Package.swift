@@ -71,6 +71,15 @@ let package = Package(
       name: "uploader-example", dependencies: ["TaskSchedulerClient"], path: "Examples/uploader",
       swiftSettings: strict),
 
+    // What each fuzz target does with an input; the tests run the corpus through them.
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerJournal",
+        "TaskSchedulerSimulation", "TaskSchedulerDaemon", "LinuxSystem",
+      ],
+      path: "Fuzz/Sources/FuzzTargets", swiftSettings: strict),
+
     // Runs inside the machine that it boots, as all of its processes.
     .executableTarget(
       name: "chaos",
@@ -94,6 +103,9 @@ let package = Package(
       name: "TaskSchedulerSimulationTests",
       dependencies: ["TaskSchedulerSimulation", "TaskSchedulerCore"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["FuzzTargets", "TaskSchedulerWire"],
+      swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerWireTests",
       dependencies: ["TaskSchedulerWire", "LinuxSystem", "TestSupport", "CertificationServer"],
@@ -133,3 +145,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// libFuzzer has the main function, so that this links only as `make fuzz` builds it.
+if Context.environment["FUZZ"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/Sources/fuzz",
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+}

@@ -3,7 +3,7 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 
 /// Reads one manifest's document, noting each mistake.
-struct ManifestReader {
+package struct ManifestReader {
   private let document: TOMLDocument
   private let scope: ConfigurationPaths.Scope
   private var manifest: ApplicationManifest
@@ -23,7 +23,7 @@ struct ManifestReader {
   static let reservedPrefix = "TASKSCHEDD_"
 
   /// Reads `document` as the manifest of `id`, the name of its file.
-  static func read(
+  package static func read(
     _ document: TOMLDocument, id: ApplicationID, scope: ConfigurationPaths.Scope
   ) -> (manifest: ApplicationManifest, problems: [ConfigurationProblem]) {
     var reader = ManifestReader(

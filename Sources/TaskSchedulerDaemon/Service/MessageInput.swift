@@ -2,11 +2,13 @@ import LinuxSystem
 import TaskSchedulerWire
 
 /// One buffer for all connections to look at what has arrived.
-final class ReadBuffer {
+package final class ReadBuffer {
   /// More than the interfaces' messages need; longer ones are collected in memory.
   static let bytesCount = 1 << 16
 
   let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesCount, alignment: 16)
+
+  package init() {}
 
   deinit {
     bytes.deallocate()
@@ -19,8 +21,8 @@ final class ReadBuffer {
 /// taken for those of another, and an unfinished message, or one that nothing has come of yet,
 /// stays in the kernel. Only where the kernel cannot show or hold more of it (descriptors end
 /// a peek, many small writes fill the socket) is it collected here.
-struct MessageInput: ~Copyable {
-  enum Step {
+package struct MessageInput: ~Copyable {
+  package enum Step {
     /// Without its NUL; valid until the next step. It is in the socket still, until it is taken.
     case message(UnsafeRawBufferPointer)
     /// A part of one, that is to be taken now.
@@ -41,37 +43,37 @@ struct MessageInput: ~Copyable {
   private static let descriptorsMax = 8
 
   /// What came with the last message and is not claimed yet.
-  var descriptors = DescriptorBag(messageMax: descriptorsMax)
+  package var descriptors = DescriptorBag(messageMax: descriptorsMax)
   /// The bytes that are kept here, of an unfinished message or the last one.
   var collectedCount: Int { collected.count }
   /// Whether more may have been there already when the last message was looked at: a peek ends at
   /// the buffer's end, and at descriptors.
-  private(set) var mayHaveMore = false
+  package private(set) var mayHaveMore = false
   /// The bytes of the last message that are in the socket still, its NUL included.
-  private(set) var untakenCount = 0
+  package private(set) var untakenCount = 0
   /// Whether descriptors ride on what was looked at last.
-  private(set) var hasDescriptors = false
-  private(set) var collected: [UInt8] = []
-  private(set) var isCollecting = false
+  package private(set) var hasDescriptors = false
+  package private(set) var collected: [UInt8] = []
+  package private(set) var isCollecting = false
   private var partialCount = 0
 
-  init() {}
+  package init() {}
 
   /// Goes on with what was collected of an unfinished message.
-  init(collected: [UInt8]) {
+  package init(collected: [UInt8]) {
     self.collected = collected
     isCollecting = !collected.isEmpty
   }
 
   /// Takes the last message off the socket, if it is there still.
-  mutating func take(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
+  package mutating func take(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     guard untakenCount > 0 else { return }
     let message = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<untakenCount])
     untakenCount = 0
     try UnixSocket.receive(socket, exactly: message, descriptors: &descriptors)
   }
 
-  mutating func next(_ socket: Int32, _ buffer: ReadBuffer) -> Step {
+  package mutating func next(_ socket: Int32, _ buffer: ReadBuffer) -> Step {
     if !isCollecting {
       descriptors.removeAll()
       if !collected.isEmpty { collected = [] }
@@ -107,7 +109,7 @@ struct MessageInput: ~Copyable {
   }
 
   /// Takes the part that the last step showed; the message, without its NUL, where it is whole now.
-  mutating func takePart(
+  package mutating func takePart(
     _ socket: Int32, _ buffer: ReadBuffer
   ) throws -> UnsafeRawBufferPointer? {
     let part = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<untakenCount])

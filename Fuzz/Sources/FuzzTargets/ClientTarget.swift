@@ -1,0 +1,90 @@
+import TaskSchedulerWire
+
+/// The calling end of a connection, and what it makes of any stream of answers.
+///
+/// The input starts with the calls that were made, a letter each (`c`, `m` with more, `o` oneway),
+/// then come messages, each ended by a NUL. Every answer is decoded as that of every method.
+enum ClientTarget {
+  private enum Kind: UInt8 {
+    case plain = 0x63
+    case more = 0x6D
+    case oneway = 0x6F
+  }
+
+  static func run(_ input: UnsafeRawBufferPointer) throws {
+    var steering = Steering(input)
+    var client = ClientConnection()
+    let expected = call(&client, &steering)
+    try require(client.waitingCount == expected, "\(client.waitingCount) calls wait")
+    var violation: ProtocolViolation?
+    for message in steering.rest.split(separator: 0) {
+      switch receive(UnsafeRawBufferPointer(rebasing: message), &client) {
+      case .success(let answer):
+        try require(violation == nil, "a broken connection goes on")
+        try decode(answer)
+      case .failure(let error):
+        if let violation { try require(error == violation, "\(violation) became \(error)") }
+        violation = error
+      }
+    }
+  }
+
+  /// Makes the calls that the input names, and returns how many of them take an answer.
+  private static func call(_ client: inout ClientConnection, _ steering: inout Steering) -> Int {
+    var expected = 0
+    var output: [UInt8] = []
+    while let kind = steering.rest.first.flatMap(Kind.init(rawValue:)) {
+      _ = steering.byte()
+      client.call(
+        method: ApplicationInterface.Register.name, more: kind == .more, oneway: kind == .oneway,
+        output: &output)
+      if kind != .oneway { expected += 1 }
+    }
+    return expected
+  }
+
+  private static func receive(
+    _ message: UnsafeRawBufferPointer, _ client: inout ClientConnection
+  ) -> Result<ClientConnection.Answer, ProtocolViolation> {
+    do throws(ProtocolViolation) {
+      return .success(try client.receive(message))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private static func decode(_ answer: ClientConnection.Answer) throws {
+    switch answer {
+    case .reply(let parameters, _):
+      for method in InterfaceMethods.all { decode(parameters, as: method) }
+    case .failure(let name, let parameters):
+      try FailureCheck.run(ApplicationInterface.Failure.self, name, parameters)
+      try FailureCheck.run(ControlInterface.Failure.self, name, parameters)
+      try FailureCheck.run(StandardFailure.self, name, parameters)
+    }
+  }
+
+  private static func decode<Method: InterfaceMethod>(
+    _ parameters: JSONValue, as method: Method.Type
+  ) {
+    _ = try? parameters.decode(Method.Output.self)
+  }
+}
+
+/// An error that was read says the same when it is written and read again.
+enum FailureCheck {
+  static func run<Failure: InterfaceFailure>(
+    _ type: Failure.Type, _ name: String, _ parameters: JSONValue
+  ) throws {
+    let first: Failure?
+    do throws(ParameterError) {
+      first = try Failure(name: name, parameters: parameters)
+    } catch {
+      return try require(!error.problem.isEmpty, "a refusal without a reason")
+    }
+    guard let first else { return }
+    let again = try? Failure(name: first.name, parameters: first.parameters)
+    try require(again == first, "\(first) was read back as \(String(describing: again))")
+    try require(!first.description.isEmpty, "an error without a description")
+  }
+}

@@ -1,0 +1,220 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerDaemon
+
+/// Messages with file descriptors on a real socket, as the daemon's `MessageInput` takes them.
+///
+/// The input is a list of steps: `s` sends (then a byte with the number of descriptors, one with
+/// the length, and the bytes), `n` takes a message, `t` takes one and claims its first descriptor,
+/// `l` looks at one and dies before it takes it, `r` dies; who comes after goes on with what was
+/// collected. At the end the stream ends and all that is there is taken. Seen to hold: every
+/// message comes whole and in order, as soon as it is there, with the descriptors that rode on its
+/// bytes; what nobody claims is closed; a message with too many ends the connection.
+enum DescriptorsTarget {
+  /// Each step costs some system calls.
+  private static let stepsMax = 256
+
+  static func run(_ input: UnsafeRawBufferPointer) throws {
+    var steering = Steering(input)
+    var stream = try DescriptorStream()
+    var steps = 0
+    while let letter = steering.byte(), steps < stepsMax, !stream.isOver {
+      steps += 1
+      switch letter {
+      case UInt8(ascii: "s"):
+        let descriptorCount = steering.byte() ?? 0
+        let bytes = steering.bytes(Int(steering.byte() ?? 0))
+        try stream.send(bytes, descriptorCount: Int(descriptorCount) % 12)
+      case UInt8(ascii: "n"): try stream.next(.take)
+      case UInt8(ascii: "t"): try stream.next(.claim)
+      case UInt8(ascii: "l"):
+        try stream.next(.look)
+        stream.restart()
+      case UInt8(ascii: "r"): stream.restart()
+      default: break
+      }
+    }
+    try stream.finish()
+  }
+}
+
+/// Both ends of a socket, and what is to come out of it.
+private struct DescriptorStream: ~Copyable {
+  /// As `MessageInput` has it.
+  private static let descriptorsMax = 8
+
+  /// The reading end of a pipe whose writing ends were sent: they are closed when it hangs up.
+  private final class Sent {
+    let reading: FileDescriptor
+
+    init(_ reading: consuming FileDescriptor) {
+      self.reading = reading
+    }
+
+    func areClosed() throws -> Bool {
+      // A process that another thread is starting may hold a copy until its exec.
+      let events = try Readiness.wait(for: 0, on: reading.rawValue, timeout: .seconds(5))
+      return events & Int16(POLLHUP) != 0
+    }
+  }
+
+  private struct Message {
+    var bytes: [UInt8] = []
+    var descriptorCount = 0
+    var sent: [Sent] = []
+  }
+
+  private let near: FileDescriptor
+  private let far: FileDescriptor
+  private let buffer = ReadBuffer()
+  private var input = MessageInput()
+  /// Those that were sent to their end and have not come out.
+  private var whole: [Message] = []
+  private var unfinished = Message()
+  private var sentCount = 0
+  /// What came with the message that came out last.
+  private var last: [Sent] = []
+  private(set) var isOver = false
+
+  init() throws {
+    let (first, second) = try UnixSocket.pair(nonblocking: true).ends()
+    near = FileDescriptor(taking: first)
+    far = FileDescriptor(taking: second)
+  }
+
+  mutating func send(_ bytes: [UInt8], descriptorCount: Int) throws {
+    if bytes.isEmpty { return }
+    let (reading, writing) = try FileDescriptor.pipe().ends()
+    let sent = Sent(FileDescriptor(taking: reading))
+    let sample = FileDescriptor(taking: writing)
+    let numbers = [Int32](repeating: sample.rawValue, count: descriptorCount)
+    let transfer = try bytes.withUnsafeBytes { bytes in
+      try numbers.withUnsafeBufferPointer {
+        try UnixSocket.send(near.rawValue, bytes, descriptors: $0)
+      }
+    }
+    guard case .bytes(let count) = transfer else { return }
+    sentCount += 1 + bytes.count { $0 == 0 }
+    unfinished.descriptorCount += descriptorCount
+    unfinished.sent.append(sent)
+    for byte in bytes[..<count] {
+      if byte == 0 {
+        whole.append(unfinished)
+        unfinished = Message()
+      } else {
+        unfinished.bytes.append(byte)
+      }
+    }
+  }
+
+  /// What becomes of a message.
+  enum Fate {
+    case look, take, claim
+  }
+
+  mutating func next(_ fate: Fate) throws {
+    if try step(fate) {
+      throw Finding(description: "an open stream was said to be at its end")
+    }
+  }
+
+  /// Returns true at the stream's end.
+  private mutating func step(_ fate: Fate) throws -> Bool {
+    let previous = last
+    last = []
+    switch input.next(far.rawValue, buffer) {
+    case .message(let bytes): try came(bytes, fate)
+    case .part:
+      do {
+        if let bytes = try input.takePart(far.rawValue, buffer) { try came(bytes, fate) }
+      } catch let error where !(error is Finding) {
+        try failed(error)
+      }
+    case .incomplete: try require(whole.isEmpty, "a whole message was there and did not come")
+    case .closed:
+      try require(whole.isEmpty, "the stream ended before its last message")
+      try areClosed(previous)
+      return true
+    case .failed(let error): try failed(error)
+    }
+    try areClosed(previous)
+    return false
+  }
+
+  private mutating func came(_ bytes: UnsafeRawBufferPointer, _ fate: Fate) throws {
+    guard let expected = whole.first else {
+      throw Finding(description: "a message came that was not sent: \(Array(bytes))")
+    }
+    try require(expected.bytes == Array(bytes), "\(Array(bytes)) came, not \(expected.bytes)")
+    let isInSocket = input.untakenCount > 0
+    if isInSocket {
+      try require(
+        input.hasDescriptors || expected.descriptorCount == 0, "descriptors were overlooked")
+      if case .look = fate { return }
+      do {
+        try input.take(far.rawValue, buffer)
+      } catch {
+        return try failed(error)
+      }
+    }
+    try require(expected.bytes == Array(bytes), "a message changed while it was taken")
+    last = expected.sent
+    whole.removeFirst()
+    let count = input.descriptors.count
+    try require(
+      count == expected.descriptorCount,
+      "\(count) descriptors came, \(expected.descriptorCount) were sent")
+    if !input.mayHaveMore {
+      let left = try UnixSocket.readableCount(far.rawValue)
+      try require(left == 0, "\(left) more bytes were there, and the loop would not be asked again")
+    }
+    if case .claim = fate, count > 0 { try claim() }
+  }
+
+  private mutating func claim() throws {
+    let isThere = input.descriptors.take(0) != nil
+    try require(isThere, "a descriptor that came cannot be claimed")
+    let isThereAgain = input.descriptors.take(0) != nil
+    try require(!isThereAgain, "a descriptor can be claimed twice")
+  }
+
+  private mutating func failed(_ error: any Error) throws {
+    let descriptorCount = (whole.first ?? unfinished).descriptorCount
+    try require(
+      descriptorCount > Self.descriptorsMax,
+      "the stream broke over a message with \(descriptorCount) descriptors: \(error)")
+    isOver = true
+  }
+
+  private func areClosed(_ sent: [Sent]) throws {
+    for sent in sent { try require(sent.areClosed(), "an unclaimed descriptor stayed open") }
+  }
+
+  /// As after the daemon's death: what it had collected is known, the descriptors are not.
+  mutating func restart() {
+    if input.isCollecting {
+      let lost = input.descriptors.count
+      if whole.isEmpty {
+        unfinished.descriptorCount -= lost
+      } else {
+        whole[0].descriptorCount -= lost
+      }
+    }
+    input = MessageInput(collected: input.isCollecting ? input.collected : [])
+  }
+
+  /// Ends the stream and takes what is left.
+  consuming func finish() throws {
+    try UnixSocket.shutdown(near.rawValue, Int(SHUT_WR))
+    // What is collected comes in parts, one for each that was sent with descriptors.
+    var stepsLeft = sentCount + 3
+    while !isOver {
+      try require(stepsLeft > 0, "the stream's end is not seen")
+      stepsLeft -= 1
+      if try step(.take) { break }
+    }
+    let sent = whole.flatMap(\.sent) + unfinished.sent + last
+    _ = consume self
+    for sent in sent { try require(sent.areClosed(), "a descriptor outlived its connection") }
+  }
+}

@@ -1,0 +1,25 @@
+import TaskSchedulerWire
+
+/// The JSON parser: a text is refused with a place inside it, or read; what is read is written so
+/// that it reads as the same.
+enum JSONTarget {
+  static func run(_ input: UnsafeRawBufferPointer) throws {
+    let value: JSONValue
+    do {
+      value = try JSONParser.parse(input)
+    } catch {
+      try require(
+        (0...input.count).contains(error.offset), "a fault outside of the text: \(error)")
+      return
+    }
+    var text: [UInt8] = []
+    text.append(json: value)
+    try require(!text.contains(0), "the NUL that ends a message stands within one")
+    do {
+      let again = try JSONParser.parse(text)
+      try require(again == value, "\(value) was read back as \(again)")
+    } catch let error as JSONError {
+      throw Finding(description: "what was written for \(value) is refused: \(error)")
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import TaskSchedulerCore
+import TaskSchedulerDaemon
+
+/// A file as a manifest, of the system's daemon and of a user's. Its id is taken for the file's
+/// name where it can be one.
+enum ManifestTarget {
+  static func run(_ input: UnsafeRawBufferPointer) throws {
+    let bytes = Array(input)
+    let file = "manifest.toml"
+    let (document, faults) = TOMLDocument.parse(bytes, file: file)
+    guard let document else {
+      try require(!faults.isEmpty, "a file was refused without a problem")
+      return try ProblemCheck.run(faults, of: bytes)
+    }
+    for key in document.root.keys {
+      try require(document.line(of: [.key(key)]) != nil, "no line is known of the key \(key)")
+    }
+    var id = ApplicationID("org.example.fuzz")
+    if case .string(let name) = document.root["id"] { id = ApplicationID(name) ?? id }
+    guard let id else { return }
+    for scope in [ConfigurationPaths.Scope.system, .user] {
+      let (manifest, problems) = ManifestReader.read(document, id: id, scope: scope)
+      try ProblemCheck.run(problems, of: bytes)
+      if problems.isEmpty { try check(manifest) }
+    }
+  }
+
+  /// What goes to execve(2) must be no shorter there than here.
+  private static func check(_ manifest: ApplicationManifest) throws {
+    let folder = manifest.workingDirectory.map { [$0] } ?? []
+    for text in manifest.command + folder + manifest.environment.flatMap({ [$0.key, $0.value] }) {
+      try require(!text.utf8.contains(0), "a NUL would cut \(text.debugDescription) short")
+    }
+    for name in manifest.environment.keys {
+      try require(!name.utf8.contains(0x3D), "a variable's name holds '=': \(name)")
+    }
+    _ = manifest.manifest(daemonUser: UserID(0))
+  }
+}

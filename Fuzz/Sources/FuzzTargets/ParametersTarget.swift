@@ -1,0 +1,80 @@
+import TaskSchedulerWire
+
+/// The parameters of every method: decoded as what it takes and as what it answers. What is read
+/// says the same when it is written and read again, by the other end too.
+///
+/// The input is one JSON object; a byte from 1 to 8 before it is the number of descriptors that
+/// come with it.
+enum ParametersTarget {
+  static func run(_ input: UnsafeRawBufferPointer) throws {
+    var steering = Steering(input)
+    var descriptorCount = 0
+    if let first = steering.rest.first, (1...8).contains(first) {
+      descriptorCount = Int(steering.byte() ?? 0)
+    }
+    guard let value = try? JSONParser.parse(steering.rest), case .object = value else { return }
+    for method in InterfaceMethods.all { try check(method, value, descriptorCount) }
+    for name in ApplicationInterface.Failure.Name.allCases {
+      try FailureCheck.run(ApplicationInterface.Failure.self, name.rawValue, value)
+    }
+    for name in ControlInterface.Failure.Name.allCases {
+      try FailureCheck.run(ControlInterface.Failure.self, name.rawValue, value)
+    }
+    for name in StandardFailure.Name.allCases {
+      try FailureCheck.run(StandardFailure.self, name.rawValue, value)
+    }
+  }
+
+  private static func check<Method: InterfaceMethod>(
+    _ method: Method.Type, _ value: JSONValue, _ descriptorCount: Int
+  ) throws {
+    var message: [UInt8] = []
+    Call(method: method.name, parameters: value).append(to: &message)
+    if let input = try decode(method, message, descriptorCount) {
+      var client = ClientConnection()
+      var written: [UInt8] = []
+      client.call(method, input, output: &written)
+      let again = try decode(method, written, descriptorCount)
+      try require(again == input, "\(input) was read back as \(String(describing: again))")
+    }
+    guard let output = try? value.decode(Method.Output.self) else { return }
+    let again = try answer(with: output, to: method).decode(Method.Output.self)
+    try require(again == output, "\(output) was read back as \(again)")
+  }
+
+  /// The call's parameters as its method takes them; nil where they are refused.
+  private static func decode<Method: InterfaceMethod>(
+    _ method: Method.Type, _ message: [UInt8], _ descriptorCount: Int
+  ) throws -> Method.Input? {
+    var server = ServerConnection(service: InterfaceMethods.service)
+    var output: [UInt8] = []
+    let action = server.receive(
+      Array(message.dropLast()), fileDescriptorCount: descriptorCount, output: &output)
+    guard case .call(let call) = action else {
+      throw Finding(description: "a call of \(method.name) was not taken: \(action)")
+    }
+    do throws(ParameterError) {
+      return try call.decode(Method.Input.self)
+    } catch {
+      try require(!error.problem.isEmpty, "a refusal without a reason")
+      return nil
+    }
+  }
+
+  /// The parameters of a reply, as they come to the caller.
+  private static func answer<Method: InterfaceMethod>(
+    with output: Method.Output, to method: Method.Type
+  ) throws -> JSONValue {
+    var written: [UInt8] = []
+    var server = ServerConnection(service: InterfaceMethods.service)
+    var client = ClientConnection()
+    client.call(method: method.name, output: &written)
+    var answer: [UInt8] = []
+    _ = server.receive(Array(written.dropLast()), output: &answer)
+    server.reply(output, output: &answer)
+    switch try client.receive(Array(answer.dropLast())) {
+    case .reply(let parameters, _): return parameters
+    case .failure(let name, _): throw Finding(description: "a reply became the error \(name)")
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import TaskSchedulerSimulation
+
+/// A scenario that a person wrote: refused with the place of the mistake, or played to its end,
+/// the same each time.
+enum ScenarioTarget {
+  static func run(_ input: UnsafeRawBufferPointer) throws {
+    let text = String(decoding: input, as: UTF8.self)
+    let scenario: Scenario
+    do throws(ScenarioProblem) {
+      scenario = try Scenario(text)
+    } catch {
+      return try check(error, of: text)
+    }
+    let timeline = ScenarioPlay.timeline(of: scenario)
+    try require(timeline.entries.count <= Timeline.entriesMax + 1000, "the timeline has no end")
+    var last = Duration.zero
+    for entry in timeline.entries {
+      try require(entry.at >= last, "the timeline goes back from \(last) to \(entry.at)")
+      last = entry.at
+    }
+    if timeline.entries.count < 1000, !timeline.isCut {
+      try require(ScenarioPlay.timeline(of: scenario) == timeline, "two plays are not the same")
+    }
+  }
+
+  private static func check(_ problem: ScenarioProblem, of text: String) throws {
+    let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+    try require(!problem.message.isEmpty, "a problem without a message")
+    try require(lines.indices.contains(problem.line - 1), "line \(problem.line) of \(lines.count)")
+    let columns = lines[problem.line - 1].count
+    try require(
+      (1...columns + 1).contains(problem.column), "column \(problem.column) of \(columns)")
+    try require(
+      ProblemCheck.isPrintable(problem.message),
+      "a problem would steer a terminal: \(String(reflecting: problem.message))")
+  }
+}

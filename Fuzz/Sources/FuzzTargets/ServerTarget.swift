@@ -1,0 +1,65 @@
+import TaskSchedulerWire
+
+/// The serving end of a connection, with a client at the other end that takes what it answers.
+///
+/// The input is a stream of messages, each ended by a NUL. A byte from 1 to 8 before a message is
+/// the number of descriptors that come with it. Calls that the service hands out are decoded as
+/// the daemon does, and answered.
+enum ServerTarget {
+  static func run(_ input: UnsafeRawBufferPointer) throws {
+    var server = ServerConnection(service: InterfaceMethods.service)
+    var client = ClientConnection()
+    for part in input.split(separator: 0, omittingEmptySubsequences: false) {
+      var steering = Steering(UnsafeRawBufferPointer(rebasing: part))
+      var descriptorCount = 0
+      if let first = steering.rest.first, (1...8).contains(first) {
+        descriptorCount = Int(steering.byte() ?? 0)
+      }
+      var output: [UInt8] = []
+      let action = server.receive(
+        steering.rest, fileDescriptorCount: descriptorCount, output: &output)
+      if case .close = action {
+        try require(output.isEmpty, "something was said before a broken connection's close")
+        return
+      }
+      guard let call = try? Call(message: steering.rest) else {
+        throw Finding(description: "a message was taken that is no call")
+      }
+      var ignored: [UInt8] = []
+      client.call(
+        method: call.method, call.parameters, more: call.more, oneway: call.oneway,
+        output: &ignored)
+      if case .call(let received) = action { try answer(received, &server, &output) }
+      try require(!server.isBusy, "a call was answered and its connection is still busy")
+      try take(output, by: &client)
+    }
+  }
+
+  private static func answer(
+    _ call: ReceivedCall, _ server: inout ServerConnection, _ output: inout [UInt8]
+  ) throws {
+    guard let method = InterfaceMethods.byName[call.method] else {
+      throw Finding(description: "a method was called that nobody offers: \(call.method)")
+    }
+    do throws(ParameterError) {
+      try call.decodeInput(of: method)
+    } catch {
+      return server.fail(error, output: &output)
+    }
+    let input = call.parameters
+    if server.takesMore { server.reply(input, continues: true, output: &output) }
+    server.reply(input, output: &output)
+  }
+
+  private static func take(_ output: [UInt8], by client: inout ClientConnection) throws {
+    try require(output.isEmpty || output.last == 0, "an answer does not end in a NUL")
+    for message in output.split(separator: 0) {
+      do throws(ProtocolViolation) {
+        _ = try client.receive(Array(message))
+      } catch {
+        throw Finding(description: "the client does not take an answer: \(error)")
+      }
+    }
+    try require(client.waitingCount == 0, "a call went without its last answer")
+  }
+}

@@ -1,0 +1,49 @@
+import TaskSchedulerDaemon
+
+/// A file as `taskschedd.toml`: refused with problems that fit a line of the log, or read; what is
+/// read can be written so that it reads as the same.
+enum SettingsTarget {
+  static func run(_ input: UnsafeRawBufferPointer) throws {
+    let bytes = Array(input)
+    let (configuration, problems) = Configuration.parse(bytes, file: "taskschedd.toml")
+    if !problems.isEmpty { return try ProblemCheck.run(problems, of: bytes) }
+    let text = SettingDescription.Section.allCases.map { section in
+      let settings = SettingDescription.all.filter { $0.section == section }
+      let lines = settings.map { "\($0.name) = \($0.tomlText(in: configuration))\n" }.joined()
+      return section == .daemon ? lines : "[\(section.rawValue)]\n\(lines)"
+    }.joined()
+    let (again, refused) = Configuration.parse(Array(text.utf8), file: "written.toml")
+    try require(refused.isEmpty, "what was written is refused: \(refused)")
+    for setting in SettingDescription.all {
+      let value = setting.value(in: configuration)
+      try require(
+        setting.value(in: again) == value, "\(setting.name) = \(value) was read back otherwise")
+    }
+  }
+}
+
+/// Problems tell of the file as it is, and are safe to print.
+enum ProblemCheck {
+  static func run(_ problems: [ConfigurationProblem], of bytes: [UInt8]) throws {
+    let lineCount = 1 + bytes.count { $0 == 0x0A }
+    for problem in problems {
+      try require(!problem.message.isEmpty, "a problem without a message")
+      if let line = problem.line {
+        try require((1...lineCount).contains(line), "line \(line) of \(lineCount): \(problem)")
+      }
+      try require(
+        isPrintable(problem.description),
+        "a problem would steer a terminal: \(String(reflecting: problem.description))")
+    }
+  }
+
+  /// Whether nothing in it breaks a line, steers a terminal or turns the direction of writing.
+  static func isPrintable(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy {
+      switch $0.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: false
+      default: true
+      }
+    }
+  }
+}

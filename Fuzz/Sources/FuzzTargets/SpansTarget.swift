@@ -1,0 +1,19 @@
+import TaskSchedulerCore
+import TaskSchedulerDaemon
+
+/// Time spans and numbers of bytes: what is read is written so that it reads as the same.
+enum SpansTarget {
+  static func run(_ input: UnsafeRawBufferPointer) throws {
+    let text = String(decoding: input, as: UTF8.self)
+    if let span = TimeSpan.parse(text) {
+      try require(span >= .zero, "'\(text)' was read as a negative span")
+      let written = TimeSpan.format(span)
+      try require(TimeSpan.parse(written) == span, "'\(text)' was written as '\(written)'")
+    }
+    if let bytes = ByteCount.parse(text) {
+      try require(bytes >= 0, "'\(text)' was read as a negative number of bytes")
+      let written = ByteCount.format(bytes)
+      try require(ByteCount.parse(written) == bytes, "'\(text)' was written as '\(written)'")
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import FuzzTargets
+import Glibc
+
+@_silgen_name("__lsan_disable")
+private func leaksDisable()
+@_silgen_name("__lsan_enable")
+private func leaksEnable()
+
+/// The target that `FUZZ_TARGET` names.
+private let target: FuzzTarget = {
+  let name = getenv("FUZZ_TARGET").map { String(cString: $0) } ?? ""
+  guard let target = FuzzTarget.named(name) else {
+    let names = FuzzTarget.all.map(\.name).joined(separator: ", ")
+    print("FUZZ_TARGET is '\(name)'; it must be one of \(names)")
+    fflush(nil)
+    // Not exit(), which libFuzzer takes for a finding.
+    _exit(2)
+  }
+  // The sanitizer does not see through the bits that Swift keeps in pointers: what lives as long as
+  // the program would be taken for leaked.
+  leaksDisable()
+  FuzzTarget.prepare()
+  leaksEnable()
+  return target
+}()
+
+/// What libFuzzer calls with each input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  do {
+    try target.run(UnsafeRawBufferPointer(start: start, count: count))
+  } catch {
+    fatalError("\(target): \(error)")
+  }
+  return 0
+}

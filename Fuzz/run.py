@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Runs the fuzz targets: a round robin of short libFuzzer runs, until the time is up.
+
+Each turn of a target starts from the kept corpus and from what earlier runs have learned
+(.build/fuzz/corpus). Findings go to .build/fuzz/findings/TARGET, each with the command that shows
+it again. Processor time and executions of all runs so far are summed in .build/fuzz/totals.json.
+
+Exit codes: 0 nothing found, 1 findings, 2 the fuzzer does not work.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KEPT = ROOT / "Fuzz" / "Corpus"
+FINDINGS_KEPT = ROOT / "Fuzz" / "Findings"
+WORK = ROOT / ".build" / "fuzz"
+
+# One turn of a target. TOMLKit leaks what it parses, so that no process runs for long.
+TURN_SECONDS = 60
+# An input that takes longer is a finding: the daemon serves everybody in one thread.
+INPUT_SECONDS = 10
+# A target that has found so much is not run again until somebody has looked.
+FINDINGS_MAX = 5
+CANARY_SECONDS = 60
+
+DICTIONARIES = {
+    **dict.fromkeys(["json", "server", "client", "parameters"], "wire.dict"),
+    **dict.fromkeys(["settings", "manifest"], "toml.dict"),
+    "interface": "interface.dict",
+    "scenario": "scenario.dict",
+    "spans": "spans.dict",
+}
+
+# Targets whose library leaks by design; the others are held to leak nothing.
+LEAKING = {"settings", "manifest"}
+
+
+@dataclasses.dataclass
+class Turn:
+    """What one run of libFuzzer came to."""
+
+    target: str
+    # Of processor time: on a busy machine the clock says nothing of what was tried.
+    seconds: float
+    executions: int = 0
+    coverage: int = 0
+    findings: list[pathlib.Path] = dataclasses.field(default_factory=list)
+    said: str = ""
+
+
+def names(program: pathlib.Path) -> list[str]:
+    """The targets, as the program lists them."""
+    done = subprocess.run(
+        [program, "-runs=0"], env=environment("?"), capture_output=True, text=True, check=False)
+    found = re.search(r"one of ([a-z, ]+)", done.stdout)
+    if not found:
+        print(f"{program} names no targets:\n{done.stdout}{done.stderr}")
+        sys.exit(2)
+    return found[1].split(", ")
+
+
+def environment(target: str) -> dict[str, str]:
+    """What the program and its sanitizers need."""
+    leaks = 0 if target in LEAKING else 1
+    return os.environ | {
+        "FUZZ_TARGET": target,
+        # Swift's own report of a crash never returns beside the sanitizer's.
+        "SWIFT_BACKTRACE": "enable=no",
+        "ASAN_OPTIONS": f"detect_leaks={leaks}:{os.environ.get('ASAN_OPTIONS', '')}",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def command(
+    program: pathlib.Path, target: str, seconds: int, grown: pathlib.Path, found: pathlib.Path
+) -> list[str]:
+    """How libFuzzer is run: it writes what it learns into `grown`."""
+    for folder in (grown, found):
+        folder.mkdir(parents=True, exist_ok=True)
+    kept = [folder for folder in (KEPT / target, FINDINGS_KEPT / target) if folder.is_dir()]
+    options = [
+        f"-max_total_time={seconds}", f"-timeout={INPUT_SECONDS}", "-rss_limit_mb=4096",
+        f"-artifact_prefix={found}/", "-print_final_stats=1", "-reload=0",
+    ]
+    if target in DICTIONARIES:
+        options.append(f"-dict={ROOT / 'Fuzz' / 'Dictionaries' / DICTIONARIES[target]}")
+    return [str(part) for part in (program, *options, grown, *kept)]
+
+
+def run(program: pathlib.Path, target: str, seconds: int, grown: pathlib.Path) -> Turn:
+    """One turn."""
+    found = WORK / "findings" / target
+    before = set(found.glob("*")) if found.is_dir() else set()
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command(program, target, seconds, grown / target, found), env=environment(target),
+            stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        # Not process.wait(): it does not tell the time that was used.
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        said = output.read().decode(errors="replace")
+    turn = Turn(target, used.ru_utime + used.ru_stime, said=said)
+    executions = re.search(r"stat::number_of_executed_units: (\d+)", said)
+    turn.executions = int(executions[1]) if executions else 0
+    coverage = re.findall(r" cov: (\d+)", said)
+    turn.coverage = int(coverage[-1]) if coverage else 0
+    turn.findings = sorted(set(found.glob("*")) - before)
+    if process.returncode != 0 and not turn.findings:
+        # It ended without an input to show for it: a leak over several, or it did not start.
+        turn.findings = [found / "no-input"]
+        turn.findings[0].write_text(said)
+    return turn
+
+
+def reason(said: str) -> str:
+    """The line that says what went wrong."""
+    for pattern in (r"Fatal error: .*", r"runtime error: .*", r"ERROR: \w+Sanitizer: .*",
+                    r"ERROR: libFuzzer: .*"):
+        found = re.search(pattern, said)
+        if found:
+            return found[0]
+    return said.strip().splitlines()[-1] if said.strip() else "it said nothing"
+
+
+class Totals:
+    """Time and executions by target, of all runs so far."""
+
+    path = WORK / "totals.json"
+
+    def __init__(self) -> None:
+        self.by_target = json.loads(self.path.read_text()) if self.path.is_file() else {}
+
+    def add(self, turn: Turn) -> None:
+        sums = self.by_target.setdefault(turn.target, {})
+        sums["seconds"] = round(sums.get("seconds", 0) + turn.seconds, 1)
+        sums["executions"] = sums.get("executions", 0) + turn.executions
+        sums["coverage"] = max(sums.get("coverage", 0), turn.coverage)
+        sums["findings"] = sums.get("findings", 0) + len(turn.findings)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text(json.dumps(self.by_target, indent=1) + "\n")
+        fresh.replace(self.path)
+
+    def print(self) -> None:
+        print(f"{'target':<14}{'time':>10}{'executions':>14}{'coverage':>10}{'findings':>10}")
+        for name, sums in sorted(self.by_target.items()):
+            minutes, seconds = divmod(int(sums["seconds"]), 60)
+            print(f"{name:<14}{minutes:>6}m{seconds:02}s{sums['executions']:>14,}"
+                  f"{sums['coverage']:>10,}{sums['findings']:>10}")
+        total = sum(sums["seconds"] for sums in self.by_target.values())
+        print(f"all runs so far: {total / 60:.0f} min")
+
+
+def report(turn: Turn, program: pathlib.Path) -> None:
+    print(f"{turn.target}: {turn.seconds:.0f} s, {turn.executions:,} inputs, "
+          f"coverage {turn.coverage:,}", flush=True)
+    for finding in turn.findings:
+        show = f"FUZZ_TARGET={turn.target} SWIFT_BACKTRACE=enable=no {program} {finding}"
+        print(f"  FOUND in {turn.target}: {reason(turn.said)}\n    shown again by: {show}",
+              flush=True)
+
+
+def canary(program: pathlib.Path) -> None:
+    """A fuzzer that does not find what is planted finds nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        turn = run(program, "canary", CANARY_SECONDS, pathlib.Path(folder))
+    if "the canary was dug out" not in turn.said:
+        print(turn.said)
+        print("the canary was not found: this fuzzer finds nothing")
+        sys.exit(2)
+    for finding in turn.findings:
+        finding.unlink(missing_ok=True)
+    print(f"the canary was found in {turn.seconds:.1f} s", flush=True)
+
+
+def fuzz(
+    program: pathlib.Path, targets: list[str], grown: pathlib.Path, options: argparse.Namespace
+) -> int:
+    """Gives each target its turns until the time is used up. Returns the number of findings."""
+    totals = Totals()
+    left = options.seconds * len(targets) if options.seconds else options.minutes * 60
+    turn_seconds = max(1, min(TURN_SECONDS, int(left / len(targets))))
+    # The first turn of each is run in any case.
+    queue = [(target, True) for target in targets]
+    found = collections.Counter()
+    lock = threading.Lock()
+
+    def work() -> None:
+        nonlocal left
+        while True:
+            with lock:
+                if not queue or (left <= 0 and not queue[0][1]):
+                    return
+                target, _ = queue.pop(0)
+            turn = run(program, target, turn_seconds, grown)
+            with lock:
+                left -= turn.seconds
+                totals.add(turn)
+                report(turn, program)
+                found[target] += len(turn.findings)
+                if options.seconds:
+                    continue
+                if found[target] < FINDINGS_MAX:
+                    queue.append((target, False))
+                else:
+                    print(f"{target} is not run again: it has {found[target]} findings")
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for worker in [pool.submit(work) for _ in range(options.jobs)]:
+            worker.result()
+    if not options.seconds:
+        totals.print()
+    return found.total()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", type=pathlib.Path, help="the fuzzer that make built")
+    parser.add_argument(
+        "--minutes", type=float, default=60, help="of processor time, over all targets (60)")
+    parser.add_argument("--seconds", type=int, help="for each target instead: a smoke")
+    parser.add_argument("--target", action="append", help="only this one; may be repeated")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at once (all cores)")
+    options = parser.parse_args()
+    options.jobs = max(1, min(options.jobs, os.cpu_count() or 1))
+    known = names(options.program)
+    targets = options.target or known
+    for target in targets:
+        if target not in known:
+            sys.exit(f"there is no target '{target}'; there are {', '.join(known)}")
+    canary(options.program)
+    with tempfile.TemporaryDirectory() as folder:
+        # A smoke starts from what is kept, everywhere.
+        grown = pathlib.Path(folder) if options.seconds else WORK / "corpus"
+        findings = fuzz(options.program, targets, grown, options)
+    if findings:
+        print(f"{findings} findings in {shlex.quote(str(WORK / 'findings'))}; see Fuzz/README.md")
+        sys.exit(1)
+    print(f"nothing found in {len(targets)} targets")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+import FoundationEssentials
+import FuzzTargets
+import TaskSchedulerWire
+import Testing
+
+/// An input that is kept in the repository.
+struct KeptInput: Sendable, CustomTestStringConvertible {
+  let target: FuzzTarget
+  let path: String
+
+  var testDescription: String { path }
+
+  /// The folder `Fuzz`: this file is Tests/FuzzTests/CorpusTests.swift.
+  private static let fuzz =
+    #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    .joined(separator: "/") + "/Fuzz"
+
+  static func names(in folder: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(fuzz)/\(folder)")) ?? []
+    return names.filter { !$0.hasPrefix(".") }.sorted()
+  }
+
+  /// The inputs of all targets below `Corpus` or `Findings`.
+  static func all(in folder: String) -> [KeptInput] {
+    FuzzTarget.all.flatMap { target in
+      names(in: "\(folder)/\(target.name)").map {
+        KeptInput(target: target, path: "\(folder)/\(target.name)/\($0)")
+      }
+    }
+  }
+
+  func run() throws {
+    let bytes = try Data(contentsOf: URL(filePath: "\(Self.fuzz)/\(path)"))
+    try bytes.withUnsafeBytes { try target.run($0) }
+  }
+}
+
+@Suite("§15: Bad input never crashes, through the functions that the fuzzer calls")
+struct CorpusTests {
+  @Test("the kept corpus breaks no promise", arguments: FuzzTarget.all)
+  func corpus(_ target: FuzzTarget) throws {
+    let inputs = KeptInput.all(in: "Corpus").filter { $0.target.name == target.name }
+    #expect(inputs.count >= 3, "a target without seeds")
+    for input in inputs {
+      do {
+        try input.run()
+      } catch {
+        Issue.record("\(input.path): \(error)")
+      }
+    }
+  }
+
+  @Test("what the fuzzer once found is found no more", arguments: KeptInput.all(in: "Findings"))
+  func findings(_ input: KeptInput) throws {
+    try input.run()
+  }
+
+  @Test("each input of the corpus, cut off at every byte, breaks no promise")
+  func truncated() throws {
+    for target in FuzzTarget.all {
+      for input in KeptInput.all(in: "Corpus") where input.target.name == target.name {
+        try input.runTruncated()
+      }
+    }
+  }
+
+  @Test("nothing that is kept belongs to no target")
+  func folders() {
+    let known = Set(FuzzTarget.all.map(\.name))
+    for folder in ["Corpus", "Findings"] {
+      #expect(Set(KeptInput.names(in: folder)).subtracting(known).isEmpty)
+    }
+  }
+
+  @Test("a broken promise is reported: the canary")
+  func canary() {
+    let target = FuzzTarget.canary
+    #expect(throws: Finding.self) {
+      try Array("dig".utf8).withUnsafeBytes { try target.run($0) }
+    }
+    #expect(throws: Never.self) {
+      try Array("dug".utf8).withUnsafeBytes { try target.run($0) }
+    }
+  }
+
+  @Test("the parameters of every method of both interfaces are tried")
+  func methods() {
+    let tried = InterfaceMethods.all.map { $0.name }
+    let declared =
+      ApplicationInterface.MethodName.allCases.map(\.rawValue)
+      + ControlInterface.MethodName.allCases.map(\.rawValue)
+    #expect(tried.sorted() == declared.sorted())
+  }
+}
+
+extension KeptInput {
+  /// Runs the input's beginnings, those of the long ones in larger steps.
+  func runTruncated() throws {
+    let bytes = try Data(contentsOf: URL(filePath: "\(Self.fuzz)/\(path)"))
+    for count in stride(from: 0, to: bytes.count, by: 1 + bytes.count / 64) {
+      do {
+        try bytes.prefix(count).withUnsafeBytes { try target.run($0) }
+      } catch {
+        throw Finding(description: "\(path), the first \(count) bytes: \(error)")
+      }
+    }
+  }
+}
