@@ -115,6 +115,10 @@ fuzz-smoke: test-setup
 	  echo "SKIPPED: a run of the fuzzer: $$reason"; \
 	fi
 
+.PHONY: tsan
+tsan: setup ## Run the client library's tests under the thread sanitizer
+	@scripts/tsan
+
 BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-service flood herd stop-time)
 BENCH_FLAGS := $(if $(QUICK),--quick) $(if $(JSON),--json)
 

@@ -153,3 +153,17 @@ if Context.environment["FUZZ"] != nil {
       name: "fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/Sources/fuzz",
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
+
+// `make tsan` builds the client and its tests alone, and a race that must be seen.
+if Context.environment["TSAN"] != nil {
+  let watched: Set<String> = [
+    "CLinux", "LinuxSystem", "TaskSchedulerWire", "TaskSchedulerClient", "TestSupport",
+    "TaskSchedulerClientTests",
+  ]
+  package.targets.removeAll { !watched.contains($0.name) }
+  package.products = []
+  package.targets.append(
+    .executableTarget(
+      name: "race-canary", dependencies: ["TaskSchedulerClient"],
+      path: "Tests/Support/RaceCanary", swiftSettings: strict))
+}
