@@ -224,6 +224,29 @@ struct ConfigurationMistakesTests {
       ])
   }
 
+  @Test(
+    "A mistake is told of with escapes for whatever would steer a terminal",
+    arguments: [
+      (0x1B, "\\u{1B}"), (0x9B, "\\u{9B}"), (0x85, "\\u{85}"), (0x2028, "\\u{2028}"),
+      (0x202E, "\\u{202E}"),
+    ])
+  func controlCharacters(_ code: UInt32, _ shown: String) {
+    let digits = String(code, radix: 16)
+    let escape = "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    let (_, problems) = Configuration.parse(
+      Array("\"k\(escape)\" = 1\nlog-level = \"x\(escape)\"\n".utf8), file: "f")
+    #expect(problems.map(\.line) == [1, 2])
+    #expect(problems[0].description.contains("\"k\(shown)\""))
+    #expect(problems[1].description.contains("\"x\(shown)\""))
+  }
+
+  @Test("What the parser says of a mistake is told without that, too")
+  func parserMessages() {
+    let (_, problems) = Configuration.parse(Array("a = \"\\\u{FEFF}\"\n".utf8), file: "f")
+    #expect(problems.count == 1)
+    #expect(problems[0].message.contains("\\u{FEFF}"))
+  }
+
   @Test("A pipe is told of and not waited for")
   func pipe() {
     let fixture = ConfigurationFixture()

@@ -45,6 +45,15 @@ struct ScenarioTests {
       ])
   }
 
+  @Test("a mistake is told of without what would steer a terminal")
+  func controlCharacters() {
+    #expect {
+      _ = try Scenario("at 1s launch org.example.\u{9B}31m")
+    } throws: { error in
+      (error as? ScenarioProblem)?.message.contains("\"org.example.\\u{9B}31m\"") ?? false
+    }
+  }
+
   @Test("limits kill at their very moment, each with its reason")
   func killed() throws {
     let text = """

@@ -171,13 +171,8 @@ extension SettingKind {
   }
 }
 
-/// A text of the file in a message: quoted, escaped and cut to what a line can hold.
-func quoted(_ text: String) -> String {
-  let lengthMax = 80
-  // Not `debugDescription`: TOMLKit gives String another of that name, which escapes nothing.
-  return text.count <= lengthMax
-    ? String(reflecting: text) : String(reflecting: String(text.prefix(lengthMax))) + "…"
-}
+/// A text of the file in a message.
+func quoted(_ text: String) -> String { QuotedText.of(text) }
 
 /// Numbers of bytes as systemd writes them: to the base 1024.
 public enum ByteCount {

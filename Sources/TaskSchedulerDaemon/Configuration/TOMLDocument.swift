@@ -1,4 +1,5 @@
 import TOMLKit
+import TaskSchedulerCore
 
 /// A TOML value, taken out of the parser.
 public indirect enum TOMLNode: Hashable, Sendable {
@@ -69,7 +70,8 @@ public struct TOMLDocument: Sendable {
         problems.append(
           ConfigurationProblem(
             file: file, line: position.line,
-            message: "column \(position.column): this is not TOML: \(error.description)"))
+            message: "column \(position.column): this is not TOML: "
+              + QuotedText.printable(error.description)))
       }
     } catch {
       problems.append(ConfigurationProblem(file: file, message: "this is not TOML: \(error)"))
@@ -139,7 +141,7 @@ extension [TOMLPathComponent] {
       case .key(let name):
         let isBare = !name.isEmpty && name.utf8.allSatisfy(TOMLKeyLocator.isBareKeyByte)
         // A key is somebody's text: what would break the line is shown escaped.
-        text += (text.isEmpty ? "" : ".") + (isBare ? name : String(reflecting: name))
+        text += (text.isEmpty ? "" : ".") + (isBare ? name : QuotedText.escaped(name))
       }
     }
     return text

@@ -103,10 +103,6 @@ struct ScenarioWords {
       "\(Self.quoted(word.text)) is too much: the line should have ended before", at: word.column)
   }
 
-  /// A text of the file in a message, cut to what a line can hold.
-  static func quoted(_ text: String) -> String {
-    let lengthMax = 60
-    return text.count <= lengthMax
-      ? String(reflecting: text) : String(reflecting: String(text.prefix(lengthMax))) + "…"
-  }
+  /// A text of the file in a message.
+  static func quoted(_ text: String) -> String { QuotedText.of(text, lengthMax: 60) }
 }
