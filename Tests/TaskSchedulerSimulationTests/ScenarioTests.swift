@@ -45,6 +45,13 @@ struct ScenarioTests {
       ])
   }
 
+  @Test("lines may end as on Windows")
+  func carriageReturns() throws {
+    let text = "application org.example.a\nat 1s launch org.example.a\n"
+    let windows = text.split(separator: "\n").joined(separator: "\r\n") + "\r\n"
+    #expect(try lines(windows) == lines(text))
+  }
+
   @Test("a mistake is told of without what would steer a terminal")
   func controlCharacters() {
     #expect {

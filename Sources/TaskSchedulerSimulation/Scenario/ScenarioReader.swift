@@ -7,12 +7,17 @@ extension Scenario {
   public init(_ text: String) throws(ScenarioProblem) {
     var reader = ScenarioReader()
     var number = 0
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    // A carriage return and a line feed are one character.
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd) {
       number += 1
       try reader.read(line, number: number)
     }
     self = try reader.finish(line: number)
   }
+}
+
+extension Character {
+  fileprivate var isLineEnd: Bool { self == "\n" || self == "\r\n" }
 }
 
 /// Reads a scenario line by line.
