@@ -45,6 +45,21 @@ struct ScenarioTests {
       ])
   }
 
+  @Test("a debugger that never leaves holds the limit, and not whoever waits for the timeline")
+  func endless() throws {
+    let text = """
+      application org.example.stuck acknowledge=never
+      at 0s register org.example.stuck
+      at 1s debugger-attaches org.example.stuck
+      """
+    let timeline = ScenarioPlay.timeline(of: try Scenario(text))
+    #expect(timeline.isCut)
+    #expect(try lines(text).last == "1s > debugger-attaches org.example.stuck")
+    // As long as something is planned, it comes.
+    let later = try lines(text + "\nafter 1h debugger-leaves org.example.stuck")
+    #expect(later.last == "1h 7s ended callbackTimeout")
+  }
+
   @Test("lines may end as on Windows")
   func carriageReturns() throws {
     let text = "application org.example.a\nat 1s launch org.example.a\n"

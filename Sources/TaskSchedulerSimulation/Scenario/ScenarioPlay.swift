@@ -85,7 +85,16 @@ public final class ScenarioPlay {
     post(.manifestsChanged(scenario.applications.map(\.manifest)))
     for step in scenario.steps { schedule(at: Self.start + Nanoseconds.of(step.at), .step(step)) }
     let end = scenario.end.map { Self.start + Nanoseconds.of($0) } ?? .max
-    while timeline.entries.count < Timeline.entriesMax {
+    var turns = 0
+    var quietTurns = 0
+    while timeline.entries.count < Timeline.entriesMax, turns < Timeline.turnsMax,
+      quietTurns < Timeline.quietTurnsMax
+    {
+      turns += 1
+      let entryCount = timeline.entries.count
+      defer {
+        quietTurns = agenda.isEmpty && timeline.entries.count == entryCount ? quietTurns + 1 : 0
+      }
       let timer = awayUntil == nil ? scheduler.nextDeadline?.nanoseconds : nil
       let next = agenda.min?.at
       guard let at = [timer, next].compactMap({ $0 }).min() else { return }

@@ -3,11 +3,17 @@ import TaskSchedulerCore
 /// What the policy made of a scenario.
 public struct Timeline: Hashable, Sendable {
   public var entries: [Entry] = []
-  /// Whether it would go on: the scenario's `until` was reached, or the longest timeline.
+  /// Whether it would go on: the scenario's `until` was reached, or the longest timeline, or only
+  /// the policy's own clock goes on and brings nothing.
   public var isCut = false
 
   /// Entries of a timeline that does not come to rest by itself.
   public static let entriesMax = 100_000
+  /// Instants of one at which anything is done, also where it brings no entry.
+  public static let turnsMax = 100_000
+  /// How many of these in a row may bring nothing with nothing planned. Then only time goes on, as
+  /// where the policy looks again and again for the debugger that holds a limit.
+  static let quietTurnsMax = 100
 
   /// One thing that happened.
   public struct Entry: Hashable, Sendable {
