@@ -13,7 +13,9 @@ public struct LeftBehind: Hashable, Sendable {
   public init(_ bytes: UnsafeRawBufferPointer, boot: BootID?) throws(JournalRefusal) {
     var reader = try JournalReader(bytes, boot: boot)
     var stoppedOf = reader.holdings.instances.mapValues(\.stopped)
-    var groups = Set(reader.holdings.instances.values.compactMap(\.arrival.group))
+    // Who was arriving when the journal was begun has no instance in what it begins with.
+    let arrivals = reader.holdings.instances.values.map(\.arrival) + reader.holdings.arrivals.values
+    var groups = Set(arrivals.compactMap(\.group))
     while let entry = reader.next() {
       guard case .note(let note) = entry else { continue }
       switch note {

@@ -159,6 +159,23 @@ struct JournalTests {
     #expect(try left().isEmpty)
   }
 
+  @Test("whoever was arriving when the journal was begun is not left standing still")
+  func arrivingAtTheBeginning() throws {
+    let diary = Diary()
+    var holdings = Holdings()
+    holdings.arrivals[leader] = Holdings.Arrival(
+      leader: leader, uid: 1000, group: "/applications/mail", marker: nil, mechanism: "freezer",
+      isLaunched: true)
+    let start = JournalStart(writer: "test", eventCount: 0, requestLast: 0, at: diary.now)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    let beginning = JournalBeginning(start, holdings, diary.scheduler)
+    _ = try #require(JournalWriter(in: memory, boot: boot, beginning: beginning))
+    let left = try LeftBehind(UnsafeRawBufferPointer(memory), boot: boot)
+    #expect(left.groups == ["/applications/mail"])
+  }
+
   @Test("a journal goes on where it ended, whatever was torn there")
   func continued() throws {
     let diary = Diary()
