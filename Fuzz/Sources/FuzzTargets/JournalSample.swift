@@ -91,7 +91,7 @@ struct JournalSample: Sendable {
     holdings.arrivals[leader(14)] = arrival(14)
     var connection = Holdings.Connection()
     connection.stream = first
-    connection.input = Array("{\"method\"".utf8)
+    connection.input = MessagePart(Array("{\"method\"".utf8))
     holdings.connections[7] = connection
     return holdings
   }()
@@ -128,7 +128,7 @@ struct JournalSample: Sendable {
           application: game, leader: leader(13), target: .background, seat: SeatID("seat0"),
           backgroundTask: "rsync", backgroundModes: [.voip]))),
     .note(.monitor(Holdings.Monitor(uid: 1000), connection: 9)),
-    .note(.input([0x7B], connection: 9)),
+    .note(.input(MessagePart([0x7B]), connection: 9)),
     .note(.inputWhole(connection: 9)),
     .note(.unsaved(true, connection: 9)),
     .event(.policyChanged(Policy())),
