@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  /// §15.4: an acknowledged begin, keep-alive, notification or registration is never forgotten: by a
-  /// crash of the daemon, an upgrade or kill -9.
+  /// §15.4: an acknowledged begin, keep-alive, notification or registration is never forgotten: by
+  /// a crash of the daemon, an upgrade or kill -9.
   @Suite("the daemon's death and return")
   struct Restarts {
     private static let id = "org.example.client"
@@ -149,7 +149,7 @@ extension SystemdTests {
       #expect(try ask(client, "status").contains("\"tasks\":[]"))
     }
 
-    @Test("a journal that cannot be gone on from never stops the start, and nothing stays suspended")
+    @Test("a journal that cannot be gone on from stops no start, and nothing stays suspended")
     func unreadable() throws {
       try installed.suspend(InstalledMachine.signalled)
       try installed.suspend(InstalledMachine.frozen)
