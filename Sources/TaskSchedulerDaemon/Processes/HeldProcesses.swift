@@ -20,6 +20,7 @@ extension ProcessController {
     _ held: [InstanceID: Holdings.Instance], leaders: [InstanceID: Int32]
   ) -> [InstanceID] {
     var lost: [InstanceID] = []
+    catchUp?.start()
     for (id, number) in leaders where held[id] == nil {
       FileDescriptor(taking: number).close()
       store.removeLeader(of: id)
@@ -100,6 +101,7 @@ extension ProcessController {
   func letAllRun() {
     for instance in instances.values {
       instance.suspension = nil
+      instance.isToBeSuspended = false
       letRun(instance)
     }
   }

@@ -61,6 +61,8 @@ final class InstanceProcesses {
   var exitSource: DescriptorSource?
   /// A suspension that is under way.
   var suspension: (any Suspension)?
+  /// Whether one is to be begun when others have been.
+  var isToBeSuspended = false
   /// Processes that we have stopped, in that order.
   private(set) var stopped: [StoppedProcess] = []
   /// Who was a member when the leader was told to end: after its end, its children are nobody's.

@@ -19,6 +19,7 @@ final class ProcessController {
   private(set) var departing: [InstanceID: InstanceProcesses] = [:]
   private var leaderEnds: LeaderEnds?
   private var sweeper: Sweeper?
+  private(set) var catchUp: CatchUp?
   private var graveyard: Graveyard?
   var options: DaemonOptions
   /// Asked how a program in a unit ended; nil where the kernel tells it.
@@ -36,6 +37,13 @@ final class ProcessController {
     self.options = options
     self.report = report
     membership = try Membership(proc: proc)
+    catchUp = try CatchUp(loop: loop) { [weak self] id in
+      guard let self, let instance = instances[id], instance.isToBeSuspended,
+        instance.suspension == nil
+      else { return }
+      instance.isToBeSuspended = false
+      beginSuspending(instance)
+    }
     sweeper = try Sweeper(membership: membership, loop: loop) { [weak self] in
       self?.instances[$0] ?? self?.departing[$0]
     }
@@ -104,6 +112,14 @@ final class ProcessController {
 
   func suspend(_ id: InstanceID) {
     guard let instance = instances[id], instance.suspension == nil else { return }
+    if let catchUp, catchUp.isUnderWay {
+      instance.isToBeSuspended = true
+      return catchUp.add(id)
+    }
+    beginSuspending(instance)
+  }
+
+  private func beginSuspending(_ instance: InstanceProcesses) {
     do throws(SystemError) {
       let suspension = try suspension(of: instance)
       instance.suspension = suspension
@@ -147,6 +163,7 @@ final class ProcessController {
   func resume(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     instance.suspension = nil
+    instance.isToBeSuspended = false
     letRun(instance)
   }
 
@@ -192,6 +209,7 @@ final class ProcessController {
   func kill(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     instance.suspension = nil
+    instance.isToBeSuspended = false
     kill(instance)
   }
 

@@ -129,7 +129,7 @@ final class ApplicationService {
   private func instance(of peer: Peer) throws(SystemError) -> InstanceProcesses? {
     if let known = peer.instance, !known.isReleased { return known }
     peer.instance = nil
-    guard let identity = peer.identity else { return nil }
+    guard let identity = try peer.identity() else { return nil }
     peer.instance = try membership.instance(of: identity, uid: peer.uid)
     return peer.instance
   }
@@ -139,7 +139,7 @@ final class ApplicationService {
     if let descriptor = try UnixSocket.peerPIDFD(connection.number) {
       return try ProcessHandle(PIDFD(adopting: descriptor), in: membership.proc)
     }
-    guard let identity = connection.peer.identity,
+    guard let identity = try connection.peer.identity(),
       let process = try ProcessHandle(identity, in: membership.proc)
     else { throw Interface.Failure.notRegistered }
     return process

@@ -202,7 +202,9 @@ final class ControlService {
   // MARK: Which application, and who may
 
   private func isOperator(_ peer: Peer) -> Bool {
-    peer.isOperator { daemon.isOperator(peer.credentials, groups: peer.groups) }
+    peer.isOperator {
+      daemon.isOperator(peer.credentials, groups: (try? peer.groups()) ?? [])
+    }
   }
 
   /// What the caller may see.

@@ -160,9 +160,8 @@ final class Server: ConnectionOwner {
       refuse(socket, of: credentials.uid)
       return nil
     }
-    let peer = Peer(
-      credentials: credentials, groups: try UnixSocket.peerGroups(socket.rawValue),
-      identity: try identity(of: credentials, socket.rawValue))
+    let peer = try Peer(
+      socket.rawValue, credentials: credentials, kernelHasPeerPIDFD: kernelHasPeerPIDFD, proc: proc)
     let connection = try Connection(
       socket, peer: peer, service: service, owner: self, loop: loop, held: held)
     connections[ObjectIdentifier(connection)] = connection
@@ -183,22 +182,6 @@ final class Server: ConnectionOwner {
       to: &reply)
     // A new socket has room for it; whoever has hung up needs it not.
     _ = try? reply.withUnsafeBytes { bytes in try UnixSocket.send(socket.rawValue, bytes) }
-  }
-
-  /// The process that connected; nil where it has ended. Where the kernel offers no pidfd of it
-  /// (before 6.5), the process that has its pid now: the start time is what is compared later.
-  private func identity(
-    of credentials: PeerCredentials, _ socket: Int32
-  ) throws(SystemError) -> ProcessIdentity? {
-    guard kernelHasPeerPIDFD else { return try proc.identity(credentials.pid) }
-    guard let descriptor = try UnixSocket.peerPIDFD(socket) else { return nil }
-    do throws(SystemError) {
-      return try PIDFD(adopting: descriptor).identity(in: proc)
-    } catch {
-      // Reaped, or in a process namespace that we cannot see: no application's process.
-      guard error.errno == ESRCH || error.errno == EINVAL else { throw error }
-      return nil
-    }
   }
 
   func closed(_ connection: Connection, reason: String?) {
