@@ -48,7 +48,7 @@ final class Campaign {
     ledger.phase = .work
     say("starting \(options.clients) clients, seed \(options.seed)")
     try startClients()
-    idle = (0..<20).compactMap { _ in RawConnection() }
+    idle = openIdle(20)
     operating = try Child(["operator", "\(options.clients)", "\(options.seed)"])
     try look()
     say("killing the daemon \(options.kills) times")
@@ -243,8 +243,17 @@ final class Campaign {
     lost += idle.count - open.count
     if open.count < idle.count {
       found("connections were closed on which nothing was said: \(idle.count - open.count)", nil)
-      idle = open + (open.count..<idle.count).compactMap { _ in RawConnection() }
+      idle = open + openIdle(idle.count - open.count)
     }
+  }
+
+  /// Connections that the daemon has taken, and that are older than the 50 ms within which it need
+  /// not have saved them.
+  private func openIdle(_ count: Int) -> [RawConnection] {
+    let connections = (0..<count).compactMap { _ in RawConnection() }
+    _ = Daemon.waitUntilServed()
+    _ = poll(nil, 0, 200)
+    return connections
   }
 }
 

@@ -171,6 +171,8 @@ final class Workload {
     lastKind = kind
     change { record in
       record[.callbacks] += 1
+      // It runs, though it may be suspended again before its loop has turned.
+      record[.ticks] += 1
       // Another stint begins, or none.
       if kind == "didEnterBackground" || kind == "willEnterForeground" {
         record[.limitNotBefore] = 0
