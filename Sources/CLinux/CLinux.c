@@ -160,6 +160,19 @@ int clinux_lock(int fd) {
   return fcntl(fd, F_SETLK, &lock);
 }
 
+pid_t clinux_lock_holder(int fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(fd, F_GETLK, &lock) < 0) {
+    return -1;
+  }
+  return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
+}
+
+int clinux_lock_wait(int fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(fd, F_SETLKW, &lock);
+}
+
 ssize_t clinux_peek(int fd, void *bytes, size_t count, int *truncated) {
   struct iovec vector = {.iov_base = bytes, .iov_len = count};
   struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};

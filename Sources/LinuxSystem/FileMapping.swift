@@ -81,13 +81,19 @@ extension Folder {
 
   /// Takes a file's lock, which the kernel gives back when this process ends, however it does.
   ///
+  /// - Parameter waits: whether that process is one whose giving it up is waited for.
   /// - Returns: nil where another process has it. Closing any descriptor of the file gives it up.
-  public static func lock(path: String) throws(SystemError) -> FileDescriptor? {
+  public static func lock(
+    path: String, waitingFor waits: (_ holder: Int32) -> Bool = { _ in false }
+  ) throws(SystemError) -> FileDescriptor? {
     let file = FileDescriptor(
       taking: try check("open \(path)") { clinux_create(path, O_RDWR, 0o600) })
     let number = file.rawValue
     let result = try check("fcntl F_SETLK", nilFor: EAGAIN, EACCES) { clinux_lock(number) }
-    if result == nil { return nil }
+    if result != nil { return file }
+    let holder = try check("fcntl F_GETLK") { clinux_lock_holder(number) }
+    guard holder == 0 || waits(holder) else { return nil }
+    try check("fcntl F_SETLKW") { clinux_lock_wait(number) }
     return file
   }
 }

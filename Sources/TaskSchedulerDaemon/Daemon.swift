@@ -39,11 +39,16 @@ public final class Daemon {
   private var runner: EffectRunner?
   private var processes: ProcessController?
   private let journal: Journal
+  /// When it began to read the journal.
+  private let startedAt: Instant
   private let store = DescriptorStore()
   private var requests: Requests?
   /// While what waited in the sockets is being heard, no limit is enforced.
   private var isSettling = false
   private var settled: DeferredSource?
+  private var settleTimer: TimerSource?
+  /// Some microseconds for each of thousands of messages: who is kept busy enforces all the same.
+  private static let settleMax: Duration = .milliseconds(100)
   private var timer: TimerSource?
   private var armed: Instant?
   private var signals: [Source] = []
@@ -69,8 +74,9 @@ public final class Daemon {
     loop = try EventLoop()
     proc = try ProcFS()
     let now = Instant(nanoseconds: BootClock.now())
+    startedAt = now
     let boot = BootID(try BootIdentity.text())
-    let folder = try JournalFolder(path: arguments.journalPath)
+    let folder = try JournalFolder(path: arguments.journalPath, proc: proc)
     var replay: Replay?
     if let found = JournalFinder(folder: folder, boot: boot, proc: proc, log: log).find(at: now) {
       replay = found.replay
@@ -134,6 +140,7 @@ public final class Daemon {
       self.post(.deadlineReached)
     }
     settled = try loop.whenIdle { [unowned self] in settle() }
+    settleTimer = try loop.timer { [unowned self] in settle() }
     try loop.enableWatchdog()
     runner.manifests = configuration.manifests
     if let replay {
@@ -174,6 +181,7 @@ public final class Daemon {
   ) {
     isSettling = true
     settled?.request()
+    settleTimer?.set(BootClock.after(Self.settleMax))
     let outcome = takeover.run(replay, inherited)
     journal.setClean(false)
     isHandling = true
@@ -188,8 +196,9 @@ public final class Daemon {
     drain()
     if scheduler.running.isEmpty, outcome.connections + outcome.closed == 0 { return }
     let away = TimeSpan.format(replay.lastAlive.duration(to: now).roundedToMilliseconds)
+    let time = TimeSpan.format(startedAt.duration(to: now).roundedToMilliseconds)
     var message = "took over \(scheduler.running.count) applications and \(outcome.connections) "
-      + "connections; the last event was \(away) ago"
+      + "connections within \(time); the last event was \(away) ago"
     if outcome.closed > 0 {
       message += "; \(outcome.closed) connections were closed, whose clients may not have heard all"
     }
@@ -198,7 +207,9 @@ public final class Daemon {
 
   /// Whatever waited has been heard.
   private func settle() {
+    guard isSettling else { return }
     isSettling = false
+    settleTimer?.clear()
     journal.setAttempts(0)
     armTimer()
   }

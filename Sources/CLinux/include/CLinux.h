@@ -98,6 +98,10 @@ int clinux_open_at(int directory, const char *path, int flags);
 int clinux_create(const char *path, int flags, mode_t mode);
 /// fcntl F_SETLK for the whole file: for writing, not waiting.
 int clinux_lock(int fd);
+/// fcntl F_GETLK: who has the file's lock; 0 where nobody has.
+pid_t clinux_lock_holder(int fd);
+/// fcntl F_SETLKW: the same, waiting.
+int clinux_lock_wait(int fd);
 
 // MARK: a child that waits before exec
 

@@ -91,7 +91,7 @@ final class Journal {
   private static func begin(
     _ beginning: JournalBeginning, in folder: JournalFolder, _ number: UInt64, _ boot: BootID
   ) throws(SystemError) -> (MappingBox, JournalWriter) {
-    let room = max(roomBytes, 2 * beginning.count)
+    let room = max(roomBytes, beginning.count)
     let mapping = MappingBox(try folder.make(number, bytesCount: beginning.count + room))
     guard
       let writer = JournalWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)

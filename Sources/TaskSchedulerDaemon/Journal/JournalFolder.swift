@@ -13,10 +13,14 @@ final class JournalFolder {
   /// Makes the folder where it is missing.
   ///
   /// - Throws: EBUSY where another daemon uses it.
-  init(path: String) throws(SystemError) {
+  init(path: String, proc: ProcFS) throws(SystemError) {
     self.path = path
     try Folder.make(path: path)
-    guard let lock = try Folder.lock(path: "\(path)/lock") else {
+    // taskctl release has it for some milliseconds.
+    let lock = try Folder.lock(path: "\(path)/lock") { holder in
+      (try? proc.stat(holder))??.command == "taskctl"
+    }
+    guard let lock else {
       throw SystemError(call: "another taskschedd uses \(path)", errno: EBUSY)
     }
     self.lock = lock

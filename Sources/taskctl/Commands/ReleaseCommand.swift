@@ -31,7 +31,8 @@ struct ReleaseCommand: ParsableCommand {
 
   @Flag(
     help: ArgumentHelp(
-      "Do nothing where systemd starts the daemon again, by $SERVICE_RESULT: for ExecStopPost=."))
+      "For units: do nothing where systemd starts the daemon again, by $SERVICE_RESULT, or one runs."
+    ))
   var unlessRestarted = false
 
   struct Report: Encodable {
@@ -43,7 +44,13 @@ struct ReleaseCommand: ParsableCommand {
     let result = getenv("SERVICE_RESULT").map { String(cString: $0) }
     if unlessRestarted, Self.isRestarted(result: result) { return }
     let folder = journal ?? Self.folder(ofSocket: options.path.path)
-    let outcome = try Self.release(folder)
+    guard let outcome = try Self.release(folder) else {
+      if unlessRestarted { return }
+      throw CommandFailure.failed(
+        name: "DaemonRuns",
+        sentence: "a daemon runs and manages what it has suspended: 'taskctl foreground ID' resumes"
+          + " an application, stopping the daemon resumes all")
+    }
     if options.json {
       try Output.write(
         JSONOutput.line(Report(letRun: outcome.letRun, failures: outcome.failures)))
@@ -69,14 +76,10 @@ struct ReleaseCommand: ParsableCommand {
     (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/journal"
   }
 
-  static func release(_ folder: String) throws -> ProcessRelease.Outcome {
+  /// nil where a daemon runs.
+  static func release(_ folder: String) throws -> ProcessRelease.Outcome? {
     guard access(folder, F_OK) == 0 else { return .init() }
-    guard let lock = try Folder.lock(path: folder + "/lock") else {
-      throw CommandFailure.failed(
-        name: "DaemonRuns",
-        sentence: "a daemon runs and manages what it has suspended: 'taskctl foreground ID' resumes"
-          + " an application, stopping the daemon resumes all")
-    }
+    guard let lock = try Folder.lock(path: folder + "/lock") else { return nil }
     let outcome = try letRun(folder)
     lock.close()
     return outcome
