@@ -6,8 +6,8 @@ import TaskSchedulerWire
 
 /// Who speaks on a connection, as the kernel recorded it when it was made; never what it says.
 ///
-/// What the socket tells at any time is asked when it is needed: of thousands of connections that are
-/// taken over at once, few speak.
+/// What the socket tells at any time is asked when it is needed: of thousands of connections that
+/// are taken over at once, few speak.
 final class Peer {
   let credentials: PeerCredentials
   private let socket: Int32

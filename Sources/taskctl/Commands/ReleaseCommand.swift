@@ -31,8 +31,7 @@ struct ReleaseCommand: ParsableCommand {
 
   @Flag(
     help: ArgumentHelp(
-      "For units: do nothing where systemd starts the daemon again, by $SERVICE_RESULT, or one runs."
-    ))
+      "For units: do nothing where one runs, or systemd starts one again ($SERVICE_RESULT)."))
   var unlessRestarted = false
 
   struct Report: Encodable {
