@@ -20,6 +20,7 @@ IDLE_APPLICATIONS = 100
 # The targets; where they come from is in README.md.
 ECHO_TARGET = 2.5
 DBUS_TARGET = 0.5
+JOURNAL_TARGET = 1.15
 FLAT_TARGET = 1.1
 KILOBYTES_TARGET = 10
 WAKE_UPS_TARGET = 0
@@ -49,6 +50,8 @@ def measure(workshop, scale, watching, progress):
     results = {}
     progress("round trips")
     results["round trip µs"] = round_trip.measure(workshop, *scale.round_trips)
+    results["round trip without, with journal µs"] = round_trip.measure_journal(
+        workshop, *scale.round_trips)
     results["round trip logged µs"] = round_trip.measure_logging(workshop, *scale.round_trips)
     for mechanism in ("signal", "freezer"):
         progress(f"time to stop, by {mechanism}")
@@ -80,6 +83,9 @@ def add_round_trips(table, results):
     own = times["daemon"][0]
     table.judged("p50 beside the echo", own / times["echo"][0], ECHO_TARGET, " ×")
     table.judged("p50 beside D-Bus", own / times["dbus"][0], DBUS_TARGET, " ×")
+    without, journaled = results["round trip without, with journal µs"]
+    table.figure("p50 without, with the journal", f"{without:.1f}, {journaled:.1f} µs")
+    table.judged("with beside without", journaled / without, JOURNAL_TARGET, " ×")
 
 
 def add_stop_times(table, results):

@@ -136,7 +136,8 @@ class Workshop:
         self.groups.append(path)
         return path, None
 
-    def daemon(self, name, settings="", manifests=(), group=None, log_level="notice"):
+    def daemon(self, name, settings="", manifests=(), group=None, log_level="notice",
+               journal=True):
         """A daemon of its own that is ready, its log discarded."""
         socket_path = self.path(name + ".socket")
         configuration = self.write(
@@ -148,7 +149,8 @@ class Workshop:
         with open(self.path(name + ".log"), "w", encoding="utf-8") as log:
             process = self.start(
                 [self.daemon_program, "--config", configuration, "--manifests", folder,
-                 "--socket", socket_path, "--log-target", "stderr"],
+                 "--socket", socket_path, "--log-target", "stderr",
+                 *(["--journal", self.path(name + ".journal")] if journal else ["--no-journal"])],
                 group=group, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={"PATH": os.environ["PATH"], "HOME": self.folder})
         self.wait_for_socket(process, socket_path, self.path(name + ".log"))

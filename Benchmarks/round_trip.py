@@ -48,6 +48,21 @@ def measure(workshop, rounds, calls):
     return by_peer(lines)
 
 
+def measure_journal(workshop, rounds, calls):
+    """(p50 without, p50 with) the journal in µs: two daemons, in rounds that take turns."""
+    daemons = [
+        workshop.daemon("without-journal", journal=False), workshop.daemon("with-journal")]
+    times = [[], []]
+    for _ in range(rounds):
+        for daemon, own in zip(daemons, times):
+            lines = workshop.run(
+                [workshop.program("round-trip"), "2", str(calls), daemon.socket], seconds=120)
+            own.append(by_peer(lines)["daemon"][0])
+    for daemon in daemons:
+        workshop.end(daemon.process)
+    return tuple(median(own) for own in times)
+
+
 def measure_logging(workshop, rounds, calls):
     """(p50, p99) in µs with every grant logged, to a file."""
     daemon = workshop.daemon("logging", log_level="info")

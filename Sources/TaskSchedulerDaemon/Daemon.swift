@@ -12,12 +12,12 @@ public final class Daemon {
     public var paths: ConfigurationPaths
     /// Where to listen, where systemd hands no socket over.
     public var socketPath: String
-    /// The folder of the journal.
-    public var journalPath: String
+    /// The folder of the journal; nil keeps none.
+    public var journalPath: String?
     public var logTarget: Log.Target
 
     public init(
-      paths: ConfigurationPaths, socketPath: String, journalPath: String, logTarget: Log.Target
+      paths: ConfigurationPaths, socketPath: String, journalPath: String?, logTarget: Log.Target
     ) {
       self.paths = paths
       self.socketPath = socketPath
@@ -76,9 +76,11 @@ public final class Daemon {
     let now = Instant(nanoseconds: BootClock.now())
     startedAt = now
     let boot = BootID(try BootIdentity.text())
-    let folder = try JournalFolder(path: arguments.journalPath, proc: proc)
+    var folder: JournalFolder?
+    if let path = arguments.journalPath { folder = try JournalFolder(path: path, proc: proc) }
     var replay: Replay?
-    if let found = JournalFinder(folder: folder, boot: boot, proc: proc, log: log).find(at: now) {
+    if let folder,
+      let found = JournalFinder(folder: folder, boot: boot, proc: proc, log: log).find(at: now) {
       replay = found.replay
       scheduler = found.replay.scheduler
       journal = Journal(continuing: found, in: folder, boot: boot, log: log)

@@ -41,6 +41,9 @@ struct Arguments: ParsableCommand {
         + "socket.", valueName: "dir"))
   var journal: String?
 
+  @Flag(help: "Keep no journal, to measure what it costs: a crash makes the daemon forget all.")
+  var noJournal = false
+
   @Option(help: "Where to log: auto (the journal where systemd started it), journal, stderr.")
   var logTarget: Log.Target = .auto
 
@@ -126,7 +129,7 @@ do {
   let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
   try Daemon(
     .init(
-      paths: paths, socketPath: path, journalPath: arguments.journal ?? folder + "/journal",
+      paths: paths, socketPath: path, journalPath: arguments.noJournal ? nil : arguments.journal ?? folder + "/journal",
       logTarget: arguments.logTarget)
   ).run()
 } catch StartFailure.configuration {

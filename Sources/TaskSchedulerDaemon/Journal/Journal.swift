@@ -13,7 +13,8 @@ final class Journal {
   /// handled again after a crash in some 30 ms.
   static let roomBytes = 512 << 10
 
-  private let folder: JournalFolder
+  /// nil where no journal is kept.
+  private let folder: JournalFolder?
   private let boot: BootID
   private let log: Log
   private var number: UInt64
@@ -55,23 +56,28 @@ final class Journal {
 
   /// Begins the first journal.
   init(
-    _ folder: JournalFolder, boot: BootID, scheduler: Scheduler, at now: Instant, log: Log
+    _ folder: JournalFolder?, boot: BootID, scheduler: Scheduler, at now: Instant, log: Log
   ) throws(SystemError) {
     self.folder = folder
     self.boot = boot
     self.log = log
-    number = (folder.numbers.first ?? 0) + 1
+    number = (folder?.numbers.first ?? 0) + 1
     eventCount = 0
     let start = JournalStart(writer: Daemon.version, eventCount: 0, requestLast: 0, at: now)
     let beginning = JournalBeginning(start, Holdings(), scheduler)
-    switch Self.first(beginning, in: folder, number, boot) {
-    case .success(let begun): (mapping, writer) = begun
-    case .failure(let error):
-      // Without room the daemon serves all the same, and promises nothing.
-      mapping = MappingBox(try FileMapping.anonymous(bytesCount: beginning.count))
-      writer = JournalWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)!
-      fallBehind("\(error)")
+    var begun: Result<(MappingBox, JournalWriter), SystemError>?
+    if let folder { begun = Self.first(beginning, in: folder, number, boot) }
+    if case .success(let begun) = begun {
+      (mapping, writer) = begun
+      return
     }
+    mapping = MappingBox(try FileMapping.anonymous(bytesCount: beginning.count))
+    guard
+      let writer = JournalWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)
+    else { preconditionFailure("a journal has room for what it begins with") }
+    self.writer = writer
+    // Without room the daemon serves all the same, and promises nothing.
+    if case .failure(let error) = begun { fallBehind("\(error)") }
   }
 
   /// Goes on with one that was found.
@@ -103,6 +109,7 @@ final class Journal {
 
   /// Writes an event, before its effects are carried out.
   func record(_ event: Event, at now: Instant) {
+    guard folder != nil else { return }
     if isBehind, nextAttempt <= now { beginNew(at: now) }
     forgetEffects()
     eventCount += 1
@@ -145,7 +152,7 @@ final class Journal {
 
   /// Writes what the daemon is about to do.
   func note(_ note: Note) {
-    if isBehind || writer.append(note) { return }
+    if isBehind || folder == nil || writer.append(note) { return }
     beginNew(at: Instant(nanoseconds: BootClock.now()))
     // What is noted after it is done is known already; what comes before is noted now.
     if !isBehind, !writer.append(note) { fallBehind("a note is longer than a journal's room") }
@@ -186,6 +193,7 @@ final class Journal {
 
   /// Begins a journal with where things stand, in place of the one that is full.
   private func beginNew(at now: Instant) {
+    guard let folder else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
     let (holdings, scheduler, requestLast) = state()
     var start = JournalStart(
