@@ -129,7 +129,8 @@ do {
   let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
   try Daemon(
     .init(
-      paths: paths, socketPath: path, journalPath: arguments.noJournal ? nil : arguments.journal ?? folder + "/journal",
+      paths: paths, socketPath: path,
+      journalPath: arguments.noJournal ? nil : arguments.journal ?? folder + "/journal",
       logTarget: arguments.logTarget)
   ).run()
 } catch StartFailure.configuration {
