@@ -120,8 +120,8 @@ let package = Package(
     .testTarget(
       name: "TaskctlTests",
       dependencies: [
-        "taskctl", "TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", "TestSupport",
-        argumentParser,
+        "taskctl", "TaskSchedulerClient", "TaskSchedulerCore", "TaskSchedulerJournal",
+        "TaskSchedulerWire", "LinuxSystem", "TestSupport", argumentParser,
       ],
       exclude: ["Timelines"], swiftSettings: strict),
     .testTarget(

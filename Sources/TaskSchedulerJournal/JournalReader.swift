@@ -28,6 +28,11 @@ public struct JournalDamage: Hashable, Sendable, CustomStringConvertible {
   public var place: Int
   public var problem: String
   public var description: String { "from byte \(place) on: \(problem)" }
+
+  public init(place: Int, problem: String) {
+    self.place = place
+    self.problem = problem
+  }
 }
 
 /// Where the daemon was when it wrote last, as the header tells.

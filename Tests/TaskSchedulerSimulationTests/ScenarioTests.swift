@@ -21,6 +21,7 @@ private func lines(_ text: String) throws -> [String] {
       case .expiration(let task, _): "expiration \(task.number)"
       case .signal(let signal): signal.rawValue
       case .daemonReturned: "daemon returned"
+      case .stands(let state, _): state.rawValue
       }
     return "\(TimeSpan.format(entry.at)) \(what)"
   }

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// What the policy made of a scenario.
+/// What the policy made of a scenario, or of a daemon's journal.
 public struct Timeline: Hashable, Sendable {
   public var entries: [Entry] = []
   /// Whether it would go on: the scenario's `until` was reached, or the longest timeline, or only
@@ -17,7 +17,7 @@ public struct Timeline: Hashable, Sendable {
 
   /// One thing that happened.
   public struct Entry: Hashable, Sendable {
-    /// Since the scenario's start.
+    /// Since the start of the scenario, or of the journal.
     public var at: Duration
     /// nil for what is of no application.
     public var application: ApplicationID?
@@ -26,8 +26,10 @@ public struct Timeline: Hashable, Sendable {
 
   /// What happened.
   public enum Kind: Hashable, Sendable {
-    /// A step of the scenario, as it was written.
+    /// A step of the scenario, as it was written, or an event of a journal.
     case step(String)
+    /// Where an application stood when the journal was begun.
+    case stands(ApplicationState, [BackgroundTask])
     case change(Record.Change)
     /// A callback, or an expiration handler with what is left of the time.
     case callback(CallbackKind)

@@ -7,7 +7,7 @@ import TaskSchedulerSimulation
 struct SimulateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Try the policy without a daemon: a scenario of yours, or chance decided by seeds.",
+    abstract: "Try the policy without a daemon: a scenario, chance by seeds, a daemon's journal.",
     discussion: """
       With a file, the policy runs in virtual time through what the file says, and the timeline \
       that comes of it is printed. The format is explained at the top of the examples, in \
@@ -17,23 +17,34 @@ struct SimulateCommand: ParsableCommand {
       processes, messages and the daemon itself fail, and what the policy does is held against \
       its promises. A failing seed is made smaller and printed with the options that repeat it.
 
-      Exit codes: 0 nothing was violated, and every canary was caught; 1 the file has mistakes or \
-      cannot be read; 2 a mistake in the command line; 4 a promise was violated; 5 a canary was \
-      not caught; 6 the same seed did not bring about the same in two processes; 7 the policy \
-      trapped.
+      With --replay, the file is a daemon's own journal, or the folder of it; without a file, it \
+      is 'journal' beside the socket. The timeline begins where things stood when the journal was \
+      begun, and shows what has happened since, what the policy made of it, and why. Nothing is \
+      changed: the daemon may be running. A damaged journal is shown up to its last whole record.
+
+      Exit codes: 0 nothing was violated, and every canary was caught; 1 the file has mistakes, \
+      is damaged or cannot be read; 2 a mistake in the command line; 4 a promise was violated; 5 \
+      a canary was not caught; 6 the same seed did not bring about the same in two processes; 7 \
+      the policy trapped.
 
       Examples:
         taskctl simulate upload.scenario
         taskctl simulate --seeds 1000
         taskctl simulate --seeds 100 --canary all
+        sudo taskctl simulate --replay
       """)
 
   @OptionGroup var options: ConnectionOptions
 
   @Argument(
-    help: ArgumentHelp("A scenario, or '-' for standard input.", valueName: "file"),
+    help: ArgumentHelp(
+      "A scenario, or '-' for standard input; with --replay, a journal or its folder.",
+      valueName: "file"),
     completion: .file())
   var file: String?
+
+  @Flag(help: "Show what a daemon's own journal tells.")
+  var replay = false
 
   @Option(help: ArgumentHelp("Run so many seeds.", valueName: "count"))
   var seeds: Int?
@@ -68,8 +79,9 @@ struct SimulateCommand: ParsableCommand {
   var worker: WorkerShare?
 
   func validate() throws {
-    if file == nil, seeds == nil {
-      throw ValidationError("name a scenario's file, or give --seeds")
+    if replay, seeds != nil { throw ValidationError("give --replay or --seeds, not both") }
+    if file == nil, seeds == nil, !replay {
+      throw ValidationError("name a scenario's file, or give --seeds or --replay")
     }
     if file != nil, seeds != nil { throw ValidationError("give a file or --seeds, not both") }
     if let seeds, seeds < 1 { throw ValidationError("--seeds must be at least 1") }
@@ -81,6 +93,10 @@ struct SimulateCommand: ParsableCommand {
   }
 
   func run() throws {
+    if replay {
+      let path = file ?? ReleaseCommand.folder(ofSocket: options.path.path)
+      return try JournalRun(path: path, isJSON: options.json).run()
+    }
     if let file { return try ScenarioRun(path: file, isJSON: options.json).run() }
     guard let seeds else { return }
     let plan = SeedPlan(

@@ -18,7 +18,7 @@ enum TimelineText {
       switch entry.kind {
       case .step(let step): text += painter.paint("> " + PrintableText.of(step), .bold)
       case .daemonReturned: text += painter.paint("the daemon is back", .bold)
-      case .change, .callback, .expiration, .signal:
+      case .stands, .change, .callback, .expiration, .signal:
         text += names[index] + String(repeating: " ", count: nameWidth - names[index].count)
         text += "  " + words(entry.kind, painter)
       }
@@ -32,6 +32,9 @@ enum TimelineText {
     switch kind {
     case .step(let step): PrintableText.of(step)
     case .daemonReturned: "the daemon is back"
+    case .stands(let state, let tasks):
+      "is \(paint(state, painter))"
+        + tasks.map { ", task \(label($0.id, $0.name)) outstanding" }.joined()
     case .callback(let callback): callback.rawValue
     case .signal(let signal): signal.rawValue
     case .expiration(let task, let remaining):
@@ -102,6 +105,22 @@ struct TimelineDocument: Encodable {
   var entries: [Entry]
   /// Whether it would go on.
   var isCut: Bool
+  /// Of which journal it is.
+  var journal: JournalFacts?
+
+  struct JournalFacts: Encodable {
+    var path: String
+    /// The daemon's version that wrote it.
+    var writer: String
+    /// When it was begun, from boot: the times of the entries count from there.
+    var beganAtUSec: Int
+    /// How many events there were before, and how many are shown.
+    var eventsBefore: UInt64
+    var events: Int
+    /// Why nothing that comes later is shown.
+    var damage: String?
+    var violation: String?
+  }
 
   struct Entry: Encodable {
     var atUSec: Int
@@ -120,7 +139,8 @@ struct TimelineDocument: Encodable {
     var text: String
   }
 
-  init(_ timeline: Timeline) {
+  init(_ timeline: Timeline, of journal: JournalFacts? = nil) {
+    self.journal = journal
     isCut = timeline.isCut
     entries = timeline.entries.map { entry in
       var written = Entry(
@@ -131,7 +151,7 @@ struct TimelineDocument: Encodable {
     }
   }
 
-  private static func microseconds(_ duration: Duration) -> Int {
+  static func microseconds(_ duration: Duration) -> Int {
     let (seconds, attoseconds) = duration.components
     return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
   }
@@ -140,6 +160,7 @@ struct TimelineDocument: Encodable {
     switch kind {
     case .step(let step): (entry.kind, entry.step) = ("step", step)
     case .daemonReturned: entry.kind = "daemonReturned"
+    case .stands(let state, _): (entry.kind, entry.to) = ("stands", state.rawValue)
     case .callback(let callback): (entry.kind, entry.callback) = ("callback", callback.rawValue)
     case .signal(let signal): (entry.kind, entry.signal) = ("signal", signal.rawValue)
     case .expiration(let task, let remaining):

@@ -1,0 +1,266 @@
+import FoundationEssentials
+import Glibc
+import TaskSchedulerCore
+import TaskSchedulerJournal
+import TestSupport
+import Testing
+
+private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
+private let instance = InstanceID(1)
+
+/// A journal as a daemon writes it, in memory; saved where a test wants it.
+private final class Diary {
+  private let memory: UnsafeMutableRawBufferPointer
+  private var writer: JournalWriter
+  private var scheduler: Scheduler
+  private var now = Instant(nanoseconds: 5_000_000_000)
+  private(set) var count = 0
+
+  init(from scheduler: Scheduler = Scheduler(), eventsBefore: UInt64 = 0) {
+    memory = .allocate(byteCount: 1 << 16, alignment: 16)
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    let start = JournalStart(
+      writer: "9.8.7", eventCount: eventsBefore, requestLast: 0, at: now)
+    writer = JournalWriter(
+      in: memory, boot: BootID("0f5b4e0c-0000-4000-8000-0123456789ab"),
+      beginning: JournalBeginning(start, Holdings(), scheduler))!
+    self.scheduler = scheduler
+    count = writer.count
+  }
+
+  deinit { memory.deallocate() }
+
+  @discardableResult
+  func happen(after delay: Duration, _ event: Event) -> [Effect] {
+    now = now.advanced(by: delay)
+    let hasRoom = writer.append(event, at: now)
+    #expect(hasRoom)
+    count = writer.count
+    return scheduler.handle(event, at: now)
+  }
+
+  /// Is registered, begins a task, is sent away, ends the task, is suspended.
+  func upload() {
+    let leader = Leader(pid: 4711, startTime: 1)
+    let effects = happen(
+      after: .seconds(1),
+      .register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0")))
+    acknowledge(effects, 2)
+    happen(after: .seconds(1), .beginBackgroundTask(RequestID(4), instance, name: "photos"))
+    acknowledge(happen(after: .seconds(1), .sendToBackground(RequestID(5), mail)), 2)
+    happen(after: .seconds(1), .endBackgroundTask(RequestID(8), instance, TaskID(1)))
+    happen(after: .seconds(1), .suspensionCompleted(instance))
+  }
+
+  private func acknowledge(_ effects: [Effect], _ count: Int) {
+    var effects = effects
+    for number in 0..<UInt64(count) {
+      let callback = effects.compactMap { effect in
+        if case .deliver(_, let callback, _) = effect { callback.id } else { nil }
+      }.first
+      guard let callback else {
+        Issue.record("no callback in \(effects)")
+        return
+      }
+      effects = happen(
+        after: .milliseconds(10), .acknowledge(RequestID(100 + number), instance, callback))
+    }
+  }
+
+  var bytes: [UInt8] { Array(memory[..<(count + 4)]) }
+}
+
+extension TemporaryDirectory {
+  fileprivate func write(_ name: String, _ bytes: [UInt8]) throws -> String {
+    let path = file(name)
+    try Data(bytes).write(to: URL(filePath: path))
+    return path
+  }
+}
+
+private func replay(_ arguments: [String], socket: String? = nil) throws -> TaskctlProcess.Outcome {
+  try TaskctlProcess(["simulate", "--replay"] + arguments, socket: socket).outcome()
+}
+
+/// What `Diary.upload` comes to.
+private let uploadTimeline = """
+     1s  > register org.example.mail
+         org.example.mail  notRunning -> active (register)
+         org.example.mail  opened its event stream
+         org.example.mail  didFinishLaunching
+1s 10ms  > org.example.mail acknowledged didFinishLaunching
+         org.example.mail  didBecomeActive
+"""
+
+@Suite("taskctl simulate --replay", .timeLimit(.minutes(2)))
+struct ReplayTests {
+  @Test("the timeline shows what happened and what the policy made of it, with the cause")
+  func timeline() throws {
+    let diary = Diary()
+    diary.upload()
+    let directory = TemporaryDirectory()
+    let path = try directory.write("journal.1", diary.bytes)
+    let outcome = try replay([path])
+    #expect(outcome.code == 0 && outcome.errors == "")
+    #expect(
+      outcome.output.hasPrefix(
+        "\(path), begun by taskschedd 9.8.7 at its start; 9 events since\n\(uploadTimeline)\n"))
+    let tail = [
+      "> begin org.example.mail photos", "task 1 'photos' began, unlimited",
+      "> send-away org.example.mail", "active -> background (sendAway)", "willResignActive",
+      "didEnterBackground", "> end org.example.mail task 1", "task 1 'photos' ended",
+      "background -> suspended (noEntitlement)\n",
+    ]
+    var rest = outcome.output[...]
+    for line in tail {
+      let found = try #require(rest.firstRange(of: line), "\(line) in \(outcome.output)")
+      rest = rest[found.upperBound...]
+    }
+    #expect(rest.isEmpty)
+  }
+
+  @Test("it begins where things stood when the journal was begun")
+  func snapshot() throws {
+    var scheduler = Scheduler()
+    _ = scheduler.handle(
+      .register(
+        RequestID(1), mail, Leader(pid: 1, startTime: 1), target: .foreground,
+        seat: SeatID("seat0")),
+      at: Instant(nanoseconds: 1_000_000_000))
+    _ = scheduler.handle(
+      .beginBackgroundTask(RequestID(2), instance, name: "photos"),
+      at: Instant(nanoseconds: 2_000_000_000))
+    let diary = Diary(from: scheduler, eventsBefore: 2)
+    diary.happen(after: .seconds(3), .leaderExited(instance, .signaled(11)))
+    let directory = TemporaryDirectory()
+    let path = try directory.write("journal.7", diary.bytes)
+    let outcome = try replay([path])
+    #expect(
+      outcome.output == """
+        \(path), begun by taskschedd 9.8.7 after 2 events; 1 event since
+        0s  org.example.mail  is active, task 1 'photos' outstanding
+        3s  > crash org.example.mail 11
+            org.example.mail  active -> notRunning (leaderExited)
+            org.example.mail  was killed by SIGSEGV
+
+        """)
+    #expect(outcome.code == 0)
+  }
+
+  @Test("of a folder, and without a path the one beside the socket, the newest is read")
+  func folder() throws {
+    let directory = TemporaryDirectory()
+    mkdir(directory.file("journal"), 0o700)
+    let diary = Diary()
+    diary.upload()
+    _ = try directory.write("journal/journal.9", Diary().bytes)
+    _ = try directory.write("journal/journal.10", diary.bytes)
+    _ = try directory.write("journal/unfinished.11", [])
+    for outcome in [
+      try replay([directory.file("journal")]), try replay([], socket: directory.file("socket")),
+    ] {
+      #expect(outcome.code == 0)
+      #expect(outcome.output.hasPrefix("\(directory.file("journal"))/journal.10, begun by "))
+    }
+  }
+
+  @Test("it only reads: the folder is as it was, and a running daemon's lock is no hindrance")
+  func readsOnly() throws {
+    let directory = TemporaryDirectory()
+    let diary = Diary()
+    diary.upload()
+    let path = try directory.write("journal.1", diary.bytes)
+    chmod(path, 0o400)
+    #expect(try replay([directory.path]).code == 0)
+    #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == diary.bytes)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["journal.1"])
+  }
+
+  @Test("--json prints one document on one line, with the journal's facts")
+  func json() throws {
+    let diary = Diary()
+    diary.upload()
+    let directory = TemporaryDirectory()
+    let outcome = try replay([try directory.write("journal.1", diary.bytes), "--json"])
+    #expect(outcome.output.split(separator: "\n").count == 1)
+    struct Document: Decodable {
+      struct Entry: Decodable {
+        var atUSec: Int
+        var kind: String
+        var cause: String?
+        var to: String?
+      }
+      struct Journal: Decodable {
+        var writer: String
+        var beganAtUSec: Int
+        var events: Int
+        var damage: String?
+      }
+      var entries: [Entry]
+      var journal: Journal
+    }
+    let document = try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
+    #expect(document.journal.writer == "9.8.7" && document.journal.beganAtUSec == 5_000_000)
+    #expect(document.journal.events == 9 && document.journal.damage == nil)
+    #expect(document.entries.last?.to == "suspended")
+    #expect(document.entries.last?.cause == "noEntitlement")
+    #expect(document.entries.last?.atUSec == 5_040_000)
+  }
+
+  @Test("a damaged one is shown up to its last whole record, and it is said where and why")
+  func damaged() throws {
+    let diary = Diary()
+    diary.upload()
+    let place = diary.count
+    diary.happen(after: .seconds(1), .leaderExited(instance, .signaled(9)))
+    var bytes = diary.bytes
+    bytes[place + 12] ^= 1
+    let directory = TemporaryDirectory()
+    let path = try directory.write("journal.1", bytes)
+    let outcome = try replay([path])
+    #expect(outcome.output.hasSuffix("background -> suspended (noEntitlement)\n"))
+    #expect(outcome.code == 1)
+    #expect(
+      outcome.errors == "taskctl: DamagedJournal: \(path): from byte \(place) on: a record's"
+        + " checksum is wrong; shown is what stands before\n")
+    let cut = try replay([try directory.write("journal.1", Array(diary.bytes.dropLast(10)))])
+    #expect(cut.output == outcome.output)
+    #expect(cut.code == 1 && cut.errors.contains("was cut off"))
+  }
+
+  @Test("what is no journal is refused with its name, and what is wrong")
+  func refused() throws {
+    let directory = TemporaryDirectory()
+    var newer = Diary().bytes
+    newer[8] = 77
+    for (bytes, sentence) in [
+      ([], "it is no journal of taskschedd, or was cut off"),
+      (Array("application org.example.mail\n".utf8), "it is no journal of taskschedd"),
+      (newer, "its form is version 77, and this taskschedd reads version 1"),
+      (Array(Diary().bytes.prefix(4200)), "what it begins with cannot be read: "),
+    ] {
+      let path = try directory.write("journal.1", bytes)
+      let outcome = try replay([path])
+      #expect(outcome.code == 1 && outcome.output == "")
+      #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: \(path): \(sentence)"))
+    }
+  }
+
+  @Test(
+    "what cannot be read is an error that names it",
+    arguments: [
+      ("/nonexistent/journal", "there is no such file"), ("/dev/zero", "a device stands there"),
+      ("/proc/self/fdinfo", "holds no journal"),
+    ])
+  func unreadable(_ path: String, _ sentence: String) throws {
+    let outcome = try replay([path])
+    #expect(outcome.code == 1 && outcome.output == "")
+    #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: "))
+    #expect(outcome.errors.contains(path) && outcome.errors.contains(sentence))
+  }
+
+  @Test("--replay and --seeds do not go together")
+  func usage() throws {
+    #expect(try replay(["--seeds", "1"]).code == 2)
+  }
+}
