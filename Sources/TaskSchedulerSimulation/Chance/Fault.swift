@@ -51,7 +51,7 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
 public struct Faults: Sendable {
   private var permille: [Fault: Int] = [:]
 
-  init(seed: UInt64, without: Set<Fault>) {
+  public init(seed: UInt64, without: Set<Fault>) {
     var chance = Chance(seed: seed, .faults)
     for fault in Fault.allCases {
       let rate = chance.happens(500) ? 1 + chance.below(fault.rateMax) : 0

@@ -4,163 +4,109 @@ import TaskSchedulerCore
 extension Simulation {
   /// One action, drawn from a stream of its own.
   func act(_ chance: inout Chance) {
-    if actOfFault(&chance) { return }
-    switch chance.below(100) {
-    case 0..<34: operate(&chance)
-    case 34..<44: runProgram(&chance)
-    case 44..<88: actOfApplication(&chance)
-    case _: actOfActivity(&chance)
+    let workload = Workload(keys: casting.keys, seats: casting.seats)
+    if let action = workload.action(&chance, faults, self) { perform(action) }
+  }
+
+  private func perform(_ action: Workload.Action) {
+    switch action {
+    case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
+      .activityBegins, .activityEnds:
+      performOfMachine(action)
+    case .activate, .deactivate, .sendToBackground, .terminate, .launch, .adopt:
+      performOfOperator(action)
+    case .register, .begin, .end, .endWrongly, .acknowledgeWrongly, .openStream, .openStreamAs:
+      performOfApplication(action)
     }
   }
 
-  /// - Returns: whether a fault came about, in place of an action.
-  private func actOfFault(_ chance: inout Chance) -> Bool {
-    if chance.happens(faults[.machineSleeps]) {
-      let length =
-        chance.happens(500)
-        ? chance.below(10 * Nanoseconds.second) : chance.below(5000 * Nanoseconds.second)
+  private func performOfMachine(_ action: Workload.Action) {
+    switch action {
+    case .machineSleeps(let length):
       now += length
       checkers.machineWoke(at: now)
-      return true
-    }
-    if chance.happens(faults[.daemonDies]) {
-      deathPlanned = (chance.below(4), chance.happens(300) ? 100 : chance.below(5))
-      return true
-    }
-    if chance.happens(faults[.configurationChanges]) {
+    case .daemonDies(let events, let effects): deathPlanned = (events, effects)
+    case .configurationChanges(let isPolicy):
       configurationLast += 1
-      changeConfiguration(chance.happens(500))
-      return true
-    }
-    guard let index = someone(&chance) else { return false }
-    if chance.happens(faults[.exits]) {
-      let status: ExitStatus =
-        chance.pick([.exited(code: 0), .exited(code: 1), .signaled(11), .signaled(9), .unknown])
-      exit(index, status, after: 0)
-      return true
-    }
-    if chance.happens(faults[.debuggerAttaches]) {
+      post(
+        isPolicy
+          ? .policyChanged(casting.policy(configurationLast))
+          : .manifestsChanged(casting.manifests(configurationLast)))
+    case .exit(let index, let status): exit(index, status, after: 0)
+    case .debuggerAttaches(let index, let length):
       processes[index].isTraced = true
-      schedule(after: chance.below(60 * Nanoseconds.second), .debuggerLeaves(index))
-      return true
-    }
-    if chance.happens(faults[.losesStream]), let id = processes[index].instance,
-      processes[index].hasStream {
+      schedule(after: length, .debuggerLeaves(index))
+    case .losesStream(let index, let length):
+      guard let id = processes[index].instance else { return }
       processes[index].hasStream = false
       post(.streamClosed(id))
-      schedule(after: chance.below(3 * Nanoseconds.second), .reaction(index, .openStream))
-      return true
+      schedule(after: length, .reaction(index, .openStream))
+    case .activityBegins(let index, let activity):
+      guard let id = processes[index].instance else { return }
+      activities.append((id, activity))
+      post(.activityBegan(id, activity))
+    case .activityEnds(let place):
+      let (id, activity) = activities.remove(at: place)
+      post(.activityEnded(id, activity))
+    case .activate, .deactivate, .sendToBackground, .terminate, .launch, .adopt, .register, .begin,
+      .end, .endWrongly, .acknowledgeWrongly, .openStream, .openStreamAs:
+      preconditionFailure("nothing that the machine does: \(action)")
     }
-    return false
-  }
-
-  private func changeConfiguration(_ isPolicy: Bool) {
-    if isPolicy {
-      let policy = casting.policy(configurationLast)
-      post(.policyChanged(policy))
-    } else {
-      post(.manifestsChanged(casting.manifests(configurationLast)))
-    }
-  }
-
-  /// A process that runs; the newest more often.
-  private func someone(_ chance: inout Chance) -> Int? {
-    guard !processes.isEmpty else { return nil }
-    for _ in 0..<4 {
-      let index = processes.count - 1 - chance.below(min(processes.count, 12))
-      if processes[index].isAlive { return index }
-    }
-    return nil
   }
 
   // MARK: Operators
 
-  private func operate(_ chance: inout Chance) {
-    let key = chance.happens(970) ? chance.pick(casting.keys) : Self.unknownKey
+  private func performOfOperator(_ action: Workload.Action) {
     let request = request(nil)
-    let target = chance.pick([LaunchTarget.foreground, .background])
-    switch chance.below(16) {
-    case 0..<5: send(.activate(request, key))
-    case 5: send(.deactivate(request, key))
-    case 6..<9: send(.sendToBackground(request, key))
-    case 9: send(.terminate(request, key, byUser: chance.happens(500)))
-    case 10..<14:
-      send(.launch(request, key, target: target, reason: chance.pick(LaunchReason.allCases)))
-    case _: adopt(key, request, target, &chance)
-    }
-  }
-
-  private static let unknownKey: ApplicationKey = {
-    guard let id = ApplicationID("org.example.unheard-of") else { preconditionFailure("an id") }
-    return ApplicationKey(id, owner: UserID(0))
-  }()
-
-  private func adopt(
-    _ key: ApplicationKey, _ request: RequestID, _ target: LaunchTarget, _ chance: inout Chance
-  ) {
-    let index = newProcess(key)
-    let adoption = Adoption(
-      application: key, leader: processes[index].leader, target: target,
-      seat: chance.pick(casting.seats), backgroundTask: chance.pick([nil, "command"]),
-      backgroundModes: chance.pick([[], [], [.audio], [.location, .voip]]))
-    send(.adopt(request, adoption))
-    if processes[index].habits.isAware {
-      schedule(after: chance.below(30 * Nanoseconds.second), .reaction(index, .openStream))
+    switch action {
+    case .activate(let key): send(.activate(request, key))
+    case .deactivate(let key): send(.deactivate(request, key))
+    case .sendToBackground(let key): send(.sendToBackground(request, key))
+    case .terminate(let key, let byUser): send(.terminate(request, key, byUser: byUser))
+    case .launch(let key, let target, let reason):
+      send(.launch(request, key, target: target, reason: reason))
+    case .adopt(let key, let target, let seat, let additions, let delay):
+      let index = newProcess(key)
+      let adoption = Adoption(
+        application: key, leader: processes[index].leader, target: target, seat: seat,
+        backgroundTask: additions.backgroundTask, backgroundModes: additions.backgroundModes)
+      send(.adopt(request, adoption))
+      if processes[index].habits.isAware {
+        schedule(after: delay, .reaction(index, .openStream))
+      }
+    case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
+      .activityBegins, .activityEnds, .register, .begin, .end, .endWrongly, .acknowledgeWrongly,
+      .openStream, .openStreamAs:
+      preconditionFailure("nothing that an operator does: \(action)")
     }
   }
 
   // MARK: Applications
 
-  /// A program starts by itself, and opens its event stream.
-  private func runProgram(_ chance: inout Chance) {
-    let key = chance.pick(casting.keys)
-    let index = newProcess(key)
-    send(
-      .register(
-        request(index), key, processes[index].leader,
-        target: chance.happens(800) ? .foreground : .background, seat: chance.pick(casting.seats)))
-  }
-
-  private func actOfApplication(_ chance: inout Chance) {
-    guard let index = someone(&chance) else { return }
-    let process = processes[index]
-    guard let id = process.instance, !process.isStopped else { return }
-    if chance.happens(faults[.acknowledgesWrong]) {
-      let wrong = process.callbacksAcknowledged.isEmpty || chance.happens(300)
-        ? CallbackID(chance.pick([0, 1 << 62, .max])) : chance.pick(process.callbacksAcknowledged)
-      return send(.acknowledge(request(index), id, wrong))
+  private func performOfApplication(_ action: Workload.Action) {
+    /// Where an instance may speak, as it does whose process has one.
+    func speak(_ index: Int, _ event: (RequestID, InstanceID) -> Event) {
+      guard let id = processes[index].instance else { return }
+      send(event(request(index), id))
     }
-    if chance.happens(faults[.endsWrongTask]) {
-      let wrong = process.tasksEnded.isEmpty || chance.happens(300)
-        ? TaskID(chance.pick([0, 1 << 62, .max])) : chance.pick(process.tasksEnded)
-      return send(.endBackgroundTask(request(index), id, wrong))
+    switch action {
+    case .register(let key, let target, let seat):
+      let index = newProcess(key)
+      let leader = processes[index].leader
+      send(.register(request(index), key, leader, target: target, seat: seat))
+    case .begin(let index, let name):
+      speak(index) { .beginBackgroundTask($0, $1, name: name) }
+    case .end(let index, let task): happen(.reaction(index, .end(task)))
+    case .endWrongly(let index, let task): speak(index) { .endBackgroundTask($0, $1, task) }
+    case .acknowledgeWrongly(let index, let callback):
+      speak(index) { .acknowledge($0, $1, callback) }
+    case .openStream(let index): happen(.reaction(index, .openStream))
+    case .openStreamAs(let index, let name): speak(index) { .openStream($0, $1, named: name) }
+    case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
+      .activityBegins, .activityEnds, .activate, .deactivate, .sendToBackground, .terminate,
+      .launch, .adopt:
+      preconditionFailure("nothing that an application does: \(action)")
     }
-    switch chance.below(20) {
-    case 0..<9:
-      send(.beginBackgroundTask(request(index), id, name: chance.pick([nil, "sync", "upload"])))
-    case 9..<18:
-      guard !process.tasks.isEmpty else { return }
-      happen(.reaction(index, .end(chance.pick(process.tasks))))
-    case 18: happen(.reaction(index, .openStream))
-    case _:
-      let other = chance.pick(casting.keys).id
-      send(.openStream(request(index), id, named: other))
-    }
-  }
-
-  // MARK: Activities
-
-  /// What the daemon sees of sound, location and events.
-  private func actOfActivity(_ chance: inout Chance) {
-    guard isUp else { return }
-    if !activities.isEmpty, chance.happens(550) {
-      let (id, activity) = activities.remove(at: chance.below(activities.count))
-      return post(.activityEnded(id, activity))
-    }
-    guard let index = someone(&chance), let id = processes[index].instance else { return }
-    let activity = chance.pick(Activity.allCases)
-    activities.append((id, activity))
-    post(.activityBegan(id, activity))
   }
 
   // MARK: Settling
@@ -179,5 +125,33 @@ extension Simulation {
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.activityEnded(id, activity)) }
+  }
+}
+
+extension Simulation: Workplace {
+  /// Those that have ended included.
+  public var processCount: Int { processes.count }
+  /// Whether the daemon has not died, or is back.
+  public var isDaemonUp: Bool { isUp }
+  /// How many were acknowledged to have begun and go on.
+  public var activityCount: Int { activities.count }
+
+  /// Whether it has not exited.
+  public func isAlive(_ process: Int) -> Bool { processes[process].isAlive }
+  /// Whether it leads an instance.
+  public func isManaged(_ process: Int) -> Bool { processes[process].instance != nil }
+  /// Whether it runs no instruction.
+  public func isStopped(_ process: Int) -> Bool { processes[process].isStopped }
+  /// Whether it leads an instance and has a stream.
+  public func hasStream(_ process: Int) -> Bool {
+    processes[process].instance != nil && processes[process].hasStream
+  }
+  /// Those that it believes to be outstanding.
+  public func tasks(of process: Int) -> [TaskID] { processes[process].tasks }
+  /// Those that it may end once more.
+  public func tasksEnded(by process: Int) -> [TaskID] { processes[process].tasksEnded }
+  /// Those that it may acknowledge once more.
+  public func callbacksAcknowledged(by process: Int) -> [CallbackID] {
+    processes[process].callbacksAcknowledged
   }
 }

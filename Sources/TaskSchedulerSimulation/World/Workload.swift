@@ -1,0 +1,199 @@
+import TaskSchedulerCore
+
+/// What people, programs and the machine do by themselves, as a seed decides it: the same draws
+/// drive the made-up world and real processes.
+public struct Workload: Sendable {
+  /// One thing that is done. Processes are named by the order in which they came.
+  public enum Action: Hashable, Sendable {
+    // The machine.
+    case machineSleeps(nanoseconds: UInt64)
+    case daemonDies(events: Int, effects: Int)
+    case configurationChanges(isPolicy: Bool)
+    case exit(process: Int, ExitStatus)
+    case debuggerAttaches(process: Int, nanoseconds: UInt64)
+    case losesStream(process: Int, nanoseconds: UInt64)
+    case activityBegins(process: Int, Activity)
+    case activityEnds(Int)
+    // Operators.
+    case activate(ApplicationKey)
+    case deactivate(ApplicationKey)
+    case sendToBackground(ApplicationKey)
+    case terminate(ApplicationKey, byUser: Bool)
+    case launch(ApplicationKey, LaunchTarget, LaunchReason)
+    /// A new process is handed over; if it knows the scheduler, it says so later.
+    case adopt(ApplicationKey, LaunchTarget, SeatID, Additions, opensAfterNanoseconds: UInt64)
+    // Applications.
+    /// A new process opens its event stream.
+    case register(ApplicationKey, LaunchTarget, SeatID)
+    case begin(process: Int, name: String?)
+    case end(process: Int, TaskID)
+    case endWrongly(process: Int, TaskID)
+    case acknowledgeWrongly(process: Int, CallbackID)
+    case openStream(process: Int)
+    /// It names an application that may not be its own.
+    case openStreamAs(process: Int, ApplicationID)
+  }
+
+  /// What is asked for with an adoption.
+  public struct Additions: Hashable, Sendable {
+    public var backgroundTask: String?
+    public var backgroundModes: [BackgroundMode]
+  }
+
+  /// Who may be asked for.
+  let keys: [ApplicationKey]
+  let seats: [SeatID]
+
+  /// - Parameters:
+  ///   - keys: whose programs run.
+  ///   - seats: where they may run.
+  public init(keys: [ApplicationKey], seats: [SeatID]) {
+    self.keys = keys
+    self.seats = seats
+  }
+
+  static let unknownKey: ApplicationKey = {
+    guard let id = ApplicationID("org.example.unheard-of") else { preconditionFailure("an id") }
+    return ApplicationKey(id, owner: UserID(0))
+  }()
+
+  /// The `number`th action of a seed; nil where nothing is done.
+  public func action(
+    _ number: UInt64, seed: UInt64, faults: Faults, in world: some Workplace
+  ) -> Action? {
+    var chance = Chance(seed: seed, .actions, number)
+    return action(&chance, faults, world)
+  }
+
+  /// One action, drawn from a stream of its own.
+  func action(_ chance: inout Chance, _ faults: Faults, _ world: some Workplace) -> Action? {
+    if let fault = fault(&chance, faults, world) { return fault }
+    switch chance.below(100) {
+    case 0..<34: return ofOperator(&chance)
+    case 34..<44:
+      let key = chance.pick(keys)
+      let target: LaunchTarget = chance.happens(800) ? .foreground : .background
+      return .register(key, target, chance.pick(seats))
+    case 44..<88: return ofApplication(&chance, faults, world)
+    case _: return ofActivity(&chance, world)
+    }
+  }
+
+  private func fault(
+    _ chance: inout Chance, _ faults: Faults, _ world: some Workplace
+  ) -> Action? {
+    if chance.happens(faults[.machineSleeps]) {
+      let length =
+        chance.happens(500)
+        ? chance.below(10 * Nanoseconds.second) : chance.below(5000 * Nanoseconds.second)
+      return .machineSleeps(nanoseconds: length)
+    }
+    if chance.happens(faults[.daemonDies]) {
+      let events = chance.below(4)
+      return .daemonDies(events: events, effects: chance.happens(300) ? 100 : chance.below(5))
+    }
+    if chance.happens(faults[.configurationChanges]) {
+      return .configurationChanges(isPolicy: chance.happens(500))
+    }
+    guard let process = someone(&chance, world) else { return nil }
+    if chance.happens(faults[.exits]) {
+      let status: ExitStatus =
+        chance.pick([.exited(code: 0), .exited(code: 1), .signaled(11), .signaled(9), .unknown])
+      return .exit(process: process, status)
+    }
+    if chance.happens(faults[.debuggerAttaches]) {
+      let length = chance.below(60 * Nanoseconds.second)
+      return .debuggerAttaches(process: process, nanoseconds: length)
+    }
+    if chance.happens(faults[.losesStream]), world.hasStream(process) {
+      let length = chance.below(3 * Nanoseconds.second)
+      return .losesStream(process: process, nanoseconds: length)
+    }
+    return nil
+  }
+
+  /// A process that runs; the newest more often.
+  private func someone(_ chance: inout Chance, _ world: some Workplace) -> Int? {
+    let count = world.processCount
+    guard count > 0 else { return nil }
+    for _ in 0..<4 {
+      let process = count - 1 - chance.below(min(count, 12))
+      if world.isAlive(process) { return process }
+    }
+    return nil
+  }
+
+  private func ofOperator(_ chance: inout Chance) -> Action {
+    let key = chance.happens(970) ? chance.pick(keys) : Self.unknownKey
+    let target = chance.pick([LaunchTarget.foreground, .background])
+    switch chance.below(16) {
+    case 0..<5: return .activate(key)
+    case 5: return .deactivate(key)
+    case 6..<9: return .sendToBackground(key)
+    case 9: return .terminate(key, byUser: chance.happens(500))
+    case 10..<14: return .launch(key, target, chance.pick(LaunchReason.allCases))
+    case _:
+      let seat = chance.pick(seats)
+      let task = chance.pick([nil, "command"])
+      let additions = Additions(
+        backgroundTask: task, backgroundModes: chance.pick([[], [], [.audio], [.location, .voip]]))
+      let delay = chance.below(30 * Nanoseconds.second)
+      return .adopt(key, target, seat, additions, opensAfterNanoseconds: delay)
+    }
+  }
+
+  private func ofApplication(
+    _ chance: inout Chance, _ faults: Faults, _ world: some Workplace
+  ) -> Action? {
+    guard let process = someone(&chance, world), world.isManaged(process),
+      !world.isStopped(process)
+    else { return nil }
+    if chance.happens(faults[.acknowledgesWrong]) {
+      let acknowledged = world.callbacksAcknowledged(by: process)
+      let wrong = acknowledged.isEmpty || chance.happens(300)
+        ? CallbackID(chance.pick([0, 1 << 62, .max])) : chance.pick(acknowledged)
+      return .acknowledgeWrongly(process: process, wrong)
+    }
+    if chance.happens(faults[.endsWrongTask]) {
+      let ended = world.tasksEnded(by: process)
+      let wrong = ended.isEmpty || chance.happens(300)
+        ? TaskID(chance.pick([0, 1 << 62, .max])) : chance.pick(ended)
+      return .endWrongly(process: process, wrong)
+    }
+    switch chance.below(20) {
+    case 0..<9: return .begin(process: process, name: chance.pick([nil, "sync", "upload"]))
+    case 9..<18:
+      let tasks = world.tasks(of: process)
+      return tasks.isEmpty ? nil : .end(process: process, chance.pick(tasks))
+    case 18: return .openStream(process: process)
+    case _: return .openStreamAs(process: process, chance.pick(keys).id)
+    }
+  }
+
+  /// What the daemon sees of sound, location and events.
+  private func ofActivity(_ chance: inout Chance, _ world: some Workplace) -> Action? {
+    guard world.isDaemonUp else { return nil }
+    let count = world.activityCount
+    if count > 0, chance.happens(550) { return .activityEnds(chance.below(count)) }
+    guard let process = someone(&chance, world), world.isManaged(process) else { return nil }
+    return .activityBegins(process: process, chance.pick(Activity.allCases))
+  }
+}
+
+/// What must be known of a world, to draw what is done in it next.
+public protocol Workplace {
+  /// How many there were, those that have ended included.
+  var processCount: Int { get }
+  var isDaemonUp: Bool { get }
+  /// How many activities are going on.
+  var activityCount: Int { get }
+  func isAlive(_ process: Int) -> Bool
+  /// Whether it leads an instance.
+  func isManaged(_ process: Int) -> Bool
+  func isStopped(_ process: Int) -> Bool
+  /// Whether it leads an instance and has an event stream.
+  func hasStream(_ process: Int) -> Bool
+  func tasks(of process: Int) -> [TaskID]
+  func tasksEnded(by process: Int) -> [TaskID]
+  func callbacksAcknowledged(by process: Int) -> [CallbackID]
+}
