@@ -138,8 +138,9 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "taskschedd", "taskctl", "uploader-example", "TaskSchedulerClient", "TaskSchedulerWire",
-        "LinuxSystem", "TestSupport",
+        "taskschedd", "taskctl", "uploader-example", "TaskSchedulerClient", "TaskSchedulerCore",
+        "TaskSchedulerJournal", "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem",
+        "TestSupport",
       ],
       exclude: ["Resources"], swiftSettings: strict),
   ],

@@ -37,6 +37,18 @@ final class TestApplication {
     return events.removeFirst()
   }
 
+  /// The next event; nil where its output has ended.
+  func nextEventOrEnd() throws -> JSONValue? {
+    while events.isEmpty { if try !readOrEnd() { return nil } }
+    return events.removeFirst()
+  }
+
+  /// The answers that have come and were not waited for.
+  func takeAnswers() -> [JSONValue] {
+    defer { answers = [] }
+    return answers
+  }
+
   /// Waits for the next callback; returns its kind and id.
   func nextCallback() throws -> (kind: String, id: Int) {
     let event = try nextEvent()
@@ -112,7 +124,11 @@ final class TestApplication {
   }
 
   private func read() throws {
-    guard let line = try process.readLine() else { throw Unexpected(line: "its output ended") }
+    guard try readOrEnd() else { throw Unexpected(line: "its output ended") }
+  }
+
+  private func readOrEnd() throws -> Bool {
+    guard let line = try process.readLine() else { return false }
     guard let space = line.firstIndex(of: " ") else { throw Unexpected(line: line) }
     let value = try JSONParser.parse(Array(line[line.index(after: space)...].utf8))
     switch line[..<space] {
@@ -121,6 +137,7 @@ final class TestApplication {
     case "child": children.append(value)
     case _: throw Unexpected(line: line)
     }
+    return true
   }
 
   struct Unexpected: Error, CustomStringConvertible {

@@ -1,0 +1,191 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+import TaskSchedulerSimulation
+import TestSupport
+
+/// The core, fed with the events that the real daemon wrote into its journal: what must be seen of
+/// the daemon, and of the processes.
+final class CoreModel {
+  private let folder: String
+  private var replay: TraceReplay?
+  private(set) var scheduler = Scheduler()
+  private(set) var eventCount = 0
+  private var recordCount = 0
+  /// Every answer so far, with the event that asked, in the order in which they were given.
+  private(set) var answers: [Answer] = []
+  private var asked: [RequestID: Event] = [:]
+  /// What each instance was told, in order.
+  private(set) var told: [InstanceID: [Told]] = [:]
+  private var instances: [Leader: InstanceID] = [:]
+
+  struct Answer {
+    var event: Event
+    var reply: Reply
+  }
+
+  /// One event of an event stream.
+  enum Told: Hashable {
+    case callback(String, UInt64)
+    case expiration(UInt64)
+  }
+
+  init(_ daemon: DaemonFixture) throws {
+    folder = daemon.folder.file("journal")
+    try refresh()
+  }
+
+  /// Takes what the daemon has written since.
+  ///
+  /// - Returns: the state after each event, the state before them first.
+  @discardableResult
+  func refresh() throws -> [(Scheduler, Instant)] {
+    var states = [(scheduler, now)]
+    let names = try Folder.names(path: folder).filter { $0.hasPrefix("journal.") }
+    guard names == ["journal.1"] else { throw Unlike("the journals are \(names)") }
+    let bytes = try BoundedFile(path: "\(folder)/journal.1", bytesMax: 1 << 24).bytes
+    try bytes.withUnsafeBytes { bytes in
+      var reader = try JournalReader(bytes, boot: nil)
+      if replay == nil {
+        scheduler = try reader.scheduler.get()
+        replay = TraceReplay(from: scheduler)
+        states = [(scheduler, reader.start.at)]
+      }
+      var record = 0
+      while let entry = reader.next() {
+        record += 1
+        guard record > recordCount, case .event(let event, let at) = entry else { continue }
+        try take(event, at)
+        states.append((scheduler, at))
+      }
+      recordCount = record
+      if let damage = reader.damage { throw Unlike("the journal is damaged \(damage)") }
+    }
+    return states
+  }
+
+  private var now = Instant(nanoseconds: 0)
+
+  private func take(_ event: Event, _ at: Instant) throws {
+    now = at
+    eventCount += 1
+    let effects = scheduler.handle(event, at: at)
+    // Its checkers hold the real daemon's run against the contract's promises.
+    guard try replay?.handle(event, at: at) == effects else { throw Unlike("two replays") }
+    if let request = event.request { asked[request] = event }
+    for effect in effects {
+      switch effect {
+      case .reply(let request, let reply):
+        guard let event = asked.removeValue(forKey: request) else {
+          throw Unlike("\(request) was not asked, or is answered twice")
+        }
+        answers.append(Answer(event: event, reply: reply))
+      case .manage(let id, let leader, _): instances[leader] = id
+      case .deliver(let id, let callback, _):
+        told[id, default: []].append(.callback(callback.kind.rawValue, callback.id.number))
+      case .expire(let id, let task, _): told[id, default: []].append(.expiration(task.number))
+      case .spawn, .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record: break
+      }
+    }
+  }
+
+  /// The instance that a process leads, or has led.
+  func instance(of leader: Leader) -> InstanceID? { instances[leader] }
+
+  /// What is known of it while it runs.
+  func status(_ leader: Leader) -> (state: ApplicationState, status: InstanceStatus)? {
+    guard let id = instances[leader], let status = scheduler.instanceStatus(id, at: now) else {
+      return nil
+    }
+    return (scheduler.state(of: id), status)
+  }
+}
+
+/// The real thing is not as the core says.
+struct Unlike: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+extension CoreModel {
+  /// What the core would answer now.
+  func answer(to event: Event) -> Reply? {
+    var scheduler = scheduler
+    let number = RequestID(.max)
+    let effects = scheduler.handle(event.asked(as: number), at: now)
+    return effects.lazy.compactMap { effect in
+      if case .reply(number, let reply) = effect { reply } else { nil }
+    }.first
+  }
+}
+
+extension Event {
+  /// What an operator asks for, as this request.
+  fileprivate func asked(as request: RequestID) -> Event {
+    switch self {
+    case .activate(_, let key): .activate(request, key)
+    case .deactivate(_, let key): .deactivate(request, key)
+    case .sendToBackground(_, let key): .sendToBackground(request, key)
+    case .terminate(_, let key, let byUser): .terminate(request, key, byUser: byUser)
+    case .launch(_, let key, let target, let reason):
+      .launch(request, key, target: target, reason: reason)
+    case .adopt(_, let adoption): .adopt(request, adoption)
+    case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
+      .endBackgroundTask, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      self
+    }
+  }
+
+  /// The same but for the request; of an adoption, the same process.
+  func isLike(_ other: Event) -> Bool {
+    let request = RequestID(0)
+    if case .adopt(_, let one) = self, case .adopt(_, let other) = other {
+      return one.leader == other.leader && one.application == other.application
+        && one.target == other.target && one.backgroundTask == other.backgroundTask
+    }
+    return asked(as: request) == other.asked(as: request)
+  }
+
+  /// Whether an instance asks for or ends a task by it.
+  func isTaskCall(of instance: InstanceID) -> Bool {
+    switch self {
+    case .beginBackgroundTask(_, instance, _), .endBackgroundTask(_, instance, _): true
+    case _: false
+    }
+  }
+}
+
+extension Reply {
+  /// A refusal's name; "done" for all others.
+  var word: String { if case .refused(let refusal) = self { refusal.name } else { "done" } }
+
+  /// With the task that was begun.
+  var text: String {
+    if case .began(let task, _) = self { "task \(task.number)" } else { word }
+  }
+}
+
+extension TestApplication {
+  /// What it has written until its end: of its event stream, and of answers to calls.
+  func rest() throws -> (events: [CoreModel.Told], answers: [String]) {
+    var told: [CoreModel.Told] = []
+    while let event = try nextEventOrEnd() {
+      let parameters = event["parameters"]
+      if case .string(let kind)? = parameters?["callback"]?["kind"],
+        case .integer(let id)? = parameters?["callback"]?["id"] {
+        told.append(.callback(kind, UInt64(id)))
+      } else if case .integer(let task)? = parameters?["expiration"]?["task"] {
+        told.append(.expiration(UInt64(task)))
+      }
+    }
+    return (
+      told,
+      takeAnswers().map { answer in
+        if case .integer(let task)? = answer["parameters"]?["task"] { return "task \(task)" }
+        return answer.errorName ?? "done"
+      }
+    )
+  }
+}

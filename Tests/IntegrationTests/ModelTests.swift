@@ -1,0 +1,61 @@
+import Glibc
+import TaskSchedulerCore
+import TaskSchedulerWire
+import Testing
+
+/// What people and programs do is drawn from a seed, as in the simulation; the daemon and the
+/// processes are real, and time is.
+@Suite("The real daemon is as the policy says", .timeLimit(.minutes(2)))
+struct ModelTests {
+  /// Some that are always the same, and one of this run, which a failure names.
+  private static let seeds: [UInt64] = [1, 2, 3, .random(in: 4...999_999)]
+
+  @Test(
+    """
+    After whatever is done, the daemon shows the state that the core comes to; suspended processes \
+    are stopped, all others run; each call is answered and each application told as the core says
+    """,
+    arguments: seeds)
+  func model(_ seed: UInt64) throws {
+    let world = try RealWorld(seed: seed)
+    try world.run(for: .seconds(6))
+    let (tally, facts) = (world.tally, world.facts)
+    print(
+      "seed \(seed): \(tally.actions) actions, \(world.model.eventCount) events, \(tally.answers)",
+      "answers, \(tally.told) things told, \(facts.compared) comparisons; processes seen stopped",
+      "\(facts.stopped) times, running \(facts.running) times; \(tally.states.count) states")
+    #expect(tally.actions > 10 && facts.compared > tally.actions)
+    #expect(tally.answers > 0 && facts.running > 0)
+  }
+
+  @Test("a process that is stopped, or runs, where the core says otherwise is seen")
+  func planted() throws {
+    let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"signal\"")]))
+    let monitor = try Monitor(daemon)
+    let model = try CoreModel(daemon)
+    let inspection = Inspection(daemon, model)
+    let id = "org.test.mail"
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    // What it has acknowledged last is on its way still.
+    try waitUntil("all is acknowledged") {
+      try daemon.application(id).instance?.callbacksPending == 0
+    }
+    let stat = try #require(try daemon.proc.stat(application.pid))
+    let leaders = [Leader(pid: stat.pid, startTime: stat.startTime)]
+    try inspection.compare(leaders)
+    #expect(inspection.facts.running == 1)
+    kill(application.pid, SIGSTOP)
+    try waitUntil("it is stopped") { try daemon.state(of: application.pid) == .stopped }
+    #expect(throws: Unlike.self) { try inspection.compare(leaders) }
+    kill(application.pid, SIGCONT)
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    try inspection.compare(leaders)
+    #expect(inspection.facts.stopped == 2)
+    kill(application.pid, SIGCONT)
+    try waitUntil("it runs") { try daemon.state(of: application.pid) != .stopped }
+    #expect(throws: Unlike.self) { try inspection.compare(leaders) }
+  }
+}
