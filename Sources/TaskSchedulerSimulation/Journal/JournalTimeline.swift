@@ -20,11 +20,15 @@ public struct JournalTimeline {
   private var names: [InstanceID: ApplicationID] = [:]
   private var callbacks: [InstanceID: [CallbackID: CallbackKind]] = [:]
 
+  /// A hundred years after boot.
+  private static let latest = Instant(nanoseconds: 36_525 * 86_400 * Nanoseconds.second)
+
   /// - Parameter bytes: the journal, of any run of the machine; they may be anything.
   public init(_ bytes: UnsafeRawBufferPointer) throws(JournalRefusal) {
     var reader = try JournalReader(bytes, boot: nil)
     let scheduler = try reader.scheduler.get()
     start = reader.start
+    guard start.at <= Self.latest else { throw .damagedStart("it was begun at no time") }
     now = start.at
     replay = TraceReplay(from: scheduler)
     for status in scheduler.statuses(at: now) {
@@ -39,6 +43,8 @@ public struct JournalTimeline {
       guard case .event(let event, let at) = entry else { continue }
       if at < now {
         damage = JournalDamage(place: place, problem: "an event is older than the one before it")
+      } else if at > Self.latest {
+        damage = JournalDamage(place: place, problem: "an event is of a time that never comes")
       } else {
         take(event, at: at)
       }
@@ -65,7 +71,10 @@ public struct JournalTimeline {
 
   private mutating func note(_ application: ApplicationID?, _ kind: Timeline.Kind) {
     timeline.entries.append(
-      Timeline.Entry(at: start.at.duration(to: now), application: application, kind: kind))
+      Timeline.Entry(
+        // As the wire has it: nobody reads nanoseconds.
+        at: .microseconds(Int64(now.nanoseconds / 1000 - start.at.nanoseconds / 1000)),
+        application: application, kind: kind))
   }
 
   private mutating func note(_ effect: Effect) {
