@@ -16,8 +16,11 @@ extension SystemdTests {
 
     /// An application that never connects twice, with one background task.
     private func client() throws -> TestProcess {
-      let script = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
-      let client = try machine.start(["python3", "-I", "-u", script, Self.id])
+      // As text: the machine has a /tmp of its own, where a clone may lie.
+      let path = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
+      let script = String(
+        decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
+      let client = try machine.start(["python3", "-I", "-u", "-c", script, Self.id])
       #expect(try client.readLine()?.contains("registered") == true)
       #expect(try client.readLine()?.contains("\"task\":1") == true)
       return client
