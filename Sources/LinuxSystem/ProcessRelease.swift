@@ -12,6 +12,24 @@ public enum ProcessRelease {
     public init() {}
   }
 
+  /// The entry of the environment by which processes under management are known.
+  public static let markerName = "TASKSCHEDD_INSTANCE"
+
+  /// Continues every stopped process that has the marker in its environment: where the record of
+  /// who was stopped is lost, wholly or in part. Whose environment may not be read is left alone.
+  public static func letRunMarked(
+    except held: Set<ProcessIdentity> = [], in proc: ProcFS
+  ) -> Outcome {
+    let marked = ((try? proc.pids()) ?? []).compactMap { pid -> ProcessIdentity? in
+      guard let stat = (try? proc.stat(pid)) ?? nil, stat.state == .stopped,
+        ((try? proc.environmentValue(pid, of: markerName)) ?? nil) != nil,
+        !held.contains(stat.identity)
+      else { return nil }
+      return stat.identity
+    }
+    return letRun(marked, groups: [], in: proc)
+  }
+
   /// Thaws the groups that are there, and continues the processes, the last first: each is held
   /// by its pidfd and checked by its start time, so that no other is reached. What is gone, or
   /// runs, is left alone.

@@ -80,7 +80,9 @@ public final class Daemon {
     if let path = arguments.journalPath { folder = try JournalFolder(path: path, proc: proc) }
     var replay: Replay?
     if let folder,
-      let found = JournalFinder(folder: folder, boot: boot, proc: proc, log: log).find(at: now) {
+      let found = try JournalFinder(
+        folder: folder, boot: boot, proc: proc, log: log
+      ).find(at: now) {
       replay = found.replay
       scheduler = found.replay.scheduler
       journal = Journal(continuing: found, in: folder, boot: boot, log: log)

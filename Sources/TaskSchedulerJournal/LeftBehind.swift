@@ -8,6 +8,8 @@ public struct LeftBehind: Hashable, Sendable {
   public private(set) var stopped: [Holdings.Stopped] = []
   /// Paths of control groups that may be frozen.
   public private(set) var groups: [String] = []
+  /// Where the journal ends early: whoever was stopped later is not known.
+  public private(set) var damage: JournalDamage?
 
   /// - Parameter boot: the present one: of an earlier run of the machine nothing is left.
   public init(_ bytes: UnsafeRawBufferPointer, boot: BootID?) throws(JournalRefusal) {
@@ -25,6 +27,7 @@ public struct LeftBehind: Hashable, Sendable {
       case .stream, .monitor, .waiting, .input, .inputWhole, .unsaved: break
       }
     }
+    damage = reader.damage
     stopped = stoppedOf.sorted { $0.key < $1.key }.flatMap(\.value)
     self.groups = groups.sorted()
   }

@@ -152,6 +152,44 @@ extension SystemdTests {
       #expect(try ask(client, "status").contains("\"tasks\":[]"))
     }
 
+    @Test(
+      "a journal without its last records: nothing stays suspended that it does not tell of",
+      arguments: [60, 100, 180, 260, 5000])
+    func torn(bytes: Int) throws {
+      let id = "org.example.torn"
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let program = try machine.start([
+        "taskctl", "run", "--id", id, "--", "sh", "-c", "echo $$; exec sleep 1000",
+      ])
+      let pid = try #require(try program.readLine())
+      try machine.must("taskctl", "background", id)
+      try installed.wait(for: id, toBe: "suspended")
+      try installed.change("Restart=no")
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try installed.waitForJournal("Failed with result 'signal'")
+      // systemd has seen to it that it runs; a daemon that died at once would have left it so.
+      try machine.must("kill", "-STOP", pid)
+      try machine.must("python3", "-c", Self.tear, "\(bytes)")
+      try machine.must("systemctl", "start", "taskschedd.service")
+      if try machine.run("taskctl", "status", id).text.contains("suspended") {
+        try machine.must("taskctl", "foreground", id)
+      }
+      let state = try machine.must("ps", "-o", "stat=", "-p", pid).text
+      #expect(!state.hasPrefix("T"), "\(state)")
+      try machine.must("kill", "-KILL", pid)
+    }
+
+    /// Overwrites the last bytes of the journal's records by zeros.
+    private static let tear = """
+      import glob, sys
+      path, = glob.glob("/run/taskschedd/journal/journal.*")
+      data = bytearray(open(path, "rb").read())
+      end = len(data.rstrip(b"\\0"))
+      start = max(4096, end - int(sys.argv[1]))
+      data[start:end] = bytes(end - start)
+      open(path, "r+b").write(data)
+      """
+
     @Test("a journal that cannot be gone on from stops no start, and nothing stays suspended")
     func unreadable() throws {
       try installed.suspend(InstalledMachine.signalled)

@@ -17,34 +17,35 @@ struct JournalFinder {
 
   /// The newest journal, if it can be gone on from. Else whoever stands still is let run, and it
   /// is set aside: nothing in it keeps the daemon from starting.
-  func find(at now: Instant) -> FoundJournal? {
+  ///
+  /// - Throws: EMFILE, ENFILE, ENOMEM, EIO: another try may read it.
+  func find(at now: Instant) throws(SystemError) -> FoundJournal? {
     for number in folder.numbers {
+      let mapping: FileMapping
       do throws(SystemError) {
-        let mapping = try FileMapping.open(path: folder.path(of: number))
-        let bytes = UnsafeRawBufferPointer(mapping.bytes)
-        do throws(JournalRefusal) {
-          let replay = try Replay(bytes, boot: boot, now: now)
-          if let problem = problem(with: replay.progress) {
-            refuse(number, bytes, problem)
-            continue
-          }
-          if let damage = replay.damage {
-            log.write(
-              .warning, "\(folder.path(of: number)) is used up to its last whole record: \(damage)",
-              id: .journalRefused)
-          }
-          return FoundJournal(number: number, mapping: mapping, replay: replay)
-        } catch {
-          if error == .otherBoot {
-            // Nothing of it is left.
-            try Folder.remove(path: folder.path(of: number))
-          } else {
-            refuse(number, bytes, "\(error)")
-          }
-        }
+        mapping = try FileMapping.open(path: folder.path(of: number))
       } catch {
-        log.write(
-          .warning, "\(folder.path(of: number)) cannot be read: \(error)", id: .journalRefused)
+        switch error.errno {
+        case EMFILE, ENFILE, ENOMEM, EIO: throw error
+        case _: refuse(number, nil, "it cannot be read: \(error)")
+        }
+        continue
+      }
+      let bytes = UnsafeRawBufferPointer(mapping.bytes)
+      do throws(JournalRefusal) {
+        let replay = try Replay(bytes, boot: boot, now: now)
+        if let problem = problem(with: replay.progress) {
+          refuse(number, bytes, problem)
+          continue
+        }
+        if let damage = replay.damage {
+          log.write(
+            .warning, "\(folder.path(of: number)) is used up to its last whole record: \(damage)",
+            id: .journalRefused)
+        }
+        return FoundJournal(number: number, mapping: mapping, replay: replay)
+      } catch {
+        refuse(number, bytes, "\(error)")
       }
     }
     return nil
@@ -60,17 +61,20 @@ struct JournalFinder {
     return nil
   }
 
-  private func refuse(_ number: UInt64, _ bytes: UnsafeRawBufferPointer, _ problem: String) {
+  private func refuse(_ number: UInt64, _ bytes: UnsafeRawBufferPointer?, _ problem: String) {
     var outcome = ProcessRelease.Outcome()
-    if let left = try? LeftBehind(bytes, boot: boot) {
+    if let bytes, let left = try? LeftBehind(bytes, boot: boot) {
       outcome = ProcessRelease.letRun(
         left.stopped.filter { !$0.wasStopped }.map { ProcessIdentity($0.process) },
         groups: left.groups.map { ControlGroup(path: $0) }, in: proc)
     }
+    let marked = ProcessRelease.letRunMarked(in: proc)
+    outcome.letRun += marked.letRun
+    outcome.failures += marked.failures
     let place = (try? folder.setAside(number)) ?? folder.path(of: number)
     log.write(
       .error, "the journal \(folder.path(of: number)) is not gone on from: \(problem). "
-        + "\(outcome.letRun.count) stopped processes or groups that it names were let run; it lies "
+        + "\(outcome.letRun.count) stopped processes or groups were let run; it lies "
         + "at \(place) now, and applications register anew", id: .journalRefused)
     for failure in outcome.failures { log.write(.error, "not let run: \(failure)") }
   }
@@ -100,6 +104,11 @@ struct Takeover {
   func run(_ replay: Replay, _ inherited: DescriptorStore.Inherited) -> Outcome {
     var outcome = Outcome()
     outcome.lost = processes.takeOver(replay.holdings.instances, leaders: inherited.leaders)
+    if replay.damage != nil {
+      let found = processes.claimStopped()
+      for name in found.letRun { log.write(.warning, "let run, as nobody's: \(name)") }
+      for failure in found.failures { log.write(.error, "not let run: \(failure)") }
+    }
     for arrival in replay.holdings.arrivals.values { restore(arrival) }
     var holdings = replay.holdings.connections
     let call = InterruptedCall(replay)

@@ -97,6 +97,25 @@ extension ProcessController {
     }
   }
 
+  /// What was written last is lost: whoever stands still of an instance was stopped by us, and is
+  /// let run when the policy says so; whoever is nobody's is let run at once.
+  func claimStopped() -> ProcessRelease.Outcome {
+    var held: Set<ProcessIdentity> = []
+    for instance in instances.values {
+      attempt(instance) { () throws(SystemError) in
+        for stat in try membership.tree(instance) {
+          held.insert(stat.identity)
+          guard stat.state == .stopped, !instance.hasStopped(stat.identity),
+            let process = try instance.handle(of: stat.identity, in: proc)
+          else { continue }
+          instance.willStop([.init(process: Leader(stat.identity), wasStopped: false)])
+          instance.noteStopped(process, wasStopped: false)
+        }
+      }
+    }
+    return ProcessRelease.letRunMarked(except: held, in: proc)
+  }
+
   /// Lets everything run, for a daemon that comes back or does not: the policy's state stays.
   func letAllRun() {
     for instance in instances.values {

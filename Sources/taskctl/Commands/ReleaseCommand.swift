@@ -95,6 +95,9 @@ struct ReleaseCommand: ParsableCommand {
           left.stopped.filter { !$0.wasStopped }.map {
             ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
           }, groups: left.groups.map { ControlGroup(path: $0) }, in: try ProcFS())
+        if let damage = left.damage {
+          outcome.failures.append("what \(folder)/\(name) named \(damage)")
+        }
         outcome.letRun += released.letRun
         outcome.failures += released.failures
         if released.failures.isEmpty { JournalWriter.setClean(in: mapping.bytes) }
@@ -103,6 +106,12 @@ struct ReleaseCommand: ParsableCommand {
       } catch {
         outcome.failures.append("what \(folder)/\(name) names: \(error)")
       }
+    }
+    // What the journal does not tell of, their environment does.
+    if !outcome.failures.isEmpty {
+      let marked = ProcessRelease.letRunMarked(in: try ProcFS())
+      outcome.letRun += marked.letRun
+      outcome.failures += marked.failures
     }
     return outcome
   }
