@@ -143,7 +143,8 @@ extension Simulation {
 }
 
 extension Event {
-  /// The request that it makes; nil where none waits for an answer.
+  /// The request that it makes; nil where none waits for an answer. Not the core's `request`, which
+  /// the journal relies on: the checkers would overlook with it what it overlooks.
   var requester: RequestID? {
     switch self {
     case .register(let request, _, _, _, _), .openStream(let request, _, _),
