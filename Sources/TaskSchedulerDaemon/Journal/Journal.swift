@@ -114,7 +114,8 @@ final class Journal {
     forgetEffects()
     eventCount += 1
     writer.setEvent(eventCount)
-    if call != nil { writer.setCallEvent(eventCount) }
+    // Not of what only follows from it: that would make what the call asked for look unwritten.
+    if call != nil, event.request != nil { writer.setCallEvent(eventCount) }
     if isBehind { return }
     if writer.append(event, at: now) { return }
     eventCount -= 1
