@@ -110,7 +110,7 @@ extension Campaign {
       within 60 ms of its start
         restart, from the last kill until a call is served: median \
       \(milliseconds(middle)), longest \(milliseconds(sorted.last))
-        connections closed: \(lost) (one for each kill may be), at most \(lostAtOnceMax) at once
+        connections closed: \(lost) (one for each kill may be)
         of the processes that run now: \(sum(.begins)) tasks begun, \(sum(.ends)) seen to have \
       ended, \(sum(.callbacks)) callbacks, \(sum(.acknowledgements)) acknowledged
         in all: \(expirations) expirations, \(ends) ends of processes

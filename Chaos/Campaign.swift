@@ -29,9 +29,10 @@ final class Campaign {
   private(set) var restarts: [UInt64] = []
   private(set) var ends = 0
   private(set) var lost = 0
-  /// Connections that were seen to be closed at once after the last kill, and the most of any.
-  private var lostSinceKill = 0
-  private(set) var lostAtOnceMax = 0
+  /// Since the last look: each kill may close the one connection of which it cannot be known what
+  /// its client has heard, and a daemon that was killed while it recovered counts for itself.
+  private var lostSinceLook = 0
+  private var killsAtLook = 0
   private(set) var expirations = 0
 
   init(_ options: Options) throws {
@@ -199,9 +200,11 @@ final class Campaign {
     try tend(verifier.list())
     readEvents()
     checkIdle()
-    lostAtOnceMax = max(lostAtOnceMax, lostSinceKill)
-    if lostSinceKill > 1 { found("\(lostSinceKill) connections were closed at one kill", nil) }
-    lostSinceKill = 0
+    if lostSinceLook > kills - killsAtLook {
+      found("\(lostSinceLook) connections were closed at \(kills - killsAtLook) kills", nil)
+    }
+    lostSinceLook = 0
+    killsAtLook = kills
   }
 
   /// The operator rests; returns what was touched since the last look.
@@ -220,7 +223,7 @@ final class Campaign {
       case .terminate: client?.terminateAt = line.time
       case .lost:
         lost += 1
-        if line.text.isEmpty { lostSinceKill += 1 }
+        if line.text.isEmpty { lostSinceLook += 1 }
       case .expired:
         expirations += 1
         guard let due = UInt64(line.text) else { continue }
