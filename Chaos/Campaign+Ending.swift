@@ -102,14 +102,15 @@ extension Campaign {
     func sum(_ field: Record.Field) -> Int64 { records.reduce(0) { $0 + $1[field] } }
     let sorted = restarts.sorted()
     let milliseconds = { (time: UInt64?) in "\(((time ?? 0) + 500_000) / 1_000_000) ms" }
-    let middle = sorted.isEmpty ? nil : sorted[sorted.count / 2]
+    let part = { percent in sorted.isEmpty ? nil : sorted[(sorted.count - 1) * percent / 100] }
     say(
       """
 
       \(clients.count) clients, the daemon killed \(kills) times, \(killsAtStart) of them \
       within 60 ms of its start
         restart, from the last kill until a call is served: median \
-      \(milliseconds(middle)), longest \(milliseconds(sorted.last))
+      \(milliseconds(part(50))), 95 % within \(milliseconds(part(95))), longest \
+      \(milliseconds(sorted.last))
         connections closed: \(lost) (one for each kill may be)
         of the processes that run now: \(sum(.begins)) tasks begun, \(sum(.ends)) seen to have \
       ended, \(sum(.callbacks)) callbacks, \(sum(.acknowledgements)) acknowledged

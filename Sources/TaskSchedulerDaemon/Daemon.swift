@@ -43,12 +43,7 @@ public final class Daemon {
   private let startedAt: Instant
   private let store = DescriptorStore()
   private var requests: Requests?
-  /// While what waited in the sockets is being heard, no limit is enforced.
-  private var isSettling = false
-  private var settled: DeferredSource?
-  private var settleTimer: TimerSource?
-  /// Some microseconds for each of thousands of messages: who is kept busy enforces all the same.
-  private static let settleMax: Duration = .milliseconds(100)
+  private var settling: Settling?
   private var timer: TimerSource?
   private var armed: Instant?
   private var signals: [Source] = []
@@ -143,8 +138,9 @@ public final class Daemon {
       armed = nil
       self.post(.deadlineReached)
     }
-    settled = try loop.whenIdle { [unowned self] in settle() }
-    settleTimer = try loop.timer { [unowned self] in settle() }
+    settling = try Settling(
+      loop: loop, served: { [unowned self] in journal.setAttempts(0) },
+      settled: { [unowned self] in armTimer() })
     try loop.enableWatchdog()
     runner.manifests = configuration.manifests
     if let replay {
@@ -183,9 +179,7 @@ public final class Daemon {
   private func recover(
     _ replay: Replay, _ inherited: DescriptorStore.Inherited, _ takeover: Takeover
   ) {
-    isSettling = true
-    settled?.request()
-    settleTimer?.set(BootClock.after(Self.settleMax))
+    settling?.begin()
     let outcome = takeover.run(replay, inherited)
     journal.setClean(false)
     isHandling = true
@@ -207,15 +201,6 @@ public final class Daemon {
       message += "; \(outcome.closed) connections were closed, whose clients may not have heard all"
     }
     log.write(.notice, message, id: .recovered)
-  }
-
-  /// Whatever waited has been heard.
-  private func settle() {
-    guard isSettling else { return }
-    isSettling = false
-    settleTimer?.clear()
-    journal.setAttempts(0)
-    armTimer()
   }
 
   /// That they could not all be seen to is no reason not to serve.
@@ -270,7 +255,7 @@ public final class Daemon {
   }
 
   private func armTimer() {
-    if isSettling { return }
+    if settling?.isUnderWay == true { return }
     let next = scheduler.nextDeadline
     guard next != armed else { return }
     armed = next

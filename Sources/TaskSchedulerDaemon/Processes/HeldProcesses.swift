@@ -54,15 +54,16 @@ extension ProcessController {
   private func takeOver(
     _ id: InstanceID, _ held: Holdings.Instance, _ leader: ProcessHandle
   ) throws(SystemError) {
-    let stat = try proc.stat(leader.identity.pid)
+    let leaderStat = try proc.stat(leader.identity.pid)
     let instance = InstanceProcesses(
       id, of: held.application, leader: leader, uid: held.arrival.uid,
-      origin: .init(held.arrival), stat: stat?.identity == leader.identity ? stat : nil)
+      origin: .init(held.arrival), stat: leaderStat?.identity == leader.identity ? leaderStat : nil)
     for stopped in held.stopped {
       // Only who stands still as we left it: whoever runs by now is to be stopped again, where
       // it should be.
-      guard let stat = try proc.stat(stopped.process.pid),
-        stat.identity == ProcessIdentity(stopped.process), stat.state == .stopped,
+      let identity = ProcessIdentity(stopped.process)
+      let stat = identity == leader.identity ? leaderStat : try proc.stat(identity.pid)
+      guard let stat, stat.identity == identity, stat.state == .stopped,
         let process = try instance.handle(of: stat.identity, in: proc)
       else { continue }
       instance.noteStopped(process, wasStopped: stopped.wasStopped)
