@@ -1,0 +1,218 @@
+import FoundationEssentials
+import Testing
+
+@testable import TaskSchedulerCore
+
+private let start = Instant(nanoseconds: 3_600_000_000_000)
+private let minute = Duration.seconds(60)
+
+private func at(_ time: Duration) -> Instant { start.advanced(by: time) }
+
+extension KeepAlivePlanner {
+  /// Handlers 1, 2, … with these intervals in minutes, all set at `start`.
+  fileprivate init(minutes: Int...) {
+    self.init()
+    for (index, interval) in minutes.enumerated() {
+      set(InstanceID(UInt64(index + 1)), interval: minute * interval, at: start)
+    }
+  }
+
+  /// Runs the next burst at its time. Returns when that was, and who was called.
+  fileprivate mutating func next() -> (at: Instant, called: [UInt64]) {
+    guard let nextBurst else { preconditionFailure("there is no handler") }
+    return (nextBurst, burst(at: nextBurst).map(\.number))
+  }
+}
+
+@Suite("§6 keep-alive: who runs at which burst")
+struct KeepAlivePlannerTests {
+  @Test("the device wakes as rarely as the deadlines allow: nothing is due without a handler")
+  func empty() {
+    var planner = KeepAlivePlanner()
+    #expect(planner.nextBurst == nil)
+    #expect(planner.burst(at: at(minute)).isEmpty)
+    #expect(planner.useWakeUp(at: at(minute)).isEmpty)
+    #expect(planner.plannedBurst(of: InstanceID(1)) == nil)
+  }
+
+  @Test("the handlers of all applications run in common bursts; a deadline at the next one waits")
+  func commonBursts() {
+    var planner = KeepAlivePlanner(minutes: 10, 20, 25, 60)
+    var runs: [[UInt64]] = []
+    for burst in 1...6 {
+      let (time, called) = planner.next()
+      #expect(time == at(minute * (10 * burst)))
+      runs.append(called)
+    }
+    #expect(runs == [[1], [1, 2, 3], [1], [1, 2, 3], [1], [1, 2, 4, 3]])
+  }
+
+  @Test("before the deadline nobody is called")
+  func notEarlier() {
+    var planner = KeepAlivePlanner(minutes: 10)
+    #expect(planner.burst(at: at(minute * 10 - .nanoseconds(1))).isEmpty)
+    #expect(planner.burst(at: at(minute * 10)) == [InstanceID(1)])
+  }
+
+  @Test("those called are in order of their deadlines, then of their ids")
+  func order() {
+    var planner = KeepAlivePlanner()
+    planner.set(InstanceID(3), interval: minute * 10, at: start)
+    planner.set(InstanceID(2), interval: minute * 15, at: start)
+    planner.set(InstanceID(9), interval: minute * 10, at: start)
+    planner.set(InstanceID(4), interval: minute * 12, at: start)
+    #expect(planner.next().called == [3, 9, 4, 2])
+  }
+
+  @Test("the interval is counted from the last call, and anew from a change of it")
+  func change() {
+    var planner = KeepAlivePlanner(minutes: 10, 10)
+    #expect(planner.next().called == [1, 2])
+    planner.set(InstanceID(2), interval: minute * 30, at: at(minute * 12))
+    #expect(planner[InstanceID(2)]?.deadline == at(minute * 42))
+    #expect(planner[InstanceID(2)]?.lastRun == at(minute * 10))
+    planner.set(InstanceID(1), interval: minute * 11, at: at(minute * 19))
+    #expect(planner.nextBurst == at(minute * 30))
+    #expect(planner.next().called == [1])
+    #expect(planner.next() == (at: at(minute * 41), called: [1, 2]))
+  }
+
+  @Test("cleared by the application, by its termination, and by becoming notRunning")
+  func removal() {
+    var planner = KeepAlivePlanner(minutes: 10, 20)
+    planner.remove(InstanceID(1))
+    planner.remove(InstanceID(7))
+    #expect(planner[InstanceID(1)] == nil)
+    #expect(planner.nextBurst == at(minute * 20))
+    planner.remove(InstanceID(2))
+    #expect(planner.nextBurst == nil)
+    #expect(planner.all.isEmpty)
+  }
+
+  @Test("where the machine itself slept, then at once on wake")
+  func sleptPastDeadlines() {
+    var planner = KeepAlivePlanner(minutes: 10, 20, 45, 60)
+    let woken = at(minute * 33)
+    #expect(planner.burst(at: woken).map(\.number) == [1, 2])
+    #expect(planner[InstanceID(1)]?.deadline == woken.advanced(by: minute * 10))
+    #expect(planner.next() == (at: at(minute * 43), called: [1, 3]))
+  }
+
+  @Test(
+    "nothing drifts: bursts that the machine gets to late keep their times",
+    arguments: [Duration.nanoseconds(1), .milliseconds(3), .seconds(2)])
+  func noDrift(lateness: Duration) {
+    var planner = KeepAlivePlanner(minutes: 10, 20, 30)
+    var runs: [UInt64: Int] = [:]
+    for burst in 1...600 {
+      #expect(planner.nextBurst == at(minute * 10 * burst))
+      let called = planner.burst(at: at(minute * 10 * burst + lateness))
+      for id in called { runs[id.number, default: 0] += 1 }
+      #expect(planner[InstanceID(1)]?.lastRun == at(minute * 10 * burst + lateness))
+    }
+    #expect(runs == [1: 600, 2: 300, 3: 200])
+  }
+
+  @Test("a wake-up that happens anyway is used as a burst where that saves one")
+  func wakeUpUsed() {
+    var planner = KeepAlivePlanner(minutes: 12, 24)
+    #expect(planner.useWakeUp(at: at(minute * 9 - .nanoseconds(1))).isEmpty)
+    #expect(planner.useWakeUp(at: at(minute * 9)) == [InstanceID(1)])
+    #expect(planner.nextBurst == at(minute * 21))
+    #expect(planner.useWakeUp(at: at(minute * 10)).isEmpty)
+    // It may also be one that is necessary.
+    #expect(planner.useWakeUp(at: at(minute * 21)).map(\.number) == [1, 2])
+    #expect(planner.nextBurst == at(minute * 33))
+  }
+
+  @Test("an interval longer than any machine's life is none that wakes it")
+  func hugeInterval() {
+    var planner = KeepAlivePlanner(minutes: 10)
+    planner.set(InstanceID(2), interval: .seconds(Int64.max), at: start)
+    #expect(planner.next().called == [1])
+    #expect(planner.plannedBurst(of: InstanceID(2)).map { $0 > at(minute * 1_000_000) } == true)
+  }
+}
+
+@Suite("§6 keep-alive: bursts beside every schedule there is")
+struct KeepAliveOptimumTests {
+  /// Every way to run handlers, tick by tick, as far as its future goes: what is left until each
+  /// deadline, and the least that it has cost to come there.
+  private struct Search {
+    let intervals: [Int]
+    private var leastCost: [[Int]: Int]
+
+    init(intervals: [Int], left: [Int]) {
+      self.intervals = intervals
+      leastCost = [left: 0]
+    }
+
+    /// One tick passes; then any handlers may run, and those whose deadline it is must.
+    mutating func tick(mayRun: Bool = true, cost: (Int) -> Int) {
+      var next: [[Int]: Int] = [:]
+      for (left, count) in leastCost {
+        for choice in 0..<(mayRun ? 1 << intervals.count : 1) {
+          let after = left.indices.map { (choice >> $0) & 1 == 1 ? intervals[$0] : left[$0] - 1 }
+          guard after.allSatisfy({ $0 > 0 }) else { continue }
+          next[after] = min(next[after] ?? .max, count + cost(choice.nonzeroBitCount))
+        }
+      }
+      leastCost = next
+    }
+
+    var best: Int? { leastCost.values.min() }
+  }
+
+  /// Pairs of handlers of 2 to 7 ticks and threes of 2 to 4, at all moments of the intervals.
+  private static let cases: [(intervals: [Int], left: [Int])] = {
+    var sets = (2...7).flatMap { first in (first...7).map { [first, $0] } }
+    for first in 2...4 {
+      for second in first...4 { sets += (second...4).map { [first, second, $0] } }
+    }
+    return sets.flatMap { intervals in
+      (0..<intervals.reduce(1, *)).map { moment in
+        var rest = moment
+        let left = intervals.map { interval in
+          defer { rest /= interval }
+          return 1 + rest % interval
+        }
+        return (intervals, left)
+      }
+    }
+  }()
+
+  @Test(
+    "the device wakes as rarely as the deadlines allow, and each handler runs as rarely as it does")
+  func fewest() {
+    for (intervals, left) in Self.cases {
+      var planner = KeepAlivePlanner()
+      for (index, interval) in intervals.enumerated() {
+        planner.set(
+          InstanceID(UInt64(index)), interval: .seconds(interval),
+          at: at(.seconds(10 + left[index] - interval)))
+      }
+      var wakeUps = Search(intervals: intervals, left: left)
+      // Each handler by itself, at the planner's bursts.
+      var runs = intervals.indices.map { Search(intervals: [intervals[$0]], left: [left[$0]]) }
+      var burstCount = 0
+      var runCounts = intervals.map { _ in 0 }
+      for tick in 1...20 {
+        // Runs are counted over the first ticks; the others show what could not have gone on.
+        let counts = tick <= 12
+        let called = planner.burst(at: at(.seconds(10 + tick)))
+        burstCount += called.isEmpty ? 0 : 1
+        for id in called where counts { runCounts[Int(id.number)] += 1 }
+        wakeUps.tick { $0 == 0 ? 0 : 1 }
+        for index in runs.indices {
+          runs[index].tick(mayRun: !called.isEmpty) { counts ? $0 : 0 }
+        }
+        let isBest = wakeUps.best == burstCount
+        #expect(isBest, "\(intervals) from \(left), wake-ups by tick \(tick)")
+        if !isBest { return }
+      }
+      let isBest = runs.map(\.best) == runCounts
+      #expect(isBest, "\(intervals) from \(left), runs")
+      if !isBest { return }
+    }
+  }
+}
