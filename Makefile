@@ -136,6 +136,15 @@ bench-setup: setup
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< Benchmarks/wire.c -lsystemd >&2
 
+# In virtual time, half a minute after the build. PICTURE= names a file for the picture.
+HOURS ?= 48
+PICTURE ?=
+.PHONY: wakeups
+wakeups: setup ## Count keep-alive's wake-ups beside lower bounds and systemd's (HOURS=48, JSON=1)
+	@$(RELEASE) --product wakeups >&2
+	@.build/release/wakeups --hours $(HOURS) $(if $(JSON),--json) \
+	  $(if $(PICTURE),--picture $(PICTURE))
+
 # What `make install` writes, below DESTDIR. With BUILT=.build/debug it installs what `make build`
 # built, without building.
 BUILT ?=

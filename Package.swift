@@ -88,6 +88,15 @@ let package = Package(
       ],
       path: "Chaos", exclude: ["README.md"], swiftSettings: strict),
 
+    // Links libsystemd to a clock of its own: for the benchmark of wake-ups, and nothing else.
+    .target(name: "CVirtualTime", path: "Benchmarks/virtual-time", cSettings: strictC),
+    .executableTarget(
+      name: "wakeups",
+      dependencies: [
+        "TaskSchedulerCore", "CSystemd", "CVirtualTime", heap, argumentParser,
+      ],
+      path: "Benchmarks/wakeups", exclude: ["wakeups.svg"], swiftSettings: strict),
+
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem"], path: "Tests/Support/TestSupport",
       swiftSettings: strict),

@@ -1,0 +1,203 @@
+import HeapModule
+import TaskSchedulerCore
+
+/// A way to decide when the device wakes and who is called then.
+enum Scheme: String, CaseIterable {
+  case planner = "taskschedd"
+  case everybody = "everybody each time"
+  case timers = "a timer each"
+  case minute = "systemd, 1 min"
+  case third = "systemd, a third"
+  case slots = "10 min slots"
+
+  func run(_ mix: Mix) -> Tally {
+    switch self {
+    case .planner: Scheme.run(mix, with: PlannerDevice())
+    case .everybody: Scheme.run(mix, with: EverybodyDevice())
+    case .timers: Scheme.run(mix, with: TimerDevice())
+    case .minute: SystemdDevice.run(mix) { _ in .minutes(1) }
+    case .third: SystemdDevice.run(mix) { $0 / 3 }
+    case .slots: Scheme.run(mix, with: SlotDevice())
+    }
+  }
+
+  /// Lives through the mix in virtual time.
+  static func run(_ mix: Mix, with device: some Device, freeWakeUps: [Instant] = []) -> Tally {
+    var device = device
+    var tally = Tally(mix)
+    var changes = mix.changes[...]
+    var free = freeWakeUps[...]
+    let end = mix.window.upperBound
+    while true {
+      let change = changes.first?.at ?? .never
+      let wakeUp = device.nextWakeUp ?? .never
+      let freeWakeUp = free.first ?? .never
+      let now = min(change, wakeUp, freeWakeUp)
+      guard now < end else { return tally.ended() }
+      if wakeUp == now {
+        tally.wokeUp(at: now)
+        for client in device.wake(at: now) { tally.called(client, at: now) }
+      } else if freeWakeUp == now {
+        free.removeFirst()
+        for client in device.isAwakeAnyway(at: now) { tally.called(client, at: now) }
+      } else {
+        let (_, client, arrives) = changes.removeFirst()
+        if arrives {
+          device.add(client, interval: mix.clients[client].interval, at: now)
+          tally.arrived(client, at: now)
+        } else {
+          device.remove(client)
+          tally.left(client, at: now)
+        }
+      }
+    }
+  }
+}
+
+/// What wakes, and calls clients when it does. They are named by their index in the mix.
+protocol Device {
+  var nextWakeUp: Instant? { get }
+  mutating func add(_ client: Int, interval: Duration, at now: Instant)
+  mutating func remove(_ client: Int)
+  /// Returns who is called.
+  mutating func wake(at now: Instant) -> [Int]
+  /// The same where the device is awake for another reason.
+  mutating func isAwakeAnyway(at now: Instant) -> [Int]
+}
+
+extension Device {
+  mutating func isAwakeAnyway(at now: Instant) -> [Int] { [] }
+}
+
+extension InstanceID {
+  init(client: Int) { self.init(UInt64(client) + 1) }
+  var client: Int { Int(number) - 1 }
+}
+
+/// The planner of taskschedd.
+struct PlannerDevice: Device {
+  /// Whether wake-ups are used that happen anyway.
+  var usesWakeUps = true
+  private(set) var planner = KeepAlivePlanner()
+
+  init(usesWakeUps: Bool = true) { self.usesWakeUps = usesWakeUps }
+
+  var nextWakeUp: Instant? { planner.nextBurst }
+
+  mutating func add(_ client: Int, interval: Duration, at now: Instant) {
+    planner.set(InstanceID(client: client), interval: interval, at: now)
+  }
+
+  mutating func remove(_ client: Int) {
+    planner.remove(InstanceID(client: client))
+  }
+
+  mutating func wake(at now: Instant) -> [Int] { planner.burst(at: now).map(\.client) }
+
+  mutating func isAwakeAnyway(at now: Instant) -> [Int] {
+    usesWakeUps ? planner.useWakeUp(at: now).map(\.client) : []
+  }
+}
+
+/// Calls everybody at every wake-up, the latest possible. No scheme wakes less often: whoever is
+/// called now can wait the longer for the next.
+struct EverybodyDevice: Device {
+  private var intervals: [Int: Duration] = [:]
+  private var deadlines: [Int: Instant] = [:]
+  private(set) var nextWakeUp: Instant?
+
+  mutating func add(_ client: Int, interval: Duration, at now: Instant) {
+    intervals[client] = interval
+    deadlines[client] = now.advanced(by: interval)
+    nextWakeUp = min(nextWakeUp ?? .never, now.advanced(by: interval))
+  }
+
+  mutating func remove(_ client: Int) {
+    intervals[client] = nil
+    let deadline = deadlines.removeValue(forKey: client)
+    if deadline == nextWakeUp { nextWakeUp = deadlines.values.min() }
+  }
+
+  mutating func wake(at now: Instant) -> [Int] {
+    deadlines = intervals.mapValues { now.advanced(by: $0) }
+    nextWakeUp = deadlines.values.min()
+    return intervals.keys.sorted()
+  }
+}
+
+/// A timer for each client, set to its deadline.
+struct TimerDevice: Device {
+  private struct Timer: Comparable {
+    let at: Instant
+    let client: Int
+    static func < (lhs: Timer, rhs: Timer) -> Bool {
+      (lhs.at, lhs.client) < (rhs.at, rhs.client)
+    }
+  }
+
+  private var timers: Heap<Timer> = []
+  private var intervals: [Int: Duration] = [:]
+
+  var nextWakeUp: Instant? { timers.min?.at }
+
+  mutating func add(_ client: Int, interval: Duration, at now: Instant) {
+    intervals[client] = interval
+    timers.insert(Timer(at: now.advanced(by: interval), client: client))
+  }
+
+  mutating func remove(_ client: Int) {
+    intervals[client] = nil
+    while let first = timers.min, intervals[first.client] == nil { timers.removeMin() }
+  }
+
+  mutating func wake(at now: Instant) -> [Int] {
+    var called: [Int] = []
+    while let first = timers.min, first.at <= now {
+      timers.removeMin()
+      guard let interval = intervals[first.client] else { continue }
+      timers.insert(Timer(at: now.advanced(by: interval), client: first.client))
+      called.append(first.client)
+    }
+    while let first = timers.min, intervals[first.client] == nil { timers.removeMin() }
+    return called
+  }
+}
+
+/// Wakes every ten minutes, the least interval that is allowed, by the clock; calls all whose
+/// deadline comes before the next slot, and sleeps on where that is nobody.
+struct SlotDevice: Device {
+  private static let slot: UInt64 = 600_000_000_000
+
+  private var intervals: [Int: Duration] = [:]
+  /// The slot in which each is called.
+  private var slots: [Int: UInt64] = [:]
+  private var bySlot: [UInt64: Set<Int>] = [:]
+
+  var nextWakeUp: Instant? {
+    bySlot.keys.min().map { Instant(nanoseconds: $0 * Self.slot) }
+  }
+
+  mutating func add(_ client: Int, interval: Duration, at now: Instant) {
+    intervals[client] = interval
+    let slot = now.advanced(by: interval).nanoseconds / Self.slot
+    slots[client] = slot
+    bySlot[slot, default: []].insert(client)
+  }
+
+  mutating func remove(_ client: Int) {
+    intervals[client] = nil
+    guard let slot = slots.removeValue(forKey: client) else { return }
+    bySlot[slot]?.remove(client)
+    if bySlot[slot]?.isEmpty == true { bySlot[slot] = nil }
+  }
+
+  mutating func wake(at now: Instant) -> [Int] {
+    let due = (bySlot[now.nanoseconds / Self.slot] ?? []).sorted()
+    for client in due {
+      guard let interval = intervals[client] else { continue }
+      remove(client)
+      add(client, interval: interval, at: now)
+    }
+    return due
+  }
+}

@@ -1,0 +1,45 @@
+import TaskSchedulerCore
+
+/// Counts wake-ups and calls, and holds each call to its deadline. It knows the clients and nothing
+/// of who wakes them.
+struct Tally {
+  private let mix: Mix
+  /// By client; nil where there is none.
+  private var deadlines: [Instant?]
+  private(set) var wakeUps = 0
+  private(set) var runs = 0
+  /// Deadlines that passed without a call, over the whole time.
+  private(set) var missed = 0
+
+  init(_ mix: Mix) {
+    self.mix = mix
+    deadlines = mix.clients.map { _ in nil }
+  }
+
+  mutating func arrived(_ client: Int, at now: Instant) {
+    deadlines[client] = now.advanced(by: mix.clients[client].interval)
+  }
+
+  mutating func left(_ client: Int, at now: Instant) {
+    if let deadline = deadlines[client], deadline < now { missed += 1 }
+    deadlines[client] = nil
+  }
+
+  mutating func wokeUp(at now: Instant) {
+    if mix.window.contains(now) { wakeUps += 1 }
+  }
+
+  mutating func called(_ client: Int, at now: Instant) {
+    guard let deadline = deadlines[client] else { preconditionFailure("a call of nobody") }
+    if deadline < now { missed += 1 }
+    if mix.window.contains(now) { runs += 1 }
+    deadlines[client] = now.advanced(by: mix.clients[client].interval)
+  }
+
+  /// Nobody may be waiting at the end past its deadline.
+  func ended() -> Tally {
+    var tally = self
+    for client in mix.clients.indices { tally.left(client, at: mix.window.upperBound) }
+    return tally
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import TaskSchedulerCore
+
+/// Counts the wake-ups and calls that keep-alive handlers cost, by taskschedd's planner and by
+/// others, over days of virtual time.
+@main
+struct WakeUpsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "wakeups",
+    abstract: "Count keep-alive's wake-ups and handler runs beside lower bounds and peers.",
+    discussion: """
+      All in virtual time. The exit code is 0 where all targets are reached, 1 where one is missed.
+      """)
+
+  @Option(help: "Hours that are counted, after two of warming up.")
+  var hours = 48
+  @Option(help: "Groups of clients of each mix; figures are their mean.")
+  var samples = 20
+  @Option(help: "What decides every chance.")
+  var seed: UInt64 = 1
+  @Flag(help: "Print the numbers for programs.")
+  var json = false
+  @Option(help: "Write the picture (SVG) to this file.")
+  var picture: String?
+
+  func validate() throws {
+    guard (1...10_000).contains(hours) else { throw ValidationError("--hours is 1 to 10000") }
+    guard (1...1000).contains(samples) else { throw ValidationError("--samples is 1 to 1000") }
+  }
+
+  func run() throws {
+    let rows = Row.all.map { row in
+      Row.Result(row, hours: hours, seeds: (0..<UInt64(samples)).map { seed &+ $0 })
+    }
+    let free = FreeWakeUps.all(hours: hours, seeds: (0..<UInt64(samples)).map { seed &+ $0 })
+    let verdicts = Verdict.all(rows, free)
+    if let picture { try write(Picture(rows).text, to: picture) }
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      let document = Document(
+        hours: hours, samples: samples, seed: seed, mixes: rows, freeWakeUps: free,
+        targets: verdicts)
+      print(String(decoding: try encoder.encode(document), as: UTF8.self))
+    } else {
+      print("\(hours) h of virtual time, \(samples) groups of clients of each mix, seed \(seed)")
+      print(Report(rows, free, verdicts).text)
+    }
+    if !verdicts.allSatisfy(\.isReached) { throw ExitCode(1) }
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    guard let file = fopen(path, "w") else {
+      throw ValidationError("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+    let isWritten = fputs(text, file) >= 0
+    guard fclose(file) == 0, isWritten else {
+      throw ValidationError("\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+  }
+}
+
+/// What `--json` prints.
+private struct Document: Encodable {
+  let hours: Int
+  let samples: Int
+  let seed: UInt64
+  let mixes: [Row.Result]
+  let freeWakeUps: [FreeWakeUps]
+  let targets: [Verdict]
+}
