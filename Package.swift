@@ -10,6 +10,7 @@ let strictC: [CSetting] = [
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let orderedCollections = Target.Dependency.product(
   name: "OrderedCollections", package: "swift-collections")
@@ -24,6 +25,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
   ],
   targets: [
@@ -53,7 +55,7 @@ let package = Package(
       name: "TaskSchedulerDaemon",
       dependencies: [
         "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerJournal", "CSystemd", "CLinux",
-        "LinuxSystem", "TOMLKit", deque,
+        "LinuxSystem", "TOMLKit", deque, grdb,
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -135,7 +137,9 @@ let package = Package(
       exclude: ["Timelines"], swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerDaemonTests",
-      dependencies: ["TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "TestSupport"],
+      dependencies: [
+        "TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "TestSupport", grdb,
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "SystemdTests",

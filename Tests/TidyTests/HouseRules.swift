@@ -27,6 +27,9 @@ enum HouseRules {
     "TaskSchedulerSimulation": ["HeapModule", "TaskSchedulerCore", "TaskSchedulerJournal"],
   ]
 
+  /// Where alone a module may be imported, within the rooms that may.
+  static let placeOfModule = ["GRDB": "Sources/TaskSchedulerDaemon/Notifications/NotificationStore"]
+
   /// The rooms in which all that happens comes from what is handed in.
   static let pureRooms: Set<Substring> = ["TaskSchedulerCore", "TaskSchedulerSimulation"]
 
@@ -86,6 +89,8 @@ enum HouseRules {
         rules.append("imports Foundation; FoundationEssentials is the most that we use")
       } else if isSource, !(imports[String(parts[1])] ?? []).contains(module) {
         rules.append("\(parts[1]) may not import \(module)")
+      } else if isSource, let place = placeOfModule[module], !path.hasPrefix(place) {
+        rules.append("imports \(module), which only \(place)*.swift may")
       }
     }
     if isSource, pureRooms.contains(parts[1]) {

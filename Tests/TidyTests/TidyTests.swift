@@ -77,6 +77,14 @@ struct HouseRulesTests {
     #expect(found == ["\(room) may not import \(module)"])
   }
 
+  @Test("only the store's files import the database")
+  func database() {
+    let folder = "Sources/TaskSchedulerDaemon/Notifications"
+    #expect(rules("import GRDB\n", in: "\(folder)/NotificationStore.swift").isEmpty)
+    #expect(rules("import GRDB\n", in: "\(folder)/NotificationCalendar.swift").count == 1)
+    #expect(rules("import GRDB\n", in: "Sources/TaskSchedulerDaemon/Daemon.swift").count == 1)
+  }
+
   @Test(
     "full Foundation is imported nowhere", arguments: ["Sources/taskctl/A.swift", "Tests/A.swift"])
   func foundation(_ path: String) {

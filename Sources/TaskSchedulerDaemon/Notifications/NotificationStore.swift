@@ -1,0 +1,248 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Notifications on disk: what has been written is there after kill -9, a reboot and a loss of
+/// power.
+///
+/// A write-ahead log that is synced with each transaction (`synchronous=FULL`): one fdatasync for
+/// all changes of a transaction, where a rollback journal takes three to five. The log is put into
+/// the database now and then, and always when the daemon ends. SQLite syncs the folder when it
+/// makes the log.
+///
+/// The file is this process's alone while it is open, so that two daemons cannot both fire what is
+/// in it; the kernel gives it up when the process ends, however it does.
+final class NotificationStore {
+  let path: String
+  let queue: DatabaseQueue
+  /// Where a damaged file was found: where it lies now, and how many notifications were read from
+  /// it.
+  let setAside: (path: String, salvagedCount: Int)?
+
+  /// How many notifications that fire no more are kept for an application; the oldest go first, of
+  /// those that were presented.
+  static let pastMax = 128
+
+  /// Opens the file, or makes it with the folders to it.
+  ///
+  /// A damaged one is set aside as `PATH.damaged`, in place of one that lies there.
+  init(path: String) throws(StoreError) {
+    self.path = path
+    try Self.makeFile(path)
+    do throws(StoreError) {
+      queue = try Self.open(path)
+      setAside = nil
+    } catch {
+      guard error.kind == .damaged else { throw error }
+      let aside = try Self.setAside(path)
+      try Self.makeFile(path)
+      queue = try Self.open(path)
+      setAside = (aside, try Self.salvage(from: aside, into: queue, path: path))
+    }
+  }
+
+  // MARK: Opening
+
+  private static func makeFile(_ path: String) throws(StoreError) {
+    do {
+      let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      try Folder.makeAll(path: folder.joined(separator: "/"))
+      // SQLite would make it for everybody to read; its other files get the same permissions.
+      try Folder.makeFile(path: path)
+    } catch {
+      throw StoreError(error, path)
+    }
+  }
+
+  private static func open(_ path: String) throws(StoreError) -> DatabaseQueue {
+    var configuration = GRDB.Configuration()
+    configuration.prepareDatabase(prepare)
+    do {
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      try queue.inDatabase { database in
+        if try NotificationSchema.migrator.hasBeenSuperseded(database) {
+          throw StoreError.newer(path)
+        }
+        let problem = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
+        guard problem == "ok" else { throw StoreError.damaged(path, problem ?? "no answer") }
+      }
+      try NotificationSchema.migrator.migrate(queue)
+      // Whatever is read later can be read.
+      try queue.read(NotificationSchema.check)
+      return queue
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+      // Our own statements are right: the tables are not what they were.
+      throw .damaged(path, error.message ?? "it has other tables")
+    } catch {
+      throw StoreError(error, path)
+    }
+  }
+
+  @Sendable private static func prepare(_ database: Database) throws {
+    // First, so that the log needs no memory shared with other processes.
+    try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+    let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
+    guard mode == "wal" else { throw DatabaseError(resultCode: .SQLITE_READONLY) }
+    try database.execute(
+      sql: """
+        PRAGMA synchronous = FULL;
+        PRAGMA wal_autocheckpoint = 256;
+        PRAGMA journal_size_limit = 1048576;
+        PRAGMA cache_size = -256;
+        """)
+  }
+
+  /// With its log, without which it would be older than it is.
+  private static func setAside(_ path: String) throws(StoreError) -> String {
+    let aside = "\(path).damaged"
+    do {
+      for suffix in ["-wal", "-shm", "-journal"] { try Folder.remove(path: aside + suffix) }
+      try Folder.rename(path, to: aside)
+      if FileFacts(path: path + "-wal") != nil {
+        try Folder.rename(path + "-wal", to: aside + "-wal")
+      }
+      return aside
+    } catch {
+      throw StoreError(error, path)
+    }
+  }
+
+  /// Takes over what can still be read of a damaged file.
+  private static func salvage(
+    from aside: String, into queue: DatabaseQueue, path: String
+  ) throws(StoreError) -> Int {
+    let salvage = NotificationSalvage(path: aside)
+    do {
+      try queue.write { try salvage.store(in: $0) }
+    } catch {
+      throw StoreError(error, path)
+    }
+    return salvage.rows.count
+  }
+
+  // MARK: Writing
+
+  /// Writes changes, all of them or none. When this returns they are on the disk.
+  func apply(_ changes: [NotificationChange]) throws(StoreError) {
+    guard !changes.isEmpty else { return }
+    do {
+      try queue.write { database in
+        var grown: Set<ApplicationKey> = []
+        for change in changes {
+          if let key = try NotificationSchema.apply(change, database) { grown.insert(key) }
+        }
+        for key in grown { try NotificationSchema.prune(key, to: Self.pastMax, database) }
+      }
+    } catch {
+      throw StoreError(error, path)
+    }
+  }
+
+  // MARK: Reading
+
+  /// What waits for its time, by id, and the highest id that ever was.
+  func load() throws(StoreError) -> (scheduled: [ScheduledNotification], idLast: UInt64) {
+    try read { database in
+      let scheduled = try NotificationSchema.notifications(database, "firesAt IS NOT NULL")
+      return (
+        scheduled.compactMap { stored in
+          stored.firesAt.map {
+            ScheduledNotification(
+              id: stored.id, application: stored.application, firesAt: $0,
+              repeats: stored.schedule?.repeats != nil)
+          }
+        }, try NotificationSchema.idLast(database)
+      )
+    }
+  }
+
+  func notification(_ id: NotificationID) throws(StoreError) -> StoredNotification? {
+    try read {
+      try NotificationSchema.notifications($0, "id = ?", [Int64(id.number)]).first
+    }
+  }
+
+  /// All of an application, or of all, by id.
+  func list(of key: ApplicationKey? = nil) throws(StoreError) -> [StoredNotification] {
+    try read { database in
+      guard let key else { return try NotificationSchema.notifications(database, "TRUE") }
+      return try NotificationSchema.notifications(
+        database, "application = ? AND owner = ?", [key.id.name, Int64(key.owner.uid)])
+    }
+  }
+
+  /// What has fired and was shown to nobody, in the order in which it fired.
+  func unpresented() throws(StoreError) -> [StoredNotification] {
+    try read { try NotificationSchema.notifications($0, "isDue") }.sorted {
+      ($0.firedAt?.nanoseconds ?? .max, $0.id) < ($1.firedAt?.nanoseconds ?? .max, $1.id)
+    }
+  }
+
+  /// The numbers at the applications' icons that are not 0.
+  func badges() throws(StoreError) -> [ApplicationKey: Int] {
+    try read(NotificationSchema.badges)
+  }
+
+  private func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+    do {
+      return try queue.read(body)
+    } catch {
+      throw StoreError(error, path)
+    }
+  }
+}
+
+extension StoreError {
+  /// - Parameter error: of GRDB, of the system, or one of ours.
+  init(_ error: any Error, _ path: String) {
+    switch error {
+    case let error as StoreError: self = error
+    case let error as DatabaseError: self.init(error, path)
+    case let error as SystemError:
+      let isFull = error.errno == ENOSPC || error.errno == EDQUOT
+      self.init(
+        kind: isFull ? .full : .unwritable,
+        message: "notifications cannot be kept in \(path): \(error)")
+    case _:
+      self.init(kind: .failed, message: "notifications cannot be kept in \(path): \(error)")
+    }
+  }
+
+  private init(_ error: DatabaseError, _ path: String) {
+    let code = error.extendedResultCode.rawValue
+    let detail = "\(error.message ?? "no more is known") (SQLite's code \(code))"
+    switch error.resultCode {
+    case .SQLITE_FULL:
+      self.init(
+        kind: .full,
+        message: "notifications cannot be written to \(path): no room is left there")
+    case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
+      self.init(
+        kind: .unwritable,
+        message: "notifications cannot be written to \(path): the file and its folder must be the "
+          + "daemon's to write: \(detail)")
+    case .SQLITE_BUSY, .SQLITE_LOCKED:
+      self.init(
+        kind: .inUse,
+        message: "another process uses \(path): a second taskschedd, or a program that looks into "
+          + "the file")
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(path, detail)
+    case _:
+      self.init(kind: .failed, message: "notifications cannot be kept in \(path): \(detail)")
+    }
+  }
+
+  fileprivate static func damaged(_ path: String, _ detail: String) -> StoreError {
+    StoreError(
+      kind: .damaged, message: "\(path) is damaged: \(detail). The next start sets it aside")
+  }
+
+  fileprivate static func newer(_ path: String) -> StoreError {
+    StoreError(
+      kind: .newer,
+      message: "\(path) was written by a newer taskschedd, which this one does not understand: "
+        + "install that version again, or move the file away to begin without its notifications")
+  }
+}

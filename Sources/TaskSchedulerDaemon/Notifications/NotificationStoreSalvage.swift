@@ -1,0 +1,41 @@
+import GRDB
+import LinuxSystem
+import TaskSchedulerCore
+
+/// What can still be read of a damaged store: notifications from its beginning and from its end up
+/// to the damage, and the applications' badges.
+struct NotificationSalvage {
+  private(set) var rows: [NotificationID: StoredNotification] = [:]
+  private var badges: [ApplicationKey: Int] = [:]
+  private var idLast: UInt64 = 0
+
+  init(path: String) {
+    guard let queue = try? DatabaseQueue(path: path) else { return }
+    for order in ["id", "id DESC"] {
+      var found: [StoredNotification] = []
+      // An error is the damage.
+      try? queue.inDatabase { database in
+        try NotificationSchema.eachNotification(database, "TRUE", order: order) {
+          found.append($0)
+        }
+      }
+      for stored in found { rows[stored.id] = stored }
+    }
+    badges = (try? queue.inDatabase(NotificationSchema.badges)) ?? [:]
+    idLast = (try? queue.inDatabase(NotificationSchema.idLast)) ?? 0
+  }
+
+  /// Writes them into a new store.
+  func store(in database: Database) throws {
+    for id in rows.keys.sorted() {
+      if let stored = rows[id] { try NotificationSchema.insert(stored, database) }
+    }
+    for (key, count) in badges {
+      _ = try NotificationSchema.apply(.badge(key, count), database)
+    }
+    // Ids of before must not come again, whatever could not be read: there were fewer of them than
+    // milliseconds since 1970.
+    let idsBefore = UInt64(WallClock.now() / 1_000)
+    try NotificationSchema.setIDLast(max(idLast, idsBefore, rows.keys.max()?.number ?? 0), database)
+  }
+}

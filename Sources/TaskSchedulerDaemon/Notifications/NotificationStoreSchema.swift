@@ -1,0 +1,232 @@
+import FoundationEssentials
+import GRDB
+import TaskSchedulerCore
+
+/// The tables of the store, and what is written to and read from them.
+enum NotificationSchema {
+  /// What ever was changed in the tables, in order. One that has been released is never edited:
+  /// files that were made with it are there.
+  static let migrator: DatabaseMigrator = {
+    var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
+    migrator.registerMigration("1 notifications and badges") { database in
+      // AUTOINCREMENT: SQLite remembers the highest id that ever was, in sqlite_sequence.
+      try database.execute(
+        sql: """
+          CREATE TABLE notification (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            application TEXT NOT NULL,
+            owner INTEGER NOT NULL,
+            title TEXT NOT NULL,
+            body TEXT NOT NULL,
+            sound TEXT,
+            badge INTEGER,
+            userData TEXT,
+            date TEXT,
+            timeZone TEXT,
+            repeats TEXT,
+            firesAt INTEGER,
+            firedAt INTEGER,
+            presentedAt INTEGER,
+            isDue INTEGER NOT NULL
+          ) STRICT;
+          CREATE INDEX notificationOfApplication ON notification (application, owner);
+          CREATE TABLE badge (
+            application TEXT NOT NULL,
+            owner INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (application, owner)
+          ) STRICT, WITHOUT ROWID;
+          """)
+    }
+    return migrator
+  }()
+
+  // MARK: Writing
+
+  /// - Returns: the application of which one more may fire no longer.
+  static func apply(_ change: NotificationChange, _ database: Database) throws -> ApplicationKey? {
+    switch change {
+    case .schedule(let id, let key, let draft):
+      try insert(id, key, draft, database)
+      return draft.schedule == nil ? key : nil
+    case .fired(let id, let at, let next):
+      return try fire(id, at: at, next: next, database)
+    case .presented(let id, let at):
+      try run(
+        "UPDATE notification SET presentedAt = ?, isDue = 0 WHERE id = ?",
+        [at.nanoseconds, id.row], database)
+    case .moved(let id, let time):
+      try run(
+        "UPDATE notification SET firesAt = ? WHERE id = ? AND firesAt IS NOT NULL",
+        [time.nanoseconds, id.row], database)
+    case .removed(let id):
+      try run("DELETE FROM notification WHERE id = ?", [id.row], database)
+    case .badge(let key, 0):
+      try run("DELETE FROM badge WHERE application = ? AND owner = ?", key.row, database)
+    case .badge(let key, let count):
+      try run(
+        "INSERT OR REPLACE INTO badge (application, owner, count) VALUES (?, ?, ?)",
+        key.row + [count], database)
+    }
+    return nil
+  }
+
+  private static func insert(
+    _ id: NotificationID, _ key: ApplicationKey, _ draft: NotificationDraft, _ database: Database
+  ) throws {
+    let isScheduled = draft.schedule != nil
+    try insert(
+      StoredNotification(
+        id: id, application: key, content: draft.content, schedule: draft.schedule,
+        firesAt: isScheduled ? draft.firesAt : nil, isDue: !isScheduled), database)
+  }
+
+  /// Texts are handed over as bytes: GRDB, like C, ends a string at a NUL.
+  static func insert(_ stored: StoredNotification, _ database: Database) throws {
+    let (content, schedule) = (stored.content, stored.schedule)
+    try run(
+      """
+      INSERT OR IGNORE INTO notification (id, application, owner, title, body, sound, badge,
+        userData, date, timeZone, repeats, firesAt, firedAt, presentedAt, isDue)
+      VALUES (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, ?,
+        ?, ?, ?, ?, ?)
+      """,
+      [stored.id.row] + stored.application.row + [
+        Data(content.title.utf8), Data(content.body.utf8), content.sound.map { Data($0.utf8) },
+        content.badge, content.userData.map { Data($0.utf8) }, schedule?.date, schedule?.timeZone,
+        schedule?.repeats?.rawValue, stored.firesAt?.nanoseconds, stored.firedAt?.nanoseconds,
+        stored.presentedAt?.nanoseconds, stored.isDue,
+      ], database)
+  }
+
+  private static func fire(
+    _ id: NotificationID, at time: WallTime, next: WallTime?, _ database: Database
+  ) throws -> ApplicationKey? {
+    try run(
+      """
+      UPDATE notification SET firedAt = ?1, isDue = 1, firesAt = ?2
+      WHERE id = ?3 AND firedAt IS NOT ?1
+      """, [time.nanoseconds, next?.nanoseconds, id.row], database)
+    guard next == nil else { return nil }
+    return try notifications(database, "id = ?", [id.row]).first?.application
+  }
+
+  /// Keeps `count` of those that fire no more: the latest, and what nobody has seen before what
+  /// somebody has.
+  static func prune(_ key: ApplicationKey, to count: Int, _ database: Database) throws {
+    try run(
+      """
+      DELETE FROM notification WHERE id IN (
+        SELECT id FROM notification WHERE application = ? AND owner = ? AND firesAt IS NULL
+        ORDER BY isDue DESC, ifnull(firedAt, presentedAt) DESC, id DESC LIMIT -1 OFFSET ?)
+      """, key.row + [count], database)
+  }
+
+  /// Ids go on after this one.
+  static func setIDLast(_ id: UInt64, _ database: Database) throws {
+    try run("DELETE FROM sqlite_sequence WHERE name = 'notification'", [], database)
+    try run(
+      "INSERT INTO sqlite_sequence (name, seq) VALUES ('notification', ?)", [Int64(id)], database)
+  }
+
+  private static func run(
+    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], _ database: Database
+  ) throws {
+    try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+  }
+
+  // MARK: Reading
+
+  static func idLast(_ database: Database) throws -> UInt64 {
+    let last = try Int64.fetchOne(
+      database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'notification'")
+    return UInt64(last ?? 0)
+  }
+
+  /// Those of a condition, by id. What is no notification is passed over: somebody edited the file.
+  static func notifications(
+    _ database: Database, _ condition: String, _ arguments: [(any DatabaseValueConvertible)?] = [],
+    order: String = "id"
+  ) throws -> [StoredNotification] {
+    var found: [StoredNotification] = []
+    try eachNotification(database, condition, arguments, order: order) { found.append($0) }
+    return found
+  }
+
+  /// - Parameter body: is given those that come before an error.
+  static func eachNotification(
+    _ database: Database, _ condition: String, _ arguments: [(any DatabaseValueConvertible)?] = [],
+    order: String, _ body: (StoredNotification) -> Void
+  ) throws {
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT id, application, owner, CAST(title AS BLOB), CAST(body AS BLOB),
+          CAST(sound AS BLOB), badge, CAST(userData AS BLOB), date, timeZone, repeats, firesAt,
+          firedAt, presentedAt, isDue
+        FROM notification WHERE \(condition) ORDER BY \(order)
+        """)
+    let rows = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
+    while let row = try rows.next() {
+      if let stored = StoredNotification(row) { body(stored) }
+    }
+  }
+
+  /// Fails where the tables are not those of the migrations.
+  static func check(_ database: Database) throws {
+    _ = try notifications(database, "application = '' AND owner = 0")
+    _ = try badges(database)
+    _ = try idLast(database)
+  }
+
+  static func badges(_ database: Database) throws -> [ApplicationKey: Int] {
+    var badges: [ApplicationKey: Int] = [:]
+    let rows = try Row.fetchCursor(database, sql: "SELECT application, owner, count FROM badge")
+    while let row = try rows.next() {
+      if let key = ApplicationKey(row, at: 0) { badges[key] = Int.fromDatabaseValue(row[2]) }
+    }
+    return badges
+  }
+}
+
+// Row's own subscripts trap where a value is of another type: in a damaged file it may be.
+
+extension StoredNotification {
+  /// nil for what no daemon has written.
+  fileprivate init?(_ row: Row) {
+    let number = { (index: Int) in Int64.fromDatabaseValue(row[index]) }
+    let text = { (index: Int) in
+      Data.fromDatabaseValue(row[index]).map { String(decoding: $0, as: UTF8.self) }
+    }
+    let time = { (index: Int) in number(index).map(WallTime.init(nanoseconds:)) }
+    guard let application = ApplicationKey(row, at: 1), let id = number(0), id > 0,
+      let title = text(3), let body = text(4), let isDue = number(14)
+    else { return nil }
+    self.application = application
+    self.id = NotificationID(UInt64(id))
+    content = NotificationContent(
+      title: title, body: body, sound: text(5), badge: number(6).map(Int.init),
+      userData: text(7))
+    let (date, timeZone, repeats) = (text(8), text(9), text(10))
+    if let date, let timeZone {
+      schedule = NotificationSchedule(
+        date: date, timeZone: timeZone, repeats: repeats.flatMap(RepeatInterval.init))
+    }
+    guard schedule?.repeats?.rawValue == repeats else { return nil }
+    (firesAt, firedAt, presentedAt, self.isDue) = (time(11), time(12), time(13), isDue != 0)
+  }
+}
+
+extension ApplicationKey {
+  fileprivate init?(_ row: Row, at index: Int) {
+    guard let name = String.fromDatabaseValue(row[index]), let id = ApplicationID(name),
+      let uid = Int64.fromDatabaseValue(row[index + 1]), let owner = UInt32(exactly: uid)
+    else { return nil }
+    self.init(id, owner: UserID(owner))
+  }
+
+  fileprivate var row: [(any DatabaseValueConvertible)?] { [id.name, Int64(owner.uid)] }
+}
+
+extension NotificationID {
+  fileprivate var row: Int64 { Int64(number) }
+}

@@ -1,0 +1,69 @@
+import TaskSchedulerCore
+
+/// A notification as it is kept, from when it is asked for until it is cancelled, forgotten by its
+/// application, or one of too many old ones.
+struct StoredNotification: Hashable {
+  var id: NotificationID
+  var application: ApplicationKey
+  var content: NotificationContent
+  /// nil was to be presented at once.
+  var schedule: NotificationSchedule?
+  /// When it fires next; nil where it will not.
+  var firesAt: WallTime?
+  /// When it fired last.
+  var firedAt: WallTime?
+  /// When it was last shown to the user or given to its application.
+  var presentedAt: WallTime?
+  /// Whether it has fired and nobody has been shown it since.
+  var isDue: Bool
+
+  /// What a person is told of it; one that repeats may be due and wait for its next time.
+  enum State: String, Hashable, CaseIterable {
+    case scheduled, fired, presented
+  }
+
+  var state: State {
+    if isDue { return .fired }
+    return firesAt == nil ? .presented : .scheduled
+  }
+}
+
+/// What is written about notifications. Each may be written twice, as after a crash it is not known
+/// whether it was: the second time changes nothing.
+enum NotificationChange: Hashable {
+  /// One is asked for. Without a schedule it is due at once.
+  case schedule(NotificationID, ApplicationKey, NotificationDraft)
+  /// Its time came. `at` tells two firings apart; `next` is nil where it fires no more.
+  case fired(NotificationID, at: WallTime, next: WallTime?)
+  /// The user was shown it, or its application was given it.
+  case presented(NotificationID, at: WallTime)
+  /// It fires at another time than was said, for the rules of its time zone have changed.
+  case moved(NotificationID, to: WallTime)
+  /// It was cancelled, or nobody needs it any longer.
+  case removed(NotificationID)
+  /// The number at an application's icon; 0 is none.
+  case badge(ApplicationKey, Int)
+}
+
+/// Why the store of notifications cannot be used, as a person wants to read it.
+struct StoreError: Error, Hashable, CustomStringConvertible {
+  /// What can be told apart.
+  enum Kind: Hashable {
+    /// No room is left on the file system.
+    case full
+    /// The folder or the file may not be written, or is not there.
+    case unwritable
+    /// Another process has it.
+    case inUse
+    /// It holds what no store holds. The next start sets it aside.
+    case damaged
+    /// A newer version of the daemon wrote it.
+    case newer
+    /// Anything else, such as a disk that fails.
+    case failed
+  }
+
+  let kind: Kind
+  let message: String
+  var description: String { message }
+}

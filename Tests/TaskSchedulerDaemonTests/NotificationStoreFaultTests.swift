@@ -1,0 +1,187 @@
+import GRDB
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("The store of notifications, where the disk fails it")
+struct NotificationStoreFaultTests {
+  private let folder = TemporaryDirectory()
+  private var path: String { folder.file("notifications.db") }
+  private let mail = StoreFixture.mail
+
+  private func fill(_ count: UInt64) throws {
+    let body = String(repeating: "x", count: 300)
+    let store = try NotificationStore(path: path)
+    try store.apply((1...count).map { StoreFixture.schedule($0, mail, body: body) })
+    try store.apply([.badge(mail, 5)])
+  }
+
+  private func bytes() throws -> [UInt8] { try BoundedFileBytes.of(path) }
+
+  private func write(_ bytes: [UInt8]) {
+    let number = open(path, O_WRONLY | O_TRUNC)
+    #expect(Glibc.write(number, bytes, bytes.count) == bytes.count)
+    close(number)
+  }
+
+  // MARK: Damage
+
+  @Test(
+    "a file that is none of a database is set aside and reported, and never stops the start",
+    arguments: ["garbage", String(repeating: "SQLite format 3\u{0}", count: 600)])
+  func garbage(text: String) throws {
+    folder.write("notifications.db", text)
+    let store = try NotificationStore(path: path)
+    let aside = try #require(store.setAside)
+    #expect(aside.path == path + ".damaged")
+    #expect(aside.salvagedCount == 0)
+    #expect(try BoundedFileBytes.of(aside.path) == Array(text.utf8))
+    #expect(try store.list().isEmpty)
+    try store.apply([StoreFixture.schedule(2_000_000_000_000, mail)])
+    #expect(FileFacts(path: path)?.permissions == 0o600)
+  }
+
+  @Test("wherever a page is damaged, what can be read is taken over, and no id comes again")
+  func damagedPages() throws {
+    try fill(200)
+    let whole = try bytes()
+    #expect(whole.count > 20 * 4096)
+    for page in 0..<whole.count / 4096 {
+      var damaged = whole
+      for index in page * 4096..<(page + 1) * 4096 {
+        damaged[index] = UInt8(truncatingIfNeeded: index * 7)
+      }
+      write(damaged)
+      let store = try NotificationStore(path: path)
+      let there = try store.list()
+      let aside = try #require(store.setAside, "page \(page)")
+      #expect(aside.salvagedCount == there.count)
+      #expect(there.allSatisfy { $0.application == mail && $0.id.number <= 200 })
+      #expect(try store.load().idLast > 1_700_000_000_000)
+    }
+    // A leaf holds a dozen of them.
+    var damaged = whole
+    for index in 12 * 4096..<13 * 4096 { damaged[index] = 0xff }
+    write(damaged)
+    let store = try NotificationStore(path: path)
+    #expect(try store.list().count > 150)
+    #expect(try store.badges() == [mail: 5])
+  }
+
+  @Test("a file cut anywhere, or with any byte of its first page changed, never stops the start")
+  func cut() throws {
+    try fill(60)
+    let whole = try bytes()
+    for count in stride(from: 0, to: whole.count, by: 2500) {
+      write(Array(whole[..<count]))
+      _ = try NotificationStore(path: path).list()
+    }
+    for index in stride(from: 0, to: 4096, by: 13) {
+      var changed = whole
+      changed[index] ^= 0xff
+      write(changed)
+      do throws(StoreError) {
+        _ = try NotificationStore(path: path).list()
+      } catch {
+        Issue.record("byte \(index): \(error)")
+      }
+    }
+  }
+
+  @Test("what somebody edited into nonsense is passed over, and the rest is there")
+  func edited() throws {
+    try fill(3)
+    do {
+      let store = try NotificationStore(path: path)
+      try store.queue.write {
+        try $0.execute(sql: "UPDATE notification SET application = 'no id' WHERE id = 1")
+        try $0.execute(sql: "UPDATE notification SET repeats = 'fortnight' WHERE id = 2")
+      }
+    }
+    #expect(try NotificationStore(path: path).list().map(\.id.number) == [3])
+  }
+
+  // MARK: Places where it cannot be
+
+  @Test("a folder in its place, a file in its folder's place: the error says what stands there")
+  func wrongKinds() throws {
+    mkdir(path, 0o700)
+    let error = #expect(throws: StoreError.self) { _ = try NotificationStore(path: path) }
+    #expect(error?.kind == .unwritable)
+    folder.write("file", "")
+    let other = #expect(throws: StoreError.self) {
+      _ = try NotificationStore(path: folder.file("file/notifications.db"))
+    }
+    #expect(other?.kind == .unwritable)
+    #expect(other?.message.contains(folder.file("file")) == true)
+  }
+
+  @Test(
+    "a full disk refuses what does not fit and keeps what was promised; with room it goes on",
+    .enabled(if: geteuid() == 0, "only root mounts a small disk"))
+  func full() async {
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      StoreFixture.mountSmall(path, bytes: 1 << 20)
+      let ballast = path + "/ballast"
+      let store = try NotificationStore(path: path + "/notifications.db")
+      var written: [UInt64] = []
+      var failure: StoreError?
+      let body = String(repeating: "x", count: 2_000)
+      for id in 1...1_000 as ClosedRange<UInt64> where failure == nil {
+        // Two at a time, so that half of it might fit.
+        let ids = [2 * id - 1, 2 * id]
+        do throws(StoreError) {
+          try store.apply(ids.map { StoreFixture.schedule($0, StoreFixture.mail, body: body) })
+          written += ids
+        } catch {
+          failure = error
+        }
+        if id == 20 { StoreFixture.fill(ballast, leaving: 100 << 10, in: path) }
+      }
+      #expect(failure?.kind == .full)
+      #expect(failure?.message.contains("no room is left") == true)
+      #expect(try store.list().map(\.id.number) == written)
+      #expect(written.count >= 40)
+      unlink(ballast)
+      try store.apply([StoreFixture.schedule(9_999, StoreFixture.mail)])
+      #expect(try store.list().map(\.id.number) == written + [9_999])
+    }
+  }
+
+  @Test(
+    "on a disk without any room it cannot be made, and says so",
+    .enabled(if: geteuid() == 0, "only root mounts a small disk"))
+  func fullFromTheStart() async {
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      StoreFixture.mountSmall(path, bytes: 64 << 10)
+      StoreFixture.fill(path + "/ballast", leaving: 4 << 10, in: path)
+      let database = path + "/notifications.db"
+      let error = #expect(throws: StoreError.self) { _ = try NotificationStore(path: database) }
+      #expect(error?.kind == .full)
+      unlink(path + "/ballast")
+      try NotificationStore(path: database).apply([StoreFixture.schedule(1, StoreFixture.mail)])
+    }
+  }
+
+  @Test(
+    "on a read-only disk it says so, and nothing is set aside",
+    .enabled(if: geteuid() == 0, "only root mounts a read-only disk"))
+  func readOnly() async {
+    await #expect(processExitsWith: .success) { [path = folder.path as String] in
+      StoreFixture.mountSmall(path, bytes: 1 << 20)
+      let database = path + "/notifications.db"
+      try NotificationStore(path: database).apply([StoreFixture.schedule(1, StoreFixture.mail)])
+      StoreFixture.makeReadOnly(path)
+      let error = #expect(throws: StoreError.self) { _ = try NotificationStore(path: database) }
+      #expect(error?.kind == .unwritable)
+      #expect(error?.message.contains("Read-only file system") == true)
+      let missing = path + "/other/notifications.db"
+      let other = #expect(throws: StoreError.self) { _ = try NotificationStore(path: missing) }
+      #expect(other?.kind == .unwritable)
+    }
+  }
+}

@@ -1,0 +1,276 @@
+import GRDB
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+/// Contract §9: "They survive the daemon's restart, the application's end and a reboot."
+@Suite("The store of notifications")
+struct NotificationStoreTests {
+  private let folder = TemporaryDirectory()
+  private var path: String { folder.file("notifications.db") }
+  private let mail = StoreFixture.mail
+  private let game = StoreFixture.game
+
+  private func store() throws -> NotificationStore { try NotificationStore(path: path) }
+
+  // MARK: What is kept
+
+  @Test("what was scheduled is there for the next daemon, to the last byte")
+  func kept() throws {
+    let content = NotificationContent(
+      title: "Tee\u{0} \u{301}\u{1F375}", body: "\"'%;\n\u{202E}", sound: "bell", badge: -3,
+      userData: #"{"a": [1, "\u0000"]}"#)
+    let schedule = NotificationSchedule(
+      date: "2026-12-24T18:00:00", timeZone: "Europe/Berlin", repeats: .year)
+    let draft = NotificationDraft(
+      content: content, schedule: schedule, firesAt: WallTime(nanoseconds: .max))
+    try store().apply([.schedule(NotificationID(7), mail, draft), .badge(mail, 3)])
+    let store = try store()
+    let expected = StoredNotification(
+      id: NotificationID(7), application: mail, content: content, schedule: schedule,
+      firesAt: WallTime(nanoseconds: .max), isDue: false)
+    #expect(try store.notification(NotificationID(7)) == expected)
+    #expect(try store.notification(NotificationID(8)) == nil)
+    #expect(try store.badges() == [mail: 3])
+    let (scheduled, idLast) = try store.load()
+    #expect(idLast == 7)
+    #expect(
+      scheduled == [
+        ScheduledNotification(
+          id: NotificationID(7), application: mail, firesAt: WallTime(nanoseconds: .max),
+          repeats: true)
+      ])
+  }
+
+  @Test("one that fires once: scheduled, fired, presented")
+  func once() throws {
+    let store = try store()
+    let id = NotificationID(1)
+    try store.apply([.schedule(id, mail, StoreFixture.draft(firesAt: 10))])
+    #expect(try store.notification(id)?.state == .scheduled)
+    try store.apply([.fired(id, at: WallTime(nanoseconds: 11), next: nil)])
+    #expect(try store.notification(id)?.state == .fired)
+    #expect(try store.load().scheduled.isEmpty)
+    #expect(try store.unpresented().map(\.id) == [id])
+    try store.apply([.presented(id, at: WallTime(nanoseconds: 12))])
+    let stored = try #require(try store.notification(id))
+    #expect(stored.state == .presented)
+    #expect(stored.firedAt == WallTime(nanoseconds: 11))
+    #expect(stored.presentedAt == WallTime(nanoseconds: 12))
+    #expect(try store.unpresented().isEmpty)
+  }
+
+  @Test("one that repeats is due and scheduled at once")
+  func repeating() throws {
+    let store = try store()
+    let id = NotificationID(1)
+    try store.apply([
+      .schedule(id, mail, StoreFixture.draft(firesAt: 10, repeats: .day)),
+      .fired(id, at: WallTime(nanoseconds: 10), next: WallTime(nanoseconds: 20)),
+    ])
+    #expect(try store.unpresented().map(\.id) == [id])
+    #expect(try store.load().scheduled.map(\.firesAt) == [WallTime(nanoseconds: 20)])
+    try store.apply([.presented(id, at: WallTime(nanoseconds: 11))])
+    #expect(try store.notification(id)?.state == .scheduled)
+    try store.apply([.fired(id, at: WallTime(nanoseconds: 20), next: WallTime(nanoseconds: 30))])
+    #expect(try store.unpresented().map(\.id) == [id])
+    try store.apply([.moved(id, to: WallTime(nanoseconds: 31))])
+    #expect(try store.load().scheduled.map(\.firesAt) == [WallTime(nanoseconds: 31)])
+  }
+
+  @Test("one that is to be presented now is due from when it is written")
+  func now() throws {
+    let store = try store()
+    let draft = NotificationDraft(content: NotificationContent(title: "now"))
+    try store.apply([.schedule(NotificationID(1), mail, draft)])
+    #expect(try store.unpresented().map(\.id) == [NotificationID(1)])
+    #expect(try store.load().scheduled.isEmpty)
+  }
+
+  @Test("what has fired is shown in the order in which it fired")
+  func order() throws {
+    let store = try store()
+    try store.apply((1...3).map { StoreFixture.schedule($0, mail) })
+    for id in [3, 1, 2] as [UInt64] {
+      let at = WallTime(nanoseconds: 30 - Int64(id))
+      try store.apply([.fired(NotificationID(id), at: at, next: nil)])
+    }
+    #expect(try store.unpresented().map(\.id.number) == [3, 2, 1])
+  }
+
+  @Test("an id is never used again: the highest is known when all are cancelled")
+  func ids() throws {
+    try store().apply((1...9).map { StoreFixture.schedule($0, mail) })
+    try store().apply((1...9).map { .removed(NotificationID($0)) })
+    #expect(try store().list().isEmpty)
+    #expect(try store().load().idLast == 9)
+  }
+
+  @Test("lists are by application, and one user's are not another's")
+  func lists() throws {
+    let store = try store()
+    let others = ApplicationKey(mail.id, owner: UserID(1001))
+    try store.apply([
+      StoreFixture.schedule(1, mail), StoreFixture.schedule(2, others),
+      StoreFixture.schedule(3, game), StoreFixture.schedule(4, mail), .badge(others, 9),
+      .badge(mail, 1), .badge(mail, 0),
+    ])
+    #expect(try store.list(of: mail).map(\.id.number) == [1, 4])
+    #expect(try store.list(of: others).map(\.id.number) == [2])
+    #expect(try store.list().map(\.id.number) == [1, 2, 3, 4])
+    #expect(try store.badges() == [others: 9])
+  }
+
+  @Test("every change may be written twice")
+  func twice() throws {
+    let store = try store()
+    let changes: [NotificationChange] = [
+      StoreFixture.schedule(1, mail), StoreFixture.schedule(2, game),
+      .fired(NotificationID(1), at: WallTime(nanoseconds: 11), next: WallTime(nanoseconds: 20)),
+      .presented(NotificationID(1), at: WallTime(nanoseconds: 12)),
+      .moved(NotificationID(1), to: WallTime(nanoseconds: 21)), .removed(NotificationID(2)),
+      .badge(mail, 2),
+    ]
+    for count in changes.indices {
+      try store.apply(Array(changes[...count]))
+      let (list, badges) = (try store.list(), try store.badges())
+      try store.apply([changes[count]])
+      #expect(try store.list() == list)
+      #expect(try store.badges() == badges)
+      try store.apply(Array(changes[...count]))
+      #expect(try store.list() == list, "from the beginning, up to \(count)")
+    }
+    try store.apply([.fired(NotificationID(99), at: WallTime(nanoseconds: 1), next: nil)])
+    #expect(try store.notification(NotificationID(99)) == nil)
+  }
+
+  @Test("of what fires no more the latest 128 are kept for an application")
+  func bounded() throws {
+    let store = try store()
+    let now = NotificationDraft(content: NotificationContent(title: "now"))
+    try store.apply([StoreFixture.schedule(1, mail), .schedule(NotificationID(2), game, now)])
+    try store.apply([.fired(NotificationID(2), at: WallTime(nanoseconds: 1), next: nil)])
+    for id in 3...302 as ClosedRange<UInt64> {
+      let id = NotificationID(id)
+      let at = WallTime(nanoseconds: Int64(id.number))
+      try store.apply([.schedule(id, mail, now), .fired(id, at: at, next: nil)])
+      if id.number % 2 == 0 { try store.apply([.presented(id, at: at)]) }
+    }
+    let kept = try store.list(of: mail).map(\.id.number)
+    #expect(kept.first == 1, "what waits for its time is not counted")
+    #expect(kept.count == 129)
+    #expect(kept.last == 302)
+    #expect(kept.filter { $0 % 2 == 1 }.count == 128, "those that nobody has seen go last")
+    #expect(try store.list(of: game).count == 1)
+  }
+
+  // MARK: Durability
+
+  @Test("a transaction is synced before it is answered for")
+  func synced() throws {
+    let store = try store()
+    let settings = try store.queue.read { database in
+      try ["journal_mode", "synchronous", "locking_mode"].map {
+        try String.fetchOne(database, sql: "PRAGMA \($0)")
+      }
+    }
+    // 2 is FULL.
+    #expect(settings == ["wal", "2", "exclusive"])
+  }
+
+  @Test("other users cannot read it, and its log as little")
+  func permissions() throws {
+    let path = folder.file("new/state/notifications.db")
+    let store = try NotificationStore(path: path)
+    try store.apply([StoreFixture.schedule(1, mail)])
+    for file in [path, path + "-wal"] { #expect(FileFacts(path: file)?.permissions == 0o600) }
+    #expect(FileFacts(path: folder.file("new"))?.permissions == 0o700)
+  }
+
+  @Test("what was written survives kill -9 in the middle of the next")
+  func killed() async throws {
+    let (path, acknowledged) = (path, folder.file("acknowledged"))
+    for round in 1...12 as ClosedRange<Int32> {
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [path = path as String, file = acknowledged as String, round = round as Int32] in
+        try StoreFixture.writeUntilKilled(path, file, microseconds: 3_000 * round)
+      }
+      let store = try NotificationStore(path: path)
+      #expect(store.setAside == nil)
+      let last = StoreFixture.count(in: acknowledged)
+      let there = try store.list().map(\.id.number)
+      // Three at a time: all of a transaction or none.
+      #expect(there.count % 3 == 0)
+      #expect(there == Array(1...UInt64(there.count)))
+      #expect(last <= there.count && there.count <= last + 3, "\(last), \(there.count)")
+      // One that was written and not answered for is as good as one that was.
+      StoreFixture.setCount(there.count, in: acknowledged)
+    }
+    #expect(StoreFixture.count(in: acknowledged) > 30)
+  }
+
+  // MARK: Two daemons
+
+  @Test("a second daemon is refused while the first lives, and the first keeps its lock")
+  func twoDaemons() throws {
+    let first = try store()
+    for _ in 1...2 {
+      let error = #expect(throws: StoreError.self) { _ = try store() }
+      #expect(error?.kind == .inUse)
+      #expect(error?.message.contains("another process uses \(path)") == true)
+    }
+    let program = """
+      import sqlite3, sys
+      try: print(sqlite3.connect(sys.argv[1], timeout=0).execute("SELECT * FROM badge").fetchall())
+      except sqlite3.OperationalError as error: print(error)
+      """
+    let other = try TestProcess.python(program, [path])
+    #expect(try other.readLine() == "database is locked")
+    try first.apply([StoreFixture.schedule(1, mail)])
+  }
+
+  @Test("a daemon finds a file that a program has open, says so, and may try again")
+  func heldByAnother() throws {
+    try store().apply([StoreFixture.schedule(1, mail)])
+    let program = """
+      import sqlite3, sys
+      held = sqlite3.connect(sys.argv[1], isolation_level=None)
+      held.execute("BEGIN IMMEDIATE")
+      print("held")
+      sys.stdin.readline()
+      held.close()
+      print("free")
+      """
+    let other = try TestProcess.python(program, [path])
+    #expect(try other.readLine() == "held")
+    let error = #expect(throws: StoreError.self) { _ = try store() }
+    #expect(error?.kind == .inUse)
+    try other.writeLine("")
+    #expect(try other.readLine() == "free")
+    #expect(try store().list().count == 1)
+  }
+
+  // MARK: A newer version
+
+  @Test("a newer daemon's file is refused, left as it is, and the way out is said")
+  func newer() throws {
+    do {
+      let store = try store()
+      try store.apply([StoreFixture.schedule(1, mail)])
+      try store.queue.write {
+        try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('2 of tomorrow')")
+      }
+    }
+    let error = #expect(throws: StoreError.self) { _ = try store() }
+    #expect(error?.kind == .newer)
+    #expect(error?.message.contains("install that version again, or move the file away") == true)
+    let count = try DatabaseQueue(path: path).read {
+      try Int.fetchOne($0, sql: "SELECT count(*) FROM notification")
+    }
+    #expect(count == 1)
+  }
+}

@@ -1,0 +1,104 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TestSupport
+
+@testable import TaskSchedulerDaemon
+
+/// Glibc's module leaves it out.
+@_silgen_name("unshare")
+private func unshare(_ flags: Int32) -> Int32
+
+/// What the tests of the store write.
+enum StoreFixture {
+  static let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
+  static let game = ApplicationKey(ApplicationID("org.example.game")!, owner: UserID(1000))
+
+  static func draft(
+    firesAt: Int64, repeats: RepeatInterval? = nil, body: String = ""
+  ) -> NotificationDraft {
+    NotificationDraft(
+      content: NotificationContent(title: "Tea", body: body),
+      schedule: NotificationSchedule(
+        date: "2026-12-24T18:00:00", timeZone: "Europe/Berlin", repeats: repeats),
+      firesAt: WallTime(nanoseconds: firesAt))
+  }
+
+  static func schedule(
+    _ id: UInt64, _ key: ApplicationKey, body: String = ""
+  ) -> NotificationChange {
+    .schedule(NotificationID(id), key, draft(firesAt: Int64(id), body: body))
+  }
+
+  // MARK: Being killed
+
+  /// Writes three at a time, and how many there are into a file after each, until a timer kills
+  /// this process.
+  static func writeUntilKilled(
+    _ path: String, _ acknowledged: String, microseconds: Int32
+  ) throws {
+    let store = try NotificationStore(path: path)
+    var last = try store.load().idLast
+    let body = String(repeating: "x", count: 500)
+    signal(SIGALRM) { _ in kill(getpid(), SIGKILL) }
+    // Whole seconds and the rest apart; up to a second the rest is all.
+    var timer = itimerval(
+      it_interval: timeval(), it_value: timeval(tv_sec: 0, tv_usec: Int(microseconds)))
+    setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
+    while true {
+      try store.apply((1...3).map { schedule(last + $0, mail, body: body) })
+      last += 3
+      setCount(Int(last), in: acknowledged)
+    }
+  }
+
+  /// One write of as many bytes: it is there or it is not.
+  static func setCount(_ count: Int, in path: String) {
+    let number = open(path, O_WRONLY | O_CREAT, 0o600)
+    var count = count
+    pwrite(number, &count, MemoryLayout<Int>.size, 0)
+    close(number)
+  }
+
+  static func count(in path: String) -> Int {
+    let number = open(path, O_RDONLY)
+    guard number >= 0 else { return 0 }
+    var count = 0
+    pread(number, &count, MemoryLayout<Int>.size, 0)
+    close(number)
+    return count
+  }
+
+  // MARK: Small disks
+
+  /// A tmpfs of its own that only this process sees; for a process of a test's own.
+  static func mountSmall(_ path: String, bytes: Int) {
+    let newMounts: Int32 = 0x0002_0000  // CLONE_NEWNS
+    precondition(unshare(newMounts) == 0, "unshare: \(SystemError.describe(errno))")
+    precondition(mount(nil, "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0, "mount")
+    precondition(mount("tmpfs", path, "tmpfs", 0, "size=\(bytes)") == 0, "mount tmpfs")
+  }
+
+  /// Takes up the room of a disk but for some bytes.
+  static func fill(_ ballast: String, leaving bytes: Int, in path: String) {
+    var facts = statvfs()
+    precondition(statvfs(path, &facts) == 0, "statvfs")
+    let free = Int(facts.f_bavail) * Int(facts.f_frsize)
+    let number = open(ballast, O_WRONLY | O_CREAT, 0o600)
+    precondition(posix_fallocate(number, 0, max(1, free - bytes)) == 0, "fallocate")
+    close(number)
+  }
+
+  static func makeReadOnly(_ path: String) {
+    precondition(
+      mount(nil, path, nil, UInt(MS_REMOUNT | MS_RDONLY), nil) == 0,
+      "mount: \(SystemError.describe(errno))")
+  }
+}
+
+/// The bytes of a file of the machine.
+enum BoundedFileBytes {
+  static func of(_ path: String) throws -> [UInt8] {
+    try BoundedFile(path: path, bytesMax: 16 << 20).bytes
+  }
+}
