@@ -1,0 +1,85 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+/// The machine's tz database.
+///
+/// Its files are read anew each time, a few KB each: so a rule that a government changes is in
+/// force as soon as the machine's packages bring it, without a restart. (The zones of Foundation
+/// are part of the program and as old as the compiler that built it; libc knows one zone at a time,
+/// for the whole process.)
+struct TimeZoneFolder {
+  let path: String
+
+  init(path: String = "/usr/share/zoneinfo") {
+    self.path = path
+  }
+
+  /// The largest file has 4 KB.
+  private static let bytesMax = 256 << 10
+  private static let nameBytesMax = 255
+
+  /// The rules of a zone, such as `Europe/Berlin`.
+  func rules(_ name: String) throws(ScheduleError) -> TimeZoneRules {
+    guard Self.isName(name) else { throw unknown(name) }
+    let file: BoundedFile
+    do {
+      file = try BoundedFile(path: "\(path)/\(name)", bytesMax: Self.bytesMax)
+    } catch {
+      switch error {
+      case .failed(let error):
+        throw ScheduleError(field: .timeZone, "\(QuotedText.of(name)) cannot be read: \(error)")
+      case .missing, .notAFile, .tooLarge: throw unknown(name)
+      }
+    }
+    guard let rules = TimeZoneRules(file.bytes) else { throw unknown(name) }
+    return rules
+  }
+
+  /// Words of letters, digits, `_`, `-` and `+`, joined by `/`: nothing that leads out of the
+  /// folder.
+  private static func isName(_ name: String) -> Bool {
+    name.utf8.count <= nameBytesMax
+      && name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        .allSatisfy { !$0.isEmpty && $0.allSatisfy(isWordByte) }
+  }
+
+  private static func isWordByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),
+      UInt8(ascii: "+"):
+      true
+    case _: false
+    }
+  }
+
+  private func unknown(_ name: String) -> ScheduleError {
+    let zones = "zones are named as in the tz database, such as Europe/Berlin"
+    guard FileFacts(path: path)?.isFolder == true else {
+      return ScheduleError(
+        field: .timeZone,
+        "\(QuotedText.of(name)) is not known: this machine has no tz database at \(path)")
+    }
+    let hint = nearest(to: name).map { ". Did you mean \($0)?" } ?? ": \(zones)"
+    return ScheduleError(field: .timeZone, "\(QuotedText.of(name)) is no time zone\(hint)")
+  }
+
+  /// Of the zones that the database's own table names: one spelled much the same, or the only one
+  /// of that city.
+  private func nearest(to name: String) -> String? {
+    guard name.utf8.count <= Self.nameBytesMax,
+      let table = try? BoundedFile(path: "\(path)/zone.tab", bytesMax: Self.bytesMax)
+    else { return nil }
+    let listed = table.bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      let fields = line.split(separator: UInt8(ascii: "\t"), maxSplits: 3)
+      return line.first == UInt8(ascii: "#") || fields.count < 3
+        ? nil : String(decoding: fields[2], as: UTF8.self)
+    }
+    let wanted = String(name.map { $0 == " " ? "_" : $0 })
+    let ofCity = listed.filter { zone in
+      zone.split(separator: "/").last?.lowercased() == wanted.lowercased()
+    }
+    return ofCity.count == 1 ? ofCity[0] : nearestName(to: wanted, among: listed + ["UTC"])
+  }
+}

@@ -1,0 +1,94 @@
+import LinuxSystem
+import TestSupport
+import Testing
+
+/// Python's zoneinfo reads the same tz database with rules of its own. What it has no word for,
+/// the end of a gap, is sought by halves in its offsets.
+enum Oracle {
+  /// What a program writes, line by line.
+  static func lines(_ program: String, _ arguments: [String]) throws -> [String] {
+    let folder = TemporaryDirectory()
+    let output = folder.file("output")
+    let process = try TestProcess.python(program, [output] + arguments)
+    try #require(try process.waitForExit() == .exited(code: 0))
+    let text = try BoundedFileBytes.of(output)
+    return text.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static let moment = """
+    import sys
+    sys.stdout = open(sys.argv.pop(1), "w")
+    from datetime import datetime, timedelta, timezone
+    from zoneinfo import ZoneInfo
+
+    def moment(local, zone):
+      def utc(fold):
+        return int(local.replace(tzinfo=zone, fold=fold).timestamp())
+      def shown(at):
+        return datetime.fromtimestamp(at, zone).replace(tzinfo=None)
+      if shown(utc(0)) == local:
+        return utc(0)
+      # In a gap fold 1 takes the offset after it, and so comes before it.
+      low, high = utc(1), utc(0)
+      while high - low > 1:
+        middle = (low + high) // 2
+        if shown(middle) < local:
+          low = middle
+        else:
+          high = middle
+      return high
+
+    """
+
+  /// ZONE INTERVAL LAST-YEAR START…: a line for each start with all of its times.
+  static let program = moment + """
+    import calendar
+    name, interval, last = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    zone = ZoneInfo(name)
+
+    def months(start, count):
+      year, month = divmod(start.year * 12 + start.month - 1 + count, 12)
+      days = calendar.monthrange(year, month + 1)[1]
+      return start.replace(year=year, month=month + 1, day=min(start.day, days))
+
+    def repetition(start, count):
+      if interval == "day": return start + timedelta(days=count)
+      if interval == "week": return start + timedelta(weeks=count)
+      if interval == "month": return months(start, count)
+      if interval == "year": return months(start, 12 * count)
+
+    for text in sys.argv[4:]:
+      start = datetime.fromisoformat(text)
+      times = [moment(start, zone)]
+      count = 1
+      while interval != "none":
+        local = repetition(start, count)
+        if local.year > last: break
+        times.append(moment(local, zone))
+        count += 1
+      print(" ".join(map(str, times)))
+    """
+
+  /// YEAR: a line for each zone and for some times of that year.
+  static let allZones = moment + """
+    import zoneinfo
+    year = int(sys.argv[1])
+    for name in sorted(zoneinfo.available_timezones()):
+      zone = ZoneInfo(name)
+      for month, day, hour in [
+          (1, 2, 0), (3, 29, 2), (4, 5, 2), (7, 1, 12), (10, 25, 2), (12, 30, 23)]:
+        local = datetime(year, month, day, hour, 30, 15)
+        print(name, local.isoformat(), moment(local, zone))
+    """
+}
+
+/// A file of a zone with nothing on record but its rule.
+enum ZoneFile {
+  static func bytes(footer: String) -> [UInt8] {
+    let header: [UInt8] = Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15)
+    let counts: [UInt8] = [0, 0, 0, 0, 1, 4].flatMap { [0, 0, 0, $0] as [UInt8] }
+    let body: [UInt8] = [0, 0, 0, 0, 0, 0] + Array("UTC\0".utf8)
+    let part = header + counts + body
+    return part + part + Array("\n\(footer)\n".utf8)
+  }
+}
