@@ -80,6 +80,9 @@ struct TimeZoneFolder {
     let ofCity = listed.filter { zone in
       zone.split(separator: "/").last?.lowercased() == wanted.lowercased()
     }
-    return ofCity.count == 1 ? ofCity[0] : nearestName(to: wanted, among: listed + ["UTC"])
+    if ofCity.count == 1 { return ofCity[0] }
+    // The comparison takes long for all of them; the first letter is seldom the wrong one.
+    let alike = (listed + ["UTC"]).filter { $0.first == wanted.first?.uppercased().first }
+    return nearestName(to: wanted, among: alike)
   }
 }
