@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+// epoll(7): Glibc's Swift module leaves it out.
+#include <sys/epoll.h>
 #include <sys/types.h>
 
 /// The name of an errno ("ENOENT"), or NULL where it has none.
