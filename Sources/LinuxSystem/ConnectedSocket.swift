@@ -1,0 +1,175 @@
+import Glibc
+
+/// Why a file descriptor is no connection that can be watched. Its description goes on after "it
+/// is", and says what would be right.
+public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+  /// `what` names what it is: "a file", "a pipe".
+  case notASocket(what: String)
+  /// `what` names the socket's type: "a datagram socket (SOCK_DGRAM)".
+  case notAStream(what: String)
+  /// AF_…, as a number.
+  case unknownFamily(Int32)
+  case listening
+  /// connect(2) has not succeeded yet.
+  case connecting
+  /// It never was, or is no longer.
+  case notConnected
+  /// One end of a connection to the scheduler.
+  case schedulersOwn
+  case system(SystemError)
+
+  public var description: String {
+    switch self {
+    case .notASocket(let what): "\(what); a connected stream socket is needed"
+    case .notAStream(let what): "\(what); a connected stream socket (SOCK_STREAM) is needed"
+    case .unknownFamily(let family):
+      "a socket of address family \(family); AF_INET, AF_INET6, AF_UNIX or AF_VSOCK is needed"
+    case .listening:
+      "a listening socket; a connected one is needed, such as accept returns"
+    case .connecting:
+      "a socket that is not connected yet; hand it over once connect has succeeded"
+    case .notConnected: "a socket that is not connected, or no longer; a connected one is needed"
+    case .schedulersOwn:
+      "a connection to the scheduler itself, whose events arrive without being watched; "
+        + "a connection to somebody else is needed"
+    case .system(let error): "a socket that could not be looked at: \(error)"
+    }
+  }
+}
+
+/// Connections that others hand over to be watched.
+public enum ConnectedSocket {
+  /// Makes sure that a descriptor from anywhere is a connected stream socket and none of the
+  /// scheduler's own. Neither the socket nor what waits in it is changed; its pending error is not
+  /// read, since that would clear it.
+  ///
+  /// - Parameters:
+  ///   - number: open.
+  ///   - listener: the socket on which the scheduler listens.
+  ///   - isOwn: whether the scheduler holds the socket of this cookie.
+  /// - Returns: its cookie (SO_COOKIE): the same for every descriptor of the same socket.
+  public static func cookie(
+    of number: Int32, listener: Int32, isOwn: (UInt64) -> Bool = { _ in false }
+  ) throws(SocketRefusal) -> UInt64 {
+    let refusal: SocketRefusal?
+    let cookie: UInt64
+    do throws(SystemError) {
+      refusal = try self.refusal(of: number, listener: listener)
+      cookie = refusal == nil ? try UnixSocket.cookie(number) : 0
+    } catch {
+      throw .system(error)
+    }
+    if let refusal { throw refusal }
+    if isOwn(cookie) { throw .schedulersOwn }
+    return cookie
+  }
+
+  private static func refusal(
+    of number: Int32, listener: Int32
+  ) throws(SystemError) -> SocketRefusal? {
+    if let what = try otherKind(number) { return .notASocket(what: what) }
+    let type = try option(number, SO_TYPE, "getsockopt SO_TYPE")
+    guard type == SOCK_STREAM.rawValue else { return .notAStream(what: name(ofType: type)) }
+    let family = try option(number, SO_DOMAIN, "getsockopt SO_DOMAIN")
+    guard [AF_INET, AF_INET6, AF_UNIX, AF_VSOCK].contains(family) else {
+      return .unknownFamily(family)
+    }
+    if try option(number, SO_ACCEPTCONN, "getsockopt SO_ACCEPTCONN") != 0 { return .listening }
+    guard let peer = try SocketAddress.peer(of: number) else {
+      return try isConnecting(number, family: family) ? .connecting : .notConnected
+    }
+    if family == AF_UNIX, try leads(number, peer, to: listener) { return .schedulersOwn }
+    return nil
+  }
+
+  /// What it is, where it is no socket that can be used.
+  private static func otherKind(_ number: Int32) throws(SystemError) -> String? {
+    // Of a descriptor for the path alone, fstat tells what stands there, and all but a few calls
+    // fail with EBADF, which is otherwise a mistake of ours.
+    if try check("fcntl", { fcntl(number, F_GETFL) }) & oPath != 0 {
+      return "a path that was opened with O_PATH"
+    }
+    var status = stat()
+    try check("fstat") { fstat(number, &status) }
+    switch status.st_mode & S_IFMT {
+    case S_IFSOCK: return nil
+    case 0: return "an object of the kernel without a name (an eventfd, epoll or the like)"
+    case _: return FileFacts(status).kindName
+    }
+  }
+
+  /// O_PATH, which Glibc has for GNU sources only.
+  private static let oPath: Int32 = 0o10000000
+
+  private static func name(ofType type: Int32) -> String {
+    switch UInt32(bitPattern: type) {
+    case SOCK_DGRAM.rawValue: "a datagram socket (SOCK_DGRAM)"
+    case SOCK_SEQPACKET.rawValue: "a socket of packets (SOCK_SEQPACKET)"
+    case SOCK_RAW.rawValue: "a raw socket (SOCK_RAW)"
+    case _: "a socket of type \(type)"
+    }
+  }
+
+  /// Of one without a peer. A TCP socket that waits for its peer is the only one without a hang-up.
+  private static func isConnecting(_ number: Int32, family: Int32) throws(SystemError) -> Bool {
+    guard family == AF_INET || family == AF_INET6 else { return false }
+    return try Readiness.wait(for: 0, on: number, timeout: .zero) & Int16(POLLHUP) == 0
+  }
+
+  /// Whether the peer was accepted from this listener. A socket's address is what its listener was
+  /// bound to, byte for byte, whatever path its client took (a link, another folder). Somebody else
+  /// may be bound to the same bytes, in a container or after the file was removed: but then another
+  /// process listened.
+  private static func leads(
+    _ number: Int32, _ peer: SocketAddress, to listener: Int32
+  ) throws(SystemError) -> Bool {
+    guard try peer == SocketAddress.own(of: listener) else { return false }
+    return try UnixSocket.credentials(number) == UnixSocket.credentials(listener)
+  }
+
+  private static func option(
+    _ number: Int32, _ option: Int32, _ call: String
+  ) throws(SystemError) -> Int32 {
+    var value: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    try check(call) { getsockopt(number, SOL_SOCKET, option, &value, &length) }
+    return value
+  }
+}
+
+/// The address of a socket as the kernel has it, to be compared.
+private struct SocketAddress: Hashable {
+  private let bytes: [UInt8]
+
+  /// What the socket is bound to.
+  static func own(of number: Int32) throws(SystemError) -> SocketAddress {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    try check("getsockname") {
+      withSocketAddress(&storage) { getsockname(number, $0, &length) }
+    }
+    return SocketAddress(storage, length)
+  }
+
+  /// What its peer is bound to; nil where it has no peer.
+  static func peer(of number: Int32) throws(SystemError) -> SocketAddress? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = try check("getpeername", nilFor: ENOTCONN) {
+      withSocketAddress(&storage) { getpeername(number, $0, &length) }
+    }
+    return result == nil ? nil : SocketAddress(storage, length)
+  }
+
+  private init(_ storage: sockaddr_storage, _ length: socklen_t) {
+    bytes = withUnsafeBytes(of: storage) { Array($0.prefix(Int(length))) }
+  }
+}
+
+private func withSocketAddress<Result>(
+  _ storage: inout sockaddr_storage, _ body: (UnsafeMutablePointer<sockaddr>) -> Result
+) -> Result {
+  withUnsafeMutableBytes(of: &storage) {
+    body($0.baseAddress!.assumingMemoryBound(to: sockaddr.self))
+  }
+}

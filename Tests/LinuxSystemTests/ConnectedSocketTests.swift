@@ -1,0 +1,231 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+/// Contract §7: the application hands over a connected stream socket.
+@Suite("§7: What is handed over as a connection")
+final class ConnectedSocketTests {
+  private let directory = TemporaryDirectory()
+  /// Stands for the daemon's.
+  private let listener: FileDescriptor
+  private var path: String { directory.file("socket") }
+
+  init() throws {
+    listener = try UnixSocket.listen(path: directory.file("socket"), mode: 0o600)
+  }
+
+  private func refusal(_ number: Int32) -> SocketRefusal? {
+    do throws(SocketRefusal) {
+      _ = try ConnectedSocket.cookie(of: number, listener: listener.rawValue)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func socket(_ family: Int32, _ type: UInt32) throws -> FileDescriptor {
+    FileDescriptor(taking: try succeeded(Glibc.socket(family, Int32(type), 0)))
+  }
+
+  @Test("is refused, with what it is and what would be right, where it is no socket")
+  func noSocket() throws {
+    let file = try FileDescriptor.open(reading: directory.write("file", "text"))
+    #expect(refusal(file.rawValue) == .notASocket(what: "a file"))
+    let folder = try FileDescriptor.open(reading: directory.path)
+    #expect(refusal(folder.rawValue) == .notASocket(what: "a folder"))
+    let device = try FileDescriptor.open(reading: "/dev/null")
+    #expect(refusal(device.rawValue) == .notASocket(what: "a device"))
+    let (reading, writing) = try FileDescriptor.pipe().ends()
+    FileDescriptor(taking: writing).close()
+    let pipe = FileDescriptor(taking: reading)
+    #expect(refusal(pipe.rawValue) == .notASocket(what: "a pipe"))
+    let event = try FileDescriptor.event()
+    #expect(
+      refusal(event.rawValue)?.description
+        == "an object of the kernel without a name (an eventfd, epoll or the "
+        + "like); a connected stream socket is needed")
+  }
+
+  @Test("is refused where it names a socket's path alone: most calls on it would fail with EBADF")
+  func pathOnly() throws {
+    let opened = try FileDescriptor.open(reading: path, flags: 0o10000000)
+    #expect(refusal(opened.rawValue) == .notASocket(what: "a path that was opened with O_PATH"))
+  }
+
+  @Test("is refused where it is a socket of another type")
+  func types() throws {
+    let datagram = try socket(AF_INET, SOCK_DGRAM.rawValue)
+    #expect(
+      refusal(datagram.rawValue)?.description
+        == "a datagram socket (SOCK_DGRAM); a connected stream socket (SOCK_STREAM) is needed")
+    let packets = try socket(AF_UNIX, SOCK_SEQPACKET.rawValue)
+    #expect(
+      refusal(packets.rawValue) == .notAStream(what: "a socket of packets (SOCK_SEQPACKET)"))
+    let netlink = try socket(AF_NETLINK, SOCK_RAW.rawValue)
+    #expect(refusal(netlink.rawValue) == .notAStream(what: "a raw socket (SOCK_RAW)"))
+  }
+
+  @Test("is refused where it listens", arguments: StreamKind.allCases)
+  func listening(_ kind: StreamKind) throws {
+    let server = try StreamServer(kind, in: directory)
+    #expect(refusal(server.number) == .listening)
+    #expect(refusal(listener.rawValue) == .listening)
+  }
+
+  @Test("is refused where it is not connected", arguments: [AF_INET, AF_INET6, AF_UNIX])
+  func notConnected(_ family: Int32) throws {
+    guard family != AF_INET6 || access("/proc/net/if_inet6", F_OK) == 0 else {
+      return print("skipped: this kernel has no IPv6")
+    }
+    let socket = try socket(family, SOCK_STREAM.rawValue)
+    #expect(refusal(socket.rawValue) == .notConnected)
+  }
+
+  @Test("is refused, with a reason of its own, while it connects")
+  func connecting() throws {
+    let server = try StreamServer(.tcp, in: directory, backlog: 0)
+    // A backlog of 0 holds one connection; the next waits.
+    let first = try server.connect()
+    let second = try server.beginToConnect()
+    #expect(
+      refusal(second.number)?.description
+        == "a socket that is not connected yet; hand it over once connect has succeeded")
+    #expect(refusal(first.number) == nil, "though nobody has accepted it")
+  }
+
+  @Test("is refused where its peer has reset it, and its pending error is not read")
+  func reset() throws {
+    let (application, peer) = try StreamServer(.tcp, in: directory).pair()
+    try peer.reset()
+    try waitFor(POLLHUP, on: application.number)
+    #expect(refusal(application.number) == .notConnected)
+    #expect(try application.takeError() == ECONNRESET)
+  }
+
+  @Test("is known by the same number for each of its descriptors", arguments: StreamKind.allCases)
+  func cookies(_ kind: StreamKind) throws {
+    let server = try StreamServer(kind, in: directory)
+    let (application, peer) = try server.pair()
+    let (other, _) = try server.pair()
+    let copy = try application.duplicate()
+    let listener = self.listener.rawValue
+    let cookie = try ConnectedSocket.cookie(of: application.number, listener: listener)
+    #expect(try ConnectedSocket.cookie(of: copy.rawValue, listener: listener) == cookie)
+    #expect(try ConnectedSocket.cookie(of: other.number, listener: listener) != cookie)
+    #expect(try ConnectedSocket.cookie(of: peer.number, listener: listener) != cookie)
+  }
+
+  @Test("may be one of a pair, whose peer has no address")
+  func pair() throws {
+    let pair = try UnixSocket.pair()
+    #expect(refusal(pair.first.rawValue) == nil)
+  }
+
+  @Test(
+    "is left as it is: its flags, its bytes, and an error that it has", arguments: [true, false])
+  func untouched(nonblocking: Bool) throws {
+    let (application, peer) = try StreamServer(.unix, in: directory).pair()
+    if nonblocking { try application.duplicate().setNonblocking(true) }
+    let flags = fcntl(application.number, F_GETFL)
+    try peer.send("text")
+    // What is closed with something unread fails for its peer.
+    try application.send("unread")
+    peer.close()
+    #expect(refusal(application.number) == nil)
+    let watch = try SocketWatch(of: application.number)
+    #expect(watch.conditions() == [.data, .hangUp, .error])
+    #expect(fcntl(application.number, F_GETFL) == flags)
+    #expect(try UnixSocket.readableCount(application.number) == 4)
+    #expect(try application.takeError() == ECONNRESET)
+  }
+}
+
+@Suite("§7: A connection to the scheduler itself")
+struct OwnConnectionTests {
+  private let directory = TemporaryDirectory()
+  private var path: String { directory.file("socket") }
+
+  private func isRefused(_ number: Int32, _ listener: Int32) -> Bool {
+    do throws(SocketRefusal) {
+      _ = try ConnectedSocket.cookie(of: number, listener: listener)
+      return false
+    } catch {
+      return error == .schedulersOwn
+    }
+  }
+
+  @Test("is refused, by whatever path it was connected, accepted or not")
+  func client() throws {
+    let listener = try UnixSocket.listen(path: path, mode: 0o600)
+    #expect(symlink("socket", directory.file("link")) == 0)
+    #expect(symlink(".", directory.file("folder")) == 0)
+    for name in ["socket", "link", "folder/socket", "./folder/link"] {
+      let client = try UnixSocket.connect(path: directory.file(name))
+      #expect(isRefused(client.rawValue, listener.rawValue), "\(name)")
+      let accepted = try unwrap(UnixSocket.accept(listener.rawValue))
+      #expect(isRefused(client.rawValue, listener.rawValue), "\(name), accepted")
+      #expect(!isRefused(accepted.rawValue, listener.rawValue), "its cookie tells that one")
+    }
+  }
+
+  @Test("is refused where the scheduler listens at an abstract address")
+  func abstract() throws {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let name = [0] + Array("taskschedd-test-\(getpid())-own".utf8)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+    let length = socklen_t(2 + name.count)
+    let type = Int32(SOCK_STREAM.rawValue)
+    let listener = FileDescriptor(taking: try succeeded(socket(AF_UNIX, type, 0)))
+    let client = FileDescriptor(taking: try succeeded(socket(AF_UNIX, type, 0)))
+    let copy = address
+    try withUnsafeBytes(of: copy) {
+      let address = $0.baseAddress!.assumingMemoryBound(to: sockaddr.self)
+      _ = try succeeded(bind(listener.rawValue, address, length))
+      _ = try succeeded(listen(listener.rawValue, 1))
+      _ = try succeeded(connect(client.rawValue, address, length))
+    }
+    #expect(isRefused(client.rawValue, listener.rawValue))
+  }
+
+  @Test("is refused at the scheduler's end too, by its cookie")
+  func accepted() throws {
+    let listener = try UnixSocket.listen(path: path, mode: 0o600)
+    let client = try UnixSocket.connect(path: path)
+    let accepted = try unwrap(UnixSocket.accept(listener.rawValue))
+    let cookie = try UnixSocket.cookie(accepted.rawValue)
+    let copy = try accepted.duplicate()
+    #expect(throws: SocketRefusal.schedulersOwn) {
+      _ = try ConnectedSocket.cookie(
+        of: copy.rawValue, listener: listener.rawValue, isOwn: { $0 == cookie })
+    }
+    client.close()
+  }
+
+  @Test("is not taken for one that leads to another process at the same path")
+  func otherProcess() throws {
+    let listener = try UnixSocket.listen(path: path, mode: 0o600)
+    let mine = try UnixSocket.connect(path: path)
+    try UnixSocket.unlink(path: path)
+    let listening = """
+      import socket, sys
+      s = socket.socket(socket.AF_UNIX)
+      s.bind(sys.argv[1])
+      s.listen()
+      print("listening")
+      sys.stdin.readline()
+      """
+    let other = try TestProcess.python(listening, [path])
+    #expect(try other.readLine() == "listening")
+    let others = try UnixSocket.connect(path: path)
+    #expect(!isRefused(others.rawValue, listener.rawValue))
+    #expect(isRefused(mine.rawValue, listener.rawValue))
+  }
+}
+
+/// The number, unless it tells of a failure.
+private func succeeded(_ number: Int32) throws(SystemError) -> Int32 {
+  if number < 0 { throw SystemError(call: "a call of the test", errno: errno) }
+  return number
+}
