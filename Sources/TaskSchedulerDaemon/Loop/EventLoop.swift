@@ -22,6 +22,9 @@ final class EventLoop {
     sd_event_unref(event)
   }
 
+  /// Ready to read while something that the loop waits for is so.
+  var descriptor: Int32 { sd_event_get_fd(event) }
+
   /// Runs until ``exit()``.
   func run() throws(SystemError) {
     try check("sd_event_loop", sd_event_loop(event))
