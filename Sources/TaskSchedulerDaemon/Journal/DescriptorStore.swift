@@ -8,6 +8,7 @@ import TaskSchedulerCore
 struct DescriptorStore {
   private static let connectionName = "connection"
   private static let leaderPrefix = "leader-"
+  private static let socketPrefix = "socket-"
 
   /// Whether a service manager started us: only then is there a store.
   let isThere = getenv("NOTIFY_SOCKET") != nil && getenv("INVOCATION_ID") != nil
@@ -24,8 +25,26 @@ struct DescriptorStore {
   }
 
   func removeLeader(of id: InstanceID) {
+    remove(Self.leaderPrefix + String(id.number))
+  }
+
+  /// The watch of a managed socket. It does not keep the connection open, never hangs up, and is
+  /// kept until systemd is told.
+  func save(socket: UInt64, of id: InstanceID, watch number: Int32) {
+    send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.name(of: socket, id))", number)
+  }
+
+  func remove(socket: UInt64, of id: InstanceID) {
+    remove(Self.name(of: socket, id))
+  }
+
+  private static func name(of socket: UInt64, _ id: InstanceID) -> String {
+    "\(socketPrefix)\(id.number)-\(socket)"
+  }
+
+  private func remove(_ name: String) {
     guard isThere else { return }
-    sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(Self.leaderPrefix)\(id.number)")
+    sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
   }
 
   private func send(_ state: String, _ number: Int32) {
@@ -41,6 +60,8 @@ struct DescriptorStore {
     var listeners: [Int32] = []
     var connections: [Int32] = []
     var leaders: [InstanceID: Int32] = [:]
+    /// Watches of managed sockets, by the socket's cookie.
+    var sockets: [InstanceID: [UInt64: Int32]] = [:]
 
     var isEmpty: Bool { connections.isEmpty && leaders.isEmpty }
 
@@ -64,9 +85,22 @@ struct DescriptorStore {
       } else if name.hasPrefix(leaderPrefix),
         let id = UInt64(name.dropFirst(leaderPrefix.count)) {
         if let twice = leaders.updateValue(number, forKey: InstanceID(id)) { close(twice) }
+      } else if name.hasPrefix(socketPrefix),
+        let (id, socket) = Self.socket(name.dropFirst(socketPrefix.count)) {
+        if let twice = sockets[id, default: [:]].updateValue(number, forKey: socket) {
+          close(twice)
+        }
       } else {
         listeners.append(number)
       }
+    }
+
+    private static func socket(_ name: Substring) -> (InstanceID, UInt64)? {
+      let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+      guard parts.count == 2, let id = UInt64(parts[0]), let socket = UInt64(parts[1]) else {
+        return nil
+      }
+      return (InstanceID(id), socket)
     }
   }
 }
