@@ -119,7 +119,7 @@ fuzz-smoke: test-setup
 tsan: setup ## Run the client library's tests under the thread sanitizer
 	@scripts/tsan
 
-BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-service flood herd stop-time)
+BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-service flood herd stop-time socket-wake)
 BENCH_FLAGS := $(if $(QUICK),--quick) $(if $(JSON),--json)
 
 .PHONY: bench

@@ -12,6 +12,7 @@ import time
 import crowd
 import flood
 import round_trip
+import socket_wake
 import stop_time
 from harness import Failure, Workshop
 from table import Table
@@ -33,6 +34,7 @@ class Scale:
     def __init__(self, quick):
         self.round_trips = (5, 2000) if quick else (15, 4000)
         self.stop_rounds = 5 if quick else 15
+        self.socket_wakes = (2, 200) if quick else (5, 1000)
         self.registrations = (3, 300) if quick else (7, 500)
         self.crowd_rounds = (3, 2000) if quick else (9, 4000)
         self.flood_rounds = (2, 2000) if quick else (5, 4000)
@@ -57,6 +59,8 @@ def measure(workshop, scale, watching, progress):
         progress(f"time to stop, by {mechanism}")
         results[f"stop by {mechanism} µs"] = stop_time.measure(
             workshop, mechanism, scale.stop_rounds, watching)
+    progress("wake-ups by a socket")
+    results["socket wake µs"] = socket_wake.measure(workshop, *scale.socket_wakes, watching)
     progress("registrations")
     results["registrations per second"] = crowd.registrations(workshop, *scale.registrations)
     progress("round trips during floods")
@@ -101,6 +105,12 @@ def add_stop_times(table, results):
                 f"{stopped / 1000:.2f}, {reported / 1000:.2f} ms")
 
 
+def add_socket_wakes(table, results):
+    table.section("From a byte's departure to the application: p50, p99")
+    table.figure(
+        "runs, in epoll_wait", "{:.1f}, {:.1f} µs".format(*results["socket wake µs"]["plain"]))
+
+
 def add_floods(table, results):
     table.section("Round trip while another user floods: p50, p99")
     floods = results["round trip flooded µs"]
@@ -135,6 +145,7 @@ def table_of(results):
     table = Table()
     add_round_trips(table, results)
     add_stop_times(table, results)
+    add_socket_wakes(table, results)
     add_floods(table, results)
     add_crowd(table, results)
     table.section("Idle")
