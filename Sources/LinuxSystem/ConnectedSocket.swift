@@ -67,10 +67,15 @@ public enum ConnectedSocket {
   private static func refusal(
     of number: Int32, listener: Int32
   ) throws(SystemError) -> SocketRefusal? {
-    if let what = try otherKind(number) { return .notASocket(what: what) }
-    let type = try option(number, SO_TYPE, "getsockopt SO_TYPE")
+    // Of a socket's path alone most calls fail with EBADF, which is otherwise a mistake of ours.
+    guard try check("fcntl", { fcntl(number, F_GETFL) }) & oPath == 0 else {
+      return .notASocket(what: "a path that was opened with O_PATH")
+    }
+    guard let type = try option(number, SO_TYPE, "getsockopt SO_TYPE") else {
+      return .notASocket(what: otherKind(number))
+    }
     guard type == SOCK_STREAM.rawValue else { return .notAStream(what: name(ofType: type)) }
-    let family = try option(number, SO_DOMAIN, "getsockopt SO_DOMAIN")
+    let family = try option(number, SO_DOMAIN, "getsockopt SO_DOMAIN") ?? -1
     guard [AF_INET, AF_INET6, AF_UNIX, AF_VSOCK].contains(family) else {
       return .unknownFamily(family)
     }
@@ -82,20 +87,15 @@ public enum ConnectedSocket {
     return nil
   }
 
-  /// What it is, where it is no socket that can be used.
-  private static func otherKind(_ number: Int32) throws(SystemError) -> String? {
-    // Of a descriptor for the path alone, fstat tells what stands there, and all but a few calls
-    // fail with EBADF, which is otherwise a mistake of ours.
-    if try check("fcntl", { fcntl(number, F_GETFL) }) & oPath != 0 {
-      return "a path that was opened with O_PATH"
-    }
-    var status = stat()
-    try check("fstat") { fstat(number, &status) }
-    switch status.st_mode & S_IFMT {
-    case S_IFSOCK: return nil
-    case 0: return "an object of the kernel without a name (an eventfd, epoll or the like)"
-    case _: return FileFacts(status).kindName
-    }
+  /// What it is, by its name in /proc: to ask its file system (fstat) could take as long as the
+  /// one who made that likes.
+  private static func otherKind(_ number: Int32) -> String {
+    var name = [UInt8](repeating: 0, count: 16)
+    let count = readlink("/proc/self/fd/\(number)", &name, name.count)
+    let start = String(decoding: name.prefix(max(0, count)), as: UTF8.self)
+    if start.hasPrefix("/") { return "a file" }
+    if start.hasPrefix("pipe:") { return "a pipe" }
+    return "an object of the kernel without a name (an eventfd, epoll or the like)"
   }
 
   /// O_PATH, which Glibc has for GNU sources only.
@@ -127,13 +127,16 @@ public enum ConnectedSocket {
     return try UnixSocket.credentials(number) == UnixSocket.credentials(listener)
   }
 
+  /// Nil where it is no socket.
   private static func option(
     _ number: Int32, _ option: Int32, _ call: String
-  ) throws(SystemError) -> Int32 {
+  ) throws(SystemError) -> Int32? {
     var value: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
-    try check(call) { getsockopt(number, SOL_SOCKET, option, &value, &length) }
-    return value
+    let result = try check(call, nilFor: ENOTSOCK) {
+      getsockopt(number, SOL_SOCKET, option, &value, &length)
+    }
+    return result == nil ? nil : value
   }
 }
 
