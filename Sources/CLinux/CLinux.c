@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -129,6 +130,29 @@ ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, siz
   part->cmsg_len = CMSG_LEN(size);
   memcpy(CMSG_DATA(part), fds, size);
   return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void *close_here(void *fd) {
+  close((int)(intptr_t)fd);
+  return NULL;
+}
+
+void clinux_close_elsewhere(int fd) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  sigset_t all, before;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, 64 * 1024);
+  // No signal is for that thread.
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int result = pthread_create(&thread, &attributes, close_here, (void *)(intptr_t)fd);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  if (result != 0) {
+    close(fd);
+  }
 }
 
 int clinux_pipe(int fds[2]) {

@@ -7,16 +7,25 @@ public struct DescriptorBag: ~Copyable, Sendable {
 
   /// The most that one message may bring.
   let messageMax: Int
+  private let closesElsewhere: Bool
 
-  /// - Parameter messageMax: how many file descriptors one message may bring, at most
-  ///   `UnixSocket.descriptorsMax`. A message with more loses them all (`descriptorsLost`).
-  public init(messageMax: Int = UnixSocket.descriptorsMax) {
+  /// - Parameters:
+  ///   - messageMax: how many file descriptors one message may bring, at most
+  ///     `UnixSocket.descriptorsMax`. A message with more loses them all (`descriptorsLost`).
+  ///   - closesElsewhere: for messages from whom we do not trust: all of them are closed, also once
+  ///     they are claimed, as `FileDescriptor` does it then.
+  public init(messageMax: Int = UnixSocket.descriptorsMax, closesElsewhere: Bool = false) {
     precondition((0...UnixSocket.descriptorsMax).contains(messageMax))
     self.messageMax = messageMax
+    self.closesElsewhere = closesElsewhere
   }
 
-  deinit {
-    for number in numbers where number >= 0 { _ = Glibc.close(number) }
+  deinit { closeAll() }
+
+  private func closeAll() {
+    for number in numbers where number >= 0 {
+      FileDescriptor(taking: number, closesElsewhere: closesElsewhere).close()
+    }
   }
 
   /// How many arrived, claimed ones included: the indices of the message count from 0 to here.
@@ -27,7 +36,7 @@ public struct DescriptorBag: ~Copyable, Sendable {
     guard numbers.indices.contains(index), numbers[index] >= 0 else { return nil }
     let number = numbers[index]
     numbers[index] = -1
-    return FileDescriptor(taking: number)
+    return FileDescriptor(taking: number, closesElsewhere: closesElsewhere)
   }
 
   /// The number at this index, still owned by the bag.
@@ -38,7 +47,7 @@ public struct DescriptorBag: ~Copyable, Sendable {
 
   /// Closes what was not claimed and forgets the rest.
   public mutating func removeAll() {
-    for number in numbers where number >= 0 { _ = Glibc.close(number) }
+    closeAll()
     numbers.removeAll(keepingCapacity: true)
   }
 

@@ -7,16 +7,22 @@ import Glibc
 /// call; ownership is always this type.
 public struct FileDescriptor: ~Copyable, Sendable {
   public let rawValue: Int32
+  private let closesElsewhere: Bool
 
   /// Takes over a file descriptor that nobody else will close.
-  public init(taking rawValue: Int32) {
+  ///
+  /// - Parameter closesElsewhere: close it on a thread of its own. For what somebody else opened,
+  ///   since closing waits for what they choose: a socket that lingers (SO_LINGER) for as long as
+  ///   its peer takes nothing, a file of FUSE for as long as its server likes.
+  public init(taking rawValue: Int32, closesElsewhere: Bool = false) {
     precondition(rawValue >= 0, "a file descriptor is never negative")
     self.rawValue = rawValue
+    self.closesElsewhere = closesElsewhere
   }
 
   deinit {
     // Linux frees the number whatever close returns; a retry could close another's.
-    _ = Glibc.close(rawValue)
+    if closesElsewhere { clinux_close_elsewhere(rawValue) } else { _ = Glibc.close(rawValue) }
   }
 
   /// Closes it now.

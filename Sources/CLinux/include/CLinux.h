@@ -86,6 +86,8 @@ ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, siz
 
 // MARK: files
 
+/// close(2) on a thread of its own, which ends with it.
+void clinux_close_elsewhere(int fd);
 /// pipe2 with O_CLOEXEC.
 int clinux_pipe(int fds[2]);
 /// memfd_create with MFD_CLOEXEC.

@@ -210,7 +210,7 @@ private struct InterruptedCall {
     let bytes = UnsafeMutableRawBufferPointer.allocate(
       byteCount: progress.callBytes, alignment: 1)
     defer { bytes.deallocate() }
-    var descriptors = DescriptorBag()
+    var descriptors = DescriptorBag(closesElsewhere: true)
     do throws(ReceiveError) {
       try UnixSocket.receive(number, exactly: bytes, descriptors: &descriptors)
       return true

@@ -43,7 +43,8 @@ package struct MessageInput: ~Copyable {
   private static let descriptorsMax = 8
 
   /// What came with the last message and is not claimed yet.
-  package var descriptors = DescriptorBag(messageMax: descriptorsMax)
+  package var descriptors = DescriptorBag(
+    messageMax: descriptorsMax, closesElsewhere: true)
   /// The bytes that are kept here, of an unfinished message or the last one.
   var collectedCount: Int { collected.count }
   /// Whether more may have been there already when the last message was looked at: a peek ends at
