@@ -140,6 +140,19 @@ extension UnixSocket {
     return try transfer(result)
   }
 
+  /// Before a socket is closed: ends both directions and takes what nobody will read. Descriptors
+  /// in it would be closed with the socket, and we would wait for them.
+  public static func abandon(_ number: Int32) {
+    try? shutdown(number)
+    guard let waiting = try? readableCount(number), waiting > 0 else { return }
+    var descriptors = DescriptorBag(closesElsewhere: true)
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+      while case .bytes = try? receive(number, into: buffer, descriptors: &descriptors) {
+        descriptors.removeAll()
+      }
+    }
+  }
+
   private static func transfer(
     _ result: Result<Int, SystemError>
   ) throws(SystemError) -> Transfer {
@@ -159,21 +172,21 @@ extension UnixSocket {
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer,
     descriptors: inout DescriptorBag
   ) throws(ReceiveError) -> Result<Int, SystemError> {
-    // A message that is taken in parts brings no more than one that is taken at once.
-    let messageMax = max(0, descriptors.messageMax - descriptors.count)
     var truncated: Int32 = 0
     var lost = false
     let result = withUnsafeTemporaryAllocation(of: Int32.self, capacity: descriptorsMax) { fds in
       var fdsCount = 0
       let result = attempt("recvmsg") {
         clinux_receive(
-          number, buffer.baseAddress, buffer.count, fds.baseAddress, messageMax, &fdsCount,
+          number, buffer.baseAddress, buffer.count, fds.baseAddress, descriptorsMax, &fdsCount,
           &truncated)
       }
       if case .success = result, fdsCount > 0 {
         descriptors.append(taking: UnsafeBufferPointer(rebasing: fds[..<fdsCount]))
       }
-      lost = truncated != 0
+      // Room was for all: what there is no room for the kernel closes, and we would wait for it. A
+      // message that is taken in parts brings no more than one that is taken at once.
+      lost = truncated != 0 || descriptors.count > descriptors.messageMax
       return result
     }
     if lost {

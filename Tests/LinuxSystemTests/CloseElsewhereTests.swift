@@ -5,8 +5,12 @@ import Testing
 
 @Suite("What others have opened")
 struct CloseElsewhereTests {
-  @Test("keeps nobody waiting when it is closed, though it lingers", arguments: [true, false])
-  func lingering(isClaimed: Bool) throws {
+  enum Way: CaseIterable {
+    case claimed, unclaimed, tooMany, unread
+  }
+
+  @Test("keeps nobody waiting when it is closed, though it lingers", arguments: Way.allCases)
+  func lingering(_ way: Way) throws {
     let (application, peer) = try StreamServer(.tcp, in: TemporaryDirectory()).pair()
     var option = linger(l_onoff: 1, l_linger: 3600)
     let size = socklen_t(MemoryLayout<linger>.size)
@@ -14,23 +18,35 @@ struct CloseElsewhereTests {
     let bytes = [UInt8](repeating: 0, count: 65536)
     while Glibc.send(application.number, bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
 
-    let pair = try UnixSocket.pair()
+    let (sending, receiving) = try UnixSocket.pair().ends()
+    let sender = FileDescriptor(taking: sending)
+    let receiver = FileDescriptor(taking: receiving)
     let passed = [application.number]
     _ = try bytes.withUnsafeBytes { bytes in
       try passed.withUnsafeBufferPointer {
         try UnixSocket.send(
-          pair.first.rawValue, UnsafeRawBufferPointer(rebasing: bytes[..<1]), descriptors: $0)
+          sender.rawValue, UnsafeRawBufferPointer(rebasing: bytes[..<1]), descriptors: $0)
       }
     }
-    var bag = DescriptorBag(closesElsewhere: true)
-    var byte: UInt8 = 0
-    try withUnsafeMutableBytes(of: &byte) {
-      try UnixSocket.receive(pair.second.rawValue, exactly: $0, descriptors: &bag)
-    }
-    // Its sender's is not the last of its descriptors, and closed at once.
+    // While it is under way, the sender's is not the last, and is closed at once.
     application.close()
     let start = BootClock.now()
-    if isClaimed { try unwrap(bag.take(0)).close() } else { bag.removeAll() }
+    var bag = DescriptorBag(messageMax: way == .tooMany ? 0 : 8, closesElsewhere: true)
+    var byte: UInt8 = 0
+    let isLost = try withUnsafeMutableBytes(of: &byte) { byte in
+      do throws(ReceiveError) {
+        if way == .unread { return false }
+        try UnixSocket.receive(receiver.rawValue, exactly: byte, descriptors: &bag)
+        return false
+      } catch .descriptorsLost {
+        return true
+      }
+    }
+    #expect(isLost == (way == .tooMany))
+    if way == .claimed { try unwrap(bag.take(0)).close() }
+    bag.removeAll()
+    UnixSocket.abandon(receiver.rawValue)
+    receiver.close()
     #expect(BootClock.now() - start < 60_000_000_000)
     // Where it had to wait, it ends now.
     peer.close()

@@ -415,7 +415,7 @@ final class Connection: TurnTaker {
     isOpen = false
     source = nil
     // systemd may hold the socket too: the peer is told all the same, and systemd lets go.
-    if isSaved { try? UnixSocket.shutdown(descriptor.rawValue) }
+    UnixSocket.abandon(descriptor.rawValue)
     countKept()
     owner.closed(self, reason: reason)
   }

@@ -182,6 +182,7 @@ final class Server: ConnectionOwner {
       to: &reply)
     // A new socket has room for it; whoever has hung up needs it not.
     _ = try? reply.withUnsafeBytes { bytes in try UnixSocket.send(socket.rawValue, bytes) }
+    UnixSocket.abandon(socket.rawValue)
   }
 
   func closed(_ connection: Connection, reason: String?) {
