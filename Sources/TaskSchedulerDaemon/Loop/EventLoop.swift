@@ -30,6 +30,11 @@ final class EventLoop {
     try check("sd_event_loop", sd_event_loop(event))
   }
 
+  /// One turn: waits until something is ready, `limit` at most, and handles it.
+  func turn(within limit: Duration) throws(SystemError) {
+    try check("sd_event_run", sd_event_run(event, UInt64(max(0, limit.microseconds))))
+  }
+
   func exit() {
     sd_event_exit(event, 0)
   }
@@ -78,13 +83,21 @@ final class EventLoop {
   /// A source that calls `handler` once after each ``DeferredSource/request()``, when nothing else
   /// is ready.
   func whenIdle(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
+    let idle = try soon(handler)
+    idle.goLast()
+    return idle
+  }
+
+  /// A source that calls `handler` once after each ``DeferredSource/request()``, in its turn among
+  /// all that is ready: for what must not be done from within a call of somebody else's.
+  func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
     let result = sd_event_add_defer(
       event, &source, { _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
-    let idle = DeferredSource(try adopt(source, result, box, call: "sd_event_add_defer"))
-    idle.setUp()
-    return idle
+    let deferred = DeferredSource(try adopt(source, result, box, call: "sd_event_add_defer"))
+    deferred.clear()
+    return deferred
   }
 
   /// Serves a connection of sd-bus until that is closed.
@@ -258,10 +271,14 @@ final class TimerSource: Source {
   }
 }
 
-/// Work that is put off until nothing else is ready.
+/// Work that is put off.
 final class DeferredSource: Source {
-  fileprivate func setUp() {
-    sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE))
+  fileprivate func goLast() {
+    let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE))
+    precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
+  }
+
+  fileprivate func clear() {
     enable(SD_EVENT_OFF)
   }
 

@@ -1,0 +1,111 @@
+import CSystemd
+import LinuxSystem
+
+/// The arguments of a method call, written in their order.
+struct MessageBody {
+  private let message: OpaquePointer
+
+  init(_ message: OpaquePointer) {
+    self.message = message
+  }
+
+  func append(_ text: String) throws(SystemError) { try append("s", text) }
+
+  func append(_ texts: [String]) throws(SystemError) {
+    try array("s") { () throws(SystemError) in
+      for text in texts { try append(text) }
+    }
+  }
+
+  func append(_ flag: Bool) throws(SystemError) {
+    try append("b", number: Int32(flag ? 1 : 0))
+  }
+
+  func append(_ number: Int32) throws(SystemError) { try append("i", number: number) }
+
+  func append(_ number: UInt32) throws(SystemError) { try append("u", number: number) }
+
+  func append(_ byte: UInt8) throws(SystemError) { try append("y", number: byte) }
+
+  func append(descriptor: Int32) throws(SystemError) {
+    try append("h", number: descriptor)
+  }
+
+  func array(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("a", type, body)
+  }
+
+  func structure(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("r", type, body)
+  }
+
+  func entry(_ types: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("e", types, body)
+  }
+
+  func variant(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("v", type, body)
+  }
+
+  private func append(_ type: Character, _ text: String) throws(SystemError) {
+    let result = text.withCString { sd_bus_message_append_basic(message, Self.code(type), $0) }
+    try check("sd_bus_message_append_basic", result)
+  }
+
+  private func append(
+    _ type: Character, number: some FixedWidthInteger
+  ) throws(SystemError) {
+    var number = number
+    let result = sd_bus_message_append_basic(message, Self.code(type), &number)
+    try check("sd_bus_message_append_basic", result)
+  }
+
+  private func container(
+    _ type: Character, _ content: String, _ body: () throws(SystemError) -> Void
+  ) throws(SystemError) {
+    let opened = sd_bus_message_open_container(message, Self.code(type), content)
+    try check("sd_bus_message_open_container", opened)
+    try body()
+    try check("sd_bus_message_close_container", sd_bus_message_close_container(message))
+  }
+
+  private static func code(_ type: Character) -> CChar {
+    CChar(type.asciiValue ?? 0)
+  }
+}
+
+/// The arguments of a message, read in their order; nil for what is of another type.
+struct MessageReader {
+  private let message: OpaquePointer
+
+  init(_ message: OpaquePointer) {
+    self.message = message
+  }
+
+  func text() -> String? {
+    var text: UnsafePointer<CChar>?
+    guard sd_bus_message_read_basic(message, CChar(UInt8(ascii: "s")), &text) > 0 else {
+      return nil
+    }
+    return text.map { String(cString: $0) }
+  }
+
+  func number() -> UInt32? {
+    var number: UInt32 = 0
+    guard sd_bus_message_read_basic(message, CChar(UInt8(ascii: "u")), &number) > 0 else {
+      return nil
+    }
+    return number
+  }
+
+  /// The texts of an array, the first `countMax` of them: what comes from others may be long.
+  /// After it, nothing more can be read.
+  func texts(countMax: Int = 4096) -> [String]? {
+    guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), "s") > 0 else {
+      return nil
+    }
+    var texts: [String] = []
+    while texts.count < countMax, let text = text() { texts.append(text) }
+    return texts
+  }
+}
