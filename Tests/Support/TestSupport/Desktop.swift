@@ -1,0 +1,199 @@
+import Glibc
+import LinuxSystem
+import Synchronization
+
+/// A message bus of the test's own, with nothing on it and nothing that it could start. Ended with
+/// the value, and with the test's process, however that ends.
+public final class SessionBus: Sendable {
+  public let path: String
+  public let process: GuardedProcess
+  private let folder = TemporaryDirectory()
+
+  public var address: String { "unix:path=\(path)" }
+  /// What a program needs that is to find it.
+  public var environment: [SystemString] {
+    ["PATH=/usr/bin:/bin", SystemString("DBUS_SESSION_BUS_ADDRESS=\(address)"), "LANG=C.UTF-8"]
+  }
+
+  /// Why this machine has none; nil where it can have one.
+  public static let missing = Desktop.firstMissing(["dbus-daemon", "dbus-send", "gdbus"])
+
+  private static let configuration = """
+    <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+      "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+    <busconfig>
+      <type>session</type>
+      <listen>unix:path=@PATH@</listen>
+      <auth>EXTERNAL</auth>
+      @SERVICES@
+      <policy context="default">
+        <allow user="*"/>
+        <allow send_destination="*" eavesdrop="true"/>
+        <allow eavesdrop="true"/>
+        <allow own="*"/>
+      </policy>
+    </busconfig>
+    """
+
+  /// Starts it and waits until it takes clients.
+  ///
+  /// - Parameters:
+  ///   - path: of its socket, in a folder that there is.
+  ///   - services: the folder of the services that it can start.
+  public init(path: String, services: String? = nil) throws {
+    self.path = path
+    let text = Self.configuration.replacing("@PATH@", with: path).replacing(
+      "@SERVICES@", with: services.map { "<servicedir>\($0)</servicedir>" } ?? "")
+    let file = folder.write("bus.conf", text)
+    process = try GuardedProcess(
+      ["dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=1"])
+    guard let line = try process.readLine(), line.hasPrefix("unix:") else {
+      throw SystemError(call: "starting a dbus-daemon at \(path)", errno: ECHILD)
+    }
+  }
+
+  /// Waits until somebody owns a name.
+  public func wait(for name: String) throws {
+    let waiting = try TestProcess(
+      "/usr/bin/gdbus",
+      ["gdbus", "wait", "--session", "--timeout=\(deadline.components.seconds)", name]
+    ) { $0.environment = self.environment }
+    guard try waiting.waitForExit() == .exited(code: 0) else {
+      throw SystemError(call: "waiting for the owner of \(name)", errno: ETIMEDOUT)
+    }
+  }
+
+  /// Runs a client to its end.
+  ///
+  /// - Returns: what it has written.
+  /// - Throws: EPROTO where it fails.
+  @discardableResult
+  public func run(_ program: String, _ arguments: String...) throws -> String {
+    try run(program, arguments)
+  }
+
+  func run(
+    _ program: String, _ arguments: [String], environment: [SystemString] = []
+  ) throws -> String {
+    let process = try TestProcess("/usr/bin/\(program)", [program] + arguments) {
+      $0.environment = self.environment + environment
+    }
+    var text = ""
+    while let line = try process.readLine() { text += line + "\n" }
+    guard try process.waitForExit() == .exited(code: 0) else {
+      throw SystemError(call: "\(program) \(arguments.joined(separator: " "))", errno: EPROTO)
+    }
+    return text
+  }
+}
+
+/// A desktop without a screen: a bus, and dunst on a made-up display as its notification service.
+public final class Desktop: Sendable {
+  public let bus: SessionBus
+  private let folder: TemporaryDirectory
+  private let screen: GuardedProcess
+  private let display: String
+  private let configuration: String
+  private let service: Mutex<GuardedProcess?>
+
+  /// The name by which notification services are found.
+  public static let serviceName = "org.freedesktop.Notifications"
+
+  /// Why this machine has none; nil where it can have one.
+  public static let missing =
+    SessionBus.missing ?? firstMissing(["Xvfb", "dunst", "dunstctl", "busctl"])
+
+  static func firstMissing(_ programs: [String]) -> String? {
+    programs.first { access("/usr/bin/\($0)", X_OK) != 0 }.map { "there is no /usr/bin/\($0)" }
+  }
+
+  /// Starts a bus and a screen, and the service unless that is to come later.
+  ///
+  /// - Parameters:
+  ///   - timeout: for how long notifications are shown, in seconds; 0: until they are closed.
+  ///   - shownMax: how many are on the screen at once. Each that comes has all drawn anew, which
+  ///     takes some milliseconds.
+  ///   - busPath: nil: in a folder of its own.
+  public init(
+    timeout: Int = 0, shownMax: Int = 5, isServing: Bool = true, busPath: String? = nil
+  ) throws {
+    folder = TemporaryDirectory()
+    bus = try SessionBus(path: busPath ?? folder.file("bus"))
+    screen = try GuardedProcess([
+      "Xvfb", "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp", "-noreset",
+    ])
+    guard let number = try screen.readLine() else {
+      throw SystemError(call: "starting Xvfb", errno: ECHILD)
+    }
+    display = ":\(number)"
+    let urgencies = ["low", "normal", "critical"]
+    configuration = folder.write(
+      "dunstrc",
+      "[global]\nidle_threshold = 0\nhistory_length = 2000\nmarkup = full\n"
+        + "notification_limit = \(shownMax)\n"
+        + urgencies.map { "[urgency_\($0)]\ntimeout = \(timeout)\n" }.joined())
+    service = Mutex(nil)
+    if isServing { try startService() }
+  }
+
+  /// Starts dunst, and waits until it has the service's name.
+  public func startService() throws {
+    let process = try GuardedProcess(
+      ["dunst", "-config", configuration], environment: environment)
+    service.withLock { $0 = process }
+    try bus.wait(for: Self.serviceName)
+  }
+
+  /// Ends dunst, which forgets all notifications.
+  public func endService() {
+    service.withLock {
+      $0?.end()
+      $0 = nil
+    }
+  }
+
+  /// Sends dunst a signal.
+  public func sendService(signal: Int32) {
+    service.withLock { $0?.send(signal: signal) }
+  }
+
+  /// What a program needs that is to be seen on this desktop.
+  public var environment: [SystemString] {
+    bus.environment + [
+      SystemString("DISPLAY=\(display)"), SystemString("HOME=\(folder.path)"),
+      SystemString("XDG_RUNTIME_DIR=\(folder.path)"),
+    ]
+  }
+
+  /// Does what a user would do: `action 0` chooses the newest notification, `close` closes it,
+  /// `history` and `count` show what was and is there.
+  ///
+  /// - Returns: what dunstctl has written.
+  @discardableResult
+  public func control(_ arguments: String...) throws -> String {
+    try bus.run("dunstctl", arguments, environment: environment)
+  }
+
+  /// How many notifications there are.
+  public struct Counts: Hashable, Sendable {
+    /// On the screen.
+    public var displayed: Int
+    /// Without room on the screen yet.
+    public var waiting: Int
+
+    public init(displayed: Int, waiting: Int = 0) {
+      self.displayed = displayed
+      self.waiting = waiting
+    }
+  }
+
+  /// How many there are, with all of whose showing or closing we have been told.
+  public func counts() throws -> Counts {
+    func number(_ what: String) throws -> Int {
+      let digits = try control("count", what).filter { $0.isNumber }
+      guard let number = Int(digits) else { throw SystemError(call: "dunstctl", errno: EPROTO) }
+      return number
+    }
+    return Counts(displayed: try number("displayed"), waiting: try number("waiting"))
+  }
+}
