@@ -35,6 +35,10 @@ public enum MessageID: String, CaseIterable, Hashable, Sendable {
   case journalBehind = "4d8a0fbba256453eb64bead0a14dbf25"
   /// The journal can be written again.
   case journalWhole = "46de6596a99340efb80a45cd3044ae2d"
+  /// A user cannot be shown notifications.
+  case desktopMissing = "5b44a60099fe485cb981c259275bae65"
+  /// A user can be shown notifications again.
+  case desktopFound = "5713b0f501cf43cca9c6e5df38895bf0"
   /// The daemon is ready.
   case started = "be0a7d1009b14552a623242f305f11d5"
   /// The daemon ends.

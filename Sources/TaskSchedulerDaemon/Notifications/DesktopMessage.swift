@@ -1,0 +1,148 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// A notification as a user is to see it.
+struct DesktopNotification: Hashable {
+  /// How much it matters, as the desktop's services know it.
+  enum Urgency: UInt8 {
+    case low, normal, critical
+  }
+
+  var id: NotificationID
+  var application: ApplicationKey
+  /// For people; empty: the application's id is shown.
+  var applicationName = ""
+  var title: String
+  var body = ""
+  /// A name of the sound theme, or the absolute path of a sound file; nil is silent.
+  var sound: String?
+  var urgency = Urgency.normal
+  /// One of the specification's categories, such as `im.received`.
+  var category: String?
+}
+
+/// What a notification service says it can do (GetCapabilities).
+struct DesktopCapabilities: OptionSet, Hashable {
+  let rawValue: Int
+
+  static let body = DesktopCapabilities(rawValue: 1)
+  /// The body is markup.
+  static let bodyMarkup = DesktopCapabilities(rawValue: 2)
+  /// The user can choose a notification.
+  static let actions = DesktopCapabilities(rawValue: 4)
+  static let sound = DesktopCapabilities(rawValue: 8)
+  /// Notifications stay until the user has seen to them.
+  static let persistence = DesktopCapabilities(rawValue: 16)
+
+  static func named(_ names: [String]) -> DesktopCapabilities {
+    let known: [String: DesktopCapabilities] = [
+      "body": .body, "body-markup": .bodyMarkup, "actions": .actions, "sound": .sound,
+      "persistence": .persistence,
+    ]
+    return DesktopCapabilities(names.compactMap { known[$0] })
+  }
+}
+
+/// The arguments of Notify, in the words of the Desktop Notifications Specification 1.2, as one
+/// service can make use of them.
+struct DesktopMessage: Equatable {
+  /// Beside the notification's text.
+  enum Hint: Equatable {
+    case text(String, String)
+    case byte(String, UInt8)
+    case flag(String, Bool)
+  }
+
+  /// The action that is the user's choosing the notification itself.
+  static let defaultAction = "default"
+
+  var applicationName: String
+  /// The id of the notification that this takes the place of; 0: it is a new one.
+  var replaces: UInt32
+  var summary: String
+  var body: String
+  /// Each a key and a label.
+  var actions: [String]
+  var hints: [Hint]
+
+  init(
+    _ notification: DesktopNotification, replacing replaced: UInt32,
+    for capabilities: DesktopCapabilities
+  ) {
+    let name = Self.name(notification.applicationName)
+    applicationName = name.isEmpty ? notification.application.id.name : name
+    replaces = replaced
+    let title = DesktopText.line(notification.title, bytesMax: DesktopText.titleBytesMax)
+    let text = DesktopText.lines(notification.body, bytesMax: DesktopText.bodyBytesMax)
+    summary = title.isEmpty ? applicationName : title
+    if capabilities.contains(.body) {
+      body = capabilities.contains(.bodyMarkup) ? DesktopText.escaped(text) : text
+    } else {
+      // Better in the wrong place than not seen at all.
+      body = ""
+      let all = [title, text].filter { !$0.isEmpty }.joined(separator: ": ")
+      if !all.isEmpty {
+        summary = DesktopText.line(all, bytesMax: DesktopText.bodyBytesMax)
+      }
+    }
+    actions = capabilities.contains(.actions) ? [Self.defaultAction, "Open"] : []
+    hints = [
+      .byte("urgency", notification.urgency.rawValue),
+      // By it, services find the application's icon and the user's wishes for it.
+      .text("desktop-entry", notification.application.id.name),
+    ]
+    if let category = notification.category {
+      hints.append(.text("category", Self.name(category)))
+    }
+    if capabilities.contains(.sound) { hints.append(Self.hint(sound: notification.sound)) }
+  }
+
+  private static func name(_ text: String) -> String {
+    DesktopText.line(text, bytesMax: DesktopText.nameBytesMax)
+  }
+
+  private static func hint(sound: String?) -> Hint {
+    guard let sound, !sound.isEmpty else { return .flag("suppress-sound", true) }
+    return .text(sound.hasPrefix("/") ? "sound-file" : "sound-name", name(sound))
+  }
+
+  /// Writes them into a call of Notify.
+  func append(to body: MessageBody) throws(SystemError) {
+    try body.append(applicationName)
+    try body.append(replaces)
+    // No icon: that of the desktop entry.
+    try body.append("")
+    try body.append(summary)
+    try body.append(self.body)
+    try body.append(actions)
+    try body.array("{sv}") { () throws(SystemError) in
+      for hint in hints { try Self.append(hint, to: body) }
+    }
+    // For as long as the service thinks right.
+    try body.append(Int32(-1))
+  }
+
+  private static func append(_ hint: Hint, to body: MessageBody) throws(SystemError) {
+    try body.entry("sv") { () throws(SystemError) in
+      switch hint {
+      case .text(let name, let value):
+        try body.append(name)
+        try body.variant("s") { () throws(SystemError) in try body.append(value) }
+      case .byte(let name, let value):
+        try body.append(name)
+        try body.variant("y") { () throws(SystemError) in try body.append(value) }
+      case .flag(let name, let value):
+        try body.append(name)
+        try body.variant("b") { () throws(SystemError) in try body.append(value) }
+      }
+    }
+  }
+}
+
+extension BusError {
+  /// The service, the bus or its rules take no more for now, whatever it says.
+  var saysNotNow: Bool {
+    saysNotAllowed
+      || name == "org.freedesktop.Notifications.Error.ExcessNotificationGeneration"
+  }
+}

@@ -1,0 +1,247 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite(
+  "Notifications on a desktop with dunst", .serialized,
+  .enabled(if: Desktop.missing == nil, "\(Desktop.missing ?? "")"))
+struct DesktopTests {
+  @Test("The user is shown it, through the desktop's notification service")
+  func shown() throws {
+    let desktop = try Desktop()
+    let driver = try DesktopDriver(desktop.bus)
+    try driver.show(1, "Lunch", body: "with <Ann> & Bob")
+    try driver.wait(for: .shown(1))
+    #expect(driver.happenings.first == .available(driver.user))
+    #expect(try desktop.counts() == .init(displayed: 1))
+    try desktop.control("close")
+    try driver.wait(for: .closed(1, .dismissed))
+    let history = try desktop.control("history")
+    #expect(history.contains("\"Lunch\""))
+    #expect(history.contains("with &lt;Ann&gt; &amp; Bob"))
+    #expect(history.contains("\"Mail\""))
+    #expect(driver.happenings.count == 3)
+  }
+
+  @Test("The user's choosing it is told, once, before its end")
+  func chosen() throws {
+    let desktop = try Desktop()
+    let driver = try DesktopDriver(desktop.bus)
+    try driver.show(1, "Lunch")
+    try driver.wait(for: .shown(1))
+    #expect(try desktop.counts() == .init(displayed: 1))
+    // Unlike a click, this leaves it on the screen.
+    for _ in 1...2 { try desktop.control("action", "0") }
+    try desktop.control("close")
+    try driver.wait(for: .closed(1, .dismissed))
+    #expect(driver.happenings.dropFirst(2) == [.chosen(1), .closed(1, .dismissed)])
+  }
+
+  @Test("One that is shown for long enough has expired")
+  func expired() throws {
+    let desktop = try Desktop(timeout: 1)
+    let driver = try DesktopDriver(desktop.bus)
+    try driver.show(1, "Lunch")
+    try driver.wait(for: .closed(1, .expired))
+  }
+
+  @Test("A repeating notification takes the place of its last that is still shown")
+  func replaced() throws {
+    let desktop = try Desktop()
+    let driver = try DesktopDriver(desktop.bus)
+    for turn in 1...3 {
+      try driver.show(1, "Turn \(turn)")
+      try driver.wait { _ in driver.count(.shown(1)) == turn }
+    }
+    #expect(try desktop.counts() == .init(displayed: 1))
+    try desktop.control("close")
+    try driver.wait(for: .closed(1, .dismissed))
+    let history = try desktop.control("history")
+    #expect(history.contains("Turn 3") && !history.contains("Turn 1"))
+  }
+
+  @Test("One that its application cancels is closed")
+  func cancelled() throws {
+    let desktop = try Desktop()
+    let driver = try DesktopDriver(desktop.bus)
+    try driver.show(1, "Lunch")
+    try driver.wait(for: .shown(1))
+    try driver.show(2, "Dinner")
+    // Before the service has been asked, while it is, and when it shows it.
+    driver.close(2)
+    try driver.show(3, "Supper")
+    try driver.loop.turn(within: deadline)
+    driver.close(3)
+    driver.close(1)
+    try driver.wait(for: .closed(1, .closedByCall))
+    try driver.wait(for: .closed(3, .closedByCall))
+    #expect(!driver.happenings.contains(.shown(2)) && !driver.happenings.contains(.shown(3)))
+    #expect(try desktop.counts() == .init(displayed: 0))
+  }
+
+  @Test("No service: it is kept, and shown when one appears")
+  func noService() throws {
+    let desktop = try Desktop(isServing: false)
+    let driver = try DesktopDriver(desktop.bus)
+    try driver.show(1, "Lunch")
+    try driver.show(2, "Dinner")
+    try driver.wait { _ in !driver.failures(2).isEmpty }
+    for number in 1...2 as ClosedRange<UInt64> {
+      let failures = driver.failures(number)
+      #expect(failures.count == 1 && failures.allSatisfy { $0.isKept })
+      #expect(failures.first?.isSameKind(as: .noService("")) == true)
+    }
+    try desktop.startService()
+    try driver.wait(for: .shown(2))
+    #expect(driver.happenings.suffix(3) == [.available(driver.user), .shown(1), .shown(2)])
+    #expect(try desktop.counts() == .init(displayed: 2))
+  }
+
+  @Test("What a service showed that starts anew is said to be closed, and not shown again")
+  func restarted() throws {
+    let desktop = try Desktop()
+    let driver = try DesktopDriver(desktop.bus)
+    try driver.show(1, "Lunch")
+    try driver.wait(for: .shown(1))
+    desktop.endService()
+    try driver.wait { $0.contains { if case .closed = $0 { true } else { false } } }
+    try desktop.startService()
+    try driver.show(2, "Dinner")
+    try driver.wait(for: .shown(2))
+    #expect(driver.count(.shown(1)) == 1)
+    #expect(try desktop.counts() == .init(displayed: 1))
+    // It counts from one again: what is chosen is what is shown now.
+    try desktop.control("action", "0")
+    try driver.wait(for: .chosen(2))
+    #expect(!driver.happenings.contains(.chosen(1)))
+  }
+
+  @Test("A bus that goes takes what is shown with it; what comes meanwhile is shown when it comes")
+  func busGoesAndComes() throws {
+    let folder = TemporaryDirectory()
+    let path = folder.file("bus")
+    let driver = try DesktopDriver(.one("unix:path=\(path)"))
+    try driver.show(1, "Before there is a bus")
+    try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }
+    for number in [1, 3, 5] as [UInt64] {
+      let desktop = try Desktop(busPath: path)
+      try driver.wait(for: .shown(number))
+      // Ended as by a crash: its socket stays behind.
+      desktop.bus.process.send(signal: SIGKILL)
+      try driver.wait(for: .closed(number, .serviceEnded))
+      try driver.show(number + 2, "While there is no bus")
+      try driver.wait { _ in driver.failures(number + 2).first?.isSameKind(as: .noBus("")) == true }
+    }
+  }
+
+  @Test("A service that is stopped does not hold the loop up; each is shown once when it goes on")
+  func stopped() throws {
+    let desktop = try Desktop(shownMax: 1)
+    let driver = try DesktopDriver(desktop.bus, answerTime: .milliseconds(200))
+    try driver.show(1, "Lunch")
+    try driver.wait(for: .shown(1))
+    desktop.sendService(signal: SIGSTOP)
+    let ticking = try Ticking(driver.loop)
+    let count: UInt64 = 300
+    for number in 2...count { try driver.show(number, "Number \(number)") }
+    try driver.wait { _ in driver.failures(count) == [.noAnswer] && ticking.count >= 200 }
+    #expect(ticking.latest < .seconds(2), "the loop serves on")
+    print("the longest that a stopped service held the loop up: \(ticking.latest)")
+    #expect(driver.failures(2) == [.noAnswer])
+    desktop.sendService(signal: SIGCONT)
+    try driver.wait { _ in driver.shown.count == Int(count) }
+    #expect(Set(driver.shown).count == Int(count))
+    #expect(try desktop.counts() == .init(displayed: 1, waiting: Int(count) - 1))
+  }
+
+  @Test("A thousand are shown, each once")
+  func thousand() throws {
+    let desktop = try Desktop(shownMax: 1)
+    let driver = try DesktopDriver(desktop.bus)
+    let ticking = try Ticking(driver.loop)
+    let start = BootClock.now()
+    for number in 1...1000 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
+    try driver.wait { _ in driver.shown.count == 1000 }
+    let milliseconds = (BootClock.now() - start) / 1_000_000
+    print("1000 shown in \(milliseconds) ms; the loop late by", ticking.latest)
+    #expect(Set(driver.shown).count == 1000)
+    #expect(try desktop.counts() == .init(displayed: 1, waiting: 999))
+    for number in 1...1000 as ClosedRange<UInt64> { driver.close(number) }
+    try driver.wait(for: .closed(1000, .closedByCall))
+    #expect(try desktop.counts() == .init(displayed: 0))
+  }
+
+  @Test(
+    "Odd texts are shown too",
+    arguments: [
+      "", "\0", "a\0b", noCharacters, "\u{202E}abc", "<b>", "</markup>", "&#0;", "&amp;",
+      "\u{1B}]0;x\u{7}", "%s%n%d", "\n\n\n", "👩‍👩‍👧‍👦", String(repeating: "x", count: 1_000_000),
+      "e" + String(repeating: "\u{301}", count: 100_000), "$(reboot)", "'; --",
+    ])
+  func odd(_ text: String) throws {
+    let desktop = try Desktop()
+    let driver = try DesktopDriver(desktop.bus)
+    var notification = try driver.notification(1, text, body: text)
+    notification.applicationName = text
+    notification.category = text
+    notification.sound = text
+    driver.notifications?.show(notification)
+    try driver.wait(for: .shown(1))
+    #expect(try desktop.counts() == .init(displayed: 1))
+    try desktop.control("close")
+    try driver.wait(for: .closed(1, .dismissed))
+  }
+
+  @Test("What others say of notifications is not heard, nor what becomes of others' own")
+  func strangers() throws {
+    let desktop = try Desktop()
+    let driver = try DesktopDriver(desktop.bus)
+    try driver.show(1, "Ours")
+    try driver.wait(for: .shown(1))
+    for member in ["ActionInvoked", "NotificationClosed"] {
+      try desktop.bus.run(
+        "dbus-send", "--type=signal", "/org/freedesktop/Notifications",
+        "org.freedesktop.Notifications.\(member)", "uint32:1",
+        member == "ActionInvoked" ? "string:default" : "uint32:2")
+    }
+    try desktop.bus.run(
+      "gdbus", "call", "--session", "--dest", "org.freedesktop.Notifications", "--object-path",
+      "/org/freedesktop/Notifications", "--method", "org.freedesktop.Notifications.Notify", "other",
+      "0", "", "Theirs", "", "['default', 'Open']", "{'urgency': <byte 2>}",
+      "--", "-1")
+    #expect(try desktop.counts() == .init(displayed: 2))
+    // Theirs is above ours.
+    try desktop.control("action", "0")
+    try driver.show(2, "A later one")
+    try driver.wait(for: .shown(2))
+    #expect(driver.happenings.dropFirst() == [.shown(1), .shown(2)])
+  }
+}
+
+/// Looks how late the loop is for what is due every 5 ms.
+final class Ticking {
+  private(set) var count = 0
+  private(set) var latest: Duration = .zero
+  private var due: UInt64 = 0
+  private var timer: TimerSource?
+
+  init(_ loop: EventLoop) throws {
+    timer = try loop.timer { [weak self] in self?.tick() }
+    setTimer()
+  }
+
+  private func tick() {
+    count += 1
+    latest = max(latest, .nanoseconds(Int64(BootClock.now() - due)))
+    setTimer()
+  }
+
+  private func setTimer() {
+    due = BootClock.now() + 5_000_000
+    timer?.set(due)
+  }
+}

@@ -1,0 +1,230 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+/// A bus alone, in a folder of its own.
+private final class BareBus {
+  let folder = TemporaryDirectory()
+  let bus: SessionBus
+
+  init(services: String? = nil) throws {
+    bus = try SessionBus(path: folder.file("bus"), services: services)
+  }
+}
+
+@Suite(
+  "Notifications on a bus with a made-up service", .serialized,
+  .enabled(if: SessionBus.missing == nil, "\(SessionBus.missing ?? "")"))
+struct MadeUpServiceTests {
+  @Test("What a made-up service was asked that ends in the middle of a call is shown by the next")
+  func dies() throws {
+    let bare = try BareBus()
+    let dying = try MadeUpService(on: bare.bus, .dies)
+    let driver = try DesktopDriver(bare.bus)
+    try driver.show(1, "deadly")
+    try driver.show(2, "harmless")
+    try driver.wait { _ in !driver.failures(1).isEmpty }
+    try dying.waitForExit()
+    let next = try MadeUpService(on: bare.bus, .answers)
+    try driver.wait(for: .shown(2))
+    #expect(driver.count(.shown(1)) == 1 && driver.count(.shown(2)) == 1)
+    #expect(try next.readLine() == "Notify 0 deadly")
+    #expect(try next.readLine() == "Notify 0 harmless")
+  }
+
+  @Test("A made-up service that ends of one notification: that is given up, the others are shown")
+  func diesOfOne() throws {
+    let bare = try BareBus()
+    let driver = try DesktopDriver(bare.bus)
+    for number in 1...5 as ClosedRange<UInt64> {
+      try driver.show(number, number == 3 ? "deadly" : "harmless \(number)")
+    }
+    for _ in 1...PresentationTable.failuresMax {
+      let dying = try MadeUpService(on: bare.bus, .dies)
+      let before = driver.happenings.count
+      try driver.wait {
+        $0.dropFirst(before).contains { if case .failed = $0 { true } else { false } }
+      }
+      try dying.waitForExit()
+    }
+    #expect(driver.failures(3).last?.isKept == false)
+    let last = try MadeUpService(on: bare.bus, .dies)
+    for number in [1, 2, 4, 5] as [UInt64] { try driver.wait(for: .shown(number)) }
+    #expect(driver.count(.shown(3)) == 0)
+    withExtendedLifetime(last) {}
+  }
+
+  @Test(
+    "A made-up service that hangs is said not to answer, and the loop serves on",
+    arguments: [MadeUpService.Habit.hangs, .hangsWhenAsked])
+  func hangs(_ habit: MadeUpService.Habit) throws {
+    let bare = try BareBus()
+    var hanging: MadeUpService? = try MadeUpService(on: bare.bus, habit)
+    let driver = try DesktopDriver(bare.bus, answerTime: .milliseconds(100))
+    let ticking = try Ticking(driver.loop)
+    for number in 1...100 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
+    try driver.wait { _ in driver.failures(100) == [.noAnswer] && ticking.count > 100 }
+    #expect(ticking.latest < .seconds(2))
+    print("the longest that a service that \(habit.rawValue) held the loop up: \(ticking.latest)")
+    // Killed, as a user would.
+    hanging = nil
+    withExtendedLifetime(hanging) {}
+    let next = try MadeUpService(on: bare.bus, .answers)
+    try driver.wait { _ in driver.shown.count == 100 }
+    #expect(Set(driver.shown).count == 100)
+    withExtendedLifetime(next) {}
+  }
+
+  @Test("A made-up service that loses an answer is asked for others all the same")
+  func losesAnswers() throws {
+    let bare = try BareBus()
+    let losing = try MadeUpService(on: bare.bus, .losesAnswers)
+    let driver = try DesktopDriver(bare.bus, answerTime: .milliseconds(100))
+    try driver.show(1, "lost")
+    try driver.wait { _ in driver.failures(1) == [.noAnswer] }
+    try driver.show(2, "found")
+    try driver.wait(for: .shown(2))
+    #expect(driver.count(.shown(1)) == 0)
+    withExtendedLifetime(losing) {}
+  }
+
+  @Test("A made-up service that has no room is asked again when it has")
+  func isFull() throws {
+    let bare = try BareBus()
+    let full = try MadeUpService(on: bare.bus, .isFull)
+    let driver = try DesktopDriver(bare.bus)
+    for number in 1...3 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
+    try driver.wait { _ in !driver.failures(3).isEmpty }
+    #expect(driver.failures(3).allSatisfy { $0.isKept })
+    try full.send("NotificationClosed 1 1")
+    try driver.wait(for: .shown(3))
+    #expect(driver.happenings.contains(.closed(1, .expired)))
+  }
+
+  @Test("What a made-up service refuses three times is given up")
+  func refuses() throws {
+    let bare = try BareBus()
+    let refusing = try MadeUpService(on: bare.bus, .refuses)
+    let driver = try DesktopDriver(bare.bus)
+    try driver.show(1, "never")
+    try driver.wait { _ in driver.failures(1).contains { !$0.isKept } }
+    #expect(driver.failures(1) == [.refused("never (org.example.Refused)")])
+    withExtendedLifetime(refusing) {}
+  }
+
+  @Test("The token of a made-up service comes with the choice; other actions and ids are no choice")
+  func token() throws {
+    let bare = try BareBus()
+    let service = try MadeUpService(on: bare.bus, .answers)
+    let driver = try DesktopDriver(bare.bus)
+    try driver.show(1, "a")
+    try driver.wait(for: .shown(1))
+    for line in [
+      "ActionInvoked 1 other", "ActionInvoked 99 default", "NotificationClosed 99 2",
+      "ActivationToken 99 wrong", "ActivationToken 1 right", "ActionInvoked 1 default",
+      "ActionInvoked 1 default", "NotificationClosed 1 77",
+    ] { try service.send(line) }
+    try driver.wait(for: .closed(1, .undefined))
+    #expect(driver.happenings.dropFirst(2) == [.chosen(1, token: "right"), .closed(1, .undefined)])
+  }
+
+  @Test("A service that the bus can start is started when there is something to show, not before")
+  func started() throws {
+    let folder = TemporaryDirectory()
+    folder.write("program.py", MadeUpService.program)
+    folder.write(
+      "service.service",
+      "[D-BUS Service]\nName=org.freedesktop.Notifications\n"
+        + "Exec=/usr/bin/python3 -I -u \(folder.file("program.py")) answers\n")
+    let bare = try BareBus(services: folder.path)
+    let driver = try DesktopDriver(bare.bus)
+    driver.close(1)
+    try driver.settle()
+    #expect(try bare.hasService() == false)
+    try driver.show(1, "a")
+    try driver.wait(for: .shown(1))
+    #expect(driver.failures(1).isEmpty)
+    #expect(try bare.hasService())
+  }
+
+  @Test("It is connected for as long as something waits or is shown, and no longer")
+  func connected() throws {
+    let bare = try BareBus()
+    let service = try MadeUpService(on: bare.bus, .answers)
+    let before = try bare.clients()
+    let driver = try DesktopDriver(bare.bus)
+    try driver.show(1, "a")
+    try driver.wait(for: .shown(1))
+    #expect(try bare.clients() == before + 1)
+    try service.send("NotificationClosed 1 1")
+    try driver.wait(for: .closed(1, .expired))
+    try driver.settle()
+    #expect(try bare.clients() == before)
+    try driver.show(2, "b")
+    try driver.wait(for: .shown(2))
+  }
+
+  @Test("The system's daemon uses a user's own bus, and none that a link leads to")
+  func eachUsers() throws {
+    let folder = TemporaryDirectory()
+    let own = geteuid()
+    for user in [own, 4242] { mkdir(folder.file("\(user)"), 0o755) }
+    let bus = try SessionBus(path: folder.file("\(own)/bus"))
+    symlink(bus.path, folder.file("4242/bus"))
+    let service = try MadeUpService(on: bus, .answers)
+    let driver = try DesktopDriver(.eachUsers(folder: folder.path))
+    try driver.show(1, "a")
+    try driver.wait(for: .shown(1))
+    let other = try DesktopDriver(.eachUsers(folder: folder.path), user: 4242)
+    try other.show(2, "b")
+    try other.wait { _ in !other.failures(2).isEmpty }
+    guard case .noBus(let reason) = other.failures(2)[0] else {
+      Issue.record("\(other.failures(2))")
+      return
+    }
+    #expect(reason.hasSuffix("listens user \(own), not 4242"))
+    #expect(try service.readLine() == "Notify 0 a")
+  }
+
+  @Test("Something that listens where a bus should be, and says nothing, does not hold the loop up")
+  func noBusAtAll() throws {
+    let folder = TemporaryDirectory()
+    let listener = try UnixSocket.listen(path: folder.file("bus"), mode: 0o600)
+    let driver = try DesktopDriver(.one("unix:path=\(folder.file("bus"))"))
+    let ticking = try Ticking(driver.loop)
+    try driver.show(1, "a")
+    try driver.wait { _ in ticking.count > 100 }
+    #expect(ticking.latest < .seconds(2))
+    // It hangs up on whom it lets in.
+    let connection = try unwrap(try UnixSocket.accept(listener.rawValue))
+    connection.close()
+    try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }
+  }
+
+  @Test("Where no bus is known, what is to be shown has failed, and may be kept")
+  func noAddress() throws {
+    let driver = try DesktopDriver(nil as DesktopAddresses?)
+    try driver.show(1, "a")
+    try driver.wait { _ in driver.failures(1).allSatisfy(\.isKept) && !driver.failures(1).isEmpty }
+  }
+}
+
+extension BareBus {
+  /// How many clients it has, with the one that asks.
+  fileprivate func clients() throws -> Int { try names().count { $0.contains("\":") } }
+
+  fileprivate func hasService() throws -> Bool {
+    try names().contains { $0.contains("\"org.freedesktop.Notifications\"") }
+  }
+
+  private func names() throws -> [Substring] {
+    try bus.run(
+      "dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus",
+      "/org/freedesktop/DBus", "org.freedesktop.DBus.ListNames"
+    ).split(separator: "\n")
+  }
+}
