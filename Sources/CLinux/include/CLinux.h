@@ -107,6 +107,11 @@ pid_t clinux_lock_holder(int fd);
 /// fcntl F_SETLKW: the same, waiting.
 int clinux_lock_wait(int fd);
 
+// MARK: identity
+
+/// setresuid(2) of the effective user id, for the calling thread alone; glibc's is for all threads.
+int clinux_set_thread_euid(uid_t uid);
+
 // MARK: a child that waits before exec
 
 /// What failed between fork and exec. The numbers are on the pipe between child and parent.

@@ -76,12 +76,19 @@ final class MessageBus {
       // Nobody's descriptors are wanted.
       try check("sd_bus_negotiate_fds", sd_bus_negotiate_fds(fresh, 0))
       listening = try loop.listen(on: fresh) { [weak self] in self?.heard($0) }
-      try check("connect \(address.text)", sd_bus_start(fresh))
+      try check("connect \(address.text)", start(fresh))
       try loop.serve(fresh)
     } catch {
       disconnect()
       throw error
     }
+  }
+
+  /// As the user whose bus it is, where we may: such a bus lets nobody else in, not even root. A
+  /// connection that is made only when somebody listens is made as ourselves, and is refused then.
+  private func start(_ bus: OpaquePointer) -> Int32 {
+    guard let owner = address.owner, owner != geteuid() else { return sd_bus_start(bus) }
+    return ThreadIdentity.with(effectiveUID: owner) { sd_bus_start(bus) } ?? sd_bus_start(bus)
   }
 
   /// Drops the connection and all calls: no answer comes any more. Not from within an answer or a

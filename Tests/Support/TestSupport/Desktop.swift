@@ -7,7 +7,7 @@ import Synchronization
 public final class SessionBus: Sendable {
   public let path: String
   public let process: GuardedProcess
-  private let folder = TemporaryDirectory()
+  private let folder = TemporaryDirectory(mode: 0o755)
 
   public var address: String { "unix:path=\(path)" }
   /// What a program needs that is to find it.
@@ -27,7 +27,6 @@ public final class SessionBus: Sendable {
       <auth>EXTERNAL</auth>
       @SERVICES@
       <policy context="default">
-        <allow user="*"/>
         <allow send_destination="*" eavesdrop="true"/>
         <allow eavesdrop="true"/>
         <allow own="*"/>
@@ -40,13 +39,15 @@ public final class SessionBus: Sendable {
   /// - Parameters:
   ///   - path: of its socket, in a folder that there is.
   ///   - services: the folder of the services that it can start.
-  public init(path: String, services: String? = nil) throws {
+  ///   - uid: whose bus it is, which lets nobody else in; nil: ours.
+  public init(path: String, services: String? = nil, uid: UInt32? = nil) throws {
     self.path = path
     let text = Self.configuration.replacing("@PATH@", with: path).replacing(
       "@SERVICES@", with: services.map { "<servicedir>\($0)</servicedir>" } ?? "")
     let file = folder.write("bus.conf", text)
     process = try GuardedProcess(
-      ["dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=1"])
+      ["dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=1"],
+      uid: uid)
     guard let line = try process.readLine(), line.hasPrefix("unix:") else {
       throw SystemError(call: "starting a dbus-daemon at \(path)", errno: ECHILD)
     }

@@ -23,11 +23,13 @@ public final class GuardedProcess: Sendable {
   ///   - command: a program of /usr/bin and its arguments. What it writes is for `readLine`, but
   ///     for errors and warnings, which are thrown away.
   ///   - environment: all of it.
+  ///   - uid: run by that user; nil: by ours.
   public init(
-    _ command: [String], environment: [SystemString] = ["PATH=/usr/bin:/bin"]
+    _ command: [String], environment: [SystemString] = ["PATH=/usr/bin:/bin"], uid: UInt32? = nil
   ) throws {
     guardian = try TestProcess("/bin/sh", ["sh", "-c", Self.script, "sh"] + command) {
       $0.environment = environment
+      if let uid { $0.identity = .init(uid: uid, gid: uid, groups: []) }
     }
     guard let pid = try guardian.readLine().flatMap({ Int32($0) }) else {
       throw SystemError(call: "starting \(command[0])", errno: ECHILD)

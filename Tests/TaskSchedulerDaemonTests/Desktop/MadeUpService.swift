@@ -24,9 +24,10 @@ final class MadeUpService {
 
   private let process: TestProcess
 
-  init(on bus: SessionBus, _ habit: Habit) throws {
+  init(on bus: SessionBus, _ habit: Habit, uid: UInt32? = nil) throws {
     process = try TestProcess.python(Self.program, [habit.rawValue]) {
       $0.environment = bus.environment
+      if let uid { $0.identity = .init(uid: uid, gid: uid, groups: []) }
     }
     guard try process.readLine() == "ready" else {
       throw SystemError(call: "starting a made-up service", errno: ECHILD)
