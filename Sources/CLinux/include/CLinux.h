@@ -112,6 +112,25 @@ int clinux_lock_wait(int fd);
 /// setresuid(2) of the effective user id, for the calling thread alone; glibc's is for all threads.
 int clinux_set_thread_euid(uid_t uid);
 
+// MARK: changes of the machine
+
+/// A timer of CLOCK_REALTIME that never expires, non-blocking: read(2) fails with ECANCELED once
+/// after each time that the clock was set (TFD_TIMER_CANCEL_ON_SET).
+int clinux_clock_watch(void);
+
+/// A socket of NETLINK_ROUTE, non-blocking. With `is_watch`, links, addresses and routes are told
+/// to it when they change.
+int clinux_route_socket(int is_watch);
+enum {
+  CLINUX_ROUTES = 26,
+  CLINUX_ADDRESSES = 22,
+};
+/// Asks for all routes (CLINUX_ROUTES) or addresses (CLINUX_ADDRESSES) of a family.
+int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence);
+/// One datagram, with its whole length where that is more than `count` (MSG_TRUNC). What is not the
+/// kernel's has length 0.
+ssize_t clinux_route_receive(int fd, void *bytes, size_t count);
+
 // MARK: a child that waits before exec
 
 /// What failed between fork and exec. The numbers are on the pipe between child and parent.

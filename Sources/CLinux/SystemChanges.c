@@ -1,0 +1,81 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(CLINUX_ROUTES == RTM_GETROUTE, "linux/rtnetlink.h");
+_Static_assert(CLINUX_ADDRESSES == RTM_GETADDR, "linux/rtnetlink.h");
+
+static int close_with(int fd, int code) {
+  close(fd);
+  errno = code;
+  return -1;
+}
+
+int clinux_clock_watch(void) {
+  int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (fd < 0) {
+    return -1;
+  }
+  // The kernel cuts it to the end of its own time, in the year 2262.
+  struct itimerspec never = {.it_value = {.tv_sec = INT64_MAX}};
+  if (timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) < 0) {
+    return close_with(fd, errno);
+  }
+  return fd;
+}
+
+int clinux_route_socket(int is_watch) {
+  int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+  if (fd < 0) {
+    return -1;
+  }
+  struct sockaddr_nl address = {.nl_family = AF_NETLINK};
+  if (is_watch) {
+    address.nl_groups =
+        RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR
+        | RTMGRP_IPV6_ROUTE;
+  }
+  if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+    return close_with(fd, errno);
+  }
+  return fd;
+}
+
+int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence) {
+  // Of struct ifaddrmsg, which a question for addresses has here, only the family is read.
+  struct {
+    struct nlmsghdr header;
+    struct rtmsg body;
+  } question = {
+      .header =
+          {
+              .nlmsg_len = sizeof question,
+              .nlmsg_type = what,
+              .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+              .nlmsg_seq = sequence,
+          },
+      .body = {.rtm_family = family},
+  };
+  struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+  return (int)sendto(
+      fd, &question, sizeof question, MSG_DONTWAIT, (struct sockaddr *)&kernel, sizeof kernel);
+}
+
+ssize_t clinux_route_receive(int fd, void *bytes, size_t count) {
+  struct sockaddr_nl sender;
+  socklen_t length = sizeof sender;
+  ssize_t received =
+      recvfrom(fd, bytes, count, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);
+  if (received > 0 && (length != sizeof sender || sender.nl_pid != 0)) {
+    return 0;
+  }
+  return received;
+}

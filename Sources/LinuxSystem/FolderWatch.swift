@@ -1,0 +1,88 @@
+import Glibc
+
+/// What happened in folders: entries that were made, replaced, written or removed (inotify(7)).
+public struct FolderWatch: ~Copyable, Sendable {
+  /// One of the folders that are watched.
+  public struct Folder: Hashable, Sendable {
+    fileprivate let number: Int32
+  }
+
+  /// One thing that happened.
+  public struct Change: Hashable, Sendable {
+    /// Nil where more happened than the kernel has kept: anything may have.
+    public var folder: Folder?
+    /// The entry's name; empty for the folder itself.
+    public var name: String
+    /// Whether the folder is watched no longer: it was removed or unmounted.
+    public var isEnd: Bool
+  }
+
+  /// Readable once something happened.
+  public let descriptor: FileDescriptor
+
+  /// Errors: EMFILE (also at fs.inotify.max_user_instances), ENFILE.
+  public init() throws(SystemError) {
+    descriptor = FileDescriptor(
+      taking: try check("inotify_init1") {
+        inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+      })
+  }
+
+  /// Watches a folder from now on; one that is watched already is the same.
+  ///
+  /// - Throws: ENOENT, ENOTDIR, EACCES, ENOSPC (fs.inotify.max_user_watches).
+  public borrowing func add(_ path: String) throws(SystemError) -> Folder {
+    let number = descriptor.rawValue
+    let mask =
+      IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
+    return Folder(
+      number: try check("inotify_add_watch \(path)") {
+        inotify_add_watch(number, path, UInt32(bitPattern: Int32(mask)))
+      })
+  }
+
+  /// Takes what has happened, at most as much as one read(2) brings.
+  public borrowing func takeChanges() throws(SystemError) -> [Change] {
+    let number = descriptor.rawValue
+    var bytes = [UInt8](repeating: 0, count: 16384)
+    let count = try check("read inotify", nilFor: EAGAIN) {
+      Glibc.read(number, &bytes, bytes.count)
+    }
+    return Self.changes(in: bytes[..<(count ?? 0)])
+  }
+
+  /// struct inotify_event: wd, mask, cookie, len, and `len` bytes of a name with NULs.
+  private static func changes(in bytes: ArraySlice<UInt8>) -> [Change] {
+    bytes.withUnsafeBytes { buffer in
+      var changes: [Change] = []
+      var start = 0
+      let headerCount = MemoryLayout<inotify_event>.size
+      while start + headerCount <= buffer.count {
+        func field(_ index: Int) -> UInt32 {
+          buffer.loadUnaligned(fromByteOffset: start + index * 4, as: UInt32.self)
+        }
+        let name = buffer[(start + headerCount)...].prefix(Int(field(3)))
+        let mask = Int(field(1))
+        let folder = Folder(number: Int32(bitPattern: field(0)))
+        changes.append(
+          Change(
+            folder: mask & Int(IN_Q_OVERFLOW) != 0 ? nil : folder,
+            name: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self),
+            isEnd: mask & Int(IN_IGNORED) != 0))
+        start += headerCount + Int(field(3))
+      }
+      return changes
+    }
+  }
+}
+
+/// Symbolic links.
+public enum SymbolicLink {
+  /// What a link says; nil where there is none, or something else.
+  public static func target(of path: String) -> String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &bytes, bytes.count)
+    guard count > 0 else { return nil }
+    return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,164 @@
+import Glibc
+
+/// One message of netlink(7).
+struct NetlinkMessage: Hashable {
+  /// NLMSG_ERROR and NLMSG_DONE.
+  static let error: UInt16 = 2
+  static let done: UInt16 = 3
+  /// NLM_F_DUMP_INTR: the dump is of no one moment.
+  static let interrupted: UInt16 = 0x10
+
+  var type: UInt16
+  var flags: UInt16
+  var sequence: UInt32
+  var body: ArraySlice<UInt8>
+
+  private static let headerCount = 16
+
+  /// The messages of a datagram, up to one that is not whole.
+  static func all(in bytes: ArraySlice<UInt8>) -> [NetlinkMessage] {
+    var messages: [NetlinkMessage] = []
+    var rest = bytes
+    while let length = rest.integer(at: 0, as: UInt32.self).map(Int.init),
+      length >= headerCount, length <= rest.count,
+      let type = rest.integer(at: 4, as: UInt16.self),
+      let flags = rest.integer(at: 6, as: UInt16.self),
+      let sequence = rest.integer(at: 8, as: UInt32.self)
+    {
+      let body = rest.dropFirst(headerCount).prefix(length - headerCount)
+      messages.append(NetlinkMessage(type: type, flags: flags, sequence: sequence, body: body))
+      rest = rest.dropFirst(aligned(length))
+    }
+    return messages
+  }
+
+  /// The attributes in `bytes` (struct rtattr): the last of each type.
+  static func attributes(in bytes: ArraySlice<UInt8>) -> [UInt16: ArraySlice<UInt8>] {
+    var attributes: [UInt16: ArraySlice<UInt8>] = [:]
+    var rest = bytes
+    while let length = rest.integer(at: 0, as: UInt16.self).map(Int.init),
+      length >= 4, length <= rest.count, let type = rest.integer(at: 2, as: UInt16.self)
+    {
+      // Two flags of netlink's are above the type (NLA_TYPE_MASK).
+      attributes[type & 0x3fff] = rest.dropFirst(4).prefix(length - 4)
+      rest = rest.dropFirst(aligned(length))
+    }
+    return attributes
+  }
+
+  static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
+}
+
+extension ArraySlice<UInt8> {
+  /// The integer that begins `offset` bytes after the slice's start, as this machine writes it; nil
+  /// where the slice ends before.
+  func integer<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type) -> Value? {
+    guard offset >= 0, count - offset >= MemoryLayout<Value>.size else { return nil }
+    return withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
+  }
+}
+
+/// What is read of routes and addresses (linux/rtnetlink.h, linux/if_addr.h).
+enum RouteMessage {
+  private enum RouteAttribute {
+    static let interface: UInt16 = 4
+    static let gateway: UInt16 = 5
+    static let priority: UInt16 = 6
+    static let multipath: UInt16 = 9
+    static let table: UInt16 = 15
+    static let via: UInt16 = 18
+  }
+
+  private enum AddressAttribute {
+    static let address: UInt16 = 1
+    static let local: UInt16 = 2
+    static let flags: UInt16 = 8
+  }
+
+  /// RTNH_F_DEAD and RTNH_F_LINKDOWN: the interface is down, or has no carrier.
+  private static let unusable: UInt32 = 1 | 16
+  /// RTM_F_CLONED: what the kernel has found for one destination.
+  private static let cloned: UInt32 = 0x200
+  /// RTN_UNICAST, the type of a route that leads somewhere.
+  private static let unicast: UInt8 = 1
+
+  /// The ways out by a message of RTM_NEWROUTE: none where it is a route of another kind, several
+  /// where it has several next hops. Routes of all tables count, for a VPN's may be in its own; and
+  /// those to half of everything, two of which some VPNs put in front of the default route.
+  static func defaultRoutes(
+    _ message: NetlinkMessage, _ family: Int32
+  ) -> [NetworkReading.Route] {
+    let body = message.body
+    // struct rtmsg: family, dst_len, src_len, tos, table, protocol, scope, type, flags.
+    guard message.type == 24, let flags = body.integer(at: 8, as: UInt32.self),
+      body.integer(at: 0, as: UInt8.self).map(Int32.init) == family,
+      let prefix = body.integer(at: 1, as: UInt8.self), prefix <= 1,
+      let table = body.integer(at: 4, as: UInt8.self),
+      body.integer(at: 7, as: UInt8.self) == unicast, flags & cloned == 0
+    else { return [] }
+    let attributes = NetlinkMessage.attributes(in: body.dropFirst(12))
+    var route = NetworkReading.Route(
+      family: family,
+      table: attributes[RouteAttribute.table]?.integer(at: 0, as: UInt32.self) ?? UInt32(table),
+      priority: attributes[RouteAttribute.priority]?.integer(at: 0, as: UInt32.self) ?? 0,
+      interface: 0, gateway: [])
+    if let hops = attributes[RouteAttribute.multipath] { return self.hops(hops, of: route) }
+    guard flags & unusable == 0,
+      let interface = attributes[RouteAttribute.interface]?.integer(at: 0, as: UInt32.self)
+    else { return [] }
+    route.interface = interface
+    route.gateway = gateway(attributes)
+    return [route]
+  }
+
+  /// struct rtnexthop: len, flags, hops, ifindex, and attributes.
+  private static func hops(
+    _ bytes: ArraySlice<UInt8>, of route: NetworkReading.Route
+  ) -> [NetworkReading.Route] {
+    var routes: [NetworkReading.Route] = []
+    var rest = bytes
+    while let length = rest.integer(at: 0, as: UInt16.self).map(Int.init),
+      length >= 8, length <= rest.count, let flags = rest.integer(at: 2, as: UInt8.self),
+      let interface = rest.integer(at: 4, as: UInt32.self)
+    {
+      if UInt32(flags) & unusable == 0 {
+        var hop = route
+        hop.interface = interface
+        hop.gateway = gateway(
+          NetlinkMessage.attributes(in: rest.dropFirst(8).prefix(length - 8)))
+        routes.append(hop)
+      }
+      rest = rest.dropFirst(NetlinkMessage.aligned(length))
+    }
+    return routes
+  }
+
+  private static func gateway(_ attributes: [UInt16: ArraySlice<UInt8>]) -> [UInt8] {
+    Array(attributes[RouteAttribute.gateway] ?? attributes[RouteAttribute.via] ?? [])
+  }
+
+  /// The address of a message of RTM_NEWADDR, where others may reach it.
+  ///
+  /// Temporary addresses of IPv6 (RFC 8981) do not count: new ones come every day beside the old,
+  /// and no connection breaks; the lasting one beside them tells of another network.
+  static func address(_ message: NetlinkMessage, _ family: Int32) -> NetworkReading.Address? {
+    let body = message.body
+    // struct ifaddrmsg: family, prefixlen, flags, scope, index.
+    guard message.type == 20, let interface = body.integer(at: 4, as: UInt32.self),
+      body.integer(at: 0, as: UInt8.self).map(Int32.init) == family,
+      let prefix = body.integer(at: 1, as: UInt8.self),
+      let shortFlags = body.integer(at: 2, as: UInt8.self),
+      // RT_SCOPE_LINK and what is nearer.
+      let scope = body.integer(at: 3, as: UInt8.self), scope < 253
+    else { return nil }
+    let attributes = NetlinkMessage.attributes(in: body.dropFirst(8))
+    let flags =
+      attributes[AddressAttribute.flags]?.integer(at: 0, as: UInt32.self) ?? UInt32(shortFlags)
+    // IFA_F_TENTATIVE and IFA_F_DADFAILED: not, or never, to be used. IFA_F_TEMPORARY means
+    // something else in IPv4.
+    if flags & (0x40 | 0x08) != 0 || family == AF_INET6 && flags & 0x01 != 0 { return nil }
+    guard let bytes = attributes[AddressAttribute.local] ?? attributes[AddressAttribute.address]
+    else { return nil }
+    return NetworkReading.Address(interface: interface, bytes: Array(bytes), prefix: prefix)
+  }
+}

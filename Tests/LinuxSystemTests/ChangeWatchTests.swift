@@ -1,0 +1,105 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@Suite("The watch of the clock")
+struct ClockSetWatchTests {
+  @Test("says nothing as long as the clock is not set")
+  func quiet() throws {
+    let watch = try ClockSetWatch()
+    #expect(try !watch.takeSetting())
+    let events = try Readiness.wait(
+      for: Int16(POLLIN), on: watch.descriptor.rawValue, timeout: .zero)
+    #expect(events == 0)
+  }
+
+  #if DEBUG
+    @Test("says that it was set where the kernel cancels the timer (made-up ECANCELED)")
+    func set() throws {
+      let watch = try ClockSetWatch()
+      let wasSet: @Sendable (String) -> Int32? = { $0 == "read timerfd" ? ECANCELED : nil }
+      #expect(try SyscallFaults.$errnoFor.withValue(wasSet) { try watch.takeSetting() })
+      #expect(try !watch.takeSetting())
+    }
+  #endif
+
+  @Test("goes with an offset that is read to the microsecond, by the narrowest look")
+  func offset() {
+    typealias Bracket = WallClock.Bracket
+    let brackets = [
+      Bracket(before: 1_000, wall: 9_000_000, after: 901_000),
+      Bracket(before: 2_000, wall: 1_002_100, after: 2_200),
+      Bracket(before: 3_000, wall: 1_003_500, after: 4_000),
+    ]
+    #expect(WallClock.offset(of: brackets) == 1_000_000)
+    #expect(WallClock.offset(of: [Bracket(before: 500, wall: 0, after: 500)]) == -500)
+  }
+
+  @Test("goes with an offset that stays, however often it is read")
+  func stays() {
+    let first = WallClock.offset()
+    for _ in 0..<100 { #expect((WallClock.offset() - first).magnitude < 1_000_000) }
+    let now = Int64(BootClock.now()) + first
+    #expect((now / 1_000 - WallClock.now()).magnitude < 1_000_000, "they are the same time")
+  }
+}
+
+@Suite("The watch of a folder")
+struct FolderWatchTests {
+  private let folder = TemporaryDirectory()
+
+  /// The names of what has happened, waiting for the first of it.
+  private func names(_ watch: borrowing FolderWatch) throws -> [String] {
+    try waitFor(POLLIN, on: watch.descriptor.rawValue)
+    return try watch.takeChanges().map(\.name)
+  }
+
+  @Test("tells of entries that are made, replaced, written and removed")
+  func changes() throws {
+    let watch = try FolderWatch()
+    let watched = try watch.add(folder.path)
+    #expect(try watch.add(folder.path) == watched)
+    #expect(try watch.takeChanges().isEmpty)
+    folder.write("a", "text")
+    #expect(try names(watch).allSatisfy { $0 == "a" })
+    #expect(rename(folder.file("a"), folder.file("b")) == 0)
+    #expect(try names(watch) == ["a", "b"])
+    unlink(folder.file("b"))
+    #expect(try names(watch) == ["b"])
+    #expect(symlink("nowhere", folder.file("link")) == 0)
+    #expect(try names(watch) == ["link"])
+    #expect(SymbolicLink.target(of: folder.file("link")) == "nowhere")
+    #expect(SymbolicLink.target(of: folder.path) == nil)
+  }
+
+  @Test("tells that a folder is gone, and which one a change is in")
+  func folders() throws {
+    let watch = try FolderWatch()
+    let outer = try watch.add(folder.path)
+    #expect(mkdir(folder.file("inner"), 0o755) == 0)
+    let inner = try watch.add(folder.file("inner"))
+    _ = try watch.takeChanges()
+    folder.write("inner/a", "")
+    #expect(try watch.takeChanges().allSatisfy { $0.folder == inner && $0.name == "a" })
+    unlink(folder.file("inner/a"))
+    rmdir(folder.file("inner"))
+    let changes = try watch.takeChanges()
+    #expect(changes.contains { $0.folder == inner && $0.isEnd })
+    #expect(changes.contains { $0.folder == outer && $0.name == "inner" && !$0.isEnd })
+  }
+
+  @Test("needs a folder")
+  func refused() throws {
+    let watch = try FolderWatch()
+    folder.write("file", "")
+    for (name, code) in [("none", ENOENT), ("file", ENOTDIR)] {
+      do throws(SystemError) {
+        _ = try watch.add(folder.file(name))
+        Issue.record("\(name) was watched")
+      } catch {
+        #expect(error.errno == code)
+      }
+    }
+  }
+}
