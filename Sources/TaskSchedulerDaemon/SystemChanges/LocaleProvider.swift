@@ -1,0 +1,102 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Tells when the machine's locale is another, by the files that say so (locale.conf(5)).
+///
+/// Not by org.freedesktop.locale1: localectl writes these files too, and an editor writes them
+/// without that service, which is there only for as long as somebody asks it.
+final class LocaleProvider: SystemChangeProvider {
+  let subject = "the locale"
+  private let loop: EventLoop
+  private let etc: String
+  private let report: SystemChangeReport
+  private var folders: Folders?
+  private var burst: BurstWatch?
+  /// How often what holds was read after a burst.
+  private(set) var looks = 0
+  /// What was told last.
+  private var settings: [String: String] = [:]
+
+  private final class Folders {
+    let watch: FolderWatch
+    init() throws(SystemError) { watch = try FolderWatch() }
+  }
+
+  /// The names in etc, and in the folder `default` there, that concern the locale.
+  private static let names: Set<String> = ["", "locale.conf", "default", "locale"]
+  private static let fileBytesMax = 65536
+
+  init(loop: EventLoop, etc: String, report: @escaping SystemChangeReport) {
+    self.loop = loop
+    self.etc = etc
+    self.report = report
+  }
+
+  func start() throws(SystemError) {
+    let folders = try Folders()
+    _ = try folders.watch.add(etc)
+    watchDefaults(folders)
+    self.folders = folders
+    settings = Self.settings(etc: etc)
+    burst = try BurstWatch(
+      folders.watch.descriptor.rawValue, loop: loop,
+      take: {
+        guard let changes = try? folders.watch.takeChanges() else { return true }
+        return changes.contains { $0.folder == nil || Self.names.contains($0.name) }
+      },
+      settled: { [weak self] in self?.look(folders) })
+  }
+
+  /// The folder of Debian's file, which other systems do not have.
+  private func watchDefaults(_ folders: Folders) {
+    _ = try? folders.watch.add(etc + "/default")
+  }
+
+  private func look(_ folders: Folders) {
+    looks += 1
+    // It may have been made or replaced.
+    watchDefaults(folders)
+    let present = Self.settings(etc: etc)
+    guard present != settings else { return }
+    settings = present
+    report(SystemChange(kind: .locale, value: present["LANG"]))
+  }
+
+  /// The variables of the locale that a machine starts its services with; `default/locale` is read
+  /// where there is no `locale.conf`, as Debian's services do.
+  static func settings(etc: String) -> [String: String] {
+    for name in ["locale.conf", "default/locale"] {
+      if let file = try? BoundedFile(path: "\(etc)/\(name)", bytesMax: fileBytesMax) {
+        return settings(in: String(decoding: file.bytes, as: UTF8.self))
+      }
+    }
+    return [:]
+  }
+
+  /// Lines of NAME=VALUE with quotes or without, of which the names are those of locale(7).
+  static func settings(in text: String) -> [String: String] {
+    var settings: [String: String] = [:]
+    for line in text.split(whereSeparator: \.isNewline) {
+      let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts[0].drop(while: \.isWhitespace))
+      guard parts.count == 2, name == "LANG" || name == "LANGUAGE" || name.hasPrefix("LC_"),
+        let value = value(parts[1])
+      else { continue }
+      settings[name] = value
+    }
+    return settings
+  }
+
+  /// What stands between quotes, or up to a space; nil where that can be no locale's name.
+  private static func value(_ text: Substring) -> String? {
+    var value = text
+    if let quote = value.first, quote == "\"" || quote == "'" {
+      value = value.dropFirst()
+      guard let end = value.firstIndex(of: quote) else { return nil }
+      value = value[..<end]
+    } else {
+      value = value.prefix { !$0.isWhitespace }
+    }
+    return SettingText.isName(value, marks: "_.@-:+") ? String(value) : nil
+  }
+}
