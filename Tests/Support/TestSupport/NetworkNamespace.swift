@@ -1,0 +1,78 @@
+import Glibc
+import LinuxSystem
+
+/// A network of the test's own, kept by a process: nothing that is done in it reaches the
+/// machine's.
+public final class NetworkNamespace {
+  private let keeper: TestProcess
+
+  /// Why this machine cannot have one; nil where it can.
+  public static let missing: String? = {
+    guard geteuid() == 0 else { return "only root makes network namespaces" }
+    for tool in ["unshare", "nsenter", "ip"]
+    where SpawnRequest.searchPath(tool, in: searchPath) == nil {
+      return "there is no program \(tool)"
+    }
+    do {
+      let network = try NetworkNamespace()
+      try network.ip("link add name test type veth peer name other")
+      return nil
+    } catch {
+      return "network namespaces with veth pairs cannot be made here: \(error)"
+    }
+  }()
+
+  public init() throws {
+    keeper = try TestProcess.shell("exec unshare --net sh -c 'echo made; read end'")
+    guard try keeper.readLine() == "made" else {
+      throw MachineError(sentence: "unshare --net has failed")
+    }
+  }
+
+  /// Runs `ip` in it, which must succeed.
+  public func ip(_ arguments: String) throws {
+    let ip = try TestProcess.shell("nsenter -t \(keeper.pid) -n ip \(arguments) 2>&1") {
+      $0.environment = [SystemString("PATH=\(searchPath)")]
+    }
+    var said = ""
+    while let line = try ip.readLine() { said += line }
+    guard try ip.waitForExit() == .exited(code: 0) else {
+      throw MachineError(sentence: "ip \(arguments): \(said)")
+    }
+  }
+
+  /// Runs several commands of `ip` in one process.
+  public func batch(_ commands: [String]) throws {
+    let folder = TemporaryDirectory()
+    let file = folder.write("batch", commands.joined(separator: "\n") + "\n")
+    try ip("-batch \(file)")
+  }
+
+  /// Runs `body` on this thread, which is in this network meanwhile: sockets that it makes stay
+  /// there.
+  public func inside<Value: ~Copyable>(_ body: () throws -> Value) throws -> Value {
+    let own = try FileDescriptor.open(reading: "/proc/thread-self/ns/net")
+    let there = try FileDescriptor.open(reading: "/proc/\(keeper.pid)/ns/net")
+    try Self.enter(there.rawValue)
+    defer {
+      // A thread that stayed would run other tests in the wrong network.
+      do { try Self.enter(own.rawValue) } catch { fatalError("\(error)") }
+    }
+    return try body()
+  }
+
+  /// setns(2), which Swift's module of the C library leaves out.
+  private static let setns: @convention(c) (Int32, Int32) -> Int32 = {
+    guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "setns") else {
+      preconditionFailure("every Linux since 3.0 has setns")
+    }
+    return unsafeBitCast(symbol, to: (@convention(c) (Int32, Int32) -> Int32).self)
+  }()
+
+  private static func enter(_ number: Int32) throws {
+    // CLONE_NEWNET: a descriptor of another kind of namespace is refused.
+    if setns(number, 0x4000_0000) != 0 { throw SystemError(call: "setns", errno: errno) }
+  }
+}
+
+private let searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

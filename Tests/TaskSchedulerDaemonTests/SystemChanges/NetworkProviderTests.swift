@@ -1,0 +1,152 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite(
+  "A change of the network, in one of the test's own",
+  .enabled(
+    if: NetworkNamespace.missing == nil, Comment(rawValue: NetworkNamespace.missing ?? "possible")))
+struct NetworkProviderTests {
+  private let network: NetworkNamespace
+  private let watcher: ChangeWatcher
+  private let provider: NetworkProvider
+
+  private static let online = SystemChange(kind: .network, value: "online")
+  private static let offline = SystemChange(kind: .network, value: "offline")
+
+  /// Two ends of a cable, one of which has an address; no way out.
+  init() throws {
+    network = try NetworkNamespace()
+    watcher = try ChangeWatcher()
+    provider = NetworkProvider(loop: watcher.loop, report: watcher.report)
+    try network.ip("link add name near type veth peer name far")
+    try network.ip("link set far up")
+    try network.ip("link set near up")
+    try network.ip("address add 192.0.2.2/24 dev near")
+  }
+
+  private func start() throws {
+    try network.inside { try provider.start() }
+  }
+
+  /// Every look at the tables follows a burst; there has been one more.
+  private func waitForLook() throws {
+    let before = provider.looks
+    try watcher.wait(for: "the provider's look") { provider.looks > before }
+  }
+
+  @Test("is told when there is a way out, and when there is none any more")
+  func ways() throws {
+    try start()
+    try network.ip("route add default via 192.0.2.1")
+    #expect(try watcher.next() == Self.online)
+    try network.ip("route delete default")
+    #expect(try watcher.next() == Self.offline)
+  }
+
+  @Test("is told when the cable is pulled and plugged in")
+  func cable() throws {
+    try network.ip("route add default via 192.0.2.1")
+    try start()
+    try network.ip("link set far down")
+    #expect(try watcher.next() == Self.offline)
+    try network.ip("link set far up")
+    #expect(try watcher.next() == Self.online)
+  }
+
+  @Test("is told when the interface is taken down, with whose routes the kernel is silent")
+  func interface() throws {
+    try network.ip("route add default via 192.0.2.1")
+    try start()
+    try network.ip("link set near down")
+    #expect(try watcher.next() == Self.offline)
+  }
+
+  @Test("is told when the address or the gateway of the way out is another")
+  func addresses() throws {
+    try network.ip("route add default via 192.0.2.1")
+    try start()
+    try network.ip("address add 192.0.2.3/24 dev near")
+    #expect(try watcher.next() == Self.online)
+    try network.ip("route replace default via 192.0.2.254")
+    #expect(try watcher.next() == Self.online)
+    try network.ip("link add name wireless type veth peer name station")
+    try network.ip("link set station up")
+    try network.ip("link set wireless up")
+    try network.ip("address add 198.51.100.2/24 dev wireless")
+    try network.ip("route add default via 198.51.100.1 metric 600")
+    #expect(try watcher.next() == Self.online)
+  }
+
+  @Test("is told of IPv6, of a VPN's own table, and of several next hops")
+  func kinds() throws {
+    try start()
+    try network.ip("-6 address add 2001:db8::2/64 dev near nodad")
+    try network.ip("-6 route add default via 2001:db8::1")
+    #expect(try watcher.next() == Self.online)
+    try network.ip("-6 route delete default")
+    #expect(try watcher.next() == Self.offline)
+    try network.ip("route add default dev near table 51820")
+    #expect(try watcher.next() == Self.online)
+    try network.ip("route flush table 51820")
+    #expect(try watcher.next() == Self.offline)
+    try network.ip("route add default nexthop via 192.0.2.1 nexthop via 192.0.2.254")
+    #expect(try watcher.next() == Self.online)
+  }
+
+  @Test("is none when something else changes: loopback, routes to some places, refused ones")
+  func others() throws {
+    try network.ip("route add default via 192.0.2.1")
+    try start()
+    try network.ip("link set lo up")
+    try network.ip("route add 203.0.113.0/24 via 192.0.2.9")
+    try network.ip("route add blackhole default metric 5000")
+    try network.ip("link add name bridge0 type veth peer name container0")
+    try network.ip("address add 10.0.3.1/24 dev bridge0")
+    try waitForLook()
+    #expect(watcher.changes.isEmpty)
+  }
+
+  @Test("is told once for a burst, and not where all is as before at its end")
+  func bursts() throws {
+    try network.ip("route add default via 192.0.2.1")
+    try start()
+    let coming = (1...50).map { "address add 192.0.2.\(100 + $0)/24 dev near" }
+    try network.batch(coming)
+    #expect(try watcher.next() == Self.online)
+    #expect(watcher.changes.isEmpty)
+    try network.batch(["route delete default", "route add default via 192.0.2.1"])
+    try waitForLook()
+    #expect(watcher.changes.isEmpty)
+  }
+
+  @Test("is told where messages were lost (ENOBUFS): all is read anew")
+  func flood() throws {
+    try network.ip("route add default via 192.0.2.1")
+    try start()
+    // More than the socket has room for, before anything is taken.
+    try network.batch((1...3000).map { "route add 203.0.113.0/24 via 192.0.2.1 metric \($0)" })
+    try network.ip("route delete default")
+    #expect(try watcher.next() == Self.offline)
+    #expect(watcher.changes.isEmpty)
+  }
+
+  @Test("is told in the network in which the sockets were made, whatever the thread's is")
+  func place() throws {
+    try start()
+    try network.ip("route add default via 192.0.2.1")
+    #expect(try watcher.next() == Self.online)
+    let here = try RouteSocket.open()
+    let own = try RouteSocket.read(here.rawValue)
+    let there = try network.inside {
+      let socket = try RouteSocket.open()
+      return try RouteSocket.read(socket.rawValue)
+    }
+    #expect(there.isOnline)
+    #expect(own != there)
+  }
+}
