@@ -17,7 +17,6 @@ RELEASE := $(BUILD) -c release --static-swift-stdlib
 TEST := $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
-BUILD_PACKAGES := libsystemd-dev libsqlite3-dev
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps tzdata iproute2 \
   python3-dbusmock dunst xvfb dbus-bin libglib2.0-bin
 BENCH_PACKAGES := gcc libc6-dev libsystemd-dev dbus python3

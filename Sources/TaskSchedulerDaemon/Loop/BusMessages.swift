@@ -98,6 +98,16 @@ struct MessageReader {
     return number
   }
 
+  /// The truth value in a variant, as properties are answered.
+  func flagInVariant() -> Bool? {
+    var flag: Int32 = 0
+    guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "v")), "b") > 0,
+      sd_bus_message_read_basic(message, CChar(UInt8(ascii: "b")), &flag) > 0,
+      sd_bus_message_exit_container(message) >= 0
+    else { return nil }
+    return flag != 0
+  }
+
   /// The texts of an array, the first `countMax` of them: what comes from others may be long.
   /// After it, nothing more can be read.
   func texts(countMax: Int = 4096) -> [String]? {

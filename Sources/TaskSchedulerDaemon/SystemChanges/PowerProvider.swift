@@ -1,0 +1,160 @@
+import CSystemd
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Tells when the machine goes from mains to battery and back, as UPower knows it. Neither the bus
+/// nor UPower is waited for, and neither is started for it: where they appear later, they are asked
+/// then.
+///
+/// A signal is only taken as a sign that UPower may say something else now, and then it is asked:
+/// signals on the system's bus can be sent by anybody.
+final class PowerProvider: SystemChangeProvider {
+  let subject = "the power source"
+  private let loop: EventLoop
+  private let address: BusAddress
+  private let report: SystemChangeReport
+  private let absent: (String) -> Void
+  private var bus: MessageBus?
+  private var timer: TimerSource?
+  private var isAsked = false
+  private var isToBeAskedAgain = false
+  private var askedAt: UInt64 = 0
+  private var reconnectsAfter = PowerProvider.reconnectMin
+  private var hasSaidAbsent = false
+  /// What was told last, or was so at the start; nil while it is not known.
+  private(set) var isOnBattery: Bool?
+
+  private static let service = "org.freedesktop.UPower"
+  private static let path = "/org/freedesktop/UPower"
+  private static let properties = "org.freedesktop.DBus.Properties"
+  private static let answerMax: Duration = .seconds(25)
+  /// No oftener than this is UPower asked, whatever signals come.
+  private static let pause: Duration = .milliseconds(250)
+  /// A bus that was lost is likely being started again. Doubled each time.
+  private static let reconnectMin: Duration = .seconds(1)
+  private static let reconnectMax: Duration = .seconds(3600)
+
+  /// - Parameter absent: called once with what is not there.
+  init(
+    loop: EventLoop, address: BusAddress, report: @escaping SystemChangeReport,
+    absent: @escaping (String) -> Void
+  ) {
+    self.loop = loop
+    self.address = address
+    self.report = report
+    self.absent = absent
+  }
+
+  func start() throws(SystemError) {
+    timer = try loop.timer { [weak self] in self?.timeIsUp() }
+    let bus = MessageBus(loop: loop, address: address)
+    bus.listen { [weak self] in self?.heard($0) }
+    self.bus = bus
+    // Without a bus it waits for one, and is told by the kernel when there is one.
+    try bus.connect(waiting: true)
+  }
+
+  private func heard(_ happening: MessageBus.Happening) {
+    switch happening {
+    case .message(let message):
+      if Self.isSign(message) { ask() }
+    case .changed:
+      switch bus?.state {
+      case .connected:
+        reconnectsAfter = Self.reconnectMin
+        subscribe()
+        ask()
+      case .lost(let reason):
+        sayAbsent(reason)
+        isAsked = false
+        timer?.set(BootClock.after(reconnectsAfter))
+        reconnectsAfter = min(reconnectsAfter * 2, Self.reconnectMax)
+      case .closed, .connecting, nil:
+        break
+      }
+    }
+  }
+
+  private func timeIsUp() {
+    if bus?.state == .connected { return ask() }
+    // A bus that cannot even be tried is given up.
+    try? bus?.connect(waiting: true)
+  }
+
+  /// That a property of UPower's has changed, or that UPower came or went.
+  private static func isSign(_ message: OpaquePointer) -> Bool {
+    sd_bus_message_is_signal(message, properties, "PropertiesChanged") > 0
+      || sd_bus_message_is_signal(message, "org.freedesktop.DBus", "NameOwnerChanged") > 0
+  }
+
+  private func subscribe() {
+    let signals = [
+      "sender='\(Self.service)',path='\(Self.path)',interface='\(Self.properties)',"
+        + "member='PropertiesChanged'",
+      "sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+        + "member='NameOwnerChanged',arg0='\(Self.service)'",
+    ]
+    for signal in signals {
+      // A bus that refuses leaves what was so at the start.
+      _ = try? bus?.call(
+        .ofBus("AddMatch"), timeout: Self.answerMax,
+        arguments: { body throws(SystemError) in try body.append("type='signal',\(signal)") },
+        answer: { _ in })
+    }
+  }
+
+  // MARK: Asking
+
+  private func ask() {
+    let now = BootClock.now()
+    let next = askedAt + UInt64(Self.pause.microseconds) * 1000
+    if isAsked {
+      isToBeAskedAgain = true
+    } else if askedAt != 0, now < next {
+      timer?.set(next)
+    } else {
+      askedAt = now
+      isAsked = send()
+    }
+  }
+
+  private func send() -> Bool {
+    let method = BusMethod(
+      destination: Self.service, path: Self.path, interface: Self.properties, member: "Get")
+    let call = try? bus?.call(
+      method, timeout: Self.answerMax,
+      arguments: { body throws(SystemError) in
+        try body.append(Self.service)
+        try body.append("OnBattery")
+      },
+      answer: { [weak self] in self?.answered($0) })
+    return call != nil
+  }
+
+  private func answered(_ answer: BusAnswer) {
+    isAsked = false
+    if isToBeAskedAgain {
+      isToBeAskedAgain = false
+      ask()
+    }
+    switch answer {
+    case .reply(let values):
+      guard let present = values.flagInVariant() else { return }
+      let last = isOnBattery
+      isOnBattery = present
+      if let last, last != present {
+        report(SystemChange(kind: .powerSource, value: present ? "battery" : "mains"))
+      }
+    case .error(let error):
+      sayAbsent("UPower does not say it: \(error)")
+    case .dropped:
+      break
+    }
+  }
+
+  private func sayAbsent(_ reason: String) {
+    if hasSaidAbsent { return }
+    hasSaidAbsent = true
+    absent(reason)
+  }
+}
