@@ -4,16 +4,19 @@ import TaskSchedulerCore
 /// All that tells of changes of the machine. Each is there or not on its own: what this machine
 /// lacks is said once in the log, and its changes are not told.
 final class SystemChangeProviders {
-  /// Where the machine's settings and services are.
+  /// Where the machine's settings, services and clocks are.
   struct Places {
     /// The folder of `localtime`, `timezone`, `locale.conf` and `default/locale`.
     var etc = "/etc"
     /// The system's message bus.
     var systemBus = BusAddress(text: "unix:path=/run/dbus/system_bus_socket", owner: nil)
+    /// How far the wall clock is ahead of CLOCK_BOOTTIME.
+    var clockOffset = { WallClock.offset() }
 
     init() {}
   }
 
+  let clock: ClockProvider
   private let providers: [any SystemChangeProvider]
 
   /// Starts all.
@@ -27,8 +30,9 @@ final class SystemChangeProviders {
     loop: EventLoop, log: Log, places: Places = Places(),
     report: @escaping SystemChangeReport, clockSet: @escaping (Int64) -> Void
   ) {
-    let day = DayProvider(loop: loop, etc: places.etc, report: report)
-    let clock = ClockProvider(loop: loop) { offset in
+    let day = DayProvider(
+      loop: loop, etc: places.etc, readOffset: places.clockOffset, report: report)
+    clock = ClockProvider(loop: loop, readOffset: places.clockOffset) { offset in
       clockSet(offset)
       report(SystemChange(kind: .clock))
       day.reconsider()

@@ -13,13 +13,23 @@ struct SystemChangeProvidersTests {
 
   init() throws { watcher = try ChangeWatcher() }
 
-  private func start(etc: String) -> SystemChangeProviders {
+  private final class Clock {
+    var offset = WallClock.offset()
+    var told: [Int64] = []
+  }
+
+  private func start(etc: String, clock: Clock = Clock()) -> SystemChangeProviders {
     var places = SystemChangeProviders.Places()
     places.etc = etc
     places.systemBus = BusAddress(text: "unix:path=\(self.etc.folder.file("no-bus"))", owner: nil)
+    places.clockOffset = { clock.offset }
     return SystemChangeProviders(
       loop: watcher.loop, log: Log(target: .stderr, level: .error), places: places,
-      report: watcher.report, clockSet: { _ in Issue.record("nobody has set the clock") })
+      report: watcher.report,
+      clockSet: { [watcher] offset in
+        #expect(watcher.changes.isEmpty, "it is told first")
+        clock.told.append(offset)
+      })
   }
 
   @Test("tell of the zone, and then of the day that it brings")
@@ -33,10 +43,32 @@ struct SystemChangeProvidersTests {
     withExtendedLifetime(providers) {}
   }
 
+  #if DEBUG
+    @Test("tell of the new offset, of the clock, and of the day that it brings, in this order")
+    func clockAndDay() throws {
+      let clock = Clock()
+      let providers = start(etc: etc.path, clock: clock)
+      clock.offset += 2 * 86_400 * 1_000_000_000
+      // The kernel's word that the clock was set is made up.
+      let wasSet: @Sendable (String) -> Int32? = { $0 == "read timerfd" ? ECANCELED : nil }
+      SyscallFaults.$errnoFor.withValue(wasSet) { providers.clock.look() }
+      #expect(clock.told == [clock.offset])
+      #expect(try watcher.next() == SystemChange(kind: .clock))
+      #expect(try watcher.next().kind == .day)
+    }
+  #endif
+
   @Test("are there each on its own: without a folder to watch, the others still tell")
   func optional() throws {
-    let providers = start(etc: etc.path + "/none")
+    let clock = Clock()
+    let providers = start(etc: etc.path + "/none", clock: clock)
     #expect(watcher.changes.isEmpty)
+    #if DEBUG
+      clock.offset += 5_000_000
+      let wasSet: @Sendable (String) -> Int32? = { $0 == "read timerfd" ? ECANCELED : nil }
+      SyscallFaults.$errnoFor.withValue(wasSet) { providers.clock.look() }
+      #expect(try watcher.next() == SystemChange(kind: .clock))
+    #endif
     withExtendedLifetime(providers) {}
   }
 }
