@@ -1,0 +1,79 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("A burst of messages")
+struct BurstWatchTests {
+  private final class Counts {
+    var taken = 0
+    var settled = 0
+  }
+
+  private let watcher: ChangeWatcher
+  private let counts = Counts()
+
+  init() throws { watcher = try ChangeWatcher() }
+
+  /// - Parameter takesAll: false leaves the messages there, as if more came all the time.
+  private func watch(
+    _ messages: borrowing FileDescriptor, matter: Bool = true, takesAll: Bool = true
+  ) throws -> BurstWatch {
+    let number = messages.rawValue
+    return try BurstWatch(
+      number, loop: watcher.loop,
+      take: { [counts] in
+        counts.taken += 1
+        var count: UInt64 = 0
+        let isThere = takesAll ? read(number, &count, 8) == 8 : true
+        return isThere && matter
+      },
+      settled: { [counts] in counts.settled += 1 })
+  }
+
+  private func send(_ messages: borrowing FileDescriptor) throws {
+    let one: UInt64 = 1
+    #expect(try withUnsafeBytes(of: one) { try messages.write($0) } == 8)
+  }
+
+  @Test("is told once, when nothing has come for the quiet time")
+  func once() throws {
+    let messages = try FileDescriptor.event(initialValue: 1)
+    let burst = try watch(messages)
+    let start = BootClock.now()
+    try watcher.wait(for: "the first message") { counts.taken == 1 }
+    #expect(counts.settled == 0)
+    try send(messages)
+    try watcher.wait(for: "the burst's end") { counts.settled == 1 }
+    // One more quiet time after the second message was found.
+    #expect(.nanoseconds(Int64(BootClock.now() - start)) >= BurstWatch.quiet * 2)
+    try send(messages)
+    try watcher.wait(for: "another burst's end") { counts.settled == 2 }
+    withExtendedLifetime(burst) {}
+  }
+
+  @Test("that does not end is cut, and nobody is woken for each message of it")
+  func endless() throws {
+    let messages = try FileDescriptor.event(initialValue: 1)
+    let burst = try watch(messages, takesAll: false)
+    let start = BootClock.now()
+    try watcher.wait(for: "the burst's end") { counts.settled == 1 }
+    #expect(.nanoseconds(Int64(BootClock.now() - start)) >= BurstWatch.lengthMax)
+    let looksMax = Int(BurstWatch.lengthMax / BurstWatch.quiet) + 1
+    #expect((2...looksMax).contains(counts.taken))
+    withExtendedLifetime(burst) {}
+  }
+
+  @Test("is none where no message matters")
+  func nothing() throws {
+    let messages = try FileDescriptor.event(initialValue: 1)
+    let burst = try watch(messages, matter: false)
+    try watcher.wait(for: "the message") { counts.taken == 1 }
+    try send(messages)
+    try watcher.wait(for: "the message") { counts.taken == 2 }
+    #expect(counts.settled == 0)
+    withExtendedLifetime(burst) {}
+  }
+}
