@@ -17,8 +17,10 @@ RELEASE := $(BUILD) -c release --static-swift-stdlib
 TEST := $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
+BUILD_PACKAGES := libsystemd-dev libsqlite3-dev
+DESKTOP_PACKAGES := dunst xvfb dbus-daemon dbus-bin libglib2.0-bin
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps tzdata iproute2 \
-  python3-dbusmock dunst xvfb dbus-bin libglib2.0-bin
+  python3-dbusmock $(DESKTOP_PACKAGES)
 BENCH_PACKAGES := gcc libc6-dev libsystemd-dev dbus python3
 
 .PHONY: help
@@ -49,6 +51,11 @@ release: setup ## Build what is installed
 .PHONY: demo
 demo: build ## Show the main job: granted, warned, suspended, resumed, killed
 	@scripts/demo
+
+.PHONY: demo-voip
+demo-voip: build ## Show a phone that sleeps: called, woken, kept alive, relaunched
+	@scripts/install-packages $(DESKTOP_PACKAGES)
+	@scripts/demo-voip
 
 # Seeds that decide all, in as many processes as there are processors. A seed costs some 15 ms.
 SEEDS ?= 10000

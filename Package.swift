@@ -73,6 +73,10 @@ let package = Package(
       name: "uploader-example", dependencies: ["TaskSchedulerClient"], path: "Examples/uploader",
       swiftSettings: strict),
 
+    .executableTarget(
+      name: "voip-example", dependencies: ["TaskSchedulerClient"], path: "Examples/voip",
+      swiftSettings: strict),
+
     // What each fuzz target does with an input; the tests run the corpus through them.
     .target(
       name: "FuzzTargets",
@@ -151,7 +155,8 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "taskschedd", "taskctl", "uploader-example", "TaskSchedulerClient", "TaskSchedulerCore",
+        "taskschedd", "taskctl", "uploader-example", "voip-example", "TaskSchedulerClient",
+        "TaskSchedulerCore",
         "TaskSchedulerJournal", "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem",
         "TestSupport",
       ],

@@ -149,7 +149,8 @@ class Workshop:
         with open(self.path(name + ".log"), "w", encoding="utf-8") as log:
             process = self.start(
                 [self.daemon_program, "--config", configuration, "--manifests", folder,
-                 "--socket", socket_path, "--log-target", "stderr",
+                 "--socket", socket_path, "--state", self.path(name + ".state"),
+                 "--log-target", "stderr",
                  *(["--journal", self.path(name + ".journal")] if journal else ["--no-journal"])],
                 group=group, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={"PATH": os.environ["PATH"], "HOME": self.folder})

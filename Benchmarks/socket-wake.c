@@ -1,16 +1,21 @@
 /* Times how long after a byte left its peer an application on another connection end learns of it.
  *
- *   socket-wake peer SAMPLES STATE
+ *   socket-wake peer SAMPLES STATE [SOCKET]
  *     Listens on TCP at 127.0.0.1, prints "port PORT", and takes one connection. SAMPLES times it
  *     waits until the process at the other end is in STATE, the letter of /proc/PID/stat (S: it
- *     sleeps), sends a byte, and reads the instant at which the process had it. Prints "P50 P99" in
- *     nanoseconds. The first tenth of the samples warms up and is left out.
+ *     sleeps, T: it is stopped), sends a byte, and reads the instant at which the process had it.
+ *     Where SOCKET is a daemon's, it first waits until that tells its monitors of the suspension.
+ *     Prints "P50 P99" in nanoseconds. The first tenth of the samples warms up and is left out.
  *   socket-wake plain PORT
  *     The process at the other end as any program does it: it runs, and waits in epoll_wait.
+ *   socket-wake managed PORT SOCKET ID
+ *     The same, as the application ID of the daemon at SOCKET: it hands the connection over and is
+ *     suspended. Its instant is that of the first instruction that it runs again.
  */
 #include "wire.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
@@ -93,9 +98,17 @@ static int accept_one(void) {
   return fd;
 }
 
-static void be_peer(size_t count, char state) {
+static void open_monitor(struct channel *monitor, const char *path) {
+  channel_open(monitor, path);
+  channel_send(monitor, "{\"method\":\"org.taskschedd.Control.Monitor\",\"more\":true}");
+  while (!strstr(channel_receive(monitor), "\"ready\"")) continue;
+}
+
+static void be_peer(size_t count, char state, const char *daemon) {
   uint64_t *samples = calloc(count, sizeof *samples);
   if (!samples || count < 10) fail_text("peer", "the number of samples is out of bounds");
+  struct channel monitor;
+  if (daemon) open_monitor(&monitor, daemon);
   int fd = accept_one();
   int32_t pid;
   read_whole(fd, &pid, sizeof pid);
@@ -104,6 +117,7 @@ static void be_peer(size_t count, char state) {
   int stat = open(path, O_RDONLY | O_CLOEXEC);
   if (stat < 0) fail(path);
   for (size_t index = 0; index < count; index++) {
+    while (daemon && !strstr(channel_receive(&monitor), "\"to\":\"suspended\"")) continue;
     wait_for_state(stat, state);
     uint64_t start = now_ns(), end;
     write_whole(fd, "", 1);
@@ -116,16 +130,26 @@ static void be_peer(size_t count, char state) {
   printf("%" PRIu64 " %" PRIu64 "\n", rest[count / 2], rest[count * 99 / 100]);
 }
 
-static void be_plain(uint16_t port) {
+static int connect_to_peer(uint16_t port) {
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct sockaddr_in address = loopback(port);
   if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) fail("connect");
   send_at_once(fd);
   int32_t pid = getpid();
   write_whole(fd, &pid, sizeof pid);
-  int epoll = epoll_create1(EPOLL_CLOEXEC);
-  struct epoll_event event = {.events = EPOLLIN};
+  return fd;
+}
+
+static void wait_for(int epoll, int fd) {
+  struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
   if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0) fail("epoll");
+}
+
+static void be_plain(uint16_t port) {
+  int fd = connect_to_peer(port);
+  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  struct epoll_event event;
+  wait_for(epoll, fd);
   for (;;) {
     if (epoll_wait(epoll, &event, 1, -1) != 1) fail("epoll_wait");
     uint64_t end = now_ns();
@@ -137,12 +161,69 @@ static void be_plain(uint16_t port) {
   }
 }
 
+static void hand_over(struct channel *channel, int fd) {
+  static const char text[] =
+    "{\"method\":\"org.taskschedd.Application.ManageSocket\","
+    "\"parameters\":{\"socketFileDescriptor\":0}}";
+  struct iovec part = {.iov_base = (void *)text, .iov_len = sizeof text};
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof fd)];
+  } control = {.header = {
+    .cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+  memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+  struct msghdr message = {
+    .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+    .msg_controllen = sizeof control.bytes};
+  if (sendmsg(channel->fd, &message, MSG_NOSIGNAL) != sizeof text) fail("sendmsg");
+  const char *answer = channel_receive(channel);
+  if (strstr(answer, "\"error\"")) fail_text("ManageSocket", answer);
+}
+
+static void acknowledge_event(struct application *application) {
+  const char *event = strstr(channel_receive(&application->events), "\"socketEvent\"");
+  if (!event) fail_text("socket-wake", "a socket event was expected");
+  char parameters[64];
+  snprintf(
+    parameters, sizeof parameters, "{\"callback\":%" PRId64 "}", integer_after(event, "id"));
+  call(&application->calls, "Acknowledge", parameters);
+}
+
+static void be_managed(uint16_t port, const char *socket, const char *id) {
+  struct application application;
+  application_register(&application, socket, id, true);
+  int fd = connect_to_peer(port);
+  hand_over(&application.calls, fd);
+  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  wait_for(epoll, application.events.fd);
+  /* It is what it may run for. */
+  application_acknowledge(&application);
+  for (;;) {
+    struct epoll_event event;
+    /* To have been stopped in it ends the call. */
+    int count = epoll_wait(epoll, &event, 1, -1);
+    uint64_t end = now_ns();
+    if (count < 0 && errno != EINTR) fail("epoll_wait");
+    /* First the byte: to acknowledge is to be suspended, whatever was not read. */
+    char byte;
+    ssize_t got = recv(fd, &byte, 1, count < 0 ? MSG_DONTWAIT : 0);
+    if (got < 0 && errno == EAGAIN) continue;
+    if (got < 0) fail("read");
+    if (got == 0) return;
+    write_whole(fd, &end, sizeof end);
+    acknowledge_event(&application);
+  }
+}
+
 int main(int count, char **arguments) {
-  if (count == 4 && strcmp(arguments[1], "peer") == 0)
-    be_peer((size_t)atol(arguments[2]), arguments[3][0]);
+  if ((count == 4 || count == 5) && strcmp(arguments[1], "peer") == 0)
+    be_peer((size_t)atol(arguments[2]), arguments[3][0], count == 5 ? arguments[4] : NULL);
   else if (count == 3 && strcmp(arguments[1], "plain") == 0)
     be_plain((uint16_t)atoi(arguments[2]));
+  else if (count == 5 && strcmp(arguments[1], "managed") == 0)
+    be_managed((uint16_t)atoi(arguments[2]), arguments[3], arguments[4]);
   else
-    fail_text("usage", "socket-wake peer SAMPLES STATE | plain PORT");
+    fail_text(
+      "usage", "socket-wake peer SAMPLES STATE [SOCKET] | plain PORT | managed PORT SOCKET ID");
   return 0;
 }

@@ -3,13 +3,15 @@
 import os
 import subprocess
 
-from harness import Failure, median
+from harness import Failure, median, wait_until
+
+APPLICATION = "org.example.socket-wake"
 
 
-def start_peer(workshop, samples, state, peer_cpus):
+def start_peer(workshop, samples, peer_cpus, *resting):
     """The one that sends, on CPUs of its own, and the port at which it waits."""
     peer = workshop.start(
-        [workshop.program("socket-wake"), "peer", str(samples), state],
+        [workshop.program("socket-wake"), "peer", str(samples), *resting],
         stdout=subprocess.PIPE, text=True,
         prepare=lambda: os.sched_setaffinity(0, peer_cpus))
     words = peer.stdout.readline().split()
@@ -28,14 +30,42 @@ def times(workshop, peer):
 
 
 def once_plain(workshop, samples, peer_cpus):
-    peer, port = start_peer(workshop, samples, "S", peer_cpus)
+    peer, port = start_peer(workshop, samples, peer_cpus, "S")
     plain = workshop.start([workshop.program("socket-wake"), "plain", port])
     result = times(workshop, peer)
     workshop.end(plain)
     return result
 
 
+def once_managed(workshop, daemon, samples, peer_cpus):
+    # A byte is sent when the process stands still and the daemon has made sure of it.
+    peer, port = start_peer(workshop, samples, peer_cpus, "T", daemon.socket)
+    application = workshop.start(
+        [workshop.program("socket-wake"), "managed", port, daemon.socket, APPLICATION])
+    result = times(workshop, peer)
+    workshop.end(application)
+
+    def has_ended():
+        shown = daemon.call("GetApplication", {"application": APPLICATION})
+        return shown["application"]["state"] == "notRunning"
+
+    wait_until(has_ended, "the end of the application")
+    return result
+
+
 def measure(workshop, rounds, samples, peer_cpus):
-    """Medians of (p50, p99) in µs of a running process in epoll_wait: what nobody can beat."""
-    plain = [once_plain(workshop, samples, peer_cpus) for _ in range(rounds + 1)]
-    return {"plain": tuple(median(column) for column in zip(*plain[1:]))}
+    """Medians of (p50, p99) in µs: of a running process in epoll_wait, which nobody can beat, and
+    of a suspended application that is resumed for it."""
+    daemon = workshop.daemon(
+        "socket-wake", settings='suspend-mechanism = "signal"\n',
+        manifests=[(APPLICATION, 'background-modes = ["voip"]\n')])
+    plain, managed = [], []
+    for _ in range(rounds + 1):
+        plain.append(once_plain(workshop, samples, peer_cpus))
+        # Each is suspended again, which takes a look at every process of the machine.
+        managed.append(once_managed(workshop, daemon, samples // 5, peer_cpus))
+    workshop.end(daemon.process)
+    return {
+        name: tuple(median(column) for column in zip(*values[1:]))
+        for name, values in (("plain", plain), ("managed", managed))
+    }

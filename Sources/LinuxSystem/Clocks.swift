@@ -20,6 +20,12 @@ public enum BootIdentity {
 
 /// CLOCK_REALTIME: what a person's clock shows, and may jump.
 public enum WallClock {
+  /// Nanoseconds since 1970-01-01 00:00 UTC.
+  public static var nanoseconds: Int64 {
+    let time = read(CLOCK_REALTIME)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
   /// Microseconds since 1970-01-01 00:00 UTC.
   public static func now() -> Int64 {
     let time = read(CLOCK_REALTIME)

@@ -2,22 +2,22 @@ import CLinux
 import Glibc
 
 /// What has come on a connection.
-public struct SocketConditions: OptionSet, Hashable, Sendable {
+public struct SocketPollEvents: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// A read would not wait: there are bytes, or with ``hangUp`` perhaps only their end.
-  public static let data = SocketConditions(rawValue: 1 << 0)
+  public static let data = SocketPollEvents(rawValue: 1 << 0)
   /// Out-of-band data (MSG_OOB) that was not read yet.
-  public static let urgentData = SocketConditions(rawValue: 1 << 1)
+  public static let urgentData = SocketPollEvents(rawValue: 1 << 1)
   /// The peer sends no more, or the connection has ended.
-  public static let hangUp = SocketConditions(rawValue: 1 << 2)
+  public static let hangUp = SocketPollEvents(rawValue: 1 << 2)
   /// The connection has failed: the application's next call on it says why.
-  public static let error = SocketConditions(rawValue: 1 << 3)
+  public static let error = SocketPollEvents(rawValue: 1 << 3)
 
   init(epoll events: UInt32) {
-    var conditions: SocketConditions = []
+    var conditions: SocketPollEvents = []
     if events & EPOLLIN.rawValue != 0 { conditions.insert(.data) }
     if events & EPOLLPRI.rawValue != 0 { conditions.insert(.urgentData) }
     if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue) != 0 { conditions.insert(.hangUp) }
@@ -57,8 +57,8 @@ public struct SocketWatch: ~Copyable, Sendable {
   }
 
   /// What is so now, whether it was asked before or not.
-  public borrowing func conditions() -> SocketConditions {
-    epoll.wait(countMax: 1).first.map { SocketConditions(epoll: $0.events) } ?? []
+  public borrowing func conditions() -> SocketPollEvents {
+    epoll.wait(countMax: 1).first.map { SocketPollEvents(epoll: $0.events) } ?? []
   }
 
   /// Whether anybody has the connection open. False also for a descriptor that is no watch. Takes

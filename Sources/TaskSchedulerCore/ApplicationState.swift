@@ -34,6 +34,14 @@ public enum LaunchReason: String, Hashable, Sendable, Codable, CaseIterable {
   case location
   /// A person chose its notification, or a remote one arrived.
   case notification
+
+  /// Whether a person or an operator is behind it.
+  var isAskedFor: Bool {
+    switch self {
+    case .user, .operator, .notification: true
+    case .boot, .relaunch, .location: false
+    }
+  }
 }
 
 /// What brought a transition about.

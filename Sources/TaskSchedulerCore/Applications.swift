@@ -11,6 +11,8 @@ struct Application: Hashable, Sendable, Codable {
   /// When it was active last, as the number of the activation; 0 is never. This is the order of
   /// the application switcher.
   var activation: UInt64 = 0
+  /// How it is brought back by itself; nil where that has not come up.
+  var relaunch: Relaunch?
 
   /// Whether neither a process nor a manifest keeps it.
   var isIdle: Bool { instance == nil && launching == nil && manifest == nil }
@@ -49,6 +51,11 @@ struct Applications: Sendable {
     guard change != 0 else { return }
     let count = taskCount(of: owner) + change
     tasksByOwner[owner] = count == 0 ? nil : count
+  }
+
+  mutating func change(_ key: ApplicationKey, _ change: (inout Application) -> Void) {
+    guard let index = byKey.index(forKey: key) else { return }
+    change(&byKey.values[index])
   }
 
   /// Its application is running from now on.

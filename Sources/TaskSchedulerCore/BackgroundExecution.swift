@@ -7,12 +7,13 @@ extension Instance {
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
     if !callbacks.isEmpty { entitlements.append(.callback) }
     entitlements += activities.entitlements
-    if launchEnds != nil, !entitlements.contains(.event) { entitlements.append(.event) }
+    let isHandling = launchEnds != nil || !handling.isEmpty
+    if isHandling, !entitlements.contains(.event) { entitlements.append(.event) }
     return entitlements
   }
 
   private func isEntitled(_ policy: Policy, at now: Instant) -> Bool {
-    !callbacks.isEmpty || launchEnds != nil || !activities.isEmpty
+    !callbacks.isEmpty || launchEnds != nil || !handling.isEmpty || !activities.isEmpty
       || (!tasks.isEmpty && hasTimeLeft(policy, at: now))
   }
 
@@ -48,11 +49,16 @@ extension Instance {
     guard suspension == .stopping else { return }
     suspension = .none
     if state != .suspended { move(to: .suspended, cause: .noEntitlement, in: &turn) }
+    if !sockets.isEmpty { turn.emit(.socket(.watch(id))) }
   }
 
   mutating func suspensionFailed(reason: String, in turn: inout Turn) {
     guard suspension == .stopping else { return }
-    if state == .suspended { move(to: .background, cause: .suspensionLost, in: &turn) }
+    if state == .suspended {
+      if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
+      move(to: .background, cause: .suspensionLost, in: &turn)
+      hearChanges(in: &turn)
+    }
     suspension = .failed(retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
     record(.suspensionFailed(reason: reason), in: &turn)
   }

@@ -1,6 +1,7 @@
 import DequeModule
 
-/// The six lifecycle callbacks (contract §2, §3).
+/// What an application must acknowledge within a time limit: the six lifecycle callbacks (contract
+/// §2, §3), and the call of its keep-alive handler (§6).
 public enum CallbackKind: String, Hashable, Sendable, Codable, CaseIterable {
   case didFinishLaunching
   case didBecomeActive
@@ -8,6 +9,17 @@ public enum CallbackKind: String, Hashable, Sendable, Codable, CaseIterable {
   case didEnterBackground
   case willEnterForeground
   case willTerminate
+  case keepAlive
+
+  /// The limit within which it must be acknowledged.
+  func limit(_ policy: Policy) -> Duration {
+    self == .keepAlive ? policy.keepAliveHandlerTime : policy.callbackTimeout
+  }
+
+  /// Why an application is killed that does not acknowledge it.
+  var reasonOfLimit: EndReason {
+    self == .keepAlive ? .keepAliveTimeout : .callbackTimeout
+  }
 }
 
 /// One callback to one instance.
@@ -30,7 +42,7 @@ struct Callbacks: Hashable, Sendable, Codable {
 
   /// When the one in flight is due.
   func deadline(_ policy: Policy) -> Instant? {
-    inFlight == nil ? nil : limitStart.advanced(by: policy.callbackTimeout)
+    inFlight.map { limitStart.advanced(by: $0.kind.limit(policy)) }
   }
 
   /// Adds callbacks at the end. Returns what is to be sent now.
@@ -47,6 +59,17 @@ struct Callbacks: Hashable, Sendable, Codable {
     return (done, sendNext(at: now))
   }
 
+  /// Whether one of this kind is in flight or waits.
+  func contains(_ kind: CallbackKind) -> Bool {
+    inFlight?.kind == kind || waiting.contains(kind)
+  }
+
+  /// An id for an event that is no callback, from the same numbers.
+  mutating func nextID() -> CallbackID {
+    idLast += 1
+    return CallbackID(idLast)
+  }
+
   /// A debugger has left: the limit runs again from its start.
   mutating func restartLimit(at now: Instant) {
     limitStart = now
@@ -54,15 +77,14 @@ struct Callbacks: Hashable, Sendable, Codable {
 
   private mutating func sendNext(at now: Instant) -> Callback? {
     guard let kind = waiting.popFirst() else { return nil }
-    idLast += 1
     limitStart = now
-    inFlight = Callback(id: CallbackID(idLast), kind: kind)
+    inFlight = Callback(id: nextID(), kind: kind)
     return inFlight
   }
 
   func check() throws(Contradiction) {
     try require(inFlight != nil || waiting.isEmpty, "a callback waits though none is in flight")
     try require(idLast < Contradiction.countMax, "callbacks are numbered too high")
-    try require(inFlight.map { $0.id.number == idLast } ?? true, "an old callback is in flight")
+    try require(inFlight.map { $0.id.number <= idLast } ?? true, "a callback is yet to come")
   }
 }

@@ -6,6 +6,10 @@ public enum Effect: Hashable, Sendable, Codable {
   case deliver(InstanceID, Callback, LaunchReason?)
   /// Tells the application to call the expiration handler of a task.
   case expire(InstanceID, TaskID, remaining: Duration?)
+  /// Tells the application of what it need not answer.
+  case notify(InstanceID, Notice)
+  case socket(SocketEffect)
+  case notification(NotificationEffect)
   /// Starts what the manifest names; answered by `spawned` or `spawnFailed`.
   case spawn(InstanceID, ApplicationKey, reason: LaunchReason)
   /// From here on this process is the leader of that instance.
@@ -33,7 +37,23 @@ public enum Reply: Hashable, Sendable, Codable {
   case began(TaskID, remaining: Duration?)
   case started(InstanceID, Leader)
   case ended(End)
+  case managed(SocketID)
+  case scheduled(NotificationID)
+  case cancelled([NotificationID])
   case refused(Refusal)
+}
+
+/// What an application is told of, without a callback.
+public enum Notice: Hashable, Sendable, Codable {
+  /// Sockets that it has handed over are ready. It may run for `EventTime`, or until it
+  /// acknowledges the id.
+  case socketsReady(CallbackID, [SocketReadiness])
+  /// What has changed, in order.
+  case systemChanges([SystemChange])
+  /// A notification of its own has fired while it was active.
+  case notificationFired(NotificationID)
+  /// The user has chosen a notification of its own.
+  case notificationChosen(NotificationID)
 }
 
 /// The instance as its event stream finds it.
@@ -73,5 +93,18 @@ public struct Record: Hashable, Sendable, Codable {
     case refused(Refusal)
     case suspensionFailed(reason: String)
     case signalFailed(reason: String)
+    /// nil has cleared it.
+    case keepAliveSet(interval: Duration?)
+    case keepAliveCalled
+    case socketManaged(SocketID)
+    case socketReleased(SocketID)
+    case socketsReady([SocketReadiness])
+    case notificationScheduled(NotificationID)
+    case notificationsCancelled([NotificationID])
+    case notificationFired(NotificationID)
+    case notificationChosen(NotificationID)
+    case badgeSet(Int)
+    /// When it is launched again.
+    case relaunchPlanned(after: Duration)
   }
 }

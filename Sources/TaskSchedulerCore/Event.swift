@@ -11,6 +11,9 @@ public enum Event: Hashable, Sendable, Codable {
   case acknowledge(RequestID, InstanceID, CallbackID)
   case beginBackgroundTask(RequestID, InstanceID, name: String?)
   case endBackgroundTask(RequestID, InstanceID, TaskID)
+  /// Sets the interval of its keep-alive handler; nil clears it.
+  case setKeepAlive(RequestID, InstanceID, interval: Duration?)
+  case socket(SocketEvent)
 
   // From operators and the daemon's own services.
 
@@ -20,6 +23,10 @@ public enum Event: Hashable, Sendable, Codable {
   case deactivate(RequestID?, ApplicationKey)
   case sendToBackground(RequestID?, ApplicationKey)
   case terminate(RequestID?, ApplicationKey, byUser: Bool)
+  /// From an application, an operator, the store or the desktop.
+  case notification(NotificationEvent)
+  /// Something of the machine has changed: for all, or for one user's applications.
+  case systemChanged(RequestID?, SystemChange, for: UserID?)
 
   // From the world.
 
@@ -40,11 +47,15 @@ public enum Event: Hashable, Sendable, Codable {
   case activityEnded(InstanceID, Activity)
   /// ``Scheduler/nextDeadline`` has passed.
   case deadlineReached
+  /// What the wall clock shows: at the start, and whenever it was set.
+  case clockRead(WallTime)
 
   // From the configuration.
 
   case policyChanged(Policy)
   case manifestsChanged([Manifest])
+  /// The daemon serves, and is not going on from an earlier one.
+  case started
   /// The daemon stops and lets go of every process.
   case stop
   /// The daemon was away, by crash, kill or upgrade, and is back; it was last alive at the instant
@@ -59,14 +70,19 @@ extension Event {
     switch self {
     case .register(let request, _, _, _, _), .openStream(let request, _, _),
       .acknowledge(let request, _, _), .beginBackgroundTask(let request, _, _),
-      .endBackgroundTask(let request, _, _), .adopt(let request, _):
+      .endBackgroundTask(let request, _, _), .setKeepAlive(let request, _, _),
+      .adopt(let request, _):
       request
     case .launch(let request, _, _, _), .activate(let request, _), .deactivate(let request, _),
-      .sendToBackground(let request, _), .terminate(let request, _, _):
+      .sendToBackground(let request, _), .terminate(let request, _, _),
+      .systemChanged(let request, _, _):
       request
+    case .socket(let event): event.request
+    case .notification(let event): event.request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
+      .recovered:
       nil
     }
   }

@@ -16,7 +16,8 @@ public struct ApplicationID: Hashable, Comparable, Sendable, Codable, CustomStri
     self.name = name
   }
 
-  private static func isLabelByte(_ byte: UInt8) -> Bool {
+  /// Whether a label may have it: a letter, a digit, `-` or `_`.
+  public static func isLabelByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
@@ -97,10 +98,18 @@ public struct TaskID: NumberedID, Comparable {
   public static func < (lhs: TaskID, rhs: TaskID) -> Bool { lhs.number < rhs.number }
 }
 
-/// A callback. Unique for its instance's life; never 0.
+/// A callback, or an event that may be acknowledged. Unique for its instance's life; never 0.
 public struct CallbackID: NumberedID {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
+}
+
+/// A socket that an application has handed over: its cookie (SO_COOKIE), which no other socket of
+/// this boot has.
+public struct SocketID: NumberedID, Comparable {
+  public let number: UInt64
+  public init(_ number: UInt64) { self.number = number }
+  public static func < (lhs: SocketID, rhs: SocketID) -> Bool { lhs.number < rhs.number }
 }
 
 /// What the daemon calls a request that waits for its reply.

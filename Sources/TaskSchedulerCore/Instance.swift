@@ -2,6 +2,8 @@
 struct Turn {
   let policy: Policy
   let instant: Instant
+  /// What of the machine has changed so far.
+  var changes = SystemChanges()
   var effects: [Effect] = []
 
   mutating func emit(_ effect: Effect) {
@@ -21,12 +23,15 @@ struct StartPlan: Hashable, Sendable, Codable {
   var backgroundModes: [BackgroundMode]
   var mayStayInBackground: Bool
   var isAware = false
+  /// What it is to be told first.
+  var inbox = Inbox()
 }
 
 /// One run of an application: its state and all that is promised to it.
 ///
 /// What it does in each part of the contract stands in the file of that part: `Lifecycle`,
-/// `BackgroundExecution`, `TimeLimits`, `Termination`.
+/// `BackgroundExecution`, `ManagedSockets`, `KeepAlive`, `SystemChanges`, `TimeLimits`,
+/// `Termination`.
 struct Instance: Hashable, Sendable, Codable {
   let id: InstanceID
   let application: ApplicationKey
@@ -46,6 +51,9 @@ struct Instance: Hashable, Sendable, Codable {
   var callbacks = Callbacks()
   var tasks = BackgroundTasks()
   var activities = Activities()
+  var sockets = ManagedSockets()
+  var handling = HandledEvents()
+  var inbox = Inbox()
   /// Present in the background state only.
   var stint: Stint?
   var suspension = Suspension.none
@@ -101,6 +109,7 @@ struct Instance: Hashable, Sendable, Codable {
     stateSince = now
     isAware = plan.isAware
     hasStream = plan.isAware
+    inbox = plan.inbox
     switch plan.target {
     case .foreground:
       state = .active
@@ -125,10 +134,12 @@ struct Instance: Hashable, Sendable, Codable {
   func check() throws(Contradiction) {
     try callbacks.check()
     try tasks.check()
+    try sockets.check()
     try require(state != .notRunning, "an instance that is not running is kept")
     try require((stint != nil) == (state == .background), "a stint is a stretch in background")
     if state == .suspended {
       try require(callbacks.isEmpty, "a suspended instance has a callback to acknowledge")
+      try require(handling.isEmpty, "a suspended instance handles an event")
       try require(tasks.isEmpty, "a suspended instance has an outstanding task")
     }
     if suspension != .none, state != .suspended {

@@ -30,6 +30,17 @@ extension Scheduler {
     try require(instanceIDLast < Contradiction.countMax, "instances are numbered too high")
     try deadlines.check()
     try applications.check()
+    try keepAlives.check()
+    try notifications.check()
+    try changes.check()
+    for (id, _) in keepAlives.all {
+      try require(
+        instances[id].map { $0.termination == nil } ?? false, "a keep-alive handler of nobody")
+    }
+    for application in applications.all {
+      try require(
+        relaunches.isSet(application.key, to: application.relaunch?.dueAt), "a relaunch is lost")
+    }
     for (id, instance) in instances {
       try instance.check()
       try require(id == instance.id, "an instance is kept under another's id")

@@ -41,10 +41,10 @@ public struct KeepAlive: Hashable, Sendable {
 /// Nothing drifts: a burst counts from the deadline that forced it, though the machine gets to it a
 /// moment later. Otherwise a handler with exactly twice the shortest interval would run at every
 /// burst.
-public struct KeepAlivePlanner: Sendable {
+public struct KeepAlivePlanner: Sendable, Addition {
   private var keepAlives: [InstanceID: KeepAlive] = [:]
-  private var deadlines = Deadlines()
-  private var intervals = Minima<Duration>()
+  private var deadlines = Deadlines<InstanceID>()
+  private var intervals = Minima<InstanceID, Duration>()
 
   public init() {}
 
@@ -171,7 +171,7 @@ extension KeepAlive: Codable {
   }
 }
 
-extension KeepAlivePlanner: Codable {
+extension KeepAlivePlanner {
   private struct Entry: Codable {
     var instance: InstanceID
     var keepAlive: KeepAlive

@@ -18,6 +18,9 @@ extension Scheduler {
     }
     guard let manifest = application.manifest, manifest.isLaunchable, manifest.launchKey == key
     else { return refuse(request, key, .notLaunchable, in: &turn) }
+    if application.relaunch?.isBarred == true, !reason.isAskedFor {
+      return refuse(request, key, .terminatedByOperator, in: &turn)
+    }
     let plan = StartPlan(
       target: target, reason: reason, seat: manifest.seat,
       backgroundModes: manifest.backgroundModes, mayStayInBackground: manifest.multitasking)
@@ -41,6 +44,9 @@ extension Scheduler {
     guard let launch = launches.removeValue(forKey: id) else { return }
     applications.launchFailed(launch.application, keeping: policy.endedApplicationsMax)
     refuse(launch.request, launch.application, .launchFailed(reason: reason), in: &turn)
+    if launch.plan.reason == .boot || launch.plan.reason == .relaunch {
+      planRelaunch(launch.application, after: nil, in: &turn)
+    }
   }
 
   mutating func register(
@@ -123,9 +129,12 @@ extension Scheduler {
     welcome: (inout Instance, inout Turn) -> Void
   ) {
     applications.started(key, id)
+    cancelRelaunch(key)
+    if plan.reason.isAskedFor { applications.change(key) { $0.relaunch?.isBarred = false } }
     if plan.target == .foreground { vacate(plan.seat, in: &turn) }
     instances[id] = Instance(
       id: id, application: key, leader: leader, plan: plan, policy: policy, at: turn.instant)
+    instances[id]?.inbox.changesHeard = changes.numberLast
     turn.emit(.manage(id, leader, key))
     with(id, in: &turn) { instance, turn in
       instance.record(

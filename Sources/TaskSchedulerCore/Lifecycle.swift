@@ -13,19 +13,24 @@ extension Instance {
   mutating func openStream(_ request: RequestID, in turn: inout Turn) {
     let wasAware = isAware
     isAware = true
-    hasStream = true
     launchEnds = nil
     if !wasAware, state == .suspended, termination == nil {
       // Its call was on the way when its processes were stopped: its launch is not over.
       leaveSuspended(to: .background, cause: .register, in: &turn)
     }
+    // The reply comes first on the stream.
+    hasStream = true
     turn.reply(request, .registered(registration(turn)))
     record(.registered, in: &turn)
+    // What was held comes before the callbacks of its resume, also where it had no stream then.
+    if wasAware, state != .suspended { hearChanges(in: &turn) }
     if !wasAware, termination == nil {
       enqueueStartCallbacks(in: &turn)
     } else if let callback = callbacks.inFlight {
       deliver(callback, in: &turn)
     }
+    for notice in handling.notices + inbox.takeNotices() { turn.emit(.notify(id, notice)) }
+    if state != .suspended { hearChanges(in: &turn) }
     reconsider(in: &turn)
   }
 
@@ -69,9 +74,11 @@ extension Instance {
     to next: ApplicationState, cause: TransitionCause, in turn: inout Turn
   ) {
     precondition(state == .suspended, "only the suspended resumes")
+    if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
     turn.emit(.resume(id))
     suspension = .none
     move(to: next, cause: cause, in: &turn)
+    hearChanges(in: &turn)
   }
 
   mutating func move(to next: ApplicationState, cause: TransitionCause, in turn: inout Turn) {
@@ -98,6 +105,10 @@ extension Instance {
   }
 
   mutating func acknowledge(_ callback: CallbackID, request: RequestID, in turn: inout Turn) {
+    if handling.acknowledge(callback) {
+      turn.reply(request, .done)
+      return reconsider(in: &turn)
+    }
     guard let (done, next) = callbacks.acknowledge(callback, at: turn.instant) else {
       turn.reply(request, .refused(.unknownCallback(callback)))
       return record(.refused(.unknownCallback(callback)), in: &turn)

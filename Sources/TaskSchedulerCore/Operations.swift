@@ -18,6 +18,7 @@ extension Scheduler {
     turn.reply(request, .done)
     with(id, in: &turn) { $0.activate(cause: .activate, in: &$1) }
     takeSeat(id)
+    useWakeUp(in: &turn)
   }
 
   mutating func deactivate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
@@ -62,8 +63,10 @@ extension Scheduler {
     deadlines.set(id, to: nil)
     seats.leave(instance.seat, id)
     applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
+    keepAlives.remove(id)
     let end = instance.finish(status, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
+    relaunchIfCrashed(instance, end, in: &turn)
   }
 
   // MARK: Seats

@@ -40,6 +40,39 @@ public struct Policy: Hashable, Sendable, Codable {
   /// this project; far above any delay of a machine that is awake.
   public var wakeTolerance: Duration = .seconds(2)
 
+  /// `KeepAliveMinimum`: the shortest keep-alive interval. Source: contract §6, as on iOS 4.
+  public var keepAliveMinimum: Duration = .seconds(600)
+
+  /// `KeepAliveHandlerTime`: how long an application has to acknowledge the call of its keep-alive
+  /// handler. Source: contract §6, as on iOS 4.
+  public var keepAliveHandlerTime: Duration = .seconds(30)
+
+  /// `EventTime`: how long an application that was woken by a managed socket may run for it.
+  /// Source: contract §7.
+  public var eventTime: Duration = .seconds(10)
+
+  /// `RelaunchDelay`: from the end of an application that is to come back to its relaunch; doubled
+  /// each time. Source: contract §8.
+  public var relaunchDelay: Duration = .seconds(1)
+
+  /// `RelaunchDelayMax`: what that grows to at most. Source: contract §8.
+  public var relaunchDelayMax: Duration = .seconds(300)
+
+  /// `RelaunchResetTime`: an application that ran for so long comes back after `RelaunchDelay`
+  /// again. Source: contract §8.
+  public var relaunchResetTime: Duration = .seconds(600)
+
+  /// `MaxSocketsPerApplication`: sockets that one application has handed over. Source: this
+  /// project (§16 asks for a quota); each is a descriptor of the daemon's and of systemd's.
+  public var socketsPerApplicationMax = 64
+
+  /// `MaxNotificationsPerApplication`: notifications that wait for their time. Source: contract §9.
+  public var notificationsPerApplicationMax = 128
+
+  /// `MaxCustomChanges`: names of custom system changes that are remembered for the suspended: of
+  /// those for everybody, and of each user's own. Source: this project.
+  public var customChangesMax = 256
+
   /// `MaxTasksPerApplication`: background tasks outstanding at a time. Source: contract §4.
   public var tasksPerApplicationMax = 1024
 
@@ -77,6 +110,15 @@ public struct Policy: Hashable, Sendable, Codable {
     try take(.suspendRetryInterval, &suspendRetryInterval)
     try take(.tracerCheckInterval, &tracerCheckInterval)
     try take(.wakeTolerance, &wakeTolerance)
+    try take(.keepAliveMinimum, &keepAliveMinimum)
+    try take(.keepAliveHandlerTime, &keepAliveHandlerTime)
+    try take(.eventTime, &eventTime)
+    try take(.relaunchDelay, &relaunchDelay)
+    try take(.relaunchDelayMax, &relaunchDelayMax)
+    try take(.relaunchResetTime, &relaunchResetTime)
+    try take(.socketsPerApplicationMax, &socketsPerApplicationMax)
+    try take(.notificationsPerApplicationMax, &notificationsPerApplicationMax)
+    try take(.customChangesMax, &customChangesMax)
     try take(.tasksPerApplicationMax, &tasksPerApplicationMax)
     try take(.tasksPerUserMax, &tasksPerUserMax)
     try take(.applicationsPerUserMax, &applicationsPerUserMax)
@@ -96,12 +138,18 @@ public struct Policy: Hashable, Sendable, Codable {
       ("BackgroundTime", backgroundTime), ("LaunchTime", launchTime),
       ("SuspendRetryInterval", suspendRetryInterval),
       ("TracerCheckInterval", tracerCheckInterval), ("WakeTolerance", wakeTolerance),
+      ("KeepAliveMinimum", keepAliveMinimum), ("KeepAliveHandlerTime", keepAliveHandlerTime),
+      ("EventTime", eventTime), ("RelaunchDelay", relaunchDelay),
+      ("RelaunchResetTime", relaunchResetTime),
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),
       ("MaxTasksPerUser", tasksPerUserMax),
       ("MaxApplicationsPerUser", applicationsPerUserMax),
       ("MaxQueuedCallbacks", queuedCallbacksMax),
+      ("MaxSocketsPerApplication", socketsPerApplicationMax),
+      ("MaxNotificationsPerApplication", notificationsPerApplicationMax),
+      ("MaxCustomChanges", customChangesMax),
     ]
     var problems = durations.filter { $0.1 <= .zero }.map { "\($0.0) must be longer than 0" }
     problems += quotas.filter { $0.1 < 1 }.map { "\($0.0) must be at least 1" }
@@ -109,6 +157,12 @@ public struct Policy: Hashable, Sendable, Codable {
     if expirationLead < .zero { problems.append("ExpirationLead must be at least 0") }
     if expirationLead >= backgroundTime {
       problems.append("ExpirationLead must be shorter than BackgroundTime")
+    }
+    if keepAliveHandlerTime >= keepAliveMinimum {
+      problems.append("KeepAliveHandlerTime must be shorter than KeepAliveMinimum")
+    }
+    if relaunchDelayMax < relaunchDelay {
+      problems.append("RelaunchDelayMax must be at least RelaunchDelay")
     }
     return problems
   }

@@ -67,6 +67,26 @@ extension PolicySetting {
       "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
       "A limit that passed longer ago than this has passed while the machine slept: the "
         + "application gets the time anew that it has to answer."),
+    PolicySetting(
+      "KeepAliveMinimum", .timeSpan(\.keepAliveMinimum, .milliseconds(20) ... .seconds(86_400)),
+      "The shortest interval of a keep-alive handler."),
+    PolicySetting(
+      "KeepAliveHandlerTime",
+      .timeSpan(\.keepAliveHandlerTime, .milliseconds(10) ... .seconds(3600)),
+      "How long an application has to acknowledge the call of its keep-alive handler. Then it is "
+        + "killed. Less than KeepAliveMinimum."),
+    PolicySetting(
+      "EventTime", .timeSpan(\.eventTime, .milliseconds(10) ... .seconds(3600)),
+      "How long an application that was woken by a managed socket may run for it."),
+    PolicySetting(
+      "RelaunchDelay", .timeSpan(\.relaunchDelay, .milliseconds(10) ... .seconds(3600)),
+      "From the crash of an application of mode voip to its relaunch; doubled each time."),
+    PolicySetting(
+      "RelaunchDelayMax", .timeSpan(\.relaunchDelayMax, .milliseconds(10) ... .seconds(86_400)),
+      "What that grows to at most."),
+    PolicySetting(
+      "RelaunchResetTime", .timeSpan(\.relaunchResetTime, .milliseconds(10) ... .seconds(86_400)),
+      "An application that ran for so long comes back after RelaunchDelay again."),
   ]
 
   /// The numbers.
@@ -84,6 +104,16 @@ extension PolicySetting {
       "MaxQueuedCallbacks", .count(\.queuedCallbacksMax, 4...65_536),
       "How many callbacks an application may leave unacknowledged before no more changes of state "
         + "are asked of it."),
+    PolicySetting(
+      "MaxSocketsPerApplication", .count(\.socketsPerApplicationMax, 1...65_536),
+      "How many sockets an application may have handed over."),
+    PolicySetting(
+      "MaxNotificationsPerApplication", .count(\.notificationsPerApplicationMax, 1...65_536),
+      "How many notifications of an application may wait for their time."),
+    PolicySetting(
+      "MaxCustomChanges", .count(\.customChangesMax, 1...65_536),
+      "How many names of custom system changes each user may post; they are remembered for "
+        + "suspended applications."),
     PolicySetting(
       "MaxEndedApplications", .count(\.endedApplicationsMax, 0...65_536),
       "How many ended applications without a manifest are remembered for each user."),

@@ -9,6 +9,7 @@ extension Scheduler {
     for id in instances.keys.sorted() {
       with(id, in: &turn) { $0.recovered(lastAlive: lastAlive, in: &$1) }
     }
+    recoverNotifications(in: &turn)
   }
 }
 
@@ -36,6 +37,9 @@ extension Instance {
     func passed(_ due: Instant?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
     if passed(stint?.nextDue(policy)) { stint?.restartLead(at: now) }
     if passed(callbacks.deadline(policy)) { callbacks.restartLimit(at: now) }
+    if passed(handling.nextEnd) {
+      handling.extend(until: now.advanced(by: policy.eventTime))
+    }
     if passed(launchEnds) { launchEnds = now.advanced(by: policy.launchTime) }
     if case .signalled(let killAt) = termination?.phase, passed(killAt) {
       termination?.phase = .signalled(killAt: now.advanced(by: policy.terminateTimeout))

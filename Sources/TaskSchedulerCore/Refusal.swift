@@ -18,6 +18,16 @@ public enum Refusal: Hashable, Sendable, Codable, Error {
   /// The quota's name in ``Policy``'s documentation, and its value.
   case quotaExceeded(name: String, limit: Int)
   case multitaskingNotSupported
+  /// Below `KeepAliveMinimum`, which is given.
+  case keepAliveTooShort(minimum: Duration)
+  /// What is asked for is answered on the event stream, which the application has never opened.
+  case noEventStream
+  case unknownSocket(SocketID)
+  case unknownNotification(NotificationID)
+  /// What it asks for could not be stored durably.
+  case notStored(reason: String)
+  /// Only a launch that a person or an operator asks for brings it back.
+  case terminatedByOperator
 
   /// The name of the error on the wire, without the interface.
   public var name: String {
@@ -35,6 +45,12 @@ public enum Refusal: Hashable, Sendable, Codable, Error {
     case .modeNotDeclared: "ModeNotDeclared"
     case .quotaExceeded: "QuotaExceeded"
     case .multitaskingNotSupported: "MultitaskingNotSupported"
+    case .keepAliveTooShort: "KeepAliveTooShort"
+    case .noEventStream: "NoEventStream"
+    case .unknownSocket: "UnknownSocket"
+    case .unknownNotification: "UnknownNotification"
+    case .notStored: "NotStored"
+    case .terminatedByOperator: "TerminatedByOperator"
     }
   }
 }

@@ -8,7 +8,11 @@ public struct Scheduler: Sendable {
   var instances: [InstanceID: Instance] = [:]
   var launches: [InstanceID: PendingLaunch] = [:]
   var seats = Seats()
-  var deadlines = Deadlines()
+  var deadlines = Deadlines<InstanceID>()
+  var relaunches = Deadlines<ApplicationKey>()
+  var keepAlives = KeepAlivePlanner()
+  var notifications = Notifications()
+  var changes = SystemChanges()
   var instanceIDLast: UInt64 = 0
 
   public init(policy: Policy = Policy()) {
@@ -16,11 +20,19 @@ public struct Scheduler: Sendable {
   }
 
   /// When ``Event/deadlineReached`` is to come next; nil where nothing is due.
-  public var nextDeadline: Instant? { deadlines.next }
+  public var nextDeadline: Instant? {
+    earlier(deadlines.next, earlier(relaunches.next, nextWakeUp))
+  }
+
+  /// When a machine that sleeps is to be woken for it: nobody else would call a keep-alive handler
+  /// or remind a person in time.
+  public var nextWakeUp: Instant? {
+    earlier(keepAlives.nextBurst, notifications.nextDue)
+  }
 
   /// The only door: takes one event and says what is to be done, in order.
   public mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
-    var turn = Turn(policy: policy, instant: now)
+    var turn = Turn(policy: policy, instant: now, changes: changes)
     switch event {
     case .register(let request, let key, let leader, let target, let seat):
       register(request, key, leader, target: target, seat: seat, in: &turn)
@@ -39,6 +51,29 @@ public struct Scheduler: Sendable {
       }
     case .endBackgroundTask(let request, let id, let task):
       with(id, orRefuse: request, in: &turn) { $0.endTask(task, request: request, in: &$1) }
+    case .setKeepAlive(let request, let id, let interval):
+      setKeepAlive(request, id, interval: interval, in: &turn)
+    case .socket(let event):
+      handle(event, in: &turn)
+    case .notification(let event):
+      handle(event, in: &turn)
+    case .systemChanged(let request, let change, let owner):
+      systemChanged(request, change, for: owner, in: &turn)
+    case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate:
+      handleOperation(event, in: &turn)
+    case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
+      .signalFailed, .tracerChecked, .activityBegan, .activityEnded:
+      handleReport(event, in: &turn)
+    case .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
+      .recovered:
+      handleTurn(of: event, in: &turn)
+    }
+    return turn.effects
+  }
+
+  /// What a person or an operator asks for.
+  private mutating func handleOperation(_ event: Event, in turn: inout Turn) {
+    switch event {
     case .launch(let request, let key, let target, let reason):
       launch(request, key, target: target, reason: reason, in: &turn)
     case .adopt(let request, let adoption):
@@ -51,23 +86,38 @@ public struct Scheduler: Sendable {
       sendToBackground(request, key, in: &turn)
     case .terminate(let request, let key, let byUser):
       terminate(request, key, byUser: byUser, in: &turn)
+    case _:
+      preconditionFailure("no operation: \(event)")
+    }
+  }
+
+  /// What happens to the scheduler as a whole.
+  private mutating func handleTurn(of event: Event, in turn: inout Turn) {
+    switch event {
     case .deadlineReached:
-      while let id = deadlines.popDue(at: now) {
+      while let id = deadlines.popDue(at: turn.instant) {
         with(id, in: &turn) { $0.deadlinePassed(in: &$1) }
       }
+      relaunchDue(in: &turn)
+      notificationsDue(in: &turn)
+      runKeepAlives(in: &turn)
+    case .clockRead(let wall):
+      notifications.readClock(wall, at: turn.instant)
+      notificationsDue(in: &turn)
     case .policyChanged(let policy):
       changePolicy(policy, in: &turn)
     case .manifestsChanged(let manifests):
       applications.replaceManifests(manifests, keeping: policy.endedApplicationsMax)
+      reconsiderRelaunches()
+    case .started:
+      started(in: &turn)
     case .stop:
       stop(in: &turn)
     case .recovered(let lastAlive):
       recovered(lastAlive: lastAlive, in: &turn)
-    case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
-      .signalFailed, .tracerChecked, .activityBegan, .activityEnded:
-      handleReport(event, in: &turn)
+    case _:
+      preconditionFailure("not of the whole: \(event)")
     }
-    return turn.effects
   }
 
   /// What the daemon reports of the processes.
@@ -91,9 +141,7 @@ public struct Scheduler: Sendable {
       with(id, in: &turn) { $0.begin(activity, in: &$1) }
     case .activityEnded(let id, let activity):
       with(id, in: &turn) { $0.end(activity, in: &$1) }
-    case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
-      .endBackgroundTask, .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
-      .deadlineReached, .policyChanged, .manifestsChanged, .recovered, .stop:
+    case _:
       preconditionFailure("no report of a process: \(event)")
     }
   }
@@ -109,12 +157,15 @@ public struct Scheduler: Sendable {
     let instance = instances.values[index]
     applications.taskCountChanged(
       by: instance.tasks.count - taskCount, of: instance.application.owner)
-    if instance.termination != nil { seats.leave(instance.seat, id) }
+    if instance.termination != nil {
+      seats.leave(instance.seat, id)
+      keepAlives.remove(id)
+    }
     deadlines.set(id, to: instance.deadline(turn.policy))
   }
 
   /// The same for a request, which is answered even where the instance has ended.
-  private mutating func with(
+  mutating func with(
     _ id: InstanceID, orRefuse request: RequestID, in turn: inout Turn,
     _ change: (inout Instance, inout Turn) -> Void
   ) {
@@ -126,7 +177,8 @@ public struct Scheduler: Sendable {
 
   private mutating func changePolicy(_ policy: Policy, in turn: inout Turn) {
     self.policy = policy
-    turn = Turn(policy: policy, instant: turn.instant, effects: turn.effects)
+    turn = Turn(
+      policy: policy, instant: turn.instant, changes: turn.changes, effects: turn.effects)
     for id in instances.keys.sorted() {
       with(id, in: &turn) { instance, turn in
         instance.stint?.endIfOver(turn.policy, at: turn.instant)
@@ -137,12 +189,15 @@ public struct Scheduler: Sendable {
 
   /// Lets go of every process, running.
   private mutating func stop(in turn: inout Turn) {
+    for key in relaunches.all { cancelRelaunch(key) }
+    refusePendingNotifications(in: &turn)
     for id in launches.keys.sorted() {
       spawnFailed(id, reason: "the scheduler stops", in: &turn)
     }
     for id in instances.keys.sorted() {
       guard let instance = instances.removeValue(forKey: id) else { continue }
       deadlines.set(id, to: nil)
+      keepAlives.remove(id)
       applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
       let end = instance.letGo(in: &turn)
       seats.leave(instance.seat, id)

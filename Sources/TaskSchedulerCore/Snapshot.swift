@@ -5,6 +5,7 @@
 extension Scheduler: Codable {
   private enum CodingKeys: CodingKey {
     case policy, applications, instances, launches, instanceIDLast
+    case keepAlives, notifications, changes
   }
 
   private struct Launch: Codable {
@@ -28,6 +29,12 @@ extension Scheduler: Codable {
         seats.take(instance.seat, instance.id)
       }
     }
+    keepAlives = try values.decode(KeepAlivePlanner.self, forKey: .keepAlives)
+    notifications = try values.decode(Notifications.self, forKey: .notifications)
+    changes = try values.decode(SystemChanges.self, forKey: .changes)
+    for application in applications.all {
+      relaunches.set(application.key, to: application.relaunch?.dueAt)
+    }
     for (owner, count) in countTasks() { applications.taskCountChanged(by: count, of: owner) }
     do throws(Contradiction) {
       try check()
@@ -42,6 +49,9 @@ extension Scheduler: Codable {
     try values.encode(policy, forKey: .policy)
     try values.encode(instanceIDLast, forKey: .instanceIDLast)
     try values.encode(applications, forKey: .applications)
+    try values.encode(keepAlives, forKey: .keepAlives)
+    try values.encode(notifications, forKey: .notifications)
+    try values.encode(changes, forKey: .changes)
     let pending = launches.sorted { $0.key < $1.key }.map { Launch(id: $0, pending: $1) }
     try values.encode(pending, forKey: .launches)
     try values.encode(instances.values.sorted { $0.id < $1.id }, forKey: .instances)

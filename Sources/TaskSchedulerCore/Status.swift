@@ -14,6 +14,17 @@ public struct ApplicationStatus: Hashable, Sendable {
   public var switcherPosition: Int?
   public var instance: InstanceStatus?
   public var lastEnd: End?
+  /// A launch that nobody asks for.
+  public var nextLaunch: NextLaunch?
+  /// How many notifications wait for their time.
+  public var scheduledNotifications: Int
+}
+
+/// A launch after a crash, or after a launch that failed.
+public struct NextLaunch: Hashable, Sendable {
+  public var at: Instant
+  /// How long it waits after that.
+  public var delay: Duration
 }
 
 /// A running instance as it stands.
@@ -31,6 +42,17 @@ public struct InstanceStatus: Hashable, Sendable {
   /// nil is unlimited.
   public var timeRemaining: Duration?
   public var tasks: [BackgroundTask]
+  public var keepAlive: KeepAliveStatus?
+  public var managedSockets: Int
+  /// How many system changes are held until it is resumed.
+  public var heldChanges: Int
+}
+
+/// A keep-alive handler as it stands.
+public struct KeepAliveStatus: Hashable, Sendable {
+  public var keepAlive: KeepAlive
+  /// The burst in which it will be called, as things stand.
+  public var planned: Instant
 }
 
 extension Scheduler {
@@ -63,6 +85,11 @@ extension Scheduler {
     instances[id]?.application
   }
 
+  /// The sockets that an instance has handed over, in that order.
+  public func sockets(of id: InstanceID) -> [SocketID] {
+    instances[id]?.sockets.ids ?? []
+  }
+
   /// A running instance; nil once it has ended.
   public func instanceStatus(_ id: InstanceID, at now: Instant) -> InstanceStatus? {
     instances[id].map { status($0, at: now) }
@@ -87,7 +114,12 @@ extension Scheduler {
       multitasking: instance?.mayStayInBackground ?? manifest?.multitasking ?? true,
       isLaunchable: manifest.map { $0.isLaunchable && $0.launchKey == key } ?? false,
       switcherPosition: position, instance: instance.map { status($0, at: now) },
-      lastEnd: application.lastEnd)
+      lastEnd: application.lastEnd,
+      nextLaunch: application.relaunch.flatMap { relaunch in
+        guard let at = relaunch.dueAt, let delay = relaunch.delay else { return nil }
+        return NextLaunch(at: at, delay: delay)
+      },
+      scheduledNotifications: notifications.count(of: key))
   }
 
   private func status(_ instance: Instance, at now: Instant) -> InstanceStatus {
@@ -98,6 +130,13 @@ extension Scheduler {
       isSuspending: instance.suspension == .stopping && instance.state != .suspended,
       entitlements: instance.entitlements(policy, at: now),
       callbacksPending: instance.callbacks.count,
-      timeRemaining: instance.timeRemaining(policy, at: now), tasks: instance.tasks.inOrder)
+      timeRemaining: instance.timeRemaining(policy, at: now), tasks: instance.tasks.inOrder,
+      keepAlive: keepAlives[instance.id].map { keepAlive in
+        KeepAliveStatus(
+          keepAlive: keepAlive,
+          planned: keepAlives.plannedBurst(of: instance.id) ?? keepAlive.deadline)
+      },
+      managedSockets: instance.sockets.ids.count,
+      heldChanges: instance.state == .suspended ? instance.heldChanges(changes).count : 0)
   }
 }

@@ -23,6 +23,7 @@ extension Instance {
     if let launchEnds { limits.append(launchEnds) }
     if case .failed(let retryAt) = suspension { limits.append(retryAt) }
     if let due = stint?.nextDue(policy) { limits.append(due) }
+    if let due = handling.nextEnd { limits.append(due) }
     return limits
   }
 
@@ -62,6 +63,7 @@ extension Instance {
   /// What the application has to answer it has the whole time for, from now on.
   private mutating func restartAnswers(in turn: inout Turn) {
     callbacks.restartLimit(at: turn.instant)
+    handling.extend(until: turn.instant.advanced(by: turn.policy.eventTime))
     if launchEnds != nil { launchEnds = turn.instant.advanced(by: turn.policy.launchTime) }
     if case .signalled = termination?.phase {
       termination?.phase = .signalled(
@@ -77,9 +79,10 @@ extension Instance {
     if let termination {
       return enforceTermination(termination.phase, in: &turn)
     }
-    if let due = callbacks.deadline(turn.policy), due <= now {
-      return kill(.callbackTimeout, in: &turn)
+    if let due = callbacks.deadline(turn.policy), due <= now, let late = callbacks.inFlight {
+      return kill(late.kind.reasonOfLimit, in: &turn)
     }
+    handling.endIfOver(at: now)
     if let due = launchEnds, due <= now { launchEnds = nil }
     if case .failed(let retryAt) = suspension, retryAt <= now { suspension = .none }
     if let due = stint?.warningDue(turn.policy), due <= now {
@@ -93,10 +96,12 @@ extension Instance {
   private mutating func enforceTermination(_ phase: Termination.Phase, in turn: inout Turn) {
     switch phase {
     case .callbacks:
-      guard let due = callbacks.deadline(turn.policy), due <= turn.instant else { return }
+      guard let due = callbacks.deadline(turn.policy), due <= turn.instant,
+        let late = callbacks.inFlight
+      else { return }
       // It was told of its end and did not acknowledge that: this is why it is killed.
-      termination?.reason = .callbackTimeout
-      kill(.callbackTimeout, in: &turn)
+      termination?.reason = late.kind.reasonOfLimit
+      kill(late.kind.reasonOfLimit, in: &turn)
     case .signalled(let killAt):
       if killAt <= turn.instant, let reason = termination?.reason { kill(reason, in: &turn) }
     case .killed(let retryAt):

@@ -14,14 +14,21 @@ public final class Daemon {
     public var socketPath: String
     /// The folder of the journal; nil keeps none.
     public var journalPath: String?
+    /// The folder of what outlives a boot; nil keeps nothing.
+    public var statePath: String?
+    /// Where the users' session buses are; nil shows nobody notifications.
+    public var desktops: DesktopAddresses?
     public var logTarget: Log.Target
 
     public init(
-      paths: ConfigurationPaths, socketPath: String, journalPath: String?, logTarget: Log.Target
+      paths: ConfigurationPaths, socketPath: String, journalPath: String?, statePath: String?,
+      desktops: DesktopAddresses?, logTarget: Log.Target
     ) {
       self.paths = paths
       self.socketPath = socketPath
       self.journalPath = journalPath
+      self.statePath = statePath
+      self.desktops = desktops
       self.logTarget = logTarget
     }
   }
@@ -43,6 +50,10 @@ public final class Daemon {
   private let startedAt: Instant
   private let store = DescriptorStore()
   private var requests: Requests?
+  private var sockets: ManagedSockets?
+  private var notifications: LocalNotifications?
+  private var systemChanges: SystemChangeProviders?
+  private var alarm: WakeAlarm?
   private var settling: Settling?
   private var timer: TimerSource?
   private var armed: Instant?
@@ -106,24 +117,34 @@ public final class Daemon {
     let requests = Requests(journal: journal, numberLast: replay?.requestLast ?? 0)
     let streams = EventStreams(journal: journal) { [unowned processes] in processes[$0] }
     let monitors = Monitors(journal: journal)
+    let sockets = ManagedSockets(loop: loop) { id, ready in
+      post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
+    }
+    let notifications = try LocalNotifications(
+      path: arguments.statePath.map { $0 + "/notifications.db" }, desktops: arguments.desktops,
+      loop: loop, log: log, post: post)
+    notifications.displayName = { [unowned self] in
+      configuration.manifests[$0.id]?.displayName
+    }
     let launcher = try Launcher(
       proc: proc, loop: loop, socketPath: arguments.socketPath, scope: paths.scope,
-      openFilesSoft: openFiles.forChildren)
+      mechanism: configuration.options.launchMechanism, openFilesSoft: openFiles.forChildren)
     processes.unitEnds = launcher.ends
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
-      monitors: monitors, log: log, journal: journal, post: post)
+      monitors: monitors, sockets: sockets, notifications: notifications, store: store, log: log,
+      journal: journal, post: post)
     let inherited = try DescriptorStore.Inherited()
     let server = try Server(
       listener: try listener(inherited.listeners, arguments.socketPath),
       options: configuration.options, loop: loop, proc: proc, log: log, journal: journal,
       store: store)
     server.applications = ApplicationService(
-      membership: processes.membership, requests: requests, runner: runner, daemon: self,
-      post: post)
+      membership: processes.membership, requests: requests, runner: runner, sockets: sockets,
+      notifications: notifications, daemon: self, post: post)
     server.control = ControlService(
       membership: processes.membership, requests: requests, runner: runner, monitors: monitors,
-      daemon: self, post: post)
+      notifications: notifications, daemon: self, post: post)
     server.onClosed = { [unowned self] connection in
       monitors.remove(connection)
       requests.forget(connection)
@@ -133,6 +154,8 @@ public final class Daemon {
     self.runner = runner
     self.server = server
     self.requests = requests
+    self.sockets = sockets
+    self.notifications = notifications
     journal.state = { [unowned self] in state() }
     timer = try loop.timer { [unowned self] in
       armed = nil
@@ -141,21 +164,40 @@ public final class Daemon {
     settling = try Settling(
       loop: loop, served: { [unowned self] in journal.setAttempts(0) },
       settled: { [unowned self] in armTimer() })
+    alarm = WakeAlarm(loop: loop, log: log) { [unowned self] in self.post(.deadlineReached) }
     try loop.enableWatchdog()
     runner.manifests = configuration.manifests
+    // A new life, in which whoever is to be reachable is launched.
+    var isNew = true
     if let replay {
       let takeover = Takeover(
         processes: processes, server: server, requests: requests, streams: streams,
-        monitors: monitors, runner: runner, journal: journal, log: log)
-      recover(replay, inherited, takeover)
+        monitors: monitors, sockets: sockets, store: store, runner: runner, journal: journal,
+        log: log)
+      isNew = recover(replay, inherited, takeover)
     }
     try releaseLeftovers(launcher)
-    apply(configuration)
+    begin(isNew: isNew)
     try server.start()
     log.write(
       .notice, "ready at \(arguments.socketPath), \(configuration.manifests.count) manifests",
       id: .started)
     notify("READY=1")
+  }
+
+  /// Hears of the world, and tells the policy how it is.
+  private func begin(isNew: Bool) {
+    post(.clockRead(WallTime(nanoseconds: WallClock.nanoseconds)))
+    if isNew { notifications?.load() }
+    notifications?.showRest()
+    apply(configuration)
+    systemChanges = SystemChangeProviders(
+      loop: loop, log: log,
+      report: { [unowned self] in post(.systemChanged(nil, $0, for: nil)) },
+      clockSet: { [unowned self] _ in
+        post(.clockRead(WallTime(nanoseconds: WallClock.nanoseconds)))
+      })
+    if isNew { post(.started) }
   }
 
   // MARK: Recovery
@@ -176,9 +218,11 @@ public final class Daemon {
   }
 
   /// Goes on from what an earlier daemon knew.
+  ///
+  /// - Returns: whether it had let everything go, so that this is a new life.
   private func recover(
     _ replay: Replay, _ inherited: DescriptorStore.Inherited, _ takeover: Takeover
-  ) {
+  ) -> Bool {
     settling?.begin()
     let outcome = takeover.run(replay, inherited)
     journal.setClean(false)
@@ -186,13 +230,17 @@ public final class Daemon {
     carryOut(outcome.effects, at: now)
     isHandling = false
     // It stopped in good order, and nothing came of a restart: everything ran on unmanaged.
-    if replay.progress.isClean, inherited.isEmpty { return post(.stop) }
+    if replay.progress.isClean, inherited.isEmpty {
+      post(.stop)
+      return true
+    }
     // Before whatever else has come: if we die now, the next must know of the whole absence.
     backlog.insert(.recovered(lastAlive: replay.lastAlive), at: 0)
     for id in outcome.lost { post(.leaderExited(id, .unknown)) }
     for id in scheduler.running where !takeover.streams.isOpen(id) { post(.streamClosed(id)) }
+    for (id, lost) in outcome.lostSockets { post(.socket(.lost(id, lost))) }
     drain()
-    if scheduler.running.isEmpty, outcome.connections + outcome.closed == 0 { return }
+    if scheduler.running.isEmpty, outcome.connections + outcome.closed == 0 { return false }
     let away = TimeSpan.format(replay.lastAlive.duration(to: now).roundedToMilliseconds)
     let time = TimeSpan.format(startedAt.duration(to: now).roundedToMilliseconds)
     var message = "took over \(scheduler.running.count) applications and \(outcome.connections) "
@@ -201,6 +249,7 @@ public final class Daemon {
       message += "; \(outcome.closed) connections were closed, whose clients may not have heard all"
     }
     log.write(.notice, message, id: .recovered)
+    return false
   }
 
   /// That they could not all be seen to is no reason not to serve.
@@ -256,6 +305,8 @@ public final class Daemon {
 
   private func armTimer() {
     if settling?.isUnderWay == true { return }
+    // Another limit may come before it, and be there already.
+    alarm?.set(scheduler.nextWakeUp)
     let next = scheduler.nextDeadline
     guard next != armed else { return }
     armed = next
@@ -287,10 +338,10 @@ public final class Daemon {
     if store.isThere {
       processes?.letAllRun()
       journal.condense(at: now)
-      journal.setClean(true)
     } else {
       post(.stop)
     }
+    journal.setClean(true)
     server?.stop(keepingConnections: store.isThere)
     loop.exit()
   }
@@ -336,8 +387,13 @@ public final class Daemon {
 extension Daemon: ControlledDaemon {
   var now: Instant { Instant(nanoseconds: BootClock.now()) }
   var isUserDaemon: Bool { paths.scope == .user }
+  var listener: Int32 { server?.listenerNumber ?? -1 }
   /// Each asking is another try to write down where things stand.
   var isForgetful: Bool { !journal.isWhole(at: now) }
+
+  func hasConnection(_ cookie: UInt64) -> Bool {
+    server?.connections.values.contains { $0.cookie == cookie } ?? false
+  }
 
   func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool {
     if credentials.uid == 0 || credentials.uid == Users.effectiveUID { return true }
@@ -387,5 +443,15 @@ public enum StartFailure: Error, CustomStringConvertible {
     case .wrongSocket:
       "the socket that systemd handed over is no listening Unix stream socket (ListenStream=)"
     }
+  }
+}
+
+extension SocketConditions {
+  fileprivate init(_ conditions: SocketPollEvents) {
+    self = []
+    if conditions.contains(.data) { insert(.data) }
+    if conditions.contains(.urgentData) { insert(.urgentData) }
+    if conditions.contains(.hangUp) { insert(.hangUp) }
+    if conditions.contains(.error) { insert(.error) }
   }
 }

@@ -18,6 +18,9 @@ final class EffectRunner {
   private let streams: EventStreams
   private let monitors: Monitors
   private let log: Log
+  private let sockets: ManagedSockets
+  private let notifications: LocalNotifications
+  private let store: DescriptorStore
   private let journal: Journal
   private let post: (Event) -> Void
   private var arrivals: [Leader: Arrival] = [:]
@@ -25,8 +28,12 @@ final class EffectRunner {
 
   init(
     processes: ProcessController, launcher: Launcher, requests: Requests, streams: EventStreams,
-    monitors: Monitors, log: Log, journal: Journal, post: @escaping (Event) -> Void
+    monitors: Monitors, sockets: ManagedSockets, notifications: LocalNotifications,
+    store: DescriptorStore, log: Log, journal: Journal, post: @escaping (Event) -> Void
   ) {
+    self.sockets = sockets
+    self.notifications = notifications
+    self.store = store
     self.journal = journal
     self.processes = processes
     self.launcher = launcher
@@ -72,6 +79,12 @@ final class EffectRunner {
           expiration: .init(
             task: Int(clamping: task.number),
             backgroundTimeRemainingUSec: remaining?.microseconds)), to: id)
+    case .notify(let id, let notice):
+      if let event = event(of: notice) { streams.send(event, to: id) }
+    case .socket(let effect):
+      run(effect)
+    case .notification(let effect):
+      notifications.run(effect, at: WallTime(nanoseconds: WallClock.nanoseconds))
     case .spawn(let id, let key, let reason):
       spawn(id, key, reason)
     case .manage(let id, let leader, let key):
@@ -82,12 +95,44 @@ final class EffectRunner {
     case .kill(let id): processes.kill(id)
     case .release(let id, let killing):
       streams.close(id)
+      for socket in sockets.sockets(of: id) { store.remove(socket: socket, of: id) }
+      sockets.removeAll(of: id)
       processes.release(id, killing: killing)
     case .checkTracer(let id):
       post(.tracerChecked(id, isTraced: processes.isTraced(id)))
     case .record(let record):
       log.write(record, at: now)
       monitors.tell(record, at: now)
+    }
+  }
+
+  private func run(_ effect: SocketEffect) {
+    switch effect {
+    case .hold(let id, let socket):
+      if let watch = sockets.watchDescriptor(of: socket.number, id) {
+        store.save(socket: socket.number, of: id, watch: watch)
+      }
+    case .letGo(let id, let socket):
+      sockets.remove(socket.number, of: id)
+      store.remove(socket: socket.number, of: id)
+    case .watch(let id): sockets.watch(id)
+    case .stopWatching(let id): sockets.unwatch(id)
+    }
+  }
+
+  /// What the event stream says of a notice; nil where its notification is there no longer.
+  private func event(of notice: Notice) -> ApplicationInterface.Register.Output? {
+    switch notice {
+    case .socketsReady(let id, let ready):
+      return .init(socketEvent: .init(id, ready))
+    case .systemChanges(let changes):
+      return .init(systemChanges: changes.map { .init($0) })
+    case .notificationFired(let id):
+      guard let stored = notifications.notification(id) else { return nil }
+      return .init(notification: .init(notification: .init(stored), chosen: false))
+    case .notificationChosen(let id):
+      guard let stored = notifications.notification(id) else { return nil }
+      return .init(notification: .init(notification: .init(stored), chosen: true))
     }
   }
 

@@ -16,6 +16,14 @@ public enum Canary: String, CaseIterable, Hashable, Sendable {
   case wrongReason = "wrong-reason"
   case wrongState = "wrong-state"
   case forgetTask = "forget-task"
+  case lateKeepAlive = "late-keep-alive"
+  case earlyKeepAlive = "early-keep-alive"
+  case wakeNeedlessly = "wake-needlessly"
+  case dropWatch = "drop-watch"
+  case fireTwice = "fire-twice"
+  case dropFire = "drop-fire"
+  case forgetChange = "forget-change"
+  case earlyRelaunch = "early-relaunch"
 }
 
 /// The canary at work.
@@ -41,8 +49,17 @@ struct PlantedDefect {
 
   /// What the policy is told in place of this.
   func policy(_ policy: Policy) -> Policy {
-    guard canary == .earlyLimit else { return policy }
     var shorter = policy
+    if canary == .earlyRelaunch { shorter.relaunchDelay = policy.relaunchDelay / 2 }
+    // It refuses what it refused.
+    if canary == .lateKeepAlive { shorter.keepAliveMinimum = policy.keepAliveMinimum * 2 }
+    if canary == .earlyKeepAlive {
+      shorter.keepAliveMinimum = policy.keepAliveMinimum / 2
+      shorter.keepAliveHandlerTime = min(
+        policy.keepAliveHandlerTime, shorter.keepAliveMinimum - .milliseconds(1))
+    }
+    guard canary == .earlyLimit else { return shorter }
+    shorter.keepAliveHandlerTime = policy.keepAliveHandlerTime / 2
     shorter.callbackTimeout = policy.callbackTimeout / 2
     shorter.terminateTimeout = policy.terminateTimeout / 2
     return shorter
@@ -50,12 +67,21 @@ struct PlantedDefect {
 
   func event(_ event: Event) -> Event {
     if case .policyChanged(let changed) = event { return .policyChanged(policy(changed)) }
+    if case .setKeepAlive(let request, let id, let interval?) = event,
+      interval < .seconds(1_000_000) {
+      if canary == .lateKeepAlive {
+        return .setKeepAlive(request, id, interval: interval * 2)
+      }
+      if canary == .earlyKeepAlive { return .setKeepAlive(request, id, interval: interval / 2) }
+    }
     return event
   }
 
   mutating func mutate(_ effects: inout [Effect]) {
     var mutated: [Effect] = []
-    for effect in effects { mutated += change(effect) }
+    for effect in effects {
+      for one in changeWakeUp(effect) { mutated += change(one) }
+    }
     effects = mutated
   }
 
@@ -82,6 +108,21 @@ struct PlantedDefect {
     case _:
       return [effect]
     }
+  }
+
+  private mutating func changeWakeUp(_ effect: Effect) -> [Effect] {
+    switch effect {
+    case .socket(.watch(let id)):
+      if canary == .dropWatch, strikes() { return [] }
+      if canary == .wakeNeedlessly, strikes() { return [effect, .resume(id)] }
+    case .notification(.fire):
+      if canary == .dropFire, strikes() { return [] }
+      if canary == .fireTwice, strikes() { return [effect, effect] }
+    case .notify(let id, .systemChanges(let changes)):
+      if canary == .forgetChange { return [.notify(id, .systemChanges(changes.dropLast()))] }
+    case _: break
+    }
+    return [effect]
   }
 
   private func with(_ record: Record, _ change: Record.Change) -> Record {

@@ -36,6 +36,11 @@ public final class Simulation {
   var draws: UInt64 = 0
   /// Acknowledged to have begun and to be going on.
   var activities: [(InstanceID, Activity)] = []
+  var sockets = SimulatedSockets()
+  var socketLast: UInt64 = 0
+  let store = SimulatedStore()
+  /// What the wall clock shows, less the time since boot, in nanoseconds.
+  var wallOffset: Int64 = 1_800_000_000_000_000_000
 
   // The daemon.
   var isUp = true
@@ -74,6 +79,9 @@ public final class Simulation {
   /// Runs to the end, or to the first violation.
   public func run() -> SimulationOutcome {
     post(.manifestsChanged(casting.manifests(0)))
+    post(.clockRead(wallClock))
+    post(.notification(.loaded([], idLast: 0)))
+    post(.started)
     safetyPhase()
     if violation == nil { livenessPhase() }
     return SimulationOutcome(
@@ -235,6 +243,10 @@ public final class Simulation {
     if now >= end { return report("liveness", "it does not come to rest") }
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
+    if let unread = sockets.unread(where: { scheduler.state(of: $0) == .suspended }) {
+      return report("sockets", "data waits for instance \(unread.number), and nobody wakes it")
+    }
+    if let sentence = store.contradiction { return report("notifications", sentence) }
     post(.stop)
     advance(to: now + 100 * Nanoseconds.second)
     guard violation == nil else { return }

@@ -13,6 +13,11 @@ extension TraceHash {
     case .expire(let id, let task, let remaining):
       add(tag: 42, id.number, task.number)
       add(remaining)
+    case .notify(let id, let notice):
+      add(tag: 53, id.number)
+      add(notice)
+    case .socket(let effect): add(effect)
+    case .notification(let effect): add(effect)
     case .spawn(let id, let key, let reason):
       add(tag: 43, id.number)
       add(key)
@@ -61,6 +66,11 @@ extension TraceHash {
     case .refused(let refusal):
       add(tag: 6)
       add(refusal)
+    case .managed(let socket): add(tag: 7, socket.number)
+    case .scheduled(let id): add(tag: 8, id.number)
+    case .cancelled(let ids):
+      add(tag: 9)
+      for id in ids { add(id.number) }
     }
   }
 
@@ -94,6 +104,39 @@ extension TraceHash {
     case .signalFailed(let reason):
       add(tag: 9)
       add(reason)
+    case .keepAliveSet, .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady,
+      .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
+      .badgeSet, .relaunchPlanned:
+      addWakeUp(change)
+    }
+  }
+
+  private mutating func addWakeUp(_ change: Record.Change) {
+    switch change {
+    case .keepAliveSet(let interval):
+      add(tag: 10)
+      add(interval)
+    case .keepAliveCalled: add(tag: 11)
+    case .socketManaged(let socket): add(tag: 12, socket.number)
+    case .socketReleased(let socket): add(tag: 13, socket.number)
+    case .socketsReady(let sockets):
+      add(tag: 14)
+      add(sockets)
+    case .notificationScheduled(let id): add(tag: 15, id.number)
+    case .notificationsCancelled(let ids):
+      add(tag: 16)
+      for id in ids { add(id.number) }
+    case .notificationFired(let id): add(tag: 17, id.number)
+    case .notificationChosen(let id): add(tag: 18, id.number)
+    case .badgeSet(let badge):
+      add(tag: 19)
+      add(badge)
+    case .relaunchPlanned(let delay):
+      add(tag: 20)
+      add(delay)
+    case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .ended, .refused,
+      .suspensionFailed, .signalFailed:
+      preconditionFailure("nothing that wakes: \(change)")
     }
   }
 
@@ -119,7 +162,13 @@ extension TraceHash {
     case .alreadyRunning(let pid, let state):
       add(Int(pid))
       add(state)
-    case .terminating, .notLaunchable, .multitaskingNotSupported: break
+    case .terminating, .notLaunchable, .multitaskingNotSupported, .noEventStream,
+      .terminatedByOperator:
+      break
+    case .keepAliveTooShort(let minimum): add(minimum)
+    case .unknownSocket(let id): add(id.number)
+    case .unknownNotification(let id): add(id.number)
+    case .notStored(let reason): add(reason)
     case .launchFailed(let reason): add(reason)
     case .wrongApplication(let id): add(id.name)
     case .unknownCallback(let id): add(id.number)

@@ -94,9 +94,17 @@ extension TraceHash {
     case .terminate(let request, let key, let byUser):
       add(12, request, key)
       add(byUser)
+    case .setKeepAlive(let request, let id, let interval):
+      add(tag: 13, request.number, id.number)
+      add(interval)
+    case .socket(let event): add(event)
+    case .notification(let event): add(event)
+    case .systemChanged(let request, let change, let owner):
+      add(tag: 14, request?.number ?? 0, owner.map { UInt64($0.uid) } ?? .max)
+      add(change)
     case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
       .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .deadlineReached,
-      .policyChanged, .manifestsChanged, .recovered, .stop:
+      .clockRead, .policyChanged, .manifestsChanged, .started, .recovered, .stop:
       addReport(event)
     }
   }
@@ -149,8 +157,11 @@ extension TraceHash {
       for manifest in manifests { add(manifest) }
     case .stop: add(tag: 33)
     case .recovered(let lastAlive): add(tag: 34, lastAlive.nanoseconds)
+    case .clockRead(let wall): add(tag: 35, UInt64(bitPattern: wall.nanoseconds))
+    case .started: add(tag: 36)
     case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
-      .endBackgroundTask, .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate:
+      .endBackgroundTask, .setKeepAlive, .socket, .notification, .systemChanged, .launch, .adopt,
+      .activate, .deactivate, .sendToBackground, .terminate:
       preconditionFailure("no report")
     }
   }

@@ -108,6 +108,16 @@ extension ControlInterface.Failure {
       "process \(pid) cannot be managed: \(PrintableText.of(reason))"
     case .quotaExceeded(let quota, let limit):
       "the quota \(PrintableText.of(quota)) = \(limit) is used up; see 'taskctl config'"
+    case .unknownNotification(let id, let notification):
+      "\(quoted(id)) has no notification \(notification); see 'taskctl notifications list'"
+    case .invalidNotification(let parameter, let reason):
+      "the notification is refused, \(PrintableText.of(parameter)): \(PrintableText.of(reason))"
+    case .invalidSystemChange(let parameter, let reason):
+      "the \(PrintableText.of(parameter)) of a change is \(PrintableText.of(reason))"
+    case .notStored(let reason):
+      "it could not be stored, and is not promised: \(PrintableText.of(reason))"
+    case .terminatedByOperator(let id):
+      "an operator has ended \(quoted(id)): launch it with 'taskctl launch'"
     case .stateNotSaved:
       "taskschedd promises nothing new while it cannot write it down: its runtime directory is"
         + " full; see 'df /run' and 'taskctl log'"

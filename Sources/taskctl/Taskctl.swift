@@ -22,8 +22,9 @@ struct Taskctl: ParsableCommand {
     subcommands: [
       ListCommand.self, StatusCommand.self, LaunchCommand.self, RunCommand.self,
       ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
-      TasksCommand.self, MonitorCommand.self, LogCommand.self, ConfigCommand.self,
-      TaskCommand.self, ReloadCommand.self, ReleaseCommand.self, SimulateCommand.self,
+      TasksCommand.self, KeepAlivesCommand.self, NotificationsCommand.self, PostCommand.self,
+      MonitorCommand.self, LogCommand.self, ConfigCommand.self, TaskCommand.self,
+      ReloadCommand.self, ReleaseCommand.self, SimulateCommand.self,
     ])
 
   @OptionGroup var options: ConnectionOptions

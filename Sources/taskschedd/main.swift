@@ -41,6 +41,19 @@ struct Arguments: ParsableCommand {
         + "socket.", valueName: "dir"))
   var journal: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Keep in DIR what outlives a boot: local notifications. Standard: $STATE_DIRECTORY, else "
+        + "/var/lib/taskschedd or, with --user, $XDG_STATE_HOME/taskschedd.", valueName: "dir"))
+  var state: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Show notifications on the session bus at ADDRESS (unix:path=…), in place of each user's "
+        + "own.",
+      valueName: "address"))
+  var desktopBus: String?
+
   @Flag(help: "Keep no journal, to measure what it costs: a crash makes the daemon forget all.")
   var noJournal = false
 
@@ -84,9 +97,27 @@ func parse() -> Arguments {
 }
 
 func environment() -> [String: String] {
-  ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"].reduce(into: [:]) {
+  [
+    "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+    "STATE_DIRECTORY", "DBUS_SESSION_BUS_ADDRESS",
+  ].reduce(into: [:]) {
     if let value = getenv($1) { $0[$1] = String(cString: value) }
   }
+}
+
+/// The folder of what outlives a boot; nil for a user without a home.
+func statePath(_ arguments: Arguments) -> String? {
+  if let path = arguments.state { return path }
+  let environment = environment()
+  if let folders = environment["STATE_DIRECTORY"], let first = folders.split(separator: ":").first {
+    return String(first)
+  }
+  guard arguments.user else { return "/var/lib/taskschedd" }
+  if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+    return state + "/taskschedd"
+  }
+  guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+  return home + "/.local/state/taskschedd"
 }
 
 /// Makes the socket's folder, where systemd has not.
@@ -127,12 +158,17 @@ if arguments.check {
 do {
   let path = socketPath(arguments)
   let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-  try Daemon(
+  let daemon = try Daemon(
     .init(
       paths: paths, socketPath: path,
       journalPath: arguments.noJournal ? nil : arguments.journal ?? folder + "/journal",
-      logTarget: arguments.logTarget)
-  ).run()
+      statePath: statePath(arguments),
+      desktops: arguments.desktopBus.map { .one($0) }
+        ?? .usual(for: paths.scope, environment: environment()),
+      logTarget: arguments.logTarget))
+  try daemon.run()
+  // Nothing is taken apart: the kernel does that, and a library might want threads for it.
+  withExtendedLifetime(daemon) { exit(0) }
 } catch StartFailure.configuration {
   complain("not started: the configuration has the mistakes above")
   exit(ExitStatus.configuration)

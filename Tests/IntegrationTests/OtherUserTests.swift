@@ -29,7 +29,12 @@ struct OtherUserTests {
       var parameters: JSONValue = ["application": .string(application)]
       let expected: JSONValue
       switch method {
-      case .getApplication, .launch, .activate, .deactivate, .sendToBackground, .terminate:
+      case .postNotification:
+        parameters = ["application": .string(application), "content": ["title": "hear"]]
+        expected = ["application": .string(application), "nearest": nil]
+      case .postSystemChange: (parameters, expected) = (["name": "dock"], [:])
+      case .listNotifications, .cancelNotifications, .getApplication, .launch, .activate,
+        .deactivate, .sendToBackground, .terminate:
         expected = ["application": .string(application), "nearest": nil]
       case .reload: (parameters, expected) = ([:], ["application": nil])
       case .adopt: continue  // of a process: `PermissionTests.adoption`
@@ -141,7 +146,7 @@ extension ControlInterface.Application {
 
 extension JSONValue {
   /// Members that are null say what those do that are missing.
-  fileprivate var withoutNulls: JSONValue {
+  var withoutNulls: JSONValue {
     guard case .object(let members) = self else { return self }
     return .object(members.filter { $0.value != .null })
   }

@@ -94,7 +94,8 @@ extension SystemdTests {
       let proc = try ProcFS()
       for pid in processes { #expect(try proc.stat(pid).map(\.state.hasEnded) != false) }
       let units = try machine.must(
-        "systemctl", "list-units", "--all", "--no-legend", "app-\(InstalledMachine.frozen)@*")
+        "systemctl", "list-units", "--all", "--no-legend",
+        "app-taskschedd-\(InstalledMachine.frozen)@*")
       #expect(units.text.isEmpty)
     }
 

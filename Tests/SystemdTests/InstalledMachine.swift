@@ -64,7 +64,7 @@ struct InstalledMachine {
 
   /// The units' cgroups of an application's instances, also of earlier daemons.
   func groups(of application: String) throws -> [ControlGroup] {
-    try slice.children().filter { $0.name.hasPrefix("app-\(application)@") }
+    try slice.children().filter { $0.name.hasPrefix("app-taskschedd-\(application)@") }
   }
 
   /// Waits until systemd has removed a unit's group.

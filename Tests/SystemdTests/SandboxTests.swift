@@ -49,8 +49,8 @@ extension SystemdTests {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try #require(try installed.unit.processes().first)
       let status = try status(of: daemon)
-      // CAP_DAC_READ_SEARCH (2), CAP_KILL (5), CAP_SYS_PTRACE (19).
-      let mask = String(1 << 2 | 1 << 5 | 1 << 19, radix: 16)
+      // CAP_DAC_READ_SEARCH (2), CAP_KILL (5), CAP_SYS_PTRACE (19), CAP_WAKE_ALARM (35).
+      let mask = String(1 << 2 | 1 << 5 | 1 << 19 | 1 << 35, radix: 16)
       for set in ["CapPrm", "CapEff", "CapBnd"] {
         #expect(try #require(status[set]).drop { $0 == "0" } == mask, "\(set)")
       }

@@ -64,7 +64,7 @@ extension SystemdTests {
       try installed.wait(
         for: Self.application, toBe: "suspended", options: ["--user"], as: Self.user)
       let group = try #require(
-        try slice.children().first { $0.name.hasPrefix("app-\(Self.application)@") })
+        try slice.children().first { $0.name.hasPrefix("app-taskschedd-\(Self.application)@") })
       #expect(try group.isFrozen())
       let process = try #require(try group.processes().first)
       #expect(try uid(of: process) == Self.user)

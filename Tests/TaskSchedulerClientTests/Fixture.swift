@@ -48,8 +48,15 @@ final class Recorder: ApplicationDelegate {
   /// Done within `applicationDidEnterBackground`.
   private let onBackground: @Sendable (ScheduledApplication) -> Void
 
-  init(onBackground: @escaping @Sendable (ScheduledApplication) -> Void = { _ in }) {
+  /// Done within `application(_:socketReady:conditions:)`.
+  private let onSocketReady: @Sendable (ScheduledApplication, ManagedSocket) -> Void
+
+  init(
+    onBackground: @escaping @Sendable (ScheduledApplication) -> Void = { _ in },
+    onSocketReady: @escaping @Sendable (ScheduledApplication, ManagedSocket) -> Void = { _, _ in }
+  ) {
     self.onBackground = onBackground
+    self.onSocketReady = onSocketReady
   }
 
   func note(_ line: String) { log.update { $0.append(line) } }
@@ -79,9 +86,69 @@ final class Recorder: ApplicationDelegate {
   ) {
     note("lost \(tasks.map(\.description).joined(separator: " "))")
   }
+  func application(
+    _ application: ScheduledApplication, socketReady socket: ManagedSocket,
+    conditions: SocketConditions
+  ) {
+    onSocketReady(application, socket)
+    note("ready \(socket.fileDescriptor) \(conditions.words)")
+  }
+  func application(
+    _ application: ScheduledApplication, systemDidChange changes: [SystemChange]
+  ) {
+    note("changed \(changes.map { "\($0)" }.joined(separator: " "))")
+  }
+  func application(
+    _ application: ScheduledApplication, didReceive notification: LocalNotification
+  ) {
+    note("received \(notification.id) \(notification.content.title)")
+  }
+  func application(_ application: ScheduledApplication, didChoose notification: LocalNotification) {
+    note("chosen \(notification.id) \(notification.content.title)")
+  }
+  func applicationDidLoseKeepAlive(_ application: ScheduledApplication, error: ApplicationError) {
+    note("lost keep-alive: \(error)")
+  }
   func applicationDidLoseRegistration(
     _ application: ScheduledApplication, error: ApplicationError
   ) {
     note("lost registration: \(error)")
+  }
+}
+
+extension SocketConditions {
+  /// In a fixed order.
+  fileprivate var words: String {
+    let all: [(SocketConditions, String)] = [
+      (.data, "data"), (.urgentData, "urgent"), (.hangUp, "hangUp"), (.error, "error"),
+      (.unwatched, "unwatched"), (.lost, "lost"),
+    ]
+    return all.filter { contains($0.0) }.map(\.1).joined(separator: "+")
+  }
+}
+
+extension Fixture {
+  /// The daemon is gone and one comes back that knows what this one did, with a change.
+  func restartDaemon(
+    _ change: (inout StandInDaemon.Memory) -> Void = { _ in }
+  ) throws -> StandInDaemon {
+    var memory = daemon.stop()
+    change(&memory)
+    let daemon = try StandInDaemon(at: daemon.path, memory: memory)
+    try daemon.waitForStream()
+    return daemon
+  }
+
+  /// The daemon is gone and one comes back that knows nothing, and launches the process anew.
+  func replaceDaemon(instance: Int) throws -> StandInDaemon {
+    let daemon = try restartDaemon { $0 = StandInDaemon.Memory(instance: instance) }
+    daemon.send(.didFinishLaunching, reason: .user)
+    return daemon
+  }
+
+  /// As after the start of every application.
+  func launch() throws {
+    daemon.send(.didFinishLaunching, reason: .user)
+    try daemon.waitForAcknowledgement()
   }
 }

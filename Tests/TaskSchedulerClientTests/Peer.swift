@@ -8,6 +8,8 @@ final class Peer: Sendable {
   private let socket: FileDescriptor
   private let connection = Mutex(ServerConnection(service: StandInDaemon.service))
   private let buffer = Mutex(MessageBuffer())
+  /// The inodes of the sockets that came with the newest message.
+  private let inodes = Mutex<[UInt]>([])
 
   init(_ socket: consuming FileDescriptor) {
     self.socket = socket
@@ -17,7 +19,10 @@ final class Peer: Sendable {
   func nextCall() -> ReceivedCall? {
     while let message = nextMessage() {
       var output: [UInt8] = []
-      let action = connection.withLock { $0.receive(message, output: &output) }
+      let count = inodes.withLock { $0.count }
+      let action = connection.withLock {
+        $0.receive(message, fileDescriptorCount: count, output: &output)
+      }
       if !output.isEmpty { send(output) }
       switch action {
       case .call(let call): return call
@@ -31,18 +36,27 @@ final class Peer: Sendable {
   private func nextMessage() -> [UInt8]? {
     while true {
       if let message = try? buffer.withLock({ try $0.next() }) { return message }
+      var descriptors = DescriptorBag()
       var bytes = [UInt8](repeating: 0, count: 4096)
-      let result = bytes.withUnsafeMutableBytes { all in Result { try socket.read(into: all) } }
+      let result = bytes.withUnsafeMutableBytes { all in
+        Result { try UnixSocket.receive(socket.rawValue, into: all, descriptors: &descriptors) }
+      }
       switch result {
-      case .success(.some(let count)) where count > 0:
+      case .success(.bytes(let count)):
         let read = Array(bytes[..<count])
         buffer.withLock { $0.append(read) }
-      case .success(nil):
+        let arrived = (0..<descriptors.count).map { inode(of: descriptors.peek($0)!) }
+        // A client waits for its answer before it sends another message.
+        inodes.withLock { $0 = arrived }
+      case .success(.wouldBlock):
         _ = try? Readiness.wait(for: Int16(POLLIN), on: socket.rawValue)
-      case .success, .failure: return nil
+      case .success(.closed), .failure: return nil
       }
     }
   }
+
+  /// What the newest message brought.
+  func arrivedInode(_ index: FileDescriptorIndex) -> UInt { inodes.withLock { $0[index.rawValue] } }
 
   func reply(_ output: some Encodable & Sendable, continues: Bool = false) {
     connection.withLock { connection in
@@ -74,6 +88,13 @@ final class Peer: Sendable {
       _ = try? UnixSocket.send(socket.rawValue, all)
     }
   }
+}
+
+/// Which socket it is, whatever its number.
+func inode(of descriptor: Int32) -> UInt {
+  var status = stat()
+  precondition(fstat(descriptor, &status) == 0, "fstat: \(SystemError.describe(errno))")
+  return UInt(status.st_ino)
 }
 
 /// Starts a detached thread.

@@ -18,6 +18,15 @@ final class StandInDaemon: Sendable {
     var callbackLast = 0
     /// Sent and not acknowledged.
     var callback: Application.Callback?
+    var keepAliveSeconds: Double?
+    var socketLast = 0
+    /// By inode.
+    var sockets: [UInt: Int] = [:]
+    /// Sent and not acknowledged.
+    var socketEvents: [Application.SocketEvent] = []
+    var notificationLast = 0
+    var notifications: [Application.Notification] = []
+    var badge: Int?
   }
 
   struct State: Sendable {
@@ -30,6 +39,8 @@ final class StandInDaemon: Sendable {
     var closesAfter: String?
     /// Carry out the next call of this method, and expire its task before it is answered.
     var expiresEarly = false
+    /// Carry out the next handing over, and send an event of the socket before it is answered.
+    var readyEarly = false
     var stream: Int?
     var connections: [Int: Peer] = [:]
     var connectionLast = 0
@@ -130,7 +141,7 @@ final class StandInDaemon: Sendable {
     }.calls.count { $0 == call }
   }
 
-  private func stream(_ output: @Sendable () -> Application.Register.Output) {
+  func stream(_ output: @Sendable () -> Application.Register.Output) {
     state.update { $0.streamPeer }?.reply(output(), continues: true)
   }
 
@@ -178,7 +189,7 @@ final class StandInDaemon: Sendable {
       return (closes, state.refusals[short]?.removeFirst())
     }
     do {
-      let reply = try carryOut(method, call, refusal, number, short)
+      let reply = try carryOut(method, call, refusal, peer, number, short)
       if closes { return peer.hangUp() }
       reply(peer)
     } catch let failure as any MethodFailure {
@@ -188,11 +199,11 @@ final class StandInDaemon: Sendable {
     }
   }
 
-  private typealias Answer = (Peer) -> Void
+  typealias Answer = (Peer) -> Void
 
   private func carryOut(
     _ method: Application.MethodName, _ call: ReceivedCall, _ refusal: (any MethodFailure)?,
-    _ number: Int, _ short: String
+    _ peer: Peer, _ number: Int, _ short: String
   ) throws -> Answer {
     func note(_ rest: String) throws {
       let line = rest.isEmpty ? short : "\(short) \(rest)"
@@ -216,6 +227,9 @@ final class StandInDaemon: Sendable {
       let id = try call.decode(Application.EndBackgroundTask.Input.self).task
       try note("\(id)")
       return try end(id)
+    case .setKeepAliveTimeout, .manageSocket, .releaseSocket, .scheduleNotification,
+      .listNotifications, .cancelNotifications, .setBadge:
+      return try carryOutWakeUp(method, call, peer, note)
     case .getStatus:
       try note("")
       let memory = state.current.memory
@@ -243,12 +257,19 @@ extension StandInDaemon {
       if let callback = memory.callback {
         peer.reply(Application.Register.Output(callback: callback), continues: true)
       }
+      for event in memory.socketEvents {
+        peer.reply(Application.Register.Output(socketEvent: event), continues: true)
+      }
       self.state.update { $0.stream = number }
     }
   }
 
   private func acknowledge(_ id: Int) throws -> (Peer) -> Void {
     let isAwaited = state.update { state in
+      if let index = state.memory.socketEvents.firstIndex(where: { $0.id == id }) {
+        state.memory.socketEvents.remove(at: index)
+        return true
+      }
       guard state.memory.callback?.id == id else { return false }
       state.memory.callback = nil
       return true

@@ -5,6 +5,7 @@ import Testing
 
 private let one = RequestID(.max)
 private let instance = InstanceID(7)
+private let reminder = NotificationID(9)
 private let leader = Leader(pid: 4711, startTime: .max)
 
 extension Event {
@@ -37,6 +38,12 @@ extension Event {
     case .manifestsChanged: 23
     case .stop: 24
     case .recovered: 25
+    case .setKeepAlive: 26
+    case .socket: 27
+    case .notification: 28
+    case .systemChanged: 29
+    case .clockRead: 30
+    case .started: 31
     }
   }
 
@@ -67,6 +74,38 @@ extension Event {
         id: mail.id, displayName: "Mail", owner: mail.owner, namesUser: true,
         backgroundModes: [.voip], multitasking: false, isLaunchable: false)
     ]), .stop, .recovered(lastAlive: Instant(nanoseconds: .max)),
+    .setKeepAlive(one, instance, interval: .seconds(600)),
+    .setKeepAlive(one, instance, interval: nil),
+    .socket(.manage(one, instance, SocketID(1))), .socket(.closed(instance, [SocketID(1)])),
+    .socket(.release(one, instance, SocketID(1))),
+    .socket(.ready(instance, [SocketReadiness(SocketID(.max), [.data, .hangUp])])),
+    .socket(.lost(instance, [SocketID(1), SocketID(2)])),
+    .notification(
+      .schedule(
+        one, mail,
+        NotificationDraft(
+          content: NotificationContent(
+            title: "tea \"ü\"", body: "now", sound: "bell", badge: 1, userData: "{}"),
+          schedule: NotificationSchedule(
+            date: "2026-11-21T18:00:00", timeZone: "Europe/Berlin", repeats: .month),
+          firesAt: WallTime(nanoseconds: -1)))),
+    .notification(
+      .schedule(one, mail, NotificationDraft(content: NotificationContent(title: "")))),
+    .notification(.stored(reminder)), .notification(.notStored(reminder, reason: "ENOSPC")),
+    .notification(.cancel(one, mail, nil, shown: [reminder])),
+    .notification(.cancel(one, mail, reminder, shown: [])),
+    .notification(.nextFound(reminder, nil)),
+    .notification(.nextFound(reminder, WallTime(nanoseconds: .max))),
+    .notification(.chosen(reminder, mail)), .notification(.setBadge(one, mail, 3)),
+    .notification(
+      .loaded(
+        [
+          ScheduledNotification(
+            id: reminder, application: mail, firesAt: WallTime(nanoseconds: 0), repeats: true)
+        ], idLast: .max)),
+    .systemChanged(nil, SystemChange(kind: .timeZone, value: "Europe/Berlin"), for: nil),
+    .systemChanged(one, SystemChange(kind: .custom("vpn")), for: mail.owner),
+    .clockRead(WallTime(nanoseconds: .min)), .started,
   ]
 }
 
@@ -85,6 +124,9 @@ extension Effect {
     case .release: 9
     case .checkTracer: 10
     case .record: 11
+    case .notify: 12
+    case .socket: 13
+    case .notification: 14
     }
   }
 
@@ -92,7 +134,7 @@ extension Effect {
   var name: String {
     let names = [
       "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
-      "release", "checkTracer", "record",
+      "release", "checkTracer", "record", "notify", "socket", "notification",
     ]
     return names[caseNumber]
   }
@@ -111,7 +153,7 @@ struct CodableTests {
 
   @Test("no case of an event is left out")
   func everyCase() {
-    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...25))
+    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...31))
   }
 
   @Test("every effect that a walk brings about, of every case")
@@ -125,7 +167,7 @@ struct CodableTests {
     }
     let expiration = Effect.expire(instance, TaskID(3), remaining: .milliseconds(1))
     #expect(try roundTrip(expiration) == expiration)
-    #expect(seen.union([expiration.caseNumber]) == Set(0...11))
+    #expect(seen.union([expiration.caseNumber]) == Set(0...14))
   }
 
   @Test("an application's id that is none is refused when it is read")

@@ -57,6 +57,32 @@ struct SnapshotTests {
     }
   }
 
+  @Test("a state of an older version, which knew nothing of what wakes applications, is read")
+  func olderState() throws {
+    var world = World()
+    let id = world.make(mail, .background)
+    _ = world.make(music, .suspended)
+    world.spawning = .never
+    world.feed(.manifestsChanged([Manifest(id: maps.id, owner: maps.owner)]))
+    world.feed(.launch(nil, maps, target: .foreground, reason: .user))
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    let written = String(decoding: try encoder.encode(world.scheduler), as: UTF8.self)
+    var older = written
+    for part in [
+      "keepAlives\":[]", "changes\":{\"entries\":[],\"numberLast\":0}",
+      "notifications\":{\"awaitingNext\":[],\"idLast\":0,\"pending\":[],\"scheduled\":[]}",
+      "sockets\":{\"ids\":[]}", "handling\":{\"entries\":[]}",
+      "inbox\":{\"changesHeard\":0,\"notices\":[]}",
+    ] {
+      #expect(older.contains(part), "\(part)")
+      older = older.replacing(",\"" + part, with: "")
+    }
+    let read = try JSONDecoder().decode(Scheduler.self, from: Data(older.utf8))
+    #expect(String(decoding: try encoder.encode(read), as: UTF8.self) == written)
+    #expect(read.state(of: id) == .background)
+  }
+
   @Test("a policy of an older version has the defaults of what it did not know")
   func olderPolicy() throws {
     let old = Data("{\"backgroundTime\":[30,0]}".utf8)

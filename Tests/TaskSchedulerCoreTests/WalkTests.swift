@@ -23,6 +23,10 @@ struct Walk {
     $0.queuedCallbacksMax = 6
     $0.applicationsPerUserMax = 3
     $0.endedApplicationsMax = 2
+    $0.keepAliveMinimum = .seconds(5)
+    $0.keepAliveHandlerTime = .seconds(2)
+    $0.notificationsPerApplicationMax = 4
+    $0.customChangesMax = 1
   }
   private var generator: SeededGenerator
   private var asked: [RequestID] = []
@@ -69,7 +73,9 @@ struct Walk {
     world.obeysTerminate = pick([true, false])
     if pick([true, false, false, false]) { world.traced.insert(instance()) }
     if pick([true, false]) { world.traced = [] }
-    switch Int.random(in: 0..<12, using: &generator) {
+    world.storing = pick(answers)
+    switch Int.random(in: 0..<15, using: &generator) {
+    case 12...14: world.feed(wakingEvent())
     case 0...2: world.feed(operatorEvent())
     case 3...6: world.feed(applicationEvent())
     case 7, 8: _ = world.acknowledge(instance())
@@ -88,7 +94,7 @@ struct Walk {
     case 4: return .terminate(request(), app, byUser: pick([true, false]))
     case 5:
       let target = pick([LaunchTarget.foreground, .background])
-      return .launch(request(), app, target: target, reason: .operator)
+      return .launch(request(), app, target: target, reason: pick([.operator, .location]))
     case 6:
       let target = pick([LaunchTarget.foreground, .background])
       let adoption = Adoption(
@@ -98,7 +104,7 @@ struct Walk {
     case 7:
       let manifests = apps.prefix(Int.random(in: 0...4, using: &generator)).map {
         Manifest(
-          id: $0.id, owner: $0.owner, backgroundModes: [.audio, .location],
+          id: $0.id, owner: $0.owner, backgroundModes: [.audio, .location, .voip],
           multitasking: pick([true, true, false]))
       }
       return .manifestsChanged(Array(manifests))
@@ -127,9 +133,48 @@ struct Walk {
     }
   }
 
+  /// What may wake an application, or what it is told without a callback.
+  private mutating func wakingEvent() -> Event {
+    let id = instance()
+    let app = pick(apps)
+    let notification = NotificationID(pick([0, 1, 2, 3, 4, 5, 6, 7]))
+    let socket = SocketID(pick([0, 1, 2]))
+    switch Int.random(in: 0..<14, using: &generator) {
+    case 0, 1:
+      let intervals: [Duration?] = [nil, .seconds(4), .seconds(5), .seconds(50)]
+      return .setKeepAlive(request(), id, interval: pick(intervals))
+    case 2: return .socket(.manage(request(), id, socket))
+    case 12: return .socket(.closed(id, [socket]))
+    case 3: return .socket(.release(request(), id, socket))
+    case 4: return .socket(.ready(id, [SocketReadiness(socket, pick([.data, .error]))]))
+    case 5: return .socket(.lost(id, [socket]))
+    case 6, 7: return .notification(.schedule(request(), app, draft()))
+    case 8: return .notification(.cancel(request(), app, pick([nil, notification]), shown: []))
+    case 9: return .notification(.chosen(notification, app))
+    case 10: return .notification(.setBadge(request(), app, 1))
+    case 11:
+      let wall = WallTime(nanoseconds: Int64.random(in: 0...1 << 60, using: &generator))
+      return pick([.clockRead(wall), .notification(.nextFound(notification, nil))])
+    case _:
+      let change = SystemChange(kind: pick([.clock, .day, .network, .custom("vpn")]))
+      let asker = pick([true, false]) ? request() : nil
+      return .systemChanged(asker, change, for: pick([nil, UserID(1000), UserID(2000)]))
+    }
+  }
+
+  private mutating func draft() -> NotificationDraft {
+    let schedule = NotificationSchedule(
+      date: "2026-11-21T18:00:00", timeZone: "UTC", repeats: pick([nil, .minute]))
+    let firesAt = world.wall.map { $0.advanced(by: .seconds(Int64(pick([0, 10, 1000])))) }
+    return NotificationDraft(
+      content: NotificationContent(title: "tea"), schedule: pick([nil, schedule]),
+      firesAt: pick([nil, firesAt]))
+  }
+
   private mutating func report() -> Event {
     let id = instance()
-    switch Int.random(in: 0..<9, using: &generator) {
+    switch Int.random(in: 0..<10, using: &generator) {
+    case 9: return .started
     case 0: return .spawned(id, world.newLeader())
     case 1: return .spawnFailed(id, reason: "x")
     case 2: return .leaderExited(id, pick([.exited(code: 1), .signaled(11), .unknown]))
@@ -182,9 +227,13 @@ struct Walk {
         guard case .transition(let from, let to, _) = record.change else { continue }
         #expect(states[record.application] ?? .notRunning == from)
         states[record.application] = to
+      case .notify(let id, _):
+        let state = keys[id].flatMap { states[$0] }
+        #expect(state != .suspended && state != .notRunning)
       case .release(let id, _):
         keys[id] = nil
-      case .reply, .spawn, .suspend, .resume, .terminate, .kill, .checkTracer:
+      case .reply, .socket, .notification, .spawn, .suspend, .resume, .terminate, .kill,
+        .checkTracer:
         continue
       }
     }
@@ -217,7 +266,8 @@ struct WalkTests {
     }
     let expected: Set<String> = [
       "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
-      "release", "checkTracer", "record",
+      "release", "checkTracer", "record", "notify", "socket", "notification",
+      "KeepAliveTooShort", "UnknownSocket", "UnknownNotification", "NotStored", "NoEventStream",
       "exited", "crashed", "terminatedByOperator", "terminatedByUser", "callbackTimeout",
       "backgroundTimeExpired", "optedOut", "schedulerStopped",
       "UnknownApplication", "InvalidTransition", "InvalidState", "AlreadyRunning", "Terminating",

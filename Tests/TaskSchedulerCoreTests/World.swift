@@ -20,6 +20,7 @@ struct World {
   var spawning = Answer.atOnce
   var tracerChecking = Answer.atOnce
   var killing = Answer.atOnce
+  var storing = Answer.atOnce
   /// Whether processes exit at once on SIGTERM.
   var obeysTerminate = false
   /// Those that a debugger traces.
@@ -27,6 +28,7 @@ struct World {
 
   private var requestLast: UInt64 = 0
   private var pidLast: Int32 = 100
+  private var socketLast: UInt64 = 0
   private(set) var inFlight: [InstanceID: Callback] = [:]
 
   init(_ change: (inout Policy) -> Void = { _ in }) {
@@ -71,7 +73,12 @@ struct World {
     case .checkTracer(let id):
       let checked = Event.tracerChecked(id, isTraced: traced.contains(id))
       return answer(tracerChecking, checked, checked)
-    case .reply, .expire, .manage, .resume, .release, .record:
+    case .notification(.store(let id, _, _)):
+      return answer(
+        storing, .notification(.stored(id)), .notification(.notStored(id, reason: "ENOSPC")))
+    case .notification(.findNext(let id)):
+      return .notification(.nextFound(id, wall.map { $0.advanced(by: .seconds(60)) }))
+    case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record:
       return nil
     }
   }
@@ -112,9 +119,11 @@ struct World {
     let target = now.advanced(by: duration)
     while let next = scheduler.nextDeadline, next <= target {
       now = max(now, next)
-      feed(.deadlineReached)
+      let caused = feed(.deadlineReached)
+      // Of many notifications that are due, some fire in each turn.
+      let hasFired = caused.contains { if case .notification(.fire) = $0 { true } else { false } }
       #expect(
-        scheduler.nextDeadline.map { $0 > now } ?? true,
+        hasFired || scheduler.nextDeadline.map { $0 > now } ?? true,
         "a deadline that was handled may not remain due")
     }
     now = target
@@ -214,6 +223,52 @@ struct World {
     return id
   }
 
+  // MARK: What wakes
+
+  /// Launches an application with mode voip and brings it to a state, everything acknowledged.
+  mutating func makeVoIP(_ app: ApplicationKey, _ state: ApplicationState) -> InstanceID {
+    let known = scheduler.applications.all.compactMap(\.manifest).filter { $0.id != app.id }
+    let manifest = Manifest(id: app.id, owner: app.owner, backgroundModes: [.voip])
+    feed(.manifestsChanged(known + [manifest]))
+    return make(app, state)
+  }
+
+  /// Hands a socket over.
+  mutating func manage(_ id: InstanceID) -> SocketID {
+    socketLast += 1
+    let handed = SocketID(socketLast)
+    guard case .managed(let socket)? = ask({ .socket(.manage($0, id, handed)) }) else {
+      Issue.record("no socket was taken")
+      return SocketID(0)
+    }
+    return socket
+  }
+
+  /// What the wall clock shows; nil until it was read.
+  var wall: WallTime? { scheduler.notifications.wallTime(at: now) }
+
+  mutating func setClock(_ seconds: Int64) {
+    feed(.clockRead(WallTime(nanoseconds: seconds * 1_000_000_000)))
+  }
+
+  /// Schedules a notification so long from now; nil is to be presented now.
+  @discardableResult
+  mutating func schedule(
+    _ app: ApplicationKey, in delay: Duration?, repeats: RepeatInterval? = nil
+  ) -> NotificationID {
+    let draft = NotificationDraft(
+      content: NotificationContent(title: "tea"),
+      schedule: delay == nil
+        ? nil
+        : NotificationSchedule(date: "2027-01-15T08:00:00", timeZone: "UTC", repeats: repeats),
+      firesAt: delay.flatMap { delay in wall?.advanced(by: delay) })
+    guard case .scheduled(let id)? = ask({ .notification(.schedule($0, app, draft)) }) else {
+      Issue.record("no notification was scheduled")
+      return NotificationID(0)
+    }
+    return id
+  }
+
   // MARK: What came of it
 
   func state(_ id: InstanceID) -> ApplicationState { scheduler.state(of: id) }
@@ -238,6 +293,21 @@ struct World {
     }
   }
 
+  /// What an instance was told of without a callback.
+  func notices(_ id: InstanceID) -> [Notice] {
+    effects.compactMap { if case .notify(id, let notice) = $0 { notice } else { nil } }
+  }
+
+  /// The notifications that fired, and whom they were given to.
+  var fired: [NotificationID] {
+    effects.compactMap { if case .notification(.fire(let id, _, _)) = $0 { id } else { nil } }
+  }
+
+  /// The launches, with their reasons.
+  var spawned: [LaunchReason] {
+    effects.compactMap { if case .spawn(_, _, let reason) = $0 { reason } else { nil } }
+  }
+
   func ends(of app: ApplicationKey) -> [EndReason] {
     changes(of: app).compactMap { if case .ended(let reason) = $0 { reason } else { nil } }
   }
@@ -256,5 +326,13 @@ func key(_ name: String, uid: UInt32 = 1000) -> ApplicationKey {
 let mail = key("org.example.mail")
 let music = key("org.example.music")
 let maps = key("org.example.maps")
+
+extension WallTime {
+  func advanced(by duration: Duration) -> WallTime {
+    let (seconds, attoseconds) = duration.components
+    return WallTime(
+      nanoseconds: nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  }
+}
 
 let nanosecond = Duration.nanoseconds(1)

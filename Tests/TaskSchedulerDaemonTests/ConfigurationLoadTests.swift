@@ -31,6 +31,15 @@ struct ConfigurationLoadTests {
       "policy.MaxApplicationsPerUser": ("15", "15"), "policy.MaxQueuedCallbacks": ("16", "16"),
       "policy.MaxEndedApplications": ("17", "17"), "policy.MaxConnectionsPerUser": ("18", "18"),
       "policy.MaxQueuedBytesPerConnection": ("\"64K\"", "64K"),
+      "launch-mechanism": ("\"child\"", "child"),
+      "policy.KeepAliveMinimum": ("\"20min\"", "20min"),
+      "policy.KeepAliveHandlerTime": ("\"31s\"", "31s"),
+      "policy.EventTime": ("\"21s\"", "21s"), "policy.RelaunchDelay": ("\"22s\"", "22s"),
+      "policy.RelaunchDelayMax": ("\"23min\"", "23min"),
+      "policy.RelaunchResetTime": ("\"24min\"", "24min"),
+      "policy.MaxSocketsPerApplication": ("25", "25"),
+      "policy.MaxNotificationsPerApplication": ("26", "26"),
+      "policy.MaxCustomChanges": ("27", "27"),
     ]
     var text = ""
     var lines: [String: Int] = [:]

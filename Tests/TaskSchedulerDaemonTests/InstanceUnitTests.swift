@@ -11,6 +11,7 @@ struct InstanceUnitTests {
     "are told from others in the slice",
     arguments: [
       ("app-org.example.mail@7-0123456789abcdef.service", true),
+      ("app-taskschedd-org.example.mail@7-0123456789abcdef.service", true),
       ("app-org.example.my\\x2dmail@7-0123456789abcdef.service", true),
       ("app-org.example.mail@7-1.service", false),
       ("app-org.example.mail@0123456789abcdef.service", false),
@@ -28,7 +29,7 @@ struct InstanceUnitTests {
   func fresh() throws {
     let dashed = try #require(ApplicationID("org.example.my-mail"))
     let name = InstanceUnits.newName(for: dashed, InstanceID(7))
-    #expect(name.hasPrefix("app-org.example.my\\x2dmail@"))
+    #expect(name.hasPrefix("app-taskschedd-org.example.my\\x2dmail@"))
     #expect(InstanceUnits.instance(of: name) == InstanceID(7))
     #expect(name != InstanceUnits.newName(for: dashed, InstanceID(7)))
     for filling in ["a", "-"] {

@@ -10,7 +10,7 @@ import Testing
 struct Report: Hashable {
   var instance: InstanceID
   var socket: UInt64
-  var conditions: SocketConditions
+  var conditions: SocketPollEvents
 }
 
 /// Managed sockets on a real loop, and applications' connections to manage.
@@ -70,7 +70,7 @@ final class SocketScene {
   }
 
   /// What was reported since this was last asked.
-  func reports() -> [[UInt64: SocketConditions]] {
+  func reports() -> [[UInt64: SocketPollEvents]] {
     defer { inOrder = [] }
     return inOrder.map { report in
       Dictionary(uniqueKeysWithValues: report.map { ($0.socket, $0.conditions) })

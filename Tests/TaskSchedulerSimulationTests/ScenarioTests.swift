@@ -17,6 +17,23 @@ private func lines(_ text: String) throws -> [String] {
       case .change(.registered): "registered"
       case .change(.suspensionFailed): "not suspended"
       case .change(.signalFailed): "signal failed"
+      case .change(.keepAliveSet): "keep-alive set"
+      case .change(.keepAliveCalled): "keep-alive called"
+      case .change(.socketManaged(let socket)): "socket \(socket.number) managed"
+      case .change(.socketReleased(let socket)): "socket \(socket.number) released"
+      case .change(.socketsReady(let sockets)):
+        "ready \(sockets.map { "\($0.socket.number)" }.joined(separator: ","))"
+      case .change(.notificationScheduled(let id)): "notification \(id.number) scheduled"
+      case .change(.notificationsCancelled): "cancelled"
+      case .change(.notificationFired(let id)): "notification \(id.number) fired"
+      case .change(.notificationChosen(let id)): "notification \(id.number) chosen"
+      case .change(.badgeSet(let badge)): "badge \(badge)"
+      case .change(.relaunchPlanned(let delay)): "relaunch in \(TimeSpan.format(delay))"
+      case .notice(.socketsReady): "told of sockets"
+      case .notice(.systemChanges(let changes)): "told of \(changes.count) changes"
+      case .notice(.notificationFired): "told of its notification"
+      case .notice(.notificationChosen): "told of a choice"
+      case .shown(let id): "notification \(id.number) shown"
       case .callback(let kind): kind.rawValue
       case .expiration(let task, _): "expiration \(task.number)"
       case .signal(let signal): signal.rawValue

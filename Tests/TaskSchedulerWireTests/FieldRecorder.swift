@@ -30,6 +30,7 @@ final class FieldRecorder: Decoder {
   static func fieldType(_ type: any Decodable.Type) -> FieldType {
     if type == Bool.self { return .bool }
     if type == Int.self || type == FileDescriptorIndex.self { return .int }
+    if type == Double.self { return .float }
     if type == String.self { return .string }
     if let array = type as? any ArrayType.Type { return .array(of: fieldType(array.elementType)) }
     return .named(String(describing: type))
@@ -78,6 +79,7 @@ private struct RecordingFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) -> Bool? { optional(type, key) }
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) -> Int? { optional(type, key) }
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) -> Double? { optional(type, key) }
   func decodeIfPresent(_ type: String.Type, forKey key: Key) -> String? { optional(type, key) }
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) -> T? {
     optional(type, key)
@@ -117,6 +119,7 @@ private struct MadeUpScalar: SingleValueDecodingContainer {
   func decodeNil() -> Bool { false }
   func decode(_ type: Bool.Type) -> Bool { true }
   func decode(_ type: Int.Type) -> Int { 1 }
+  func decode(_ type: Double.Type) -> Double { 1 }
   func decode(_ type: String.Type) -> String { "text" }
   func decode<T: Decodable>(_ type: T.Type) throws -> T { throw Unknown() }
 }

@@ -22,14 +22,23 @@ private struct SwiftSide {
       structures: [
         "Callback": A.Callback.self, "BackgroundTask": A.BackgroundTask.self,
         "Registration": A.Registration.self, "Expiration": A.Expiration.self,
+        "SocketReadiness": A.SocketReadiness.self, "SocketEvent": A.SocketEvent.self,
+        "SystemChange": A.SystemChange.self, "NotificationSchedule": A.NotificationSchedule.self,
+        "NotificationContent": A.NotificationContent.self, "Notification": A.Notification.self,
+        "NotificationEvent": A.NotificationEvent.self,
       ],
       enumerations: [
         "State": names(A.State.self), "CallbackKind": names(A.CallbackKind.self),
         "LaunchReason": names(A.LaunchReason.self),
+        "SystemChangeKind": names(A.SystemChangeKind.self),
+        "RepeatInterval": names(A.RepeatInterval.self),
+        "NotificationState": names(A.NotificationState.self),
       ],
       methods: [
         A.Register.self, A.Acknowledge.self, A.BeginBackgroundTask.self, A.EndBackgroundTask.self,
-        A.GetStatus.self,
+        A.SetKeepAliveTimeout.self, A.ManageSocket.self, A.ReleaseSocket.self,
+        A.ScheduleNotification.self, A.ListNotifications.self, A.CancelNotifications.self,
+        A.SetBadge.self, A.GetStatus.self,
       ],
       methodNames: names(A.MethodName.self), errorNames: names(A.Failure.Name.self),
       failure: { try A.Failure(name: $0, parameters: $1) })
@@ -41,17 +50,24 @@ private struct SwiftSide {
       description: C.description,
       structures: [
         "End": C.End.self, "BackgroundTask": C.BackgroundTask.self, "Instance": C.Instance.self,
-        "Application": C.Application.self, "Change": C.Change.self, "Setting": C.Setting.self,
+        "KeepAlive": C.KeepAlive.self, "NextLaunch": C.NextLaunch.self,
+        "Application": C.Application.self, "NotificationSchedule": C.NotificationSchedule.self,
+        "NotificationContent": C.NotificationContent.self, "Notification": C.Notification.self,
+        "ApplicationNotification": C.ApplicationNotification.self, "Change": C.Change.self,
+        "Setting": C.Setting.self,
       ],
       enumerations: [
         "State": names(C.State.self), "LaunchReason": names(C.LaunchReason.self),
         "EndKind": names(C.EndKind.self), "Entitlement": names(C.Entitlement.self),
+        "RepeatInterval": names(C.RepeatInterval.self),
+        "NotificationState": names(C.NotificationState.self),
         "ChangeKind": names(C.ChangeKind.self),
       ],
       methods: [
         C.ListApplications.self, C.GetApplication.self, C.Launch.self, C.Adopt.self,
         C.Activate.self, C.Deactivate.self, C.SendToBackground.self, C.Terminate.self,
-        C.Monitor.self, C.GetSettings.self, C.Reload.self,
+        C.ListNotifications.self, C.PostNotification.self, C.CancelNotifications.self,
+        C.PostSystemChange.self, C.Monitor.self, C.GetSettings.self, C.Reload.self,
       ],
       methodNames: names(C.MethodName.self), errorNames: names(C.Failure.Name.self),
       failure: { try C.Failure(name: $0, parameters: $1) })

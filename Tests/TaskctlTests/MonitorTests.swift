@@ -57,6 +57,12 @@ struct MonitorTests {
       (.taskBegan, "task 3 'sync' began"), (.taskEnded, "task 3 'sync' ended"),
       (.taskExpired, "task 3 'sync' expired"), (.ended, "a sentence"),
       (.refused, "a sentence"), (.suspensionFailed, "a sentence"), (.signalFailed, "a sentence"),
+      (.keepAliveSet, "a sentence"), (.keepAliveCalled, "a sentence"),
+      (.socketManaged, "a sentence"), (.socketReleased, "a sentence"),
+      (.socketsReady, "a sentence"), (.notificationScheduled, "a sentence"),
+      (.notificationsCancelled, "a sentence"), (.notificationFired, "a sentence"),
+      (.notificationChosen, "a sentence"), (.badgeSet, "a sentence"),
+      (.relaunchPlanned, "a sentence"),
     ])
   func kinds(kind: ControlInterface.ChangeKind, text: String) {
     var screen = screen()

@@ -24,7 +24,9 @@ func sample(
     instance: .init(
       id: 7, pid: 4711, startTime: 99, aware: true, launchReason: .operator,
       startedAtUSec: 700_000_000, suspending: false, entitlements: entitlements,
-      callbacksPending: 1, backgroundTimeRemainingUSec: remainingUSec, tasks: tasks))
+      callbacksPending: 1, backgroundTimeRemainingUSec: remainingUSec, tasks: tasks,
+      managedSockets: 0, heldChanges: 0),
+    scheduledNotifications: 0)
 }
 
 /// One that has ended.
@@ -35,5 +37,30 @@ func endedSample(
   ControlInterface.Application(
     application: id, owner: owner, state: .notRunning, stateSinceUSec: 940_000_000,
     seat: "seat0", backgroundModes: [], multitasking: false, launchable: false,
-    lastEnd: .init(reason: reason, code: code, atUSec: 940_000_000))
+    lastEnd: .init(reason: reason, code: code, atUSec: 940_000_000), scheduledNotifications: 0)
 }
+
+/// One that is suspended, with everything that can wake it and be held for it.
+func reachableSample(
+  _ id: String = "org.example.phone", owner: Int = 1000
+) -> ControlInterface.Application {
+  var application = sample(id, owner: owner, state: .suspended, entitlements: [], tasks: [])
+  application.instance?.keepAlive = .init(
+    intervalUSec: 900_000_000, lastRunUSec: 940_000_000, deadlineUSec: 1_840_000_000,
+    plannedUSec: 1_600_000_000)
+  application.instance?.managedSockets = 2
+  application.instance?.heldChanges = 3
+  application.scheduledNotifications = 4
+  application.badge = 5
+  return application
+}
+
+/// One that fires every day and is to do so in 50 s.
+let notificationSample = ControlInterface.ApplicationNotification(
+  application: "org.example.tea", owner: 1000,
+  notification: .init(
+    id: 12,
+    content: .init(
+      title: "Tea", body: "It is four\nCome", sound: "bell", badge: 1, userData: "pot=2"),
+    schedule: .init(date: "2023-11-14T22:14:10", timeZone: "UTC", repeats: .day),
+    state: .scheduled, firesAtUSec: 1_700_000_050_000_000))

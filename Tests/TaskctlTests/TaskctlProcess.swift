@@ -58,7 +58,7 @@ final class TaskctlProcess {
 }
 
 extension FileDescriptor {
-  fileprivate static func createForTest(_ path: String) throws -> FileDescriptor {
+  static func createForTest(_ path: String) throws -> FileDescriptor {
     let number = creat(path, 0o600)
     try #require(number >= 0)
     return FileDescriptor(taking: number)

@@ -6,11 +6,17 @@ public enum InterfaceMethods {
   public static let all: [any (InterfaceMethod & SendableMetatype).Type] = [
     ApplicationInterface.Register.self, ApplicationInterface.Acknowledge.self,
     ApplicationInterface.BeginBackgroundTask.self, ApplicationInterface.EndBackgroundTask.self,
+    ApplicationInterface.SetKeepAliveTimeout.self, ApplicationInterface.ManageSocket.self,
+    ApplicationInterface.ReleaseSocket.self, ApplicationInterface.ScheduleNotification.self,
+    ApplicationInterface.ListNotifications.self, ApplicationInterface.CancelNotifications.self,
+    ApplicationInterface.SetBadge.self,
     ApplicationInterface.GetStatus.self, ControlInterface.ListApplications.self,
     ControlInterface.GetApplication.self, ControlInterface.Launch.self,
     ControlInterface.Adopt.self, ControlInterface.Activate.self,
     ControlInterface.Deactivate.self, ControlInterface.SendToBackground.self,
-    ControlInterface.Terminate.self, ControlInterface.Monitor.self,
+    ControlInterface.Terminate.self, ControlInterface.ListNotifications.self,
+    ControlInterface.PostNotification.self, ControlInterface.CancelNotifications.self,
+    ControlInterface.PostSystemChange.self, ControlInterface.Monitor.self,
     ControlInterface.GetSettings.self, ControlInterface.Reload.self,
   ]
 

@@ -47,6 +47,11 @@ struct JournalSample: Sendable {
 
   // MARK: What happens
 
+  private static let reminder = NotificationDraft(
+    content: NotificationContent(title: "tea", body: "is ready", sound: "bell", badge: 1),
+    schedule: NotificationSchedule(
+      date: "2027-01-15T09:00:00", timeZone: "Europe/Berlin", repeats: .day),
+    firesAt: WallTime(nanoseconds: 1_800_003_600_000_000_000))
   private static let mail = key("org.example.mail")
   private static let game = key("org.example.game")
   private static let player = key("org.example.player")
@@ -131,6 +136,15 @@ struct JournalSample: Sendable {
     .note(.input(MessagePart([0x7B]), connection: 9)),
     .note(.inputWhole(connection: 9)),
     .note(.unsaved(true, connection: 9)),
+    .event(.clockRead(WallTime(nanoseconds: 1_800_000_000_000_000_000))),
+    .event(.started),
+    .event(.setKeepAlive(RequestID(15), InstanceID(3), interval: .seconds(600))),
+    .event(.socket(.manage(RequestID(16), InstanceID(3), SocketID(5)))),
+    .event(.socket(.ready(InstanceID(3), [SocketReadiness(SocketID(5), .data)]))),
+    .event(.systemChanged(nil, SystemChange(kind: .custom("vpn"), value: "up"), for: nil)),
+    .event(.notification(.schedule(RequestID(17), mail, reminder))),
+    .event(.notification(.stored(NotificationID(1)))),
+    .event(.notification(.setBadge(RequestID(18), mail, 1))),
     .event(.policyChanged(Policy())),
     .event(.recovered(lastAlive: Instant(nanoseconds: 1_000_000_000))),
     .event(.activate(RequestID(12), mail)),

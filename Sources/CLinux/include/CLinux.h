@@ -107,11 +107,6 @@ pid_t clinux_lock_holder(int fd);
 /// fcntl F_SETLKW: the same, waiting.
 int clinux_lock_wait(int fd);
 
-// MARK: identity
-
-/// setresuid(2) of the effective user id, for the calling thread alone; glibc's is for all threads.
-int clinux_set_thread_euid(uid_t uid);
-
 // MARK: changes of the machine
 
 /// A timer of CLOCK_REALTIME that never expires, non-blocking: read(2) fails with ECANCELED once
@@ -130,6 +125,10 @@ int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence);
 /// One datagram, with its whole length where that is more than `count` (MSG_TRUNC). What is not the
 /// kernel's has length 0.
 ssize_t clinux_route_receive(int fd, void *bytes, size_t count);
+// MARK: identity
+
+/// setresuid(2) of the effective user id, for the calling thread alone; glibc's is for all threads.
+int clinux_set_thread_euid(uid_t uid);
 
 // MARK: a child that waits before exec
 

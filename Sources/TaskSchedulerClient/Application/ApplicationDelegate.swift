@@ -21,6 +21,23 @@ public protocol ApplicationDelegate: Sendable {
   /// A daemon that came back knows nothing of these tasks any more: they grant nothing.
   func applicationDidLoseBackgroundTasks(
     _ application: ScheduledApplication, tasks: [BackgroundTaskID])
+  /// A managed socket became ready while the application was suspended. When this has returned for
+  /// each that did, the application is suspended again: what needs longer than `EventTime` (10 s
+  /// by default), or goes on elsewhere, needs a background task.
+  func application(
+    _ application: ScheduledApplication, socketReady socket: ManagedSocket,
+    conditions: SocketConditions)
+  /// The machine has changed; what changed during a suspension comes after it, the newest of each
+  /// kind, in order.
+  func application(
+    _ application: ScheduledApplication, systemDidChange changes: [SystemChange])
+  /// A notification of its own has fired while it was active: the user is not shown it.
+  func application(
+    _ application: ScheduledApplication, didReceive notification: LocalNotification)
+  /// The user has chosen a notification of its own; the application is activated for it.
+  func application(_ application: ScheduledApplication, didChoose notification: LocalNotification)
+  /// A daemon that came back takes the keep-alive handler no longer: it is not called any more.
+  func applicationDidLoseKeepAlive(_ application: ScheduledApplication, error: ApplicationError)
   /// The daemon refuses this process for good: it is managed no longer.
   func applicationDidLoseRegistration(_ application: ScheduledApplication, error: ApplicationError)
 }
@@ -43,6 +60,27 @@ extension ApplicationDelegate {
   /// Does nothing.
   public func applicationDidLoseBackgroundTasks(
     _ application: ScheduledApplication, tasks: [BackgroundTaskID]
+  ) {}
+  /// Does nothing.
+  public func application(
+    _ application: ScheduledApplication, socketReady socket: ManagedSocket,
+    conditions: SocketConditions
+  ) {}
+  /// Does nothing.
+  public func application(
+    _ application: ScheduledApplication, systemDidChange changes: [SystemChange]
+  ) {}
+  /// Does nothing.
+  public func application(
+    _ application: ScheduledApplication, didReceive notification: LocalNotification
+  ) {}
+  /// Does nothing.
+  public func application(
+    _ application: ScheduledApplication, didChoose notification: LocalNotification
+  ) {}
+  /// Does nothing.
+  public func applicationDidLoseKeepAlive(
+    _ application: ScheduledApplication, error: ApplicationError
   ) {}
   /// Does nothing.
   public func applicationDidLoseRegistration(
@@ -86,6 +124,18 @@ struct DelegateSink: CallbackSink {
     case .willTerminate: delegate.applicationWillTerminate(application)
     case .didLoseBackgroundTasks(let tasks):
       delegate.applicationDidLoseBackgroundTasks(application, tasks: tasks)
+    case .socketsReady(let ready):
+      for one in ready {
+        delegate.application(application, socketReady: one.socket, conditions: one.conditions)
+      }
+    case .systemDidChange(let changes):
+      delegate.application(application, systemDidChange: changes)
+    case .didReceive(let notification):
+      delegate.application(application, didReceive: notification)
+    case .didChoose(let notification):
+      delegate.application(application, didChoose: notification)
+    case .didLoseKeepAlive(let error):
+      delegate.applicationDidLoseKeepAlive(application, error: error)
     }
   }
 }

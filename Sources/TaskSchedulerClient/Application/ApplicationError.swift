@@ -75,6 +75,20 @@ extension ApplicationInterface.Failure {
       "the manifest of \(application) does not declare the background mode '\(mode)'"
     case .quotaExceeded(let quota, let limit):
       "the quota \(quota) of \(limit) is used up"
+    case .keepAliveTooShort(let minimumUSec):
+      "the keep-alive interval is too short: at least \(Duration.microseconds(minimumUSec))"
+    case .noEventStream:
+      "this process has never opened its event stream: it must register first"
+    case .invalidSocket(let reason):
+      "the socket cannot be managed: \(reason)"
+    case .unknownSocket(let socket):
+      "no socket \(socket) is managed: it never was, or was released"
+    case .invalidNotification(let parameter, let reason):
+      "the notification is refused, \(parameter): \(reason)"
+    case .unknownNotification(let notification):
+      "there is no notification \(notification): it never was, was cancelled, or has gone"
+    case .notStored(let reason):
+      "the notification could not be stored: \(reason)"
     case .stateNotSaved:
       "taskschedd can promise nothing new at the moment: its runtime directory is full"
     case .multitaskingNotSupported(let application):

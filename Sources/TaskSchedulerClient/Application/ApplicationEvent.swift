@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import TaskSchedulerWire
 
@@ -7,6 +8,15 @@ public typealias ApplicationState = ApplicationInterface.State
 
 /// Why the instance was started.
 public typealias LaunchReason = ApplicationInterface.LaunchReason
+
+extension LaunchReason {
+  /// What the daemon, or `taskctl run`, wrote into the environment of the program that it started:
+  /// known before the application is registered. Nil in a program that was started otherwise.
+  public static var ofEnvironment: LaunchReason? {
+    guard let value = getenv("TASKSCHEDD_LAUNCH_REASON") else { return nil }
+    return LaunchReason(rawValue: String(cString: value))
+  }
+}
 
 /// A background task that has begun. Unique for the life of the instance.
 public struct BackgroundTaskID: Hashable, Sendable, CustomStringConvertible {
@@ -33,6 +43,18 @@ public enum ApplicationEvent: Hashable, Sendable {
   case willTerminate
   /// A daemon that came back knows nothing of these tasks any more: they grant nothing.
   case didLoseBackgroundTasks([BackgroundTaskID])
+  /// Managed sockets became ready while the application was suspended. It has `EventTime` (10 s by
+  /// default) from then, longer with a background task; acknowledged, it is suspended again.
+  case socketsReady([ReadySocket])
+  /// The machine has changed; what changed during a suspension comes after it, the newest of each
+  /// kind, in order.
+  case systemDidChange([SystemChange])
+  /// A notification of its own has fired while it was active.
+  case didReceive(LocalNotification)
+  /// The user has chosen a notification of its own.
+  case didChoose(LocalNotification)
+  /// A daemon that came back takes the keep-alive handler no longer: it is not called any more.
+  case didLoseKeepAlive(ApplicationError)
 }
 
 /// One event, to be acknowledged when its work is done. An application that has not acknowledged

@@ -36,7 +36,7 @@ extension ScheduledApplication {
         return BackgroundTaskID(task.id)
       } catch {
         isFirst = false
-        if mayBeginAgain(after: error), pause(&pauses) { continue }
+        if mayTryAgain(after: error), pause(&pauses) { continue }
         ledger.withLock { $0.beginEnded() }
         throw error
       }
@@ -51,12 +51,6 @@ extension ScheduledApplication {
     let answer = try line.call(
       ApplicationInterface.BeginBackgroundTask.self, .init(name: name))
     return (answer.task, false)
-  }
-
-  private func mayBeginAgain(after error: ApplicationError) -> Bool {
-    // The call was on its way when the process was suspended; it has been resumed since.
-    if case .refused(.invalidState(_, .suspended)) = error { return true }
-    return error.isTransient
   }
 
   /// The task of a begin whose answer was lost with its connection, if it was carried out: one of
@@ -91,6 +85,7 @@ extension ScheduledApplication {
   }
 
   func acknowledge(_ callback: Int) {
+    finishRestoring()
     ledger.withLock { ledger in
       ledger.handled(callback)
       ledger.oweAcknowledgement(callback)
@@ -144,10 +139,12 @@ extension ScheduledApplication {
   }
 
   private func payDebts() {
-    let (ends, acknowledgement) = ledger.withLock { ($0.endsOwed, $0.acknowledgementOwed) }
+    let (ends, acknowledgements) = ledger.withLock { ($0.endsOwed, $0.acknowledgementsOwed) }
     var isPaid = true
     for end in ends.sorted() where isPaid { isPaid = pay(end: end) }
-    if let acknowledgement, isPaid { isPaid = pay(acknowledgement: acknowledgement) }
+    for callback in acknowledgements.sorted() where isPaid {
+      isPaid = pay(acknowledgement: callback)
+    }
     let pause = debtPauses.withLock { pauses -> Duration? in
       if isPaid, !ledger.withLock({ $0.owesAnything }) {
         pauses = nil

@@ -20,11 +20,12 @@ final class CallLine: Sendable {
 
   /// One attempt. After a `connection` error the next call opens a new connection.
   func call<Method: InterfaceMethod>(
-    _ method: Method.Type, _ input: Method.Input
+    _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
   ) throws(ApplicationError) -> Method.Output {
     let connection = try current()
     do {
-      return try connection.call(method, input, timeout: Self.answerTimeout)
+      return try connection.call(
+        method, input, fileDescriptors: fileDescriptors, timeout: Self.answerTimeout)
     } catch {
       let error = ApplicationError(error)
       if case .connection = error { drop(connection) }

@@ -60,6 +60,11 @@ extension ScheduledApplication {
         if let expiration = reply.expiration {
           call(ledger.withLock { $0.expired(expiration.task) })
         }
+        if let event = reply.socketEvent { received(event) }
+        if let changes = reply.systemChanges {
+          tell(.systemDidChange(changes.map { SystemChange($0) }))
+        }
+        if let event = reply.notification { received(event) }
       }
       return .connection(.closedByDaemon)
     } catch {
@@ -116,20 +121,37 @@ extension ScheduledApplication {
       (ledger.registered(registration), ledger.owesAnything)
     }
     if !result.lost.isEmpty {
-      sink.deliver(ApplicationCallback(.didLoseBackgroundTasks(result.lost)) {}, to: self)
+      tell(.didLoseBackgroundTasks(result.lost))
     }
     for handler in result.handlers { call(handler) }
     if owesAnything { payDebtsLater() }
+    restoreWakeUps()
   }
 
   private func received(_ callback: ApplicationInterface.Callback) {
-    switch ledger.withLock({ $0.received(callback) }) {
+    let action = ledger.withLock { $0.received(callback) }
+    if callback.kind == .didFinishLaunching, ledger.withLock({ $0.restoration }) != nil {
+      sockets.withLock { $0.forgetNumbers() }
+      restoreWakeUps()
+    }
+    switch action {
     case .deliver(let event):
       let callback = ApplicationCallback(event) { self.acknowledge(callback.id) }
       sink.deliver(callback, to: self)
+    case .callKeepAlive: callKeepAlive(callback.id)
     case .acknowledge: queue.async { self.acknowledge(callback.id) }
     case .none: break
     }
+  }
+
+  private func received(_ event: ApplicationInterface.NotificationEvent) {
+    let notification = LocalNotification(event.notification)
+    tell(event.chosen ? .didChoose(notification) : .didReceive(notification))
+  }
+
+  /// Tells the author what needs no acknowledgement.
+  func tell(_ event: ApplicationEvent) {
+    sink.deliver(ApplicationCallback(event) {}, to: self)
   }
 
   /// Calls an expiration handler on the queue.

@@ -19,6 +19,7 @@ struct Ledger: Sendable {
 
   enum CallbackAction: Hashable {
     case deliver(ApplicationEvent)
+    case callKeepAlive
     case acknowledge
     /// It is being handled.
     case none
@@ -32,6 +33,7 @@ struct Ledger: Sendable {
   }
 
   private(set) var state: ApplicationState
+  let launchReason: LaunchReason
   private var instance: Int
   private var tasks: [Int: Task] = [:]
   private var lastCallback: LastCallback?
@@ -47,12 +49,20 @@ struct Ledger: Sendable {
   /// Ended here, and the daemon has not been told.
   private(set) var endsOwed: Set<Int> = []
   /// Handled here, and the daemon has not been told.
-  private(set) var acknowledgementOwed: Int?
+  private(set) var acknowledgementsOwed: Set<Int> = []
+  /// The keep-alive handler.
+  var keepAlive: KeepAlive?
+  /// How often it was seen that a daemon has to be told again what wakes this process.
+  private var restorationsWanted = 0
+  private var restorationsDone = 0
+  /// Notifications that the author has been told of.
+  private var notifications: Set<Int> = []
   /// Why the application is registered no longer, once that is for good.
   var end: ApplicationError?
 
-  init(state: ApplicationState, instance: Int) {
+  init(state: ApplicationState, instance: Int, launchReason: LaunchReason = .user) {
     self.state = state
+    self.launchReason = launchReason
     self.instance = instance
   }
 
@@ -63,7 +73,7 @@ struct Ledger: Sendable {
     }
   }
 
-  var owesAnything: Bool { !endsOwed.isEmpty || acknowledgementOwed != nil }
+  var owesAnything: Bool { !endsOwed.isEmpty || !acknowledgementsOwed.isEmpty }
 
   // MARK: - The event stream
 
@@ -86,8 +96,8 @@ struct Ledger: Sendable {
       result.lost.append(BackgroundTaskID(id))
     }
     endsOwed.subtract(endsOwedAtRegister.subtracting(listed))
-    // One that is still awaited is delivered again.
-    acknowledgementOwed = nil
+    // Those that are still awaited are delivered again.
+    acknowledgementsOwed = []
     for task in registration.tasks where task.expired {
       if let handler = expired(task.id) { result.handlers.append(handler) }
     }
@@ -95,21 +105,31 @@ struct Ledger: Sendable {
   }
 
   mutating func received(_ callback: ApplicationInterface.Callback) -> CallbackAction {
+    // A daemon that has forgotten us launches us anew; this process has launched once. It may count
+    // instances and callbacks from where it did before.
+    let isAnew = callback.kind == .didFinishLaunching && hasFinishedLaunching
+    if isAnew { wantRestoration() }
     if let last = lastCallback, last.callback == callback {
       return last.handled ? .acknowledge : .none
     }
     lastCallback = LastCallback(callback: callback, handled: false)
     if let state = callback.kind.state { self.state = state }
-    if callback.kind == .didFinishLaunching {
-      // A daemon that has forgotten us launches us anew; this process has launched once.
-      if hasFinishedLaunching {
-        lastCallback?.handled = true
-        return .acknowledge
-      }
-      hasFinishedLaunching = true
+    if isAnew {
+      lastCallback?.handled = true
+      return .acknowledge
     }
-    return .deliver(callback.event)
+    if callback.kind == .didFinishLaunching { hasFinishedLaunching = true }
+    return callback.event.map { .deliver($0) } ?? .callKeepAlive
   }
+
+  // MARK: - What wakes it
+
+  /// Nil where the daemon knows it; else the number to report to `restored`.
+  var restoration: Int? { restorationsWanted == restorationsDone ? nil : restorationsWanted }
+
+  mutating func wantRestoration() { restorationsWanted += 1 }
+
+  mutating func restored(_ restoration: Int) { restorationsDone = restoration }
 
   /// The callback's work is done.
   mutating func handled(_ callback: Int) {
@@ -160,6 +180,12 @@ struct Ledger: Sendable {
     tasks.removeValue(forKey: id) != nil
   }
 
+  // MARK: - Notifications
+
+  mutating func know(_ ids: [Int]) { notifications.formUnion(ids) }
+
+  func knows(notification id: Int) -> Bool { notifications.contains(id) }
+
   // MARK: - Debts
 
   mutating func oweEnd(_ id: Int) {
@@ -167,7 +193,7 @@ struct Ledger: Sendable {
   }
 
   mutating func oweAcknowledgement(_ callback: Int) {
-    acknowledgementOwed = callback
+    acknowledgementsOwed.insert(callback)
   }
 
   mutating func paidEnd(_ id: Int) {
@@ -175,7 +201,7 @@ struct Ledger: Sendable {
   }
 
   mutating func paidAcknowledgement(_ callback: Int) {
-    if acknowledgementOwed == callback { acknowledgementOwed = nil }
+    acknowledgementsOwed.remove(callback)
   }
 }
 
@@ -186,13 +212,14 @@ extension ApplicationInterface.CallbackKind {
     case .didBecomeActive: .active
     case .willResignActive, .willEnterForeground: .inactive
     case .didEnterBackground: .background
-    case .didFinishLaunching, .willTerminate: nil
+    case .didFinishLaunching, .willTerminate, .keepAlive: nil
     }
   }
 }
 
 extension ApplicationInterface.Callback {
-  fileprivate var event: ApplicationEvent {
+  /// Nil for the call of the keep-alive handler.
+  fileprivate var event: ApplicationEvent? {
     switch kind {
     case .didFinishLaunching: .didFinishLaunching(launchReason ?? .user)
     case .didBecomeActive: .didBecomeActive
@@ -200,6 +227,7 @@ extension ApplicationInterface.Callback {
     case .didEnterBackground: .didEnterBackground
     case .willEnterForeground: .willEnterForeground
     case .willTerminate: .willTerminate
+    case .keepAlive: nil
     }
   }
 }

@@ -21,6 +21,7 @@ public final class ScheduledApplication: Sendable {
 
   let background: Bool
   let sink: any CallbackSink
+  let socketPath: SocketPath
   /// Nil where there is no daemon and the program goes on without.
   let line: CallLine?
   let ledger: Locked<Ledger>
@@ -31,16 +32,20 @@ public final class ScheduledApplication: Sendable {
   /// Pays what is owed to the daemon.
   let debtQueue = DispatchQueue(label: "org.taskschedd.client.debts")
   let debtPauses = Locked<RetryPauses?>(nil)
+  let sockets = Locked(SocketLedger())
+  /// Held while the daemon is told of the keep-alive handler, so that it and the ledger agree.
+  let keepAliveTurn = Locked(())
 
   private init(
-    id: String, background: Bool, queue: DispatchQueue?, sink: any CallbackSink, line: CallLine?,
-    ledger: Ledger
+    id: String, background: Bool, queue: DispatchQueue?, sink: any CallbackSink,
+    at socketPath: SocketPath, isManaged: Bool, ledger: Ledger
   ) throws(ApplicationError) {
     self.id = id
+    self.socketPath = socketPath
     self.background = background
     self.queue = queue ?? DispatchQueue(label: "org.taskschedd.client.\(id)")
     self.sink = sink
-    self.line = line
+    line = isManaged ? CallLine(socketPath: socketPath) : nil
     self.ledger = Locked(ledger)
     do throws(SystemError) {
       closeEvent = try FileDescriptor.event()
@@ -103,15 +108,18 @@ public final class ScheduledApplication: Sendable {
     } catch {
       guard ifAvailable, case .connection(.noDaemon) = error else { throw error }
       let application = try ScheduledApplication(
-        id: id, background: background, queue: queue, sink: sink, line: nil,
-        ledger: Ledger(state: .active, instance: 0))
+        id: id, background: background, queue: queue, sink: sink, at: socketPath,
+        isManaged: false,
+        ledger: Ledger(
+          state: .active, instance: 0, launchReason: LaunchReason.ofEnvironment ?? .user))
       application.deliverUnmanaged()
       return application
     }
     let application = try ScheduledApplication(
-      id: id, background: background, queue: queue, sink: sink,
-      line: CallLine(socketPath: socketPath),
-      ledger: Ledger(state: opened.registration.state, instance: opened.registration.instance))
+      id: id, background: background, queue: queue, sink: sink, at: socketPath, isManaged: true,
+      ledger: Ledger(
+        state: opened.registration.state, instance: opened.registration.instance,
+        launchReason: opened.registration.launchReason))
     do throws(SystemError) {
       try application.read(opened, at: socketPath)
     } catch {
@@ -122,9 +130,8 @@ public final class ScheduledApplication: Sendable {
 
   /// What a program hears that goes on without a daemon.
   private func deliverUnmanaged() {
-    for event in [ApplicationEvent.didFinishLaunching(.user), .didBecomeActive] {
-      sink.deliver(ApplicationCallback(event) {}, to: self)
-    }
+    tell(.didFinishLaunching(launchReason))
+    tell(.didBecomeActive)
   }
 
   /// Gives up the registration's connections: no more events come, and every request throws
@@ -147,12 +154,16 @@ public final class ScheduledApplication: Sendable {
     }
     line?.close()
     streamConnection.withLock { $0 }?.close()
+    forgetSockets()
   }
 
   // MARK: - What it may know about itself
 
   /// False where no daemon answered and `ifAvailable` let the program go on without.
   public var isManaged: Bool { line != nil }
+
+  /// Why this process was started, as the daemon said when it registered first.
+  public var launchReason: LaunchReason { ledger.withLock { $0.launchReason } }
 
   /// The state that the daemon told of last.
   public var state: ApplicationState { ledger.withLock { $0.state } }
@@ -161,18 +172,43 @@ public final class ScheduledApplication: Sendable {
   /// in the foreground. Asks the daemon.
   public var backgroundTimeRemaining: Duration? {
     get throws(ApplicationError) {
-      guard let line else { return nil }
-      var pauses = RetryPauses()
-      while true {
-        do throws(ApplicationError) {
-          try throwIfEnded()
-          let status = try line.call(ApplicationInterface.GetStatus.self, .init())
-          return status.backgroundTimeRemainingUSec.map { .microseconds($0) }
-        } catch {
-          guard error.isTransient, pause(&pauses) else { throw error }
-        }
+      if line == nil { return nil }
+      let status = try ask(ApplicationInterface.GetStatus.self, .init())
+      return status.backgroundTimeRemainingUSec.map { .microseconds($0) }
+    }
+  }
+
+  // MARK: - Requests
+
+  /// Asks the daemon, and again while it is away: for what may be asked twice.
+  func ask<Method: InterfaceMethod>(
+    _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
+  ) throws(ApplicationError) -> Method.Output {
+    try retrying { () throws(ApplicationError) in
+      guard let line = self.line else { preconditionFailure("nobody is there to be asked") }
+      return try line.call(method, input, fileDescriptors: fileDescriptors)
+    }
+  }
+
+  /// Tries until it is done or refused, or the daemon is away for too long.
+  func retrying<Value>(
+    _ attempt: () throws(ApplicationError) -> Value
+  ) throws(ApplicationError) -> Value {
+    var pauses = RetryPauses()
+    while true {
+      do throws(ApplicationError) {
+        try throwIfEnded()
+        return try attempt()
+      } catch {
+        guard mayTryAgain(after: error), pause(&pauses) else { throw error }
       }
     }
+  }
+
+  func mayTryAgain(after error: ApplicationError) -> Bool {
+    // The call was on its way when the process was suspended; it has been resumed since.
+    if case .refused(.invalidState(_, .suspended)) = error { return true }
+    return error.isTransient
   }
 
   func throwIfEnded() throws(ApplicationError) {

@@ -8,6 +8,18 @@ public enum SuspendMechanism: String, CaseIterable, Hashable, Sendable {
   case freezer
 }
 
+/// How what manifests name is started.
+public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
+  /// In a unit where systemd has started the daemon as a service, else as a child.
+  case auto
+  /// As a transient service of systemd's, in `app-taskschedd.slice` of a user's `app.slice`, or in
+  /// the machine's `taskschedd.slice`.
+  case unit
+  /// As a child of the daemon, within its sandbox; in a cgroup of its own where the daemon may
+  /// make one.
+  case child
+}
+
 /// What is written to the log: records of this level and graver ones, in syslog's words.
 public enum LogLevel: String, CaseIterable, Hashable, Sendable {
   case error, warning, notice, info, debug
@@ -21,6 +33,8 @@ public struct DaemonOptions: Hashable, Sendable {
   /// suspension is undone. Source: this project; a stop takes milliseconds, a process in an
   /// uninterruptible wait on a disk up to seconds.
   public var suspendTimeout: Duration = .seconds(2)
+  /// `launch-mechanism`. Takes effect when the daemon starts.
+  public var launchMechanism = LaunchMechanism.auto
   /// `operator-group`: its members are operators, beside root and the daemon's own user. Empty for
   /// none.
   public var operatorGroup = "taskschedd"

@@ -57,6 +57,11 @@ extension SettingDescription {
       .daemon, "suspend-timeout", \.options.suspendTimeout, .milliseconds(10) ... .seconds(60),
       "How long all processes of an application may take to be seen stopped. Then the suspension "
         + "is undone, reported, and tried again later."),
+    .choice(
+      "launch-mechanism", \.options.launchMechanism,
+      "How the programs of manifests are started: as transient services of systemd's (unit), as "
+        + "children of the daemon, or as services where systemd has started the daemon (auto). "
+        + "Takes effect when the daemon starts."),
     .policy(.multitaskingSupported, in: .daemon),
     SettingDescription(
       name: "operator-group", section: .daemon, kind: .groupName,

@@ -1,3 +1,5 @@
+import TaskSchedulerCore
+
 /// One step of a path into a TOML document.
 public enum TOMLPathComponent: Hashable, Sendable {
   case key(String)
@@ -239,6 +241,13 @@ public struct TOMLKeyLocator: Sendable {
   private mutating func scanEscape() -> [UInt8]? {
     position += 1
     guard let letter = peek else { return fail("the quote that ends the string") }
+    // No such escape; and of some characters TOMLKit's parser is not prepared to look at one here.
+    guard letter < 0x80 else {
+      let found = String(decoding: text[position...].prefix(4), as: UTF8.self).prefix(1)
+      return fail(
+        "one of b, t, n, f, r, u, U, \\ and a quote after \\, not "
+          + QuotedText.printable(String(found)))
+    }
     position += 1
     let digitCount = letter == UInt8(ascii: "u") ? 4 : letter == UInt8(ascii: "U") ? 8 : 0
     guard digitCount > 0 else {

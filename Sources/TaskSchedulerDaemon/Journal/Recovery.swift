@@ -87,6 +87,8 @@ struct Takeover {
   let requests: Requests
   let streams: EventStreams
   let monitors: Monitors
+  let sockets: ManagedSockets
+  let store: DescriptorStore
   let runner: EffectRunner
   let journal: Journal
   let log: Log
@@ -97,6 +99,8 @@ struct Takeover {
     var closed = 0
     /// Instances whose leaders have ended unseen.
     var lost: [InstanceID] = []
+    /// Managed sockets whose watches are lost.
+    var lostSockets: [(InstanceID, [SocketID])] = []
     /// The effects of the last event that are to be carried out.
     var effects: [Effect] = []
   }
@@ -129,12 +133,42 @@ struct Takeover {
         log.write(.warning, "a connection could not be taken over: \(error)")
       }
     }
+    outcome.lostSockets = restoreSockets(replay.scheduler, inherited.sockets)
     outcome.effects = Array(replay.effectsLeft)
     if call.isFirstEffectUnknown {
       outcome.effects.removeFirst()
       journal.effectDone()
     }
     return outcome
+  }
+
+  /// - Returns: the managed sockets that nobody watches any more, by instance.
+  private func restoreSockets(
+    _ scheduler: Scheduler, _ inherited: [InstanceID: [UInt64: Int32]]
+  ) -> [(InstanceID, [SocketID])] {
+    var inherited = inherited
+    var lost: [(InstanceID, [SocketID])] = []
+    for id in scheduler.running {
+      var gone: [SocketID] = []
+      for socket in scheduler.sockets(of: id) {
+        let number = inherited[id]?.removeValue(forKey: socket.number)
+        let watch = number.map { FileDescriptor(taking: $0) }
+        do {
+          if let watch, try sockets.restore(watch, as: socket.number, of: id) { continue }
+        } catch {
+          log.write(.warning, "a managed socket could not be taken over: \(error)")
+        }
+        gone.append(socket)
+      }
+      if !gone.isEmpty { lost.append((id, gone)) }
+    }
+    for (id, watches) in inherited {
+      for (socket, number) in watches {
+        FileDescriptor(taking: number).close()
+        store.remove(socket: socket, of: id)
+      }
+    }
+    return lost
   }
 
   private func restore(_ connection: Connection, _ held: Holdings.Connection) {
@@ -230,11 +264,16 @@ extension Scheduler {
     case .adopt(_, let adoption): adoption.application.id.name
     case .openStream(_, _, let name): name.name
     case .acknowledge(_, let id, _), .beginBackgroundTask(_, let id, _),
-      .endBackgroundTask(_, let id, _):
+      .endBackgroundTask(_, let id, _), .setKeepAlive(_, let id, _),
+      .socket(.manage(_, let id, _)), .socket(.release(_, let id, _)):
       application(of: id)?.id.name ?? ""
+    case .notification(.schedule(_, let key, _)), .notification(.cancel(_, let key, _, _)),
+      .notification(.setBadge(_, let key, _)):
+      key.id.name
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      .socket, .notification, .systemChanged, .deadlineReached, .clockRead, .policyChanged,
+      .manifestsChanged, .started, .stop, .recovered:
       ""
     }
   }
@@ -254,9 +293,18 @@ extension Requests.Method {
     case .deactivate: self = .deactivate
     case .sendToBackground: self = .sendToBackground
     case .terminate: self = .terminate
+    case .setKeepAlive: self = .setKeepAlive
+    case .socket(.manage): self = .manageSocket
+    case .socket(.release): self = .releaseSocket
+    // An operator who asked for it is answered in the same form.
+    case .notification(.schedule): self = .scheduleNotification
+    case .notification(.cancel): self = .cancelNotifications
+    case .notification(.setBadge): self = .setBadge
+    case .systemChanged: self = .postSystemChange
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      .socket, .notification, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged,
+      .started, .stop, .recovered:
       return nil
     }
   }

@@ -35,6 +35,26 @@ public enum MessageID: String, CaseIterable, Hashable, Sendable {
   case journalBehind = "4d8a0fbba256453eb64bead0a14dbf25"
   /// The journal can be written again.
   case journalWhole = "46de6596a99340efb80a45cd3044ae2d"
+  /// An application has set or cleared its keep-alive handler.
+  case keepAliveSet = "06de9ac3d5f84e818957b95b0428b0a0"
+  /// The keep-alive handler of an application was called.
+  case keepAliveCalled = "195f4497d2134fe7a3ae85f470a884cc"
+  /// An application has handed a socket over, or taken it back.
+  case socketManaged = "6bfb94c4f3ce40fdb41cadbdd763f6c3"
+  /// Something has arrived on a managed socket.
+  case socketsReady = "a0139f45464146e9a449951af2b4a1b3"
+  /// A notification was scheduled, or cancelled.
+  case notificationScheduled = "7bc0a25e505449f7b51b14ab41d1e3bf"
+  /// A notification has fired.
+  case notificationFired = "c60ee909709348f3809df45eb35aee85"
+  /// The user has chosen a notification.
+  case notificationChosen = "63682db7d74940738d0a0c63c1004a6b"
+  /// An application has set its badge.
+  case badgeSet = "0022111c0eba46d58c72ec45e77f6904"
+  /// An application will be launched again.
+  case relaunchPlanned = "ba5affcd44284d4b83f09e762f4731c1"
+  /// The store of notifications cannot be used.
+  case storeFailed = "e35fdb27f3d94dfc8de0ab3d3fa8ab47"
   /// A user cannot be shown notifications.
   case desktopMissing = "5b44a60099fe485cb981c259275bae65"
   /// A user can be shown notifications again.

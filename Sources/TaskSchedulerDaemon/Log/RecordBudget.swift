@@ -51,7 +51,11 @@ extension Record {
     switch change {
     case .ended(.exited), .ended(.crashed): false
     case .ended, .suspensionFailed, .signalFailed: true
-    case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .refused: false
+    case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .refused, .keepAliveSet,
+      .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
+      .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
+      .relaunchPlanned:
+      false
     }
   }
 }

@@ -37,6 +37,15 @@ extension Record {
     case .refused: (.notice, .refused)
     case .suspensionFailed: (.warning, .suspensionFailed)
     case .signalFailed: (.warning, .signalFailed)
+    case .keepAliveSet: (.info, .keepAliveSet)
+    case .keepAliveCalled: (.info, .keepAliveCalled)
+    case .socketManaged, .socketReleased: (.info, .socketManaged)
+    case .socketsReady: (.info, .socketsReady)
+    case .notificationScheduled, .notificationsCancelled: (.info, .notificationScheduled)
+    case .notificationFired: (.info, .notificationFired)
+    case .notificationChosen: (.info, .notificationChosen)
+    case .badgeSet: (.debug, .badgeSet)
+    case .relaunchPlanned: (.notice, .relaunchPlanned)
     }
   }
 
@@ -66,6 +75,13 @@ extension Record {
       fields.append(("TASKSCHEDD_REASON", refusal.name))
     case .suspensionFailed(let reason), .signalFailed(let reason):
       fields.append(("TASKSCHEDD_REASON", reason))
+    case .socketManaged(let socket), .socketReleased(let socket):
+      fields.append(("TASKSCHEDD_SOCKET", "\(socket.number)"))
+    case .notificationScheduled(let id), .notificationFired(let id), .notificationChosen(let id):
+      fields.append(("TASKSCHEDD_NOTIFICATION", "\(id.number)"))
+    case .keepAliveSet, .keepAliveCalled, .socketsReady, .notificationsCancelled, .badgeSet,
+      .relaunchPlanned:
+      break
     }
     return fields
   }

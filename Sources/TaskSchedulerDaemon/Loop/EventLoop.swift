@@ -57,12 +57,18 @@ final class EventLoop {
   }
 
   /// A timer that is not set: it calls `handler` once each time that its instant is reached.
-  func timer(_ handler: @escaping () -> Void) throws(SystemError) -> TimerSource {
+  ///
+  /// - Parameter clock: CLOCK_BOOTTIME, or CLOCK_BOOTTIME_ALARM, which wakes a machine that sleeps.
+  /// - Throws: EPERM where the alarm may not be had (CAP_WAKE_ALARM), EOPNOTSUPP where there is
+  ///   none.
+  func timer(
+    _ clock: clockid_t = CLOCK_BOOTTIME, _ handler: @escaping () -> Void
+  ) throws(SystemError) -> TimerSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
     // Accuracy 1 µs: systemd's default of 250 ms would make every limit late.
     let result = sd_event_add_time(
-      event, &source, CLOCK_BOOTTIME, UInt64.max, 1,
+      event, &source, clock, UInt64.max, 1,
       { _, _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
     let timer = TimerSource(try adopt(source, result, box, call: "sd_event_add_time"))
     timer.clear()

@@ -3,11 +3,13 @@ import TaskSchedulerCore
 
 /// The names of the units that applications are launched in, and where their control groups are.
 ///
-/// One is named `app-APPLICATION@INSTANCE-NUMBER.service`, as desktops name theirs. The number is
-/// random: a daemon that has lost its journal counts instances anew.
+/// One is named `app-taskschedd-APPLICATION@INSTANCE-NUMBER.service`, as desktops name theirs
+/// (`app-LAUNCHER-APPLICATION@RANDOM`). The number is random: a daemon that has lost its journal
+/// counts instances anew. Units of an earlier version lack the launcher's name.
 enum InstanceUnits {
   /// systemd's limit on a unit's name.
   private static let nameBytesMax = 255
+  private static let prefix = "app-taskschedd-"
 
   /// The control group of the slice that holds all units of ours, and nobody else's. Its name is
   /// the slice's.
@@ -36,10 +38,10 @@ enum InstanceUnits {
     // In names of this kind a dash parts the words.
     let escaped = application.name.split(separator: "-", omittingEmptySubsequences: false)
       .joined(separator: "\\x2d")
-    let room = nameBytesMax - "app-".utf8.count - end.utf8.count
-    guard escaped.utf8.count > room else { return "app-\(escaped)\(end)" }
+    let room = nameBytesMax - prefix.utf8.count - end.utf8.count
+    guard escaped.utf8.count > room else { return "\(prefix)\(escaped)\(end)" }
     // The longest ids end early: the name is for people, and another's end keeps it apart.
-    return "app-\(application.name.split(separator: "-").joined().prefix(room))\(end)"
+    return "\(prefix)\(application.name.split(separator: "-").joined().prefix(room))\(end)"
   }
 
   /// Whether `newName` gives such names.

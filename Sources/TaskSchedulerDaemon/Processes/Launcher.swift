@@ -19,6 +19,8 @@ final class Launcher {
 
   private let socketPath: String
   private let starter: any Starter
+  /// Whether units are asked for and there is nobody to start them.
+  private let lacksManager: Bool
   /// How launched programs ended, where systemd has to be asked; nil elsewhere.
   let ends: UnitEnds?
 
@@ -30,12 +32,14 @@ final class Launcher {
   /// - Parameter openFilesSoft: the limit that children start with, where ours was raised.
   init(
     proc: ProcFS, loop: EventLoop, socketPath: String, scope: ConfigurationPaths.Scope,
-    openFilesSoft: UInt64
+    mechanism: LaunchMechanism, openFilesSoft: UInt64
   ) throws(SystemError) {
     self.socketPath = socketPath
-    let units = try UnitStarter(proc: proc, loop: loop, scope: scope)
+    let units =
+      mechanism == .child ? nil : try UnitStarter(proc: proc, loop: loop, scope: scope)
     ends = units?.ends
     starter = units ?? ChildStarter(proc: proc, openFilesSoft: openFilesSoft)
+    lacksManager = mechanism == .unit && units == nil
   }
 
   /// - Parameter finish: called once, when the program runs or cannot; perhaps before this returns.
@@ -45,6 +49,10 @@ final class Launcher {
   ) {
     let program: Program
     do throws(Failure) {
+      if lacksManager {
+        throw Failure(
+          reason: "launch-mechanism is unit, and no systemd has started the daemon as its service")
+      }
       let user = try user(of: manifest)
       let marker = Self.newMarker()
       program = Program(

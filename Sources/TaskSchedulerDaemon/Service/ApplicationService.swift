@@ -11,18 +11,23 @@ final class ApplicationService {
   static let taskNameBytesMax = 256
 
   private let membership: Membership
-  private let requests: Requests
+  let requests: Requests
   private let runner: EffectRunner
-  private unowned let daemon: any ControlledDaemon
-  private let post: (Event) -> Void
+  let sockets: ManagedSockets
+  let notifications: LocalNotifications
+  unowned let daemon: any ControlledDaemon
+  let post: (Event) -> Void
 
   init(
-    membership: Membership, requests: Requests, runner: EffectRunner,
-    daemon: any ControlledDaemon, post: @escaping (Event) -> Void
+    membership: Membership, requests: Requests, runner: EffectRunner, sockets: ManagedSockets,
+    notifications: LocalNotifications, daemon: any ControlledDaemon,
+    post: @escaping (Event) -> Void
   ) {
     self.membership = membership
     self.requests = requests
     self.runner = runner
+    self.sockets = sockets
+    self.notifications = notifications
     self.daemon = daemon
     self.post = post
   }
@@ -39,6 +44,13 @@ final class ApplicationService {
     case .beginBackgroundTask: try beginBackgroundTask(call, connection)
     case .endBackgroundTask: try endBackgroundTask(call, connection)
     case .acknowledge: try acknowledge(call, connection)
+    case .setKeepAliveTimeout: try setKeepAliveTimeout(call, connection)
+    case .manageSocket: try manageSocket(call, connection)
+    case .releaseSocket: try releaseSocket(call, connection)
+    case .scheduleNotification: try scheduleNotification(call, connection)
+    case .listNotifications: try listNotifications(call, connection)
+    case .cancelNotifications: try cancelNotifications(call, connection)
+    case .setBadge: try setBadge(call, connection)
     case .getStatus: try getStatus(call, connection)
     case .register: try register(call, connection)
     }
@@ -117,7 +129,7 @@ final class ApplicationService {
   // MARK: Who speaks
 
   /// The instance that the caller belongs to, by name too, for errors.
-  private func registered(
+  func registered(
     _ connection: Connection
   ) throws -> (id: InstanceID, name: String) {
     guard let instance = try instance(of: connection.peer) else {

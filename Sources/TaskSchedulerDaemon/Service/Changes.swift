@@ -33,6 +33,17 @@ extension ControlInterface.Change {
     case .signalFailed(let reason):
       kind = .signalFailed
       self.reason = reason
+    case .keepAliveSet: kind = .keepAliveSet
+    case .keepAliveCalled: kind = .keepAliveCalled
+    case .socketManaged: kind = .socketManaged
+    case .socketReleased: kind = .socketReleased
+    case .socketsReady: kind = .socketsReady
+    case .notificationScheduled: kind = .notificationScheduled
+    case .notificationsCancelled: kind = .notificationsCancelled
+    case .notificationFired: kind = .notificationFired
+    case .notificationChosen: kind = .notificationChosen
+    case .badgeSet: kind = .badgeSet
+    case .relaunchPlanned: kind = .relaunchPlanned
     }
   }
 
@@ -71,6 +82,32 @@ extension Record {
       return "\(id): could not be suspended, all of it runs again: \(reason)"
     case .signalFailed(let reason):
       return "\(id): could not be signalled: \(reason)"
+    case .keepAliveSet(let interval?):
+      return "\(id): keep-alive every \(TimeSpan.format(interval)) at most"
+    case .keepAliveSet:
+      return "\(id): no keep-alive any more"
+    case .keepAliveCalled:
+      return "\(id): its keep-alive handler is called"
+    case .socketManaged(let socket):
+      return "\(id): socket \(socket.number) is managed"
+    case .socketReleased(let socket):
+      return "\(id): socket \(socket.number) is managed no more"
+    case .socketsReady(let ready):
+      let sockets = ready.map { "socket \($0.socket.number) (\($0.conditions.words))" }
+      return "\(id): woken by \(sockets.joined(separator: ", "))"
+    case .notificationScheduled(let notification):
+      return "\(id): notification \(notification.number) is scheduled"
+    case .notificationsCancelled(let notifications):
+      let numbers = notifications.map { "\($0.number)" }.joined(separator: ", ")
+      return "\(id): notification \(numbers) is cancelled"
+    case .notificationFired(let notification):
+      return "\(id): notification \(notification.number) fires"
+    case .notificationChosen(let notification):
+      return "\(id): the user has chosen notification \(notification.number)"
+    case .badgeSet(let badge):
+      return badge == 0 ? "\(id): no badge any more" : "\(id): its badge is \(badge)"
+    case .relaunchPlanned(let delay):
+      return "\(id): will be launched again in \(TimeSpan.format(delay.roundedToMilliseconds))"
     }
   }
 
@@ -110,7 +147,24 @@ extension Refusal {
     case .unknownTask(let id): "\(name): \(id.number)"
     case .modeNotDeclared(let mode): "\(name): \(mode.rawValue)"
     case .quotaExceeded(let quota, let limit): "\(name): \(quota) = \(limit)"
-    case .unknownApplication, .terminating, .notLaunchable, .multitaskingNotSupported: name
+    case .keepAliveTooShort(let minimum): "\(name): \(TimeSpan.format(minimum)) at least"
+    case .unknownSocket(let id): "\(name): \(id.number)"
+    case .unknownNotification(let id): "\(name): \(id.number)"
+    case .notStored(let reason): "\(name): \(reason)"
+    case .unknownApplication, .terminating, .notLaunchable, .multitaskingNotSupported,
+      .noEventStream, .terminatedByOperator:
+      name
     }
+  }
+}
+
+extension SocketConditions {
+  /// For people.
+  fileprivate var words: String {
+    let words: [(Self, String)] = [
+      (.data, "data"), (.urgentData, "urgent data"), (.hangUp, "hang-up"), (.error, "error"),
+      (.unwatched, "can be watched no longer"),
+    ]
+    return words.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
   }
 }

@@ -414,9 +414,10 @@ final class Connection: TurnTaker {
     guard isOpen else { return }
     isOpen = false
     source = nil
-    // systemd may hold the socket too: the peer is told all the same, and systemd lets go.
-    UnixSocket.abandon(descriptor.rawValue)
     countKept()
     owner.closed(self, reason: reason)
+    // Last, for whoever is told of it may ask why. systemd may hold the socket too: the peer is
+    // told all the same, and systemd lets go.
+    UnixSocket.abandon(descriptor.rawValue)
   }
 }

@@ -11,17 +11,19 @@ final class ControlService {
   let requests: Requests
   let runner: EffectRunner
   private let monitors: Monitors
+  let notifications: LocalNotifications
   private unowned let daemon: any ControlledDaemon
   let post: (Event) -> Void
 
   init(
     membership: Membership, requests: Requests, runner: EffectRunner, monitors: Monitors,
-    daemon: any ControlledDaemon, post: @escaping (Event) -> Void
+    notifications: LocalNotifications, daemon: any ControlledDaemon, post: @escaping (Event) -> Void
   ) {
     self.membership = membership
     self.requests = requests
     self.runner = runner
     self.monitors = monitors
+    self.notifications = notifications
     self.daemon = daemon
     self.post = post
   }
@@ -35,6 +37,10 @@ final class ControlService {
     case .monitor: try monitor(call, connection)
     case .getSettings: try getSettings(call, connection)
     case .reload: try reload(call, connection)
+    case .listNotifications: try listNotifications(call, connection)
+    case .postNotification: try postNotification(call, connection)
+    case .cancelNotifications: try cancelNotifications(call, connection)
+    case .postSystemChange: try postSystemChange(call, connection)
     case .launch: try launch(call, connection)
     case .adopt: try adopt(call, connection)
     case .activate:
@@ -64,7 +70,7 @@ final class ControlService {
     _ = try call.decode(Interface.ListApplications.Input.self)
     connection.reply(
       Interface.ListApplications.Output(
-        applications: visible(connection.peer).map { .init($0) }))
+        applications: visible(connection.peer).map(described)))
   }
 
   private func getApplication(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -73,14 +79,14 @@ final class ControlService {
     guard let status = daemon.scheduler.status(of: key, at: daemon.now) else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
-    connection.reply(Interface.GetApplication.Output(application: .init(status)))
+    connection.reply(Interface.GetApplication.Output(application: described(status)))
   }
 
   private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {
     _ = try call.decode(Interface.Monitor.Input.self)
     guard call.more else { throw StandardFailure.expectedMore }
     let applications = visible(connection.peer).map {
-      Interface.Monitor.Output(application: .init($0))
+      Interface.Monitor.Output(application: described($0))
     }
     connection.replySnapshot(applications + [Interface.Monitor.Output(ready: true)])
     guard connection.isOpen else { return }
@@ -201,7 +207,7 @@ final class ControlService {
 
   // MARK: Which application, and who may
 
-  private func isOperator(_ peer: Peer) -> Bool {
+  func isOperator(_ peer: Peer) -> Bool {
     peer.isOperator {
       daemon.isOperator(peer.credentials, groups: (try? peer.groups()) ?? [])
     }
@@ -220,9 +226,13 @@ final class ControlService {
     return (requests.open(connection, method, application: application), key)
   }
 
+  private func described(_ status: ApplicationStatus) -> Interface.Application {
+    Interface.Application(status, badge: notifications.badges[status.key])
+  }
+
   /// The application that the caller means, where it may operate it. Others' are to a user as if
   /// they did not exist.
-  private func key(
+  func key(
     _ application: String, _ owner: Int?, _ peer: Peer
   ) throws(ControlInterface.Failure) -> ApplicationKey {
     guard let id = ApplicationID(application) else {
@@ -260,6 +270,10 @@ protocol ControlledDaemon: AnyObject {
   var isUserDaemon: Bool { get }
   /// Whether a crash would make the daemon forget what it promises now.
   var isForgetful: Bool { get }
+  /// The socket that it listens on.
+  var listener: Int32 { get }
+  /// Whether a client's connection has this cookie.
+  func hasConnection(_ cookie: UInt64) -> Bool
   func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool
   /// Reads the configuration again. Returns the mistakes that kept the old one in force.
   func reload() -> [ConfigurationProblem]

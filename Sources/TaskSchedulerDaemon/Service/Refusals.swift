@@ -20,7 +20,14 @@ extension Refusal {
     case .invalidState(.notRunning), .unknownApplication: .notRegistered
     case .invalidState(let state), .invalidTransition(let state, _):
       .invalidState(application: name, state: .init(state))
-    case .notLaunchable, .launchFailed: .invalidState(application: name, state: .notRunning)
+    case .notLaunchable, .launchFailed, .terminatedByOperator:
+      .invalidState(application: name, state: .notRunning)
+    case .keepAliveTooShort(let minimum): .keepAliveTooShort(minimumUSec: minimum.microseconds)
+    case .noEventStream: .noEventStream
+    case .unknownSocket(let id): .unknownSocket(socket: Int(clamping: id.number))
+    case .unknownNotification(let id):
+      .unknownNotification(notification: Int(clamping: id.number))
+    case .notStored(let reason): .notStored(reason: reason)
     }
   }
 
@@ -37,7 +44,12 @@ extension Refusal {
     case .launchFailed(let reason): .launchFailed(application: name, reason: reason)
     case .quotaExceeded(let quota, let limit): .quotaExceeded(quota: quota, limit: limit)
     case .multitaskingNotSupported: .multitaskingNotSupported(application: name)
-    case .invalidState, .wrongApplication, .unknownCallback, .unknownTask, .modeNotDeclared:
+    case .unknownNotification(let id):
+      .unknownNotification(application: name, notification: Int(clamping: id.number))
+    case .notStored(let reason): .notStored(reason: reason)
+    case .terminatedByOperator: .terminatedByOperator(application: name)
+    case .invalidState, .wrongApplication, .unknownCallback, .unknownTask, .modeNotDeclared,
+      .keepAliveTooShort, .noEventStream, .unknownSocket:
       preconditionFailure("no operator's request is refused so: \(self)")
     }
   }

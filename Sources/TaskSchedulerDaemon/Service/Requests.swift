@@ -7,7 +7,22 @@ final class Requests {
   /// Which method was called, as far as its answer depends on it.
   enum Method: String {
     case register, acknowledge, beginBackgroundTask, endBackgroundTask
+    case setKeepAlive, manageSocket, releaseSocket
+    case scheduleNotification, cancelNotifications, setBadge
     case launch, adopt, activate, deactivate, sendToBackground, terminate
+    case postNotification, cancelApplicationsNotifications, postSystemChange
+
+    /// Whether an application speaks for itself; else an operator asks.
+    var isApplications: Bool {
+      switch self {
+      case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAlive,
+        .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge:
+        true
+      case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
+        .postNotification, .cancelApplicationsNotifications, .postSystemChange:
+        false
+      }
+    }
   }
 
   private struct Waiting {
@@ -84,6 +99,17 @@ final class Requests {
       answerStarted(request, instance, leader)
     case .ended(let end):
       connection.reply(ControlInterface.Terminate.Output(end: .init(end)))
+    case .managed(let socket):
+      connection.reply(
+        ApplicationInterface.ManageSocket.Output(socket: Int(clamping: socket.number)))
+    case .scheduled(let id):
+      // As `PostNotification` is answered too.
+      connection.reply(
+        ApplicationInterface.ScheduleNotification.Output(notification: Int(clamping: id.number)))
+    case .cancelled(let ids):
+      connection.reply(
+        ApplicationInterface.CancelNotifications.Output(
+          cancelled: ids.map { Int(clamping: $0.number) }))
     case .refused(let refusal):
       refuse(request, refusal)
     }
@@ -99,17 +125,18 @@ final class Requests {
       request.connection.reply(ControlInterface.Adopt.Output(instance: number))
     case .activate:
       request.connection.reply(NoOutput())
-    case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .deactivate,
-      .sendToBackground, .terminate:
+    case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAlive,
+      .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge,
+      .deactivate, .sendToBackground, .terminate, .postNotification,
+      .cancelApplicationsNotifications, .postSystemChange:
       preconditionFailure("no answer to \(request.method) starts an instance")
     }
   }
 
   private func refuse(_ request: Waiting, _ refusal: Refusal) {
-    switch request.method {
-    case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask:
+    if request.method.isApplications {
       request.connection.fail(refusal.failure(toApplication: request.application))
-    case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate:
+    } else {
       request.connection.fail(refusal.failure(toOperator: request.application))
     }
   }

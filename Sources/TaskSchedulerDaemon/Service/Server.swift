@@ -64,6 +64,8 @@ final class Server: ConnectionOwner {
     listening.resume = { [unowned self] in resumeAccepting() }
   }
 
+  var listenerNumber: Int32 { listener.rawValue }
+
   /// Takes connections from now on.
   func start() throws(SystemError) {
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }

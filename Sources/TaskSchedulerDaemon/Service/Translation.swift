@@ -51,6 +51,7 @@ extension ApplicationInterface.CallbackKind {
     case .didEnterBackground: self = .didEnterBackground
     case .willEnterForeground: self = .willEnterForeground
     case .willTerminate: self = .willTerminate
+    case .keepAlive: self = .keepAlive
     }
   }
 }
@@ -122,14 +123,18 @@ extension ControlInterface.Entitlement {
 }
 
 extension ControlInterface.Application {
-  init(_ status: ApplicationStatus) {
+  init(_ status: ApplicationStatus, badge: Int?) {
     self.init(
       application: status.key.id.name, owner: Int(status.key.owner.uid),
       displayName: status.displayName, state: .init(status.state),
       stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
       backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
       launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
-      instance: status.instance.map { .init($0) }, lastEnd: status.lastEnd.map { .init($0) })
+      instance: status.instance.map { .init($0) }, lastEnd: status.lastEnd.map { .init($0) },
+      nextLaunch: status.nextLaunch.map {
+        .init(atUSec: $0.at.microseconds, delayUSec: $0.delay.microseconds)
+      },
+      scheduledNotifications: status.scheduledNotifications, badge: badge)
   }
 }
 
@@ -143,6 +148,65 @@ extension ControlInterface.Instance {
       entitlements: status.entitlements.map { .init($0) },
       callbacksPending: status.callbacksPending,
       backgroundTimeRemainingUSec: status.timeRemaining?.microseconds,
-      tasks: status.tasks.map { .init($0) })
+      tasks: status.tasks.map { .init($0) },
+      keepAlive: status.keepAlive.map { .init($0) }, managedSockets: status.managedSockets,
+      heldChanges: status.heldChanges)
+  }
+}
+
+extension ControlInterface.KeepAlive {
+  init(_ status: KeepAliveStatus) {
+    self.init(
+      intervalUSec: status.keepAlive.interval.microseconds,
+      lastRunUSec: status.keepAlive.lastRun?.microseconds,
+      deadlineUSec: status.keepAlive.deadline.microseconds,
+      plannedUSec: status.planned.microseconds)
+  }
+}
+
+extension ApplicationInterface.SocketEvent {
+  init(_ id: CallbackID, _ ready: [SocketReadiness]) {
+    self.init(
+      id: Int(clamping: id.number),
+      sockets: ready.map {
+        .init(
+          socket: Int(clamping: $0.socket.number), data: $0.conditions.contains(.data),
+          urgentData: $0.conditions.contains(.urgentData), hangUp: $0.conditions.contains(.hangUp),
+          error: $0.conditions.contains(.error), unwatched: $0.conditions.contains(.unwatched))
+      })
+  }
+}
+
+extension ApplicationInterface.SystemChange {
+  init(_ change: TaskSchedulerCore.SystemChange) {
+    self.init(kind: .custom, value: change.value)
+    switch change.kind {
+    case .timeZone: kind = .timeZone
+    case .clock: kind = .clock
+    case .day: kind = .day
+    case .locale: kind = .locale
+    case .network: kind = .network
+    case .powerSource: kind = .powerSource
+    case .custom(let name): self.name = name
+    }
+  }
+}
+
+extension ApplicationInterface.Notification {
+  init(_ stored: StoredNotification) {
+    let content = stored.content
+    let time = stored.firesAt ?? stored.firedAt ?? stored.presentedAt
+    self.init(
+      id: Int(clamping: stored.id.number),
+      content: .init(
+        title: content.title, body: content.body.isEmpty ? nil : content.body,
+        sound: content.sound, badge: content.badge, userData: content.userData),
+      schedule: stored.schedule.map {
+        .init(
+          date: $0.date, timeZone: $0.timeZone,
+          repeats: $0.repeats.flatMap { .init(rawValue: $0.rawValue) })
+      },
+      state: .init(rawValue: stored.state.rawValue) ?? .scheduled,
+      firesAtUSec: Int(clamping: (time?.nanoseconds ?? 0) / 1000))
   }
 }

@@ -13,7 +13,7 @@ import TaskSchedulerCore
 final class ManagedSockets {
   /// What there is on those sockets of an instance on which something has come, in the order in
   /// which they were handed over.
-  typealias Report = (InstanceID, [(socket: UInt64, conditions: SocketConditions)]) -> Void
+  typealias Report = (InstanceID, [(socket: UInt64, conditions: SocketPollEvents)]) -> Void
 
   private let loop: EventLoop
   private let report: Report
@@ -78,6 +78,11 @@ final class ManagedSockets {
       instance.epoll.rawValue, for: watched.contains(id) ? Self.edges : []
     ) { [unowned self] _ in collect(id) }
     return instance
+  }
+
+  /// The watch's descriptor, for the store; nil where there is no such socket.
+  func watchDescriptor(of socket: UInt64, _ id: InstanceID) -> Int32? {
+    instances[id]?.sockets.first { $0.number == socket }?.watch.rawValue
   }
 
   func contains(_ socket: UInt64, of id: InstanceID) -> Bool {
@@ -160,7 +165,7 @@ private final class Instance {
   }
 
   /// Of all sockets, not only of the first on which something came: the instance is woken once.
-  func collect() -> [(socket: UInt64, conditions: SocketConditions)] {
+  func collect() -> [(socket: UInt64, conditions: SocketPollEvents)] {
     let arrived = Set(epoll.collect(countMax: sockets.count))
     return sockets.filter { arrived.contains($0.number) }
       .map { (socket: $0.number, conditions: $0.watch.conditions()) }

@@ -32,6 +32,12 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
   case daemonDies
   /// Settings and manifests change under way.
   case configurationChanges
+  /// A program that is launched crashes soon.
+  case crashLoops
+  /// A notification cannot be stored.
+  case storeFails
+  /// The wall clock is set.
+  case clockIsSet
 
   /// The highest rate, in a thousand.
   var rateMax: Int {
@@ -41,6 +47,9 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
     case .exits, .losesStream, .debuggerAttaches, .machineSleeps, .configurationChanges: 40
     case .daemonDies: 60
     case .messagesAreSlow: 500
+    case .crashLoops: 600
+    case .storeFails: 300
+    case .clockIsSet: 40
     case .spawnFails, .manageFails, .suspendFails, .terminateFails, .killFails: 250
     }
   }

@@ -49,6 +49,13 @@ public struct Checkers {
   private var replies = ReplyChecker()
   private var refusals = RefusalChecker()
   private var release = ReleaseChecker()
+  private var keepAlive: KeepAliveChecker
+  private var bursts = BurstChecker()
+  private var wakeUps = WakeChecker()
+  private var sockets = SocketChecker()
+  private var notifications: NotificationChecker
+  private var changes = SystemChangeChecker()
+  private var relaunch: RelaunchChecker
 
   /// - Parameters:
   ///   - policy: what is in force at the start.
@@ -57,6 +64,9 @@ public struct Checkers {
     ledger = Ledger(policy: policy)
     late = LateLimitChecker(slack: timerDelayMax)
     suspension = SuspensionChecker(slack: timerDelayMax)
+    keepAlive = KeepAliveChecker(slack: timerDelayMax)
+    notifications = NotificationChecker(slack: timerDelayMax)
+    relaunch = RelaunchChecker(slack: timerDelayMax)
   }
 
   var policy: Policy { ledger.policy }
@@ -80,6 +90,12 @@ public struct Checkers {
     try refusals.before(event, ledger)
     ledger.begin(event, effects, at: now)
     try replies.before(event, ledger)
+    try bursts.before(event, ledger)
+    try wakeUps.before(event, ledger)
+    try sockets.before(event, ledger)
+    try notifications.before(event, ledger)
+    try changes.before(event, ledger)
+    try relaunch.before(event, ledger)
     for effect in effects {
       try transitions.see(effect, ledger)
       try callbacks.see(effect, ledger)
@@ -91,9 +107,17 @@ public struct Checkers {
       try replies.see(effect, ledger)
       try refusals.see(effect, ledger)
       try release.see(effect, ledger)
+      try keepAlive.see(effect, ledger)
+      try bursts.see(effect, ledger)
+      try wakeUps.see(effect, ledger)
+      try sockets.see(effect, ledger)
+      try notifications.see(effect, ledger)
+      try changes.see(effect, ledger)
+      try relaunch.see(effect, ledger)
       ledger.apply(effect)
     }
     ledger.finish()
+    try wakeUps.after(ledger)
     try transitions.after(ledger)
     try callbacks.after(ledger)
     try late.after(ledger)
@@ -103,6 +127,12 @@ public struct Checkers {
     try replies.after(ledger)
     try refusals.after(ledger)
     try release.after(ledger)
+    try keepAlive.after(ledger)
+    try bursts.after(ledger)
+    try sockets.after(ledger)
+    try notifications.after(ledger)
+    try changes.after(ledger)
+    try relaunch.after(ledger)
   }
 
   /// At the end of the liveness phase.
@@ -112,6 +142,8 @@ public struct Checkers {
       try suspension.settled(ledger)
       try ends.settled(ledger)
       try replies.settled(ledger)
+      try keepAlive.settled(ledger)
+      try notifications.settled(ledger)
       return nil
     } catch {
       return error

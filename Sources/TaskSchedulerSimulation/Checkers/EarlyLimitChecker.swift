@@ -8,8 +8,8 @@ struct EarlyLimitChecker: Checker {
     switch effect {
     case .kill(let id): try checkKill(id, ledger)
     case .expire(let id, _, _): try checkExpiration(id, ledger)
-    case .reply, .deliver, .spawn, .manage, .suspend, .resume, .terminate, .release, .checkTracer,
-      .record:
+    case .reply, .deliver, .notify, .socket, .notification, .spawn, .manage, .suspend, .resume,
+      .terminate, .release, .checkTracer, .record:
       break
     }
   }
@@ -34,9 +34,7 @@ struct EarlyLimitChecker: Checker {
     if let due = sighting.terminateDue {
       return try require(due <= now, "\(name) is killed \(due - now) ns early after SIGTERM")
     }
-    let callbackDue =
-      sighting.owed.isEmpty ? UInt64.max : sighting.callbackSince + ledger.limits.callbackTimeout
-    if callbackDue <= now { return }
+    if let due = sighting.callbackDue(ledger.limits), due <= now { return }
     let isTaskLeft =
       sighting.ending == nil && sighting.state == .background && !sighting.tasks.isEmpty
     try require(

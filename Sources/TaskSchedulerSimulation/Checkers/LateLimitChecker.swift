@@ -26,7 +26,7 @@ struct LateLimitChecker: Checker {
         continue
       }
       if !sighting.owed.isEmpty {
-        let due = max(sighting.callbackSince, sighting.base) + limits.callbackTimeout
+        let due = max(sighting.callbackSince, sighting.base) + sighting.callbackLimit(limits)
         try require(!isLate(due), "\(name) is not killed for a callback not acknowledged")
       }
       guard sighting.ending == nil, sighting.state == .background, !sighting.tasks.isEmpty
@@ -40,6 +40,7 @@ struct LateLimitChecker: Checker {
       let mayRun =
         sighting.isBusy(at: now)
         || sighting.launchDue.map { now <= max($0, sighting.launchDueLate) + slack } ?? false
+        || sighting.handledDueLate(limits).map { now <= $0 + slack } ?? false
       try require(mayRun || !isLate(limit), "\(name) is not killed at the end of its time")
     }
   }

@@ -28,19 +28,24 @@ struct RefusalChecker: Checker {
       start(
         adoption.application, adoption.target,
         mayStay: ledger.manifest(for: adoption.application)?.multitasking ?? true, ledger)
-    case .launch(_, let key, let target, _): launch(key, target, ledger)
+    case .launch(_, let key, let target, let reason): launch(key, target, reason, ledger)
     case .activate(_, let key):
       ledger.byKey[key] == nil
-        ? launch(key, .foreground, ledger)
+        ? launch(key, .foreground, .user, ledger)
         : operate(key, [.inactive, .background, .suspended], ledger)
     case .deactivate(_, let key): operate(key, [.active], ledger)
     case .sendToBackground(_, let key): operate(key, [.active, .inactive], ledger)
     case .terminate(_, let key, _): ledger.byKey[key] == nil ? .refused : .allowed
     case .openStream(_, let id, let name): ledger[id]?.key.id == name ? .allowed : .refused
     case .beginBackgroundTask(_, let id, _): begin(id, ledger)
+    case .setKeepAlive(_, let id, let interval): setKeepAlive(id, interval, ledger)
+    case .socket(let event): socket(event, ledger)
+    case .systemChanged(_, let change, _):
+      if case .custom = change.kind { .unknown } else { .allowed }
     case .acknowledge, .endBackgroundTask, .streamClosed, .spawned, .spawnFailed, .leaderExited,
       .suspensionCompleted, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      .activityEnded, .notification, .deadlineReached, .clockRead, .policyChanged,
+      .manifestsChanged, .started, .stop, .recovered:
       .unknown
     }
   }
@@ -55,11 +60,15 @@ struct RefusalChecker: Checker {
   }
 
   private func launch(
-    _ key: ApplicationKey, _ target: LaunchTarget, _ ledger: Ledger
+    _ key: ApplicationKey, _ target: LaunchTarget, _ reason: LaunchReason, _ ledger: Ledger
   ) -> Verdict {
     guard let manifest = ledger.manifests.first(where: { $0.id == key.id }),
       manifest.owner == key.owner, manifest.isLaunchable
     else { return .refused }
+    if [.boot, .relaunch, .location].contains(reason) {
+      if ledger.barred.contains(key) { return .refused }
+      if ledger.perhapsBarred.contains(key) { return .unknown }
+    }
     return start(key, target, mayStay: manifest.multitasking, ledger)
   }
 
@@ -73,6 +82,30 @@ struct RefusalChecker: Checker {
       ledger.live.filter { $0.key.owner == key.owner }.count
       + starting.filter { $0.key.owner == key.owner }.count
     return count < ledger.policy.applicationsPerUserMax ? .allowed : .refused
+  }
+
+  private func setKeepAlive(
+    _ id: InstanceID, _ interval: Duration?, _ ledger: Ledger
+  ) -> Verdict {
+    guard let sighting = ledger[id] else { return .refused }
+    guard let interval else { return .allowed }
+    let mayRun = sighting.ending == nil && sighting.state != .suspended
+    return mayRun && sighting.plan.modes.contains(.voip) && sighting.isAware
+      && interval >= ledger.policy.keepAliveMinimum ? .allowed : .refused
+  }
+
+  private func socket(_ event: SocketEvent, _ ledger: Ledger) -> Verdict {
+    switch event {
+    case .manage(_, let id, let socket):
+      if ledger[id]?.sockets.contains(socket) ?? false { return .allowed }
+      guard let sighting = ledger[id], sighting.ending == nil, sighting.state != .suspended,
+        sighting.plan.modes.contains(.voip)
+      else { return .refused }
+      return sighting.sockets.count < ledger.policy.socketsPerApplicationMax ? .allowed : .refused
+    case .release(_, let id, let socket):
+      return ledger[id]?.sockets.contains(socket) ?? false ? .allowed : .refused
+    case .ready, .closed, .lost: return .unknown
+    }
   }
 
   private func begin(_ id: InstanceID, _ ledger: Ledger) -> Verdict {

@@ -27,10 +27,12 @@ struct ReleaseChecker: Checker {
           killing == (sighting.ending != nil),
           "\(sighting.key.id.name): what is left of it is \(killing ? "" : "not ")killed")
       }
-    case .deliver(let id, _, _), .expire(let id, _, _), .suspend(let id), .resume(let id),
-      .terminate(let id), .kill(let id), .checkTracer(let id):
+    case .deliver(let id, _, _), .expire(let id, _, _), .notify(let id, _), .suspend(let id),
+      .resume(let id), .terminate(let id), .kill(let id), .checkTracer(let id),
+      .socket(.hold(let id, _)), .socket(.letGo(let id, _)), .socket(.watch(let id)),
+      .socket(.stopWatching(let id)):
       try require(ledger[id] != nil, "something is done to instance \(id.number), which is over")
-    case .reply, .spawn, .record: break
+    case .reply, .notification, .spawn, .record: break
     }
   }
 

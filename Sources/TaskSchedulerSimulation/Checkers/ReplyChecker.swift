@@ -24,7 +24,10 @@ struct ReplyChecker: Checker {
     switch (event, reply) {
     case (_, .refused), (.register, .registered), (.openStream, .registered),
       (.acknowledge, .done), (.beginBackgroundTask, .began), (.endBackgroundTask, .done),
-      (.adopt, .started), (.activate, .done), (.deactivate, .done), (.sendToBackground, .done):
+      (.adopt, .started), (.activate, .done), (.deactivate, .done), (.sendToBackground, .done),
+      (.setKeepAlive, .done), (.socket(.manage), .managed), (.socket(.release), .done),
+      (.notification(.cancel), .cancelled), (.notification(.setBadge), .done),
+      (.systemChanged, .done):
       true
     case _: false
     }
@@ -36,6 +39,8 @@ struct ReplyChecker: Checker {
       switch ledger.event {
       case .launch, .activate: ledger.launches.values.contains { $0.request == current }
       case .terminate: true
+      // Until it is stored.
+      case .notification(.schedule): true
       case _: false
       }
     try require(mayWait, "\(ledger.event) is not answered")

@@ -18,7 +18,8 @@ struct SuspensionChecker: Checker {
         try require(
           sighting.isStopped, "\(sighting.key.id.name) is said to be suspended, and runs")
       }
-    case .reply, .deliver, .expire, .spawn, .manage, .terminate, .kill, .release, .checkTracer:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .spawn, .manage, .terminate,
+      .kill, .release, .checkTracer:
       break
     }
   }
@@ -63,11 +64,12 @@ struct SuspensionChecker: Checker {
     }
   }
 
-  /// Whether a moment is awaited: the end of its launch, or the next try.
+  /// Whether a moment is awaited: the end of its launch or of an event's time, or the next try.
   private func mayWait(_ sighting: Sighting, _ ledger: Ledger) -> Bool {
     let launch = sighting.launchDue.map { max($0, sighting.launchDueLate) }
     let retry = sighting.retryDueLate.map { max($0, sighting.base) }
-    guard let due = [launch, retry].compactMap({ $0 }).max() else { return false }
+    let handled = sighting.handledDueLate(ledger.limits)
+    guard let due = [launch, retry, handled].compactMap({ $0 }).max() else { return false }
     return ledger.now <= max(due, ledger.floor) + slack
   }
 

@@ -67,13 +67,15 @@ struct TransitionChecker: Checker {
       else if case .openStream = event { true } else { false }
     case .adopt:
       if case .adopt(_, let adoption) = event { adoption.application == key } else { false }
-    case .activate: if case .activate(_, key) = event { true } else { false }
+    case .activate:
+      if case .activate(_, key) = event { true }
+      else if case .notification(.chosen(_, key)) = event { true } else { false }
     case .interruption: if case .deactivate(_, key) = event { true } else { false }
     case .sendAway: if case .sendToBackground(_, key) = event { true } else { false }
     case .otherActivated: isNewcomer(event, besides: key)
     case .noEntitlement: if case .suspensionCompleted = event { true } else { false }
     case .suspensionLost: if case .suspensionFailed = event { true } else { false }
-    case .event: if case .activityBegan(_, .event) = event { true } else { false }
+    case .event: true  // The wake-ups' checker looks closer.
     case .leaderExited: if case .leaderExited = event { true } else { false }
     case .schedulerStopped: event == .stop
     case .terminate: false
@@ -83,13 +85,16 @@ struct TransitionChecker: Checker {
   /// Whether another application takes a seat.
   private func isNewcomer(_ event: Event, besides key: ApplicationKey) -> Bool {
     switch event {
-    case .activate(_, let other), .register(_, let other, _, _, _): other != key
+    case .activate(_, let other), .register(_, let other, _, _, _),
+      .notification(.chosen(_, let other)):
+      other != key
     case .adopt(_, let adoption): adoption.application != key
     case .spawned: true
     case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
-      .launch, .deactivate, .sendToBackground, .terminate, .spawnFailed, .leaderExited,
-      .suspensionCompleted, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      .setKeepAlive, .socket, .notification, .systemChanged, .launch, .deactivate,
+      .sendToBackground, .terminate, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered:
       false
     }
   }

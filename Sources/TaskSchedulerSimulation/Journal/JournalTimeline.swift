@@ -91,7 +91,9 @@ public struct JournalTimeline {
       names[id] = nil
       callbacks[id] = nil
     case .record(let record): note(record.application.id, .change(record.change))
-    case .reply, .suspend, .resume, .checkTracer: break
+    case .notify(let id, let notice): note(names[id], .notice(notice))
+    case .notification(.fire(let id, let key, nil)): note(key.id, .shown(id))
+    case .reply, .socket, .notification, .suspend, .resume, .checkTracer: break
     }
   }
 
@@ -118,10 +120,14 @@ public struct JournalTimeline {
     case .deadlineReached: return "a time has come that the policy waited for"
     case .policyChanged: return "the settings were read again"
     case .manifestsChanged: return "the manifests were read"
+    case .started: return "the daemon starts"
     case .stop: return "the daemon stops"
+    case .clockRead: return "the wall clock was read"
+    case .systemChanged(_, let change, _): return "change \(JournalWords.text(change))"
+    case .notification(let event): return JournalWords.step(event)
     case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
-      .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
-      .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .recovered:
+      .setKeepAlive, .socket, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .recovered:
       return stepOfInstance(event)
     }
   }
@@ -135,6 +141,13 @@ public struct JournalTimeline {
     case .beginBackgroundTask(_, let id, let task):
       return "begin \(name(id))\(task.map { " \($0)" } ?? "")"
     case .endBackgroundTask(_, let id, let task): return "end \(name(id)) task \(task.number)"
+    case .setKeepAlive(_, let id, let interval):
+      return "keep-alive \(name(id)) \(interval.map { TimeSpan.format($0) } ?? "never")"
+    case .socket(.manage(_, let id, let socket)):
+      return "manage-socket \(name(id)) \(socket.number)"
+    case .socket(.release(_, let id, let socket)):
+      return "release-socket \(name(id)) \(socket.number)"
+    case .socket(.lost(let id, _)): return "the daemon has lost sockets of \(name(id))"
     case .spawnFailed(let id, let reason): return "\(name(id)) could not be started: \(reason)"
     case .leaderExited(let id, .exited(let code)): return "exit \(name(id)) \(code)"
     case .leaderExited(let id, .signaled(let signal)): return "crash \(name(id)) \(signal)"
@@ -143,8 +156,9 @@ public struct JournalTimeline {
     case .activityBegan(let id, let activity): return "start \(name(id)) \(activity.rawValue)"
     case .activityEnded(let id, let activity): return "stop \(name(id)) \(activity.rawValue)"
     case .openStream, .spawned, .suspensionCompleted, .suspensionFailed, .signalFailed,
-      .tracerChecked, .register, .launch, .adopt, .activate, .deactivate, .sendToBackground,
-      .terminate, .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      .tracerChecked, .socket, .register, .launch, .adopt, .activate, .deactivate,
+      .sendToBackground, .terminate, .notification, .systemChanged, .deadlineReached, .clockRead,
+      .policyChanged, .manifestsChanged, .started, .stop, .recovered:
       return nil
     }
   }

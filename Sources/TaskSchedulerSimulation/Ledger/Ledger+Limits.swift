@@ -25,6 +25,7 @@ extension Ledger {
       startAnew(sighting, at: now)
     }
     guard sighting.ending == nil else { return }
+    sighting.handled.removeAll { $0.due <= now }
     if let due = sighting.launchDue, due <= now { sighting.launchDue = nil }
     if let due = sighting.retryDue, due <= now { sighting.retryDue = nil }
     guard sighting.state == .background else { return }
@@ -37,12 +38,12 @@ extension Ledger {
 
   /// The earliest of its limits that have not been acted on.
   private func nextDue(_ sighting: Sighting) -> UInt64? {
-    let callback =
-      sighting.owed.isEmpty ? nil : sighting.callbackSince + limits.callbackTimeout
+    let callback = sighting.callbackDue(limits)
     if sighting.isKilled { return sighting.killRetryDue }
     if sighting.terminateDue != nil { return sighting.terminateDue }
     if sighting.ending != nil { return callback }
-    return [callback, sighting.launchDue, sighting.retryDue, stintDue(sighting)]
+    let handled = sighting.handled.map(\.due).min()
+    return [callback, sighting.launchDue, sighting.retryDue, stintDue(sighting), handled]
       .compactMap { $0 }.min()
   }
 
@@ -57,6 +58,7 @@ extension Ledger {
   /// What it has to answer it has the whole time for.
   private func answerAnew(_ sighting: Sighting) {
     sighting.callbackSince = now
+    sighting.handleAnew(limits, at: now)
     if sighting.launchDue != nil { sighting.launchDue = now + limits.launchTime }
     if sighting.terminateDue != nil, !sighting.isKilled {
       sighting.terminateDue = now + limits.terminateTimeout
@@ -67,9 +69,8 @@ extension Ledger {
   func forgive(_ sighting: Sighting, since lastAlive: UInt64) {
     func passed(_ due: UInt64?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
     if passed(stintDue(sighting)), sighting.warnedAt != nil { sighting.warnedAt = now }
-    if !sighting.owed.isEmpty, passed(sighting.callbackSince + limits.callbackTimeout) {
-      sighting.callbackSince = now
-    }
+    if passed(sighting.callbackDue(limits)) { sighting.callbackSince = now }
+    if passed(sighting.handled.map(\.due).min()) { sighting.handleAnew(limits, at: now) }
     if passed(sighting.launchDue) { sighting.launchDue = now + limits.launchTime }
     if !sighting.isKilled, passed(sighting.terminateDue) {
       sighting.terminateDue = now + limits.terminateTimeout

@@ -10,7 +10,11 @@ struct Ledger {
   private(set) var live: [Sighting] = []
   private(set) var byKey: [ApplicationKey: Sighting] = [:]
   /// Launches whose program has not been executed, and who waits for them.
-  private(set) var launches: [InstanceID: Launch] = [:]
+  var launches: [InstanceID: Launch] = [:]
+  /// Those that an operator has ended, and nobody has launched since.
+  var barred: Set<ApplicationKey> = []
+  /// Such without a manifest, which may be forgotten.
+  var perhapsBarred: Set<ApplicationKey> = []
   var now: UInt64 = 0
   /// No timer could fire before: the machine slept, the daemon was away, the limits changed.
   var floor: UInt64 = 0
@@ -24,7 +28,7 @@ struct Ledger {
 
   struct Launch {
     let key: ApplicationKey
-    let plan: Sighting.Plan
+    var plan: Sighting.Plan
     let request: RequestID?
   }
 
@@ -83,8 +87,16 @@ struct Ledger {
     case .terminate(_, let key, let byUser):
       if !isRefused { byKey[key]?.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now) }
     case .policyChanged(let policy): change(policy)
-    case .manifestsChanged(let manifests): self.manifests = manifests
-    case .openStream, .beginBackgroundTask, .launch, .deactivate, .deadlineReached, .stop: break
+    case .manifestsChanged(let manifests):
+      self.manifests = manifests
+      // Without a manifest it may be forgotten.
+      perhapsBarred.formUnion(barred.filter { manifest(for: $0) == nil })
+      barred.subtract(perhapsBarred)
+    case .socket(let event): take(event)
+    case .notification(.chosen(_, let key)): chosen(key)
+    case .openStream, .beginBackgroundTask, .setKeepAlive, .notification, .systemChanged, .launch,
+      .deactivate, .deadlineReached, .clockRead, .started, .stop:
+      break
     case .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed, .signalFailed,
       .tracerChecked, .activityBegan, .activityEnded, .recovered:
       report(event)
@@ -114,10 +126,14 @@ struct Ledger {
     case .activityEnded(let id, let activity): set(activity, of: id, -1)
     case .recovered(let lastAlive):
       floor = now
-      for sighting in live { forgive(sighting, since: lastAlive.nanoseconds) }
+      for sighting in live {
+        forgive(sighting, since: lastAlive.nanoseconds)
+        sighting.isWatched = false
+      }
     case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
-      .endBackgroundTask, .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
-      .spawned, .leaderExited, .deadlineReached, .policyChanged, .manifestsChanged, .stop:
+      .endBackgroundTask, .setKeepAlive, .socket, .launch, .adopt, .activate, .deactivate,
+      .sendToBackground, .terminate, .notification, .systemChanged, .spawned, .leaderExited,
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop:
       break
     }
   }
@@ -148,7 +164,7 @@ struct Ledger {
   }
 
   /// Who is active at a seat that another takes is sent away.
-  private func vacate(_ seat: SeatID) {
+  func vacate(_ seat: SeatID) {
     if let sighting = active(at: seat) { sendAway(sighting) }
   }
 
@@ -157,7 +173,13 @@ struct Ledger {
   }
 
   private mutating func acknowledged(_ id: InstanceID, _ callback: CallbackID) {
-    guard let sighting = self[id], sighting.inFlight == callback else { return }
+    guard let sighting = self[id] else { return }
+    if let index = sighting.handled.firstIndex(where: { $0.id == callback }) {
+      isExpected = true
+      sighting.handled.remove(at: index)
+      return
+    }
+    guard sighting.inFlight == callback else { return }
     isExpected = true
     sighting.inFlight = nil
     sighting.owed.removeFirst()
@@ -214,7 +236,10 @@ extension Ledger {
   mutating func apply(_ effect: Effect) {
     switch effect {
     case .reply(_, .registered(let registration)): registered(registration.instance)
-    case .reply, .expire: break
+    case .reply, .expire, .notification: break
+    case .notify(let id, let notice):
+      if case .socketsReady(let event, _) = notice { self[id]?.told(of: event) }
+    case .socket(let effect): apply(effect)
     case .deliver(let id, let callback, _):
       self[id]?.inFlight = callback.id
       self[id]?.callbackLast = callback.id.number
@@ -253,7 +278,11 @@ extension Ledger {
   private mutating func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
     guard launches[id] == nil, let manifest = manifest(for: key) else { return }
     var target = LaunchTarget.foreground
-    if case .launch(_, _, let wanted, _) = event { target = wanted }
+    switch event {
+    case .launch(_, _, let wanted, _): target = wanted
+    case .started, .deadlineReached: target = .background
+    case _: break
+    }
     launches[id] = Launch(
       key: key,
       plan: Sighting.Plan(
@@ -270,6 +299,10 @@ extension Ledger {
     live.append(sighting)
     byKey[key] = sighting
     launches[id] = nil
+    if ![.boot, .relaunch, .location].contains(plan.reason) {
+      barred.remove(key)
+      perhapsBarred.remove(key)
+    }
     if plan.target == .background, !plan.isAware, plan.task == nil {
       sighting.launchDue = now + limits.launchTime
       sighting.launchDueLate = now + limits.launchTime
@@ -278,11 +311,10 @@ extension Ledger {
 
   private func kill(_ sighting: Sighting) {
     if sighting.ending == nil {
-      let isOverdue =
-        !sighting.owed.isEmpty && sighting.callbackSince + limits.callbackTimeout <= now
-      sighting.ending = isOverdue ? .callbackTimeout : .backgroundTimeExpired
+      let isOverdue = sighting.callbackDue(limits).map { $0 <= now } ?? false
+      sighting.ending = isOverdue ? sighting.reasonOfLimit : .backgroundTimeExpired
     } else if sighting.terminateDue == nil, !sighting.wasSuspendedAtEnd, !sighting.isKilled {
-      sighting.ending = .callbackTimeout
+      sighting.ending = sighting.reasonOfLimit
     }
     sighting.isKilled = true
     if case .recovered = event {} else { sighting.killRetryDue = nil }
@@ -296,7 +328,11 @@ extension Ledger {
     byKey[sighting.key] = nil
   }
 
-  private func note(_ record: Record) {
+  private mutating func note(_ record: Record) {
+    if case .ended(.terminatedByOperator) = record.change {
+      let key = record.application
+      if manifest(for: key) == nil { perhapsBarred.insert(key) } else { barred.insert(key) }
+    }
     guard let sighting = byKey[record.application] else { return }
     switch record.change {
     case .transition(let from, let to, _): move(sighting, from: from, to: to)
@@ -307,7 +343,14 @@ extension Ledger {
       if let index = sighting.tasks.firstIndex(where: { $0.id == task }) {
         sighting.tasks[index].isExpired = true
       }
-    case .registered, .taskEnded, .ended, .refused, .suspensionFailed, .signalFailed: break
+    case .keepAliveCalled: sighting.owe([.keepAlive], at: now)
+    case .socketsReady:
+      sighting.handled.append((nil, now + limits.eventTime))
+    case .registered, .taskEnded, .ended, .refused, .suspensionFailed, .signalFailed,
+      .keepAliveSet, .socketManaged, .socketReleased, .notificationScheduled,
+      .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
+      .relaunchPlanned:
+      break
     }
   }
 

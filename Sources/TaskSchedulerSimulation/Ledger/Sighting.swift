@@ -35,6 +35,12 @@ final class Sighting {
   var tasks: [(id: TaskID, isExpired: Bool)] = []
   var taskLast: UInt64 = 0
 
+  // What wakes it: events that it handles (the id is not known before it is told), and the sockets
+  // that it has handed over.
+  var handled: [(id: CallbackID?, due: UInt64)] = []
+  var sockets: [SocketID] = []
+  var isWatched = false
+
   // What entitles it to run.
   var isPlaying = false
   var isLocating = false
@@ -90,7 +96,38 @@ final class Sighting {
   /// Whether something besides tasks entitles it for certain.
   func isBusy(at now: UInt64) -> Bool {
     !owed.isEmpty || isPlaying || isLocating || eventCount > 0
-      || launchDue.map { now < $0 } ?? false
+      || launchDue.map { now < $0 } ?? false || handled.contains { now < $0.due }
+  }
+
+  func callbackLimit(_ limits: Limits) -> UInt64 {
+    owed.first == .keepAlive ? limits.keepAliveHandlerTime : limits.callbackTimeout
+  }
+
+  /// Why it is killed when it does not acknowledge.
+  var reasonOfLimit: EndReason {
+    owed.first == .keepAlive ? .keepAliveTimeout : .callbackTimeout
+  }
+
+  func callbackDue(_ limits: Limits) -> UInt64? {
+    owed.isEmpty ? nil : callbackSince + callbackLimit(limits)
+  }
+
+  /// The latest moment until which it may handle an event.
+  func handledDueLate(_ limits: Limits) -> UInt64? {
+    handled.map { max($0.due, base + limits.eventTime) }.max()
+  }
+
+  /// It could do nothing meanwhile.
+  func handleAnew(_ limits: Limits, at now: UInt64) {
+    for index in handled.indices {
+      handled[index].due = max(handled[index].due, now + limits.eventTime)
+    }
+  }
+
+  /// It is told of an event, perhaps once more.
+  func told(of id: CallbackID) {
+    if handled.contains(where: { $0.id == id }) { return }
+    if let index = handled.firstIndex(where: { $0.id == nil }) { handled[index].id = id }
   }
 
   func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
@@ -115,6 +152,8 @@ struct Limits {
   let launchTime: UInt64
   let suspendRetryInterval: UInt64
   let wakeTolerance: UInt64
+  let keepAliveHandlerTime: UInt64
+  let eventTime: UInt64
 
   init(_ policy: Policy) {
     callbackTimeout = Nanoseconds.of(policy.callbackTimeout)
@@ -124,5 +163,7 @@ struct Limits {
     launchTime = Nanoseconds.of(policy.launchTime)
     suspendRetryInterval = Nanoseconds.of(policy.suspendRetryInterval)
     wakeTolerance = Nanoseconds.of(policy.wakeTolerance)
+    keepAliveHandlerTime = Nanoseconds.of(policy.keepAliveHandlerTime)
+    eventTime = Nanoseconds.of(policy.eventTime)
   }
 }

@@ -23,6 +23,8 @@ public struct Scenario: Hashable, Sendable {
     public var expireDelay: Duration? = .milliseconds(100)
     /// From SIGTERM to its exit.
     public var terminateDelay: Duration? = .milliseconds(100)
+    /// From an event of its sockets to its acknowledgement; nil lets the time pass.
+    public var handleDelay: Duration? = .milliseconds(10)
     /// Until its processes are stopped; nil for one that cannot be.
     public var stopDelay: Duration? = .milliseconds(5)
 
@@ -59,6 +61,19 @@ public struct Scenario: Hashable, Sendable {
     case machineStandby(Duration)
     case daemonDies(Duration)
     case set(Policy)
+    /// nil clears it.
+    case keepAlive(Int, Duration?)
+    case handOver(Int, socket: String)
+    case takeBack(Int, socket: String)
+    case arrive(Int, socket: String, SocketConditions)
+    case schedule(Int, notification: String, after: Duration, RepeatInterval?)
+    case cancel(Int, notification: String)
+    case choose(Int, notification: String)
+    case post(SystemChange)
+    /// The wall clock is set forward or, below zero, back.
+    case setClock(Duration)
+    /// The daemon has been started: who is to be reachable is launched.
+    case daemonStarts
   }
 }
 

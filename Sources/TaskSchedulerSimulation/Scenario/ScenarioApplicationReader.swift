@@ -3,13 +3,14 @@ import TaskSchedulerCore
 /// Reads `application org.example.mail acknowledge=1s modes=audio,voip …`.
 enum ScenarioApplicationReader {
   private enum Key {
-    case owner, seat, modes, multitasking, open, acknowledge, expire, terminate, stop
+    case owner, seat, modes, multitasking, open, acknowledge, expire, terminate, stop, handle
   }
 
   private static let keys: [(String, Key)] = [
     ("owner", .owner), ("seat", .seat), ("modes", .modes), ("multitasking", .multitasking),
     ("open", .open), ("acknowledge", .acknowledge), ("expire", .expire),
     ("terminate", .terminate), ("stop", .stop),
+    ("handle", .handle),
   ]
 
   static func read(
@@ -60,6 +61,7 @@ enum ScenarioApplicationReader {
     case .acknowledge: application.acknowledgeDelay = try value.delay(orNever: "never")
     case .expire: application.expireDelay = try value.delay(orNever: "never")
     case .terminate: application.terminateDelay = try value.delay(orNever: "never")
+    case .handle: application.handleDelay = try value.delay(orNever: "never")
     case .stop: application.stopDelay = try value.delay(orNever: "never")
     }
   }

@@ -3,11 +3,11 @@ import TaskSchedulerCore
 
 /// Plays a scenario: the policy in virtual time, with applications that do what the scenario says.
 public final class ScenarioPlay {
-  private let scenario: Scenario
+  let scenario: Scenario
   private var scheduler: Scheduler
   private var timeline = Timeline()
-  private var actors: [Actor]
-  private var byInstance: [InstanceID: Int] = [:]
+  var actors: [Actor]
+  var byInstance: [InstanceID: Int] = [:]
   private var agenda: Heap<Appointment> = []
   private var appointmentLast: UInt64 = 0
   private var pidLast: Int32 = 0
@@ -17,17 +17,20 @@ public final class ScenarioPlay {
   private var awayUntil: (lastAlive: Instant, back: UInt64)?
   private var waiting: [Event] = []
 
-  private static let start = 1_000 * Nanoseconds.second
-  private var now = ScenarioPlay.start
+  static let start = 1_000 * Nanoseconds.second
+  var now = ScenarioPlay.start
+  var store = ScenarioStore()
 
   /// Whom an answer is for.
-  private enum Request {
+  enum Request {
     case `operator`
     case stream(Int)
     case task(Int, name: String)
+    case socket(Int, name: String)
+    case notification(Int, name: String)
   }
 
-  private struct Actor {
+  struct Actor {
     var leader: Leader?
     var instance: InstanceID?
     var hasStream = false
@@ -37,15 +40,23 @@ public final class ScenarioPlay {
     var postponed: [Deed] = []
     /// Raised by what ends a suspension under way.
     var generation = 0
+    var isStopping = false
+    var sockets: [(name: String, id: SocketID)] = []
+    /// What has come and was not read.
+    var unread: [(id: SocketID, conditions: SocketConditions)] = []
+    var isWatched = false
   }
 
   /// What an application does when it runs.
-  private enum Deed {
+  enum Deed {
     case open
     case acknowledge(CallbackID)
     case begin(String)
     case end(TaskID)
     case endNamed(String)
+    case keepAlive(Duration?)
+    case handOver(String)
+    case takeBack(String)
   }
 
   private enum Happening {
@@ -83,6 +94,7 @@ public final class ScenarioPlay {
 
   private func run() {
     post(.manifestsChanged(scenario.applications.map(\.manifest)))
+    post(.clockRead(wallClock))
     for step in scenario.steps { schedule(at: Self.start + Nanoseconds.of(step.at), .step(step)) }
     let end = scenario.end.map { Self.start + Nanoseconds.of($0) } ?? .max
     var turns = 0
@@ -118,21 +130,21 @@ public final class ScenarioPlay {
     schedule(at: now + Nanoseconds.of(delay), happening)
   }
 
-  private func note(_ index: Int?, _ kind: Timeline.Kind) {
+  func note(_ index: Int?, _ kind: Timeline.Kind) {
     timeline.entries.append(
       Timeline.Entry(
         at: .nanoseconds(Int64(now - Self.start)),
         application: index.map { scenario.applications[$0].key.id }, kind: kind))
   }
 
-  private func request(_ request: Request = .operator) -> RequestID {
+  func request(_ request: Request = .operator) -> RequestID {
     requests.append(request)
     return RequestID(UInt64(requests.count - 1))
   }
 
   // MARK: The daemon
 
-  private func post(_ event: Event) {
+  func post(_ event: Event) {
     if awayUntil != nil {
       waiting.append(event)
       return
@@ -162,6 +174,9 @@ public final class ScenarioPlay {
       guard let index = byInstance[id] else { return }
       note(index, .expiration(task, remaining: remaining))
       plan(index, scenario.applications[index].expireDelay, .end(task))
+    case .notify(let id, let notice): tell(notice, to: id)
+    case .socket(let effect): carryOut(effect)
+    case .notification(let effect): carryOut(effect)
     case .spawn(let id, let key, _): spawn(id, key)
     case .manage(let id, _, let key):
       guard let index = self.index(of: key) else { return }
@@ -196,7 +211,11 @@ public final class ScenarioPlay {
     case (.stream(let index), .registered): actors[index].hasStream = true
     case (.task(let index, let name), .began(let task, _)):
       actors[index].tasks.append((name, task))
-    case (.operator, _), (.stream, _), (.task, _): break
+    case (.socket(let index, let name), .managed(let socket)):
+      actors[index].sockets.append((name, socket))
+    case (.notification(let index, let name), .scheduled(let id)):
+      store.names[id] = ScenarioStore.Name(application: index, name: name)
+    case (.operator, _), (.stream, _), (.task, _), (.socket, _), (.notification, _): break
     }
   }
 
@@ -219,12 +238,15 @@ public final class ScenarioPlay {
     guard let delay = scenario.applications[index].stopDelay else {
       return post(.suspensionFailed(id, reason: "its processes cannot be stopped"))
     }
+    actors[index].isStopping = true
     schedule(after: delay, .stopped(index, actors[index].generation))
   }
 
   private func letRun(_ index: Int) {
     actors[index].generation += 1
     actors[index].isStopped = false
+    actors[index].isStopping = false
+    actors[index].unread = []
     let postponed = actors[index].postponed
     actors[index].postponed = []
     for deed in postponed { plan(index, .zero, deed) }
@@ -233,7 +255,7 @@ public final class ScenarioPlay {
   // MARK: What happens
 
   /// It will do this, if it does at all.
-  private func plan(_ index: Int, _ delay: Duration?, _ deed: Deed) {
+  func plan(_ index: Int, _ delay: Duration?, _ deed: Deed) {
     guard let delay, let leader = actors[index].leader else { return }
     schedule(after: delay, .deed(index, leader, deed))
   }
@@ -269,10 +291,11 @@ public final class ScenarioPlay {
     let arrivals = waiting
     waiting = []
     post(.recovered(lastAlive: away.lastAlive))
+    post(.clockRead(wallClock))
     for event in arrivals { post(event) }
   }
 
-  private func perform(_ index: Int, _ deed: Deed) {
+  func perform(_ index: Int, _ deed: Deed) {
     guard let id = actors[index].instance else { return }
     if actors[index].isStopped {
       actors[index].postponed.append(deed)
@@ -293,6 +316,15 @@ public final class ScenarioPlay {
       let place = actors[index].tasks.firstIndex { $0.name == name }
       let task = place.map { actors[index].tasks.remove(at: $0).id } ?? TaskID(0)
       post(.endBackgroundTask(request(), id, task))
+    case .keepAlive(let interval): post(.setKeepAlive(request(), id, interval: interval))
+    case .handOver(let socket):
+      store.socketLast += 1
+      let request = request(.socket(index, name: socket))
+      post(.socket(.manage(request, id, SocketID(store.socketLast))))
+    case .takeBack(let name):
+      let place = actors[index].sockets.firstIndex { $0.name == name }
+      let socket = place.map { actors[index].sockets.remove(at: $0).id } ?? SocketID(0)
+      post(.socket(.release(request(), id, socket)))
     }
   }
 }
@@ -323,9 +355,13 @@ extension ScenarioPlay {
     case .daemonDies(let length):
       guard awayUntil == nil else { return }
       let back = now + Nanoseconds.of(length)
+      for index in actors.indices { actors[index].isWatched = false }
       awayUntil = (Instant(nanoseconds: now), back)
       schedule(at: back, .daemonReturns)
     case .set(let policy): post(.policyChanged(policy))
+    case .keepAlive, .handOver, .takeBack, .arrive, .schedule, .cancel, .choose, .post, .setClock,
+      .daemonStarts:
+      takeWakeUp(action)
     }
   }
 

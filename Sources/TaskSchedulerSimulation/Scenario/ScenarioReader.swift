@@ -138,6 +138,8 @@ struct ScenarioReader {
   private enum Verb {
     case launch, register, adopt, activate, interrupt, sendAway, terminate, begin, end, start, stop
     case exit, crash, debuggerAttaches, debuggerLeaves, machineStandby, daemonDies, set
+    case keepAlive, handOver, takeBack, data, hangUp, schedule, cancel, choose, post, clock
+    case daemonStarts
   }
 
   private static let verbs: [(String, Verb)] = [
@@ -147,6 +149,9 @@ struct ScenarioReader {
     ("crash", .crash), ("debugger-attaches", .debuggerAttaches),
     ("debugger-leaves", .debuggerLeaves), ("machine-standby", .machineStandby),
     ("daemon-dies", .daemonDies), ("set", .set),
+    ("keep-alive", .keepAlive), ("hand-over", .handOver), ("take-back", .takeBack),
+    ("data", .data), ("hang-up", .hangUp), ("schedule", .schedule), ("cancel", .cancel),
+    ("choose", .choose), ("post", .post), ("clock", .clock), ("daemon-starts", .daemonStarts),
   ]
 
   private mutating func step(_ words: inout ScenarioWords) throws(ScenarioProblem) {
@@ -186,7 +191,74 @@ struct ScenarioReader {
       if let problem = policy.problems.first { throw words.problem(problem, at: column) }
       policyNow = policy
       return .set(policy)
+    case .keepAlive, .handOver, .takeBack, .data, .hangUp, .schedule, .cancel, .choose, .post,
+      .clock, .daemonStarts:
+      return try wakeUp(verb, &words)
     }
+  }
+
+  /// What may wake an application.
+  private mutating func wakeUp(
+    _ verb: Verb, _ words: inout ScenarioWords
+  ) throws(ScenarioProblem) -> Scenario.Action {
+    switch verb {
+    case .keepAlive:
+      let index = try application(&words)
+      if words.take("never") { return .keepAlive(index, nil) }
+      return .keepAlive(index, try span(&words, "how often it is called, or never,"))
+    case .handOver: return .handOver(try application(&words), socket: try socket(&words))
+    case .takeBack: return .takeBack(try application(&words), socket: try socket(&words))
+    case .data: return .arrive(try application(&words), socket: try socket(&words), .data)
+    case .hangUp: return .arrive(try application(&words), socket: try socket(&words), .hangUp)
+    case .schedule:
+      let index = try application(&words)
+      let name = try notification(&words)
+      let delay = try span(&words, "how long it waits")
+      let repeats = words.take("every")
+        ? try words.choice("interval", RepeatInterval.allCases.map { ($0.rawValue, $0) }) : nil
+      return .schedule(index, notification: name, after: delay, repeats)
+    case .cancel: return .cancel(try application(&words), notification: try notification(&words))
+    case .choose: return .choose(try application(&words), notification: try notification(&words))
+    case .post: return .post(try change(&words))
+    case .clock:
+      let isForward = try words.choice("direction", [("forward", true), ("back", false)])
+      let span = try span(&words, "how far it is set")
+      return .setClock(isForward ? span : .zero - span)
+    case .daemonStarts: return .daemonStarts
+    case _: preconditionFailure("nothing that wakes: \(verb)")
+    }
+  }
+
+  private func socket(_ words: inout ScenarioWords) throws(ScenarioProblem) -> String {
+    try words.next("the socket's name").text
+  }
+
+  private func notification(_ words: inout ScenarioWords) throws(ScenarioProblem) -> String {
+    try words.next("the notification's name").text
+  }
+
+  /// A time span that nothing is added to.
+  private func span(
+    _ words: inout ScenarioWords, _ what: String
+  ) throws(ScenarioProblem) -> Duration {
+    let column = words.column
+    let span = try words.timeSpan(what)
+    guard span <= Self.spanMax else {
+      throw words.problem(
+        "it is too long; it is at most \(TimeSpan.format(Self.spanMax))", at: column)
+    }
+    return span
+  }
+
+  private func change(_ words: inout ScenarioWords) throws(ScenarioProblem) -> SystemChange {
+    let kinds: [(String, SystemChangeKind?)] = [
+      ("time-zone", .timeZone), ("clock", .clock), ("day", .day), ("locale", .locale),
+      ("network", .network), ("power-source", .powerSource), ("custom", nil),
+    ]
+    let kind = try words.choice("kind", kinds)
+    let name = kind == nil ? try words.next("the change's name").text : ""
+    let value = words.isEmpty ? nil : try words.next("what holds now").text
+    return SystemChange(kind: kind ?? .custom(name), value: value)
   }
 
   private func application(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Int {

@@ -35,6 +35,10 @@ public struct Timeline: Hashable, Sendable {
     case callback(CallbackKind)
     case expiration(TaskID, remaining: Duration?)
     case signal(Signal)
+    /// What it is told and need not answer.
+    case notice(Notice)
+    /// A notification of its own is shown to the user.
+    case shown(NotificationID)
     /// The daemon is back.
     case daemonReturned
   }

@@ -59,7 +59,24 @@ struct Casting {
     if chance.happens(200) { policy.applicationsPerUserMax = 1 + chance.below(4) }
     if chance.happens(300) { policy.queuedCallbacksMax = 4 + chance.below(8) }
     if chance.happens(300) { policy.endedApplicationsMax = chance.below(4) }
+    setWakeUps(in: &policy, &chance)
     policy.multitaskingSupported = !chance.happens(80)
     return policy
+  }
+
+  private func setWakeUps(in policy: inout Policy, _ chance: inout Chance) {
+    if chance.happens(800) {
+      policy.keepAliveMinimum = .milliseconds(3000 + chance.below(60_000))
+      policy.keepAliveHandlerTime = .milliseconds(500 + chance.below(2400))
+    }
+    if chance.happens(300) { policy.eventTime = .milliseconds(100 + chance.below(15_000)) }
+    if chance.happens(300) {
+      policy.relaunchDelay = .milliseconds(50 + chance.below(3000))
+      policy.relaunchDelayMax = policy.relaunchDelay * (1 + chance.below(20))
+    }
+    if chance.happens(300) { policy.relaunchResetTime = .milliseconds(500 + chance.below(9000)) }
+    if chance.happens(300) { policy.socketsPerApplicationMax = 1 + chance.below(3) }
+    if chance.happens(300) { policy.notificationsPerApplicationMax = 1 + chance.below(4) }
+    if chance.happens(200) { policy.customChangesMax = 1 + chance.below(3) }
   }
 }

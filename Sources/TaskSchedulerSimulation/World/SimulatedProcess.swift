@@ -42,6 +42,10 @@ final class SimulatedProcess {
   var tasksEnded: [TaskID] = []
   var callbacksAcknowledged: [CallbackID] = []
   var isExitPlanned = false
+  /// Sockets that it believes to have handed over.
+  var sockets: [SocketID] = []
+  /// What it has scheduled.
+  var notifications: [NotificationID] = []
 
   init(leader: Leader, key: ApplicationKey, habits: Habits) {
     self.leader = leader
@@ -55,6 +59,8 @@ enum Reaction {
   case acknowledge(CallbackID)
   case end(TaskID)
   case openStream
+  /// It reads all that has come on its sockets.
+  case read
 }
 
 /// What has a time at which it happens.
@@ -67,6 +73,10 @@ enum Happening {
   case signalFails(InstanceID)
   case debuggerLeaves(Int)
   case daemonStarts
+  /// The store, or the calendar, has an answer.
+  case storeAnswers(NotificationEvent, generation: Int)
+  /// From now on nothing comes again and again.
+  case farewell(isLast: Bool)
 }
 
 /// An entry of the agenda; those of the same time in the order in which they were made.

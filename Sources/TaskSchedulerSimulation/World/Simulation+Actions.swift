@@ -4,6 +4,7 @@ import TaskSchedulerCore
 extension Simulation {
   /// One action, drawn from a stream of its own.
   func act(_ chance: inout Chance) {
+    if chance.happens(300) { return wake(&chance) }
     let workload = Workload(keys: casting.keys, seats: casting.seats)
     if let action = workload.action(&chance, faults, self) { perform(action) }
   }
@@ -125,6 +126,9 @@ extension Simulation {
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.activityEnded(id, activity)) }
+    // Messages that are on the way come first, and relaunches that are planned.
+    schedule(after: Nanoseconds.second, .farewell(isLast: false))
+    schedule(after: 1500 * Nanoseconds.second, .farewell(isLast: true))
   }
 }
 

@@ -24,6 +24,9 @@ extension Simulation {
     case .reply(let request, let reply): answer(request, reply)
     case .deliver(let id, let callback, _): deliver(callback, to: id)
     case .expire(let id, let task, _): expire(task, of: id)
+    case .notify(let id, let notice): tell(notice, to: id)
+    case .socket(let effect): carryOut(effect)
+    case .notification(let effect): store.carryOut(effect, in: self)
     case .spawn(let id, let key, _): spawn(id, key)
     case .manage(let id, let leader, _): manage(id, leader)
     case .suspend(let id): suspend(id)
@@ -52,7 +55,10 @@ extension Simulation {
     case .began(let task, _):
       process.tasks.append(task)
       if isSettling { planEnd(of: task, index) }
-    case .done, .started, .ended, .refused: break
+    case .managed(let socket):
+      if !process.sockets.contains(socket) { process.sockets.append(socket) }
+    case .scheduled(let id): process.notifications.append(id)
+    case .done, .started, .ended, .cancelled, .refused: break
     }
   }
 
@@ -60,7 +66,9 @@ extension Simulation {
     guard let (index, process) = process(of: id), process.isAlive, process.hasStream else { return }
     var chance = draw(.reactions)
     if chance.happens(faults[.acknowledgesNever]) { return }
-    let limit = Nanoseconds.of(checkers.policy.callbackTimeout)
+    let limit = Nanoseconds.of(
+      callback.kind == .keepAlive
+        ? checkers.policy.keepAliveHandlerTime : checkers.policy.callbackTimeout)
     let delay: UInt64 =
       if chance.happens(faults[.acknowledgesLate]) {
         limit - min(limit, Nanoseconds.second / 2) + chance.below(Nanoseconds.second)
@@ -101,6 +109,10 @@ extension Simulation {
     let index = newProcess(key)
     while byMark.count <= number { byMark.append(nil) }
     byMark[number] = index
+    if chance.happens(faults[.crashLoops]) {
+      let status: ExitStatus = chance.pick([.exited(code: 1), .signaled(11), .unknown])
+      exit(index, status, after: chance.below(3 * Nanoseconds.second))
+    }
     if processes[index].habits.isAware {
       let delay = chance.below(chance.happens(800) ? 50 * Nanoseconds.millisecond : 40_000_000_000)
       schedule(after: delay, .reaction(index, .openStream))
@@ -185,6 +197,8 @@ extension Simulation {
     guard let (index, process) = process(of: id) else { return }
     byInstance[Int(id.number)] = nil
     process.instance = nil
+    sockets.forget(id)
+    process.sockets = []
     process.hasStream = false
     process.suspensionGeneration += 1
     letRun(index)

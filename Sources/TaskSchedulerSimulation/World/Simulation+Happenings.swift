@@ -14,6 +14,10 @@ extension Simulation {
       if isUp { post(.signalFailed(id, reason: "EPERM")) }
     case .debuggerLeaves(let index): processes[index].isTraced = false
     case .daemonStarts: start()
+    case .storeAnswers(let event, let generation):
+      // What the daemon was about to hear is lost with it.
+      if isUp, generation == recoveryCount { post(.notification(event)) }
+    case .farewell(let isLast): sayFarewell(isLast: isLast)
     }
   }
 
@@ -66,6 +70,7 @@ extension Simulation {
     case .openStream:
       guard let id = process.instance else { return }
       send(.openStream(request(index), id, named: process.key.id))
+    case .read: if let id = process.instance { sockets.read(by: id) }
     }
   }
 
@@ -89,6 +94,7 @@ extension Simulation {
   /// - Parameter effectsDone: how many of the last event's effects were carried out.
   func die(effectsDone: Int) {
     isUp = false
+    sockets.daemonDied()
     effectsDoneAtDeath = effectsDone
     disarmTimer()
     var chance = draw(.deaths)
@@ -117,9 +123,11 @@ extension Simulation {
     memory.isRecovering = true
     carryOut(rest: effectsLeft)
     reconcile(keepsConnections, &chance)
+    if isUp, !keepsConnections, chance.happens(500) { loseSockets() }
     if isUp {
       memory.isRecovering = false
       post(.recovered(lastAlive: memory.lastAlive))
+      post(.clockRead(wallClock))
     }
     for event in arrivals { post(event) }
   }
@@ -149,14 +157,21 @@ extension Event {
     switch self {
     case .register(let request, _, _, _, _), .openStream(let request, _, _),
       .acknowledge(let request, _, _), .beginBackgroundTask(let request, _, _),
-      .endBackgroundTask(let request, _, _), .adopt(let request, _):
+      .endBackgroundTask(let request, _, _), .adopt(let request, _),
+      .setKeepAlive(let request, _, _), .socket(.manage(let request, _, _)),
+      .socket(.release(let request, _, _)), .notification(.schedule(let request, _, _)),
+      .notification(.cancel(let request, _, _, _)), .notification(.setBadge(let request, _, _)):
       request
     case .launch(let request, _, _, _), .activate(let request, _), .deactivate(let request, _),
-      .sendToBackground(let request, _), .terminate(let request, _, _):
+      .sendToBackground(let request, _), .terminate(let request, _, _),
+      .systemChanged(let request, _, _):
       request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      .socket(.ready), .socket(.closed), .socket(.lost), .notification(.stored),
+      .notification(.notStored),
+      .notification(.nextFound), .notification(.chosen), .notification(.loaded),
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered:
       nil
     }
   }

@@ -25,6 +25,22 @@ extension ApplicationInterface {
     case modeNotDeclared(application: String, mode: String)
     /// A quota of the policy, by its name, is used up.
     case quotaExceeded(quota: String, limit: Int)
+    /// The keep-alive interval is shorter than KeepAliveMinimum.
+    case keepAliveTooShort(minimumUSec: Int)
+    /// The answer would come on the event stream, which the application has never opened: call
+    /// Register.
+    case noEventStream
+    /// The descriptor cannot be watched; `reason` says what it is and what is wanted.
+    case invalidSocket(reason: String)
+    /// No such socket is managed.
+    case unknownSocket(socket: Int)
+    /// A field of the notification is of no use; `reason` says what is wrong and what would be
+    /// right.
+    case invalidNotification(parameter: String, reason: String)
+    /// No such notification.
+    case unknownNotification(notification: Int)
+    /// It could not be stored durably, and is not promised; `reason` says why.
+    case notStored(reason: String)
     /// What this would promise cannot be written down, and a crash would make the daemon forget it:
     /// the runtime directory is full. Nothing has changed; it may be asked again.
     case stateNotSaved
@@ -45,6 +61,13 @@ extension ApplicationInterface {
       case invalidState = "org.taskschedd.Application.InvalidState"
       case modeNotDeclared = "org.taskschedd.Application.ModeNotDeclared"
       case quotaExceeded = "org.taskschedd.Application.QuotaExceeded"
+      case keepAliveTooShort = "org.taskschedd.Application.KeepAliveTooShort"
+      case noEventStream = "org.taskschedd.Application.NoEventStream"
+      case invalidSocket = "org.taskschedd.Application.InvalidSocket"
+      case unknownSocket = "org.taskschedd.Application.UnknownSocket"
+      case invalidNotification = "org.taskschedd.Application.InvalidNotification"
+      case unknownNotification = "org.taskschedd.Application.UnknownNotification"
+      case notStored = "org.taskschedd.Application.NotStored"
       case stateNotSaved = "org.taskschedd.Application.StateNotSaved"
       case multitaskingNotSupported = "org.taskschedd.Application.MultitaskingNotSupported"
     }
@@ -64,6 +87,13 @@ extension ApplicationInterface {
       case .invalidState: .invalidState
       case .modeNotDeclared: .modeNotDeclared
       case .quotaExceeded: .quotaExceeded
+      case .keepAliveTooShort: .keepAliveTooShort
+      case .noEventStream: .noEventStream
+      case .invalidSocket: .invalidSocket
+      case .unknownSocket: .unknownSocket
+      case .invalidNotification: .invalidNotification
+      case .unknownNotification: .unknownNotification
+      case .notStored: .notStored
       case .stateNotSaved: .stateNotSaved
       case .multitaskingNotSupported: .multitaskingNotSupported
       }
@@ -89,6 +119,15 @@ extension ApplicationInterface {
         .fields(("application", JSONValue(application)), ("mode", JSONValue(mode)))
       case .quotaExceeded(let quota, let limit):
         .fields(("quota", JSONValue(quota)), ("limit", JSONValue(limit)))
+      case .keepAliveTooShort(let minimumUSec): .fields(("minimumUSec", JSONValue(minimumUSec)))
+      case .noEventStream: [:]
+      case .invalidSocket(let reason): .fields(("reason", JSONValue(reason)))
+      case .unknownSocket(let socket): .fields(("socket", JSONValue(socket)))
+      case .invalidNotification(let parameter, let reason):
+        .fields(("parameter", JSONValue(parameter)), ("reason", JSONValue(reason)))
+      case .unknownNotification(let notification):
+        .fields(("notification", JSONValue(notification)))
+      case .notStored(let reason): .fields(("reason", JSONValue(reason)))
       case .stateNotSaved: [:]
       case .multitaskingNotSupported(let application):
         .fields(("application", JSONValue(application)))
@@ -122,6 +161,17 @@ extension ApplicationInterface {
           application: try fields.value("application"), mode: try fields.value("mode"))
       case .quotaExceeded:
         self = .quotaExceeded(quota: try fields.value("quota"), limit: try fields.value("limit"))
+      case .keepAliveTooShort:
+        self = .keepAliveTooShort(minimumUSec: try fields.value("minimumUSec"))
+      case .noEventStream: self = .noEventStream
+      case .invalidSocket: self = .invalidSocket(reason: try fields.value("reason"))
+      case .unknownSocket: self = .unknownSocket(socket: try fields.value("socket"))
+      case .invalidNotification:
+        self = .invalidNotification(
+          parameter: try fields.value("parameter"), reason: try fields.value("reason"))
+      case .unknownNotification:
+        self = .unknownNotification(notification: try fields.value("notification"))
+      case .notStored: self = .notStored(reason: try fields.value("reason"))
       case .stateNotSaved: self = .stateNotSaved
       case .multitaskingNotSupported:
         self = .multitaskingNotSupported(application: try fields.value("application"))

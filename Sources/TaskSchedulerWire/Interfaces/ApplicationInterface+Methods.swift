@@ -1,7 +1,7 @@
 /// The methods.
 extension ApplicationInterface {
   /// Opens the event stream; must be called with `more`, on a connection of its own. The first
-  /// reply holds `registered`; each later one holds exactly one of `callback` and `expiration`.
+  /// reply holds `registered`; each later one holds exactly one of the others.
   ///
   /// A process that the daemon does not know yet becomes the leader of a new instance of
   /// `application`, in the foreground unless `background` is true. A process of an instance that
@@ -24,19 +24,27 @@ extension ApplicationInterface {
       public var registered: Registration?
       public var callback: Callback?
       public var expiration: Expiration?
+      public var socketEvent: SocketEvent?
+      /// In the order in which they happened.
+      public var systemChanges: [SystemChange]?
+      public var notification: NotificationEvent?
 
       public init(
-        registered: Registration? = nil, callback: Callback? = nil,
-        expiration: Expiration? = nil
+        registered: Registration? = nil, callback: Callback? = nil, expiration: Expiration? = nil,
+        socketEvent: SocketEvent? = nil, systemChanges: [SystemChange]? = nil,
+        notification: NotificationEvent? = nil
       ) {
         self.registered = registered
         self.callback = callback
         self.expiration = expiration
+        self.socketEvent = socketEvent
+        self.systemChanges = systemChanges
+        self.notification = notification
       }
     }
   }
 
-  /// Acknowledges the callback that was delivered last.
+  /// Acknowledges the callback that was delivered last, or a socket event: it is handled.
   public enum Acknowledge: InterfaceMethod {
     public static var name: String { MethodName.acknowledge.rawValue }
 
@@ -94,6 +102,145 @@ extension ApplicationInterface {
     }
   }
 
+  /// Sets the keep-alive handler: a callback of kind keepAlive comes at least once before each
+  /// interval ends, counted from the last; also out of suspension. At least KeepAliveMinimum (600 s
+  /// by default). null clears it. Needs the mode voip, and the event stream.
+  public enum SetKeepAliveTimeout: InterfaceMethod {
+    public static var name: String { MethodName.setKeepAliveTimeout.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var seconds: Double?
+
+      public init(seconds: Double? = nil) {
+        self.seconds = seconds
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public init() {}
+    }
+  }
+
+  /// Hands a connected stream socket over. While the application is suspended, the daemon watches
+  /// it, without reading a byte: what arrives resumes the application, which hears of it by a
+  /// socketEvent. Its number is its cookie (SO_COOKIE), and so the same if it is handed over again.
+  /// Needs the mode voip.
+  public enum ManageSocket: InterfaceMethod {
+    public static var name: String { MethodName.manageSocket.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var socketFileDescriptor: FileDescriptorIndex
+
+      public init(socketFileDescriptor: FileDescriptorIndex) {
+        self.socketFileDescriptor = socketFileDescriptor
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public var socket: Int
+
+      public init(socket: Int) {
+        self.socket = socket
+      }
+    }
+  }
+
+  /// Takes a managed socket back. One that the application closes need not be taken back: the
+  /// daemon does not keep the connection open.
+  public enum ReleaseSocket: InterfaceMethod {
+    public static var name: String { MethodName.releaseSocket.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var socket: Int
+
+      public init(socket: Int) {
+        self.socket = socket
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public init() {}
+    }
+  }
+
+  /// Schedules a local notification, or presents it now. It is stored durably before the reply.
+  public enum ScheduleNotification: InterfaceMethod {
+    public static var name: String { MethodName.scheduleNotification.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var content: NotificationContent
+      public var schedule: NotificationSchedule?
+
+      public init(content: NotificationContent, schedule: NotificationSchedule? = nil) {
+        self.content = content
+        self.schedule = schedule
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public var notification: Int
+
+      public init(notification: Int) {
+        self.notification = notification
+      }
+    }
+  }
+
+  /// The application's notifications.
+  public enum ListNotifications: InterfaceMethod {
+    public static var name: String { MethodName.listNotifications.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public init() {}
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public var notifications: [Notification]
+
+      public init(notifications: [Notification]) {
+        self.notifications = notifications
+      }
+    }
+  }
+
+  /// Cancels one that waits for its time or is shown, or (null) all of them.
+  public enum CancelNotifications: InterfaceMethod {
+    public static var name: String { MethodName.cancelNotifications.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var notification: Int?
+
+      public init(notification: Int? = nil) {
+        self.notification = notification
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public var cancelled: [Int]
+
+      public init(cancelled: [Int]) {
+        self.cancelled = cancelled
+      }
+    }
+  }
+
+  /// Sets the application's badge; 0 removes it.
+  public enum SetBadge: InterfaceMethod {
+    public static var name: String { MethodName.setBadge.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var badge: Int
+
+      public init(badge: Int) {
+        self.badge = badge
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public init() {}
+    }
+  }
+
   /// What the application may know about itself.
   public enum GetStatus: InterfaceMethod {
     public static var name: String { MethodName.getStatus.rawValue }
@@ -111,8 +258,8 @@ extension ApplicationInterface {
       public var tasks: [BackgroundTask]
 
       public init(
-        application: String, instance: Int, state: State,
-        backgroundTimeRemainingUSec: Int? = nil, tasks: [BackgroundTask]
+        application: String, instance: Int, state: State, backgroundTimeRemainingUSec: Int? = nil,
+        tasks: [BackgroundTask]
       ) {
         self.application = application
         self.instance = instance

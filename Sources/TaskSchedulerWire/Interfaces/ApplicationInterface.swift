@@ -17,6 +17,13 @@ public enum ApplicationInterface {
     case acknowledge = "org.taskschedd.Application.Acknowledge"
     case beginBackgroundTask = "org.taskschedd.Application.BeginBackgroundTask"
     case endBackgroundTask = "org.taskschedd.Application.EndBackgroundTask"
+    case setKeepAliveTimeout = "org.taskschedd.Application.SetKeepAliveTimeout"
+    case manageSocket = "org.taskschedd.Application.ManageSocket"
+    case releaseSocket = "org.taskschedd.Application.ReleaseSocket"
+    case scheduleNotification = "org.taskschedd.Application.ScheduleNotification"
+    case listNotifications = "org.taskschedd.Application.ListNotifications"
+    case cancelNotifications = "org.taskschedd.Application.CancelNotifications"
+    case setBadge = "org.taskschedd.Application.SetBadge"
     case getStatus = "org.taskschedd.Application.GetStatus"
   }
 }

@@ -24,6 +24,17 @@ extension ControlInterface {
     case invalidProcess(pid: Int, reason: String)
     /// A quota of the policy, by its name, is used up.
     case quotaExceeded(quota: String, limit: Int)
+    /// A field of the notification is of no use; `reason` says what is wrong and what would be
+    /// right.
+    case invalidNotification(parameter: String, reason: String)
+    /// The name or the value of a system change is of no use; `reason` says what is wanted.
+    case invalidSystemChange(parameter: String, reason: String)
+    /// No such notification of this application.
+    case unknownNotification(application: String, notification: Int)
+    /// It could not be stored durably, and is not promised; `reason` says why.
+    case notStored(reason: String)
+    /// An operator has ended it: it is launched only when a person or an operator asks for it.
+    case terminatedByOperator(application: String)
     /// What this would promise cannot be written down, and a crash would make the daemon forget it:
     /// the runtime directory is full. Nothing has changed; it may be asked again.
     case stateNotSaved
@@ -48,6 +59,11 @@ extension ControlInterface {
       case launchFailed = "org.taskschedd.Control.LaunchFailed"
       case invalidProcess = "org.taskschedd.Control.InvalidProcess"
       case quotaExceeded = "org.taskschedd.Control.QuotaExceeded"
+      case invalidNotification = "org.taskschedd.Control.InvalidNotification"
+      case invalidSystemChange = "org.taskschedd.Control.InvalidSystemChange"
+      case unknownNotification = "org.taskschedd.Control.UnknownNotification"
+      case notStored = "org.taskschedd.Control.NotStored"
+      case terminatedByOperator = "org.taskschedd.Control.TerminatedByOperator"
       case stateNotSaved = "org.taskschedd.Control.StateNotSaved"
       case multitaskingNotSupported = "org.taskschedd.Control.MultitaskingNotSupported"
       case notPermitted = "org.taskschedd.Control.NotPermitted"
@@ -68,6 +84,11 @@ extension ControlInterface {
       case .launchFailed: .launchFailed
       case .invalidProcess: .invalidProcess
       case .quotaExceeded: .quotaExceeded
+      case .invalidNotification: .invalidNotification
+      case .invalidSystemChange: .invalidSystemChange
+      case .unknownNotification: .unknownNotification
+      case .notStored: .notStored
+      case .terminatedByOperator: .terminatedByOperator
       case .stateNotSaved: .stateNotSaved
       case .multitaskingNotSupported: .multitaskingNotSupported
       case .notPermitted: .notPermitted
@@ -98,6 +119,14 @@ extension ControlInterface {
         .fields(("pid", JSONValue(pid)), ("reason", JSONValue(reason)))
       case .quotaExceeded(let quota, let limit):
         .fields(("quota", JSONValue(quota)), ("limit", JSONValue(limit)))
+      case .invalidNotification(let parameter, let reason):
+        .fields(("parameter", JSONValue(parameter)), ("reason", JSONValue(reason)))
+      case .invalidSystemChange(let parameter, let reason):
+        .fields(("parameter", JSONValue(parameter)), ("reason", JSONValue(reason)))
+      case .unknownNotification(let application, let notification):
+        .fields(("application", JSONValue(application)), ("notification", JSONValue(notification)))
+      case .notStored(let reason): .fields(("reason", JSONValue(reason)))
+      case .terminatedByOperator(let application): .fields(("application", JSONValue(application)))
       case .stateNotSaved: [:]
       case .multitaskingNotSupported(let application):
         .fields(("application", JSONValue(application)))
@@ -135,6 +164,19 @@ extension ControlInterface {
         self = .invalidProcess(pid: try fields.value("pid"), reason: try fields.value("reason"))
       case .quotaExceeded:
         self = .quotaExceeded(quota: try fields.value("quota"), limit: try fields.value("limit"))
+      case .invalidNotification:
+        self = .invalidNotification(
+          parameter: try fields.value("parameter"), reason: try fields.value("reason"))
+      case .invalidSystemChange:
+        self = .invalidSystemChange(
+          parameter: try fields.value("parameter"), reason: try fields.value("reason"))
+      case .unknownNotification:
+        self = .unknownNotification(
+          application: try fields.value("application"),
+          notification: try fields.value("notification"))
+      case .notStored: self = .notStored(reason: try fields.value("reason"))
+      case .terminatedByOperator:
+        self = .terminatedByOperator(application: try fields.value("application"))
       case .stateNotSaved: self = .stateNotSaved
       case .multitaskingNotSupported:
         self = .multitaskingNotSupported(application: try fields.value("application"))

@@ -87,9 +87,8 @@ extension ControlInterface {
       public var marker: String?
 
       public init(
-        application: String, processFileDescriptor: FileDescriptorIndex,
-        background: Bool? = nil, backgroundTask: String? = nil,
-        backgroundModes: [String]? = nil, marker: String? = nil
+        application: String, processFileDescriptor: FileDescriptorIndex, background: Bool? = nil,
+        backgroundTask: String? = nil, backgroundModes: [String]? = nil, marker: String? = nil
       ) {
         self.application = application
         self.processFileDescriptor = processFileDescriptor
@@ -189,6 +188,106 @@ extension ControlInterface {
       public init(end: End) {
         self.end = end
       }
+    }
+  }
+
+  /// The notifications of one application, or of all that the caller may see.
+  public enum ListNotifications: InterfaceMethod {
+    public static var name: String { MethodName.listNotifications.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var application: String?
+      public var owner: Int?
+
+      public init(application: String? = nil, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public var notifications: [ApplicationNotification]
+
+      public init(notifications: [ApplicationNotification]) {
+        self.notifications = notifications
+      }
+    }
+  }
+
+  /// Schedules a notification for an application, or presents it now, as the application itself
+  /// could.
+  public enum PostNotification: InterfaceMethod {
+    public static var name: String { MethodName.postNotification.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var application: String
+      public var owner: Int?
+      public var content: NotificationContent
+      public var schedule: NotificationSchedule?
+
+      public init(
+        application: String, owner: Int? = nil, content: NotificationContent,
+        schedule: NotificationSchedule? = nil
+      ) {
+        self.application = application
+        self.owner = owner
+        self.content = content
+        self.schedule = schedule
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public var notification: Int
+
+      public init(notification: Int) {
+        self.notification = notification
+      }
+    }
+  }
+
+  /// Cancels a notification of an application, or (null) all of them.
+  public enum CancelNotifications: InterfaceMethod {
+    public static var name: String { MethodName.cancelNotifications.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var application: String
+      public var owner: Int?
+      public var notification: Int?
+
+      public init(application: String, owner: Int? = nil, notification: Int? = nil) {
+        self.application = application
+        self.owner = owner
+        self.notification = notification
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public var cancelled: [Int]
+
+      public init(cancelled: [Int]) {
+        self.cancelled = cancelled
+      }
+    }
+  }
+
+  /// Tells applications of a change of the machine: a custom one, of this name. An operator tells
+  /// all applications, any other user their own. At most 64 bytes of letters, digits, dot, - and _;
+  /// the value at most 256 bytes.
+  public enum PostSystemChange: InterfaceMethod {
+    public static var name: String { MethodName.postSystemChange.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var name: String
+      public var value: String?
+
+      public init(name: String, value: String? = nil) {
+        self.name = name
+        self.value = value
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public init() {}
     }
   }
 

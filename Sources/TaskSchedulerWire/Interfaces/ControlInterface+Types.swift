@@ -3,7 +3,7 @@ extension ControlInterface {
   /// See `ApplicationInterface.State`.
   public typealias State = ApplicationInterface.State
 
-  /// See org.taskschedd.Application.LaunchReason.
+  /// See `ApplicationInterface.LaunchReason`.
   public typealias LaunchReason = ApplicationInterface.LaunchReason
 
   /// Why an instance ended. Exactly one of these for every end.
@@ -66,12 +66,17 @@ extension ControlInterface {
     public var callbacksPending: Int
     public var backgroundTimeRemainingUSec: Int?
     public var tasks: [BackgroundTask]
+    public var keepAlive: KeepAlive?
+    /// How many sockets it has handed over.
+    public var managedSockets: Int
+    /// How many system changes are held for it until it is resumed.
+    public var heldChanges: Int
 
     public init(
       id: Int, pid: Int, startTime: Int, aware: Bool, launchReason: LaunchReason,
-      startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool,
-      entitlements: [Entitlement], callbacksPending: Int,
-      backgroundTimeRemainingUSec: Int? = nil, tasks: [BackgroundTask]
+      startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool, entitlements: [Entitlement],
+      callbacksPending: Int, backgroundTimeRemainingUSec: Int? = nil, tasks: [BackgroundTask],
+      keepAlive: KeepAlive? = nil, managedSockets: Int, heldChanges: Int
     ) {
       self.id = id
       self.pid = pid
@@ -85,6 +90,39 @@ extension ControlInterface {
       self.callbacksPending = callbacksPending
       self.backgroundTimeRemainingUSec = backgroundTimeRemainingUSec
       self.tasks = tasks
+      self.keepAlive = keepAlive
+      self.managedSockets = managedSockets
+      self.heldChanges = heldChanges
+    }
+  }
+
+  /// A keep-alive handler.
+  public struct KeepAlive: Codable, Hashable, Sendable {
+    public var intervalUSec: Int
+    /// null was not called yet.
+    public var lastRunUSec: Int?
+    /// By when it must be called.
+    public var deadlineUSec: Int
+    /// The burst in which it will be, as things stand.
+    public var plannedUSec: Int
+
+    public init(intervalUSec: Int, lastRunUSec: Int? = nil, deadlineUSec: Int, plannedUSec: Int) {
+      self.intervalUSec = intervalUSec
+      self.lastRunUSec = lastRunUSec
+      self.deadlineUSec = deadlineUSec
+      self.plannedUSec = plannedUSec
+    }
+  }
+
+  /// A launch that nobody asks for: after a crash.
+  public struct NextLaunch: Codable, Hashable, Sendable {
+    public var atUSec: Int
+    /// How long that waits after the crash, or after the launch that failed.
+    public var delayUSec: Int
+
+    public init(atUSec: Int, delayUSec: Int) {
+      self.atUSec = atUSec
+      self.delayUSec = delayUSec
     }
   }
 
@@ -107,12 +145,17 @@ extension ControlInterface {
     public var switcherPosition: Int?
     public var instance: Instance?
     public var lastEnd: End?
+    public var nextLaunch: NextLaunch?
+    /// How many notifications wait for their time.
+    public var scheduledNotifications: Int
+    public var badge: Int?
 
     public init(
       application: String, owner: Int, displayName: String? = nil, state: State,
       stateSinceUSec: Int, seat: String, backgroundModes: [String], multitasking: Bool,
       launchable: Bool, switcherPosition: Int? = nil, instance: Instance? = nil,
-      lastEnd: End? = nil
+      lastEnd: End? = nil, nextLaunch: NextLaunch? = nil, scheduledNotifications: Int,
+      badge: Int? = nil
     ) {
       self.application = application
       self.owner = owner
@@ -126,17 +169,53 @@ extension ControlInterface {
       self.switcherPosition = switcherPosition
       self.instance = instance
       self.lastEnd = lastEnd
+      self.nextLaunch = nextLaunch
+      self.scheduledNotifications = scheduledNotifications
+      self.badge = badge
+    }
+  }
+
+  /// See `ApplicationInterface.RepeatInterval`.
+  public typealias RepeatInterval = ApplicationInterface.RepeatInterval
+
+  /// See `ApplicationInterface.NotificationSchedule`.
+  public typealias NotificationSchedule = ApplicationInterface.NotificationSchedule
+
+  /// See `ApplicationInterface.NotificationContent`.
+  public typealias NotificationContent = ApplicationInterface.NotificationContent
+
+  /// See `ApplicationInterface.NotificationState`.
+  public typealias NotificationState = ApplicationInterface.NotificationState
+
+  /// See `ApplicationInterface.Notification`.
+  public typealias Notification = ApplicationInterface.Notification
+
+  /// A notification, and whose it is.
+  public struct ApplicationNotification: Codable, Hashable, Sendable {
+    public var application: String
+    public var owner: Int
+    public var notification: Notification
+
+    public init(application: String, owner: Int, notification: Notification) {
+      self.application = application
+      self.owner = owner
+      self.notification = notification
     }
   }
 
   /// What changed.
   /// - `transition`: an application went from one state to another
   /// - `registered`: an application opened its event stream
-  /// - `taskBegan,`: taskEnded, taskExpired
+  /// - `taskBegan`, `taskEnded`, `taskExpired`
   /// - `ended`: an instance ended; `reason` says why
   /// - `refused`: a request was refused; `reason` names the error
   /// - `suspensionFailed`: the processes could not all be stopped; all were resumed
   /// - `signalFailed`: a signal could not be sent
+  /// - `keepAliveSet`, `keepAliveCalled`
+  /// - `socketManaged`, `socketReleased`, `socketsReady`
+  /// - `notificationScheduled`, `notificationsCancelled`, `notificationFired`, `notificationChosen`
+  /// - `badgeSet`: an application has set its badge
+  /// - `relaunchPlanned`: an application will be launched again
   public enum ChangeKind: String, Codable, CaseIterable, Hashable, Sendable {
     case transition
     case registered
@@ -147,6 +226,17 @@ extension ControlInterface {
     case refused
     case suspensionFailed
     case signalFailed
+    case keepAliveSet
+    case keepAliveCalled
+    case socketManaged
+    case socketReleased
+    case socketsReady
+    case notificationScheduled
+    case notificationsCancelled
+    case notificationFired
+    case notificationChosen
+    case badgeSet
+    case relaunchPlanned
   }
 
   /// One change. `message` says it in one line for people; the other fields for programs.

@@ -16,8 +16,8 @@ struct ReleaseCommand: ParsableCommand {
       systemd runs this when taskschedd stops for good; by hand it is needed only where \
       taskschedd died, is not started again, and was not run by systemd.
 
-      Exit codes: 0 done, or there was nothing to do; 1 something could not be let run, or a \
-      daemon runs.
+      Exit codes: 0 done, or there was nothing to do; 1 something could not be let run, a daemon \
+      runs, or what --journal names is no journal.
 
       Example: sudo taskctl release
       """)
@@ -26,7 +26,8 @@ struct ReleaseCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The folder of the journal, in place of 'journal' beside the socket.", valueName: "dir"))
+      "A journal or its folder, in place of 'journal' beside the socket.", valueName: "path"),
+    completion: .file())
   var journal: String?
 
   @Flag(
@@ -42,8 +43,8 @@ struct ReleaseCommand: ParsableCommand {
   func run() throws {
     let result = getenv("SERVICE_RESULT").map { String(cString: $0) }
     if unlessRestarted, Self.isRestarted(result: result) { return }
-    let folder = journal ?? Self.folder(ofSocket: options.path.path)
-    guard let outcome = try Self.release(folder) else {
+    let journals = try journals()
+    guard let outcome = try Self.release(journals) else {
       if unlessRestarted { return }
       throw CommandFailure.failed(
         name: "DaemonRuns",
@@ -55,6 +56,9 @@ struct ReleaseCommand: ParsableCommand {
         JSONOutput.line(Report(letRun: outcome.letRun, failures: outcome.failures)))
     } else {
       for name in outcome.letRun { try Output.write("let run: \(PrintableText.of(name))\n") }
+      if outcome.letRun.isEmpty, outcome.failures.isEmpty, !unlessRestarted {
+        try Output.write(PrintableText.of(journals.nothing) + "\n")
+      }
     }
     for failure in outcome.failures {
       Output.complain("not let run: \(PrintableText.of(failure))")
@@ -75,28 +79,62 @@ struct ReleaseCommand: ParsableCommand {
     (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/journal"
   }
 
+  /// The journals to read, and the lock that a daemon which writes them holds.
+  private struct Journals {
+    var paths: [String]
+    /// nil where no daemon can hold one.
+    var lock: String?
+    /// What is said where nothing is let run.
+    var nothing = "nothing was left suspended"
+  }
+
+  private func journals() throws -> Journals {
+    let path = journal ?? Self.folder(ofSocket: options.path.path)
+    guard let facts = FileFacts(path: path) else {
+      if journal == nil {
+        return Journals(paths: [], nothing: "there is no journal at \(path): nothing to let run")
+      }
+      throw Self.unreadable("there is no \(path)")
+    }
+    if facts.isRegularFile {
+      // A copy lies where no daemon keeps a lock.
+      let lock = (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/lock"
+      return Journals(paths: [path], lock: FileFacts(path: lock) == nil ? nil : lock)
+    }
+    guard facts.isFolder else { throw Self.unreadable("\(path) is \(facts.kindName)") }
+    let names = try Folder.names(path: path).filter { $0.hasPrefix("journal.") }
+    if names.isEmpty, journal != nil {
+      throw Self.unreadable("the folder \(path) holds no journal")
+    }
+    return Journals(paths: names.map { "\(path)/\($0)" }, lock: path + "/lock")
+  }
+
+  private static func unreadable(_ sentence: String) -> CommandFailure {
+    .failed(name: "UnreadableJournal", sentence: PrintableText.of(sentence))
+  }
+
   /// nil where a daemon runs.
-  static func release(_ folder: String) throws -> ProcessRelease.Outcome? {
-    guard access(folder, F_OK) == 0 else { return .init() }
-    guard let lock = try Folder.lock(path: folder + "/lock") else { return nil }
-    let outcome = try letRun(folder)
+  private static func release(_ journals: Journals) throws -> ProcessRelease.Outcome? {
+    guard let path = journals.lock else { return try letRun(journals.paths) }
+    guard let lock = try Folder.lock(path: path) else { return nil }
+    let outcome = try letRun(journals.paths)
     lock.close()
     return outcome
   }
 
-  private static func letRun(_ folder: String) throws -> ProcessRelease.Outcome {
+  private static func letRun(_ paths: [String]) throws -> ProcessRelease.Outcome {
     var outcome = ProcessRelease.Outcome()
     let boot = BootID(try BootIdentity.text())
-    for name in try Folder.names(path: folder) where name.hasPrefix("journal.") {
+    for path in paths {
       do {
-        let mapping = try FileMapping.open(path: "\(folder)/\(name)")
+        let mapping = try FileMapping.open(path: path)
         let left = try LeftBehind(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
         let released = ProcessRelease.letRun(
           left.stopped.filter { !$0.wasStopped }.map {
             ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
           }, groups: left.groups.map { ControlGroup(path: $0) }, in: try ProcFS())
         if let damage = left.damage {
-          outcome.failures.append("what \(folder)/\(name) named \(damage)")
+          outcome.failures.append("what \(path) named \(damage)")
         }
         outcome.letRun += released.letRun
         outcome.failures += released.failures
@@ -104,7 +142,7 @@ struct ReleaseCommand: ParsableCommand {
       } catch JournalRefusal.otherBoot {
         continue
       } catch {
-        outcome.failures.append("what \(folder)/\(name) names: \(error)")
+        outcome.failures.append("what \(path) names: \(error)")
       }
     }
     // What the journal does not tell of, their environment does.

@@ -8,8 +8,10 @@ struct StatusCommand: ParsableCommand {
     abstract: "Show everything about an application, or a summary of the daemon.",
     discussion: """
       Says in words what state the application is in and since when, what entitles it to run, \
-      the background time that it has left, its tasks, and how it ended the last time. With \
-      --json: the daemon's GetApplication, or ListApplications without an application.
+      the background time that it has left, its tasks, what will wake it (keep-alive, managed \
+      sockets) and what is held for it until then, its notifications and badge, how it ended \
+      the last time, and when it will be launched again by itself. With --json: the \
+      daemon's GetApplication, or ListApplications without an application.
 
       Example: taskctl status org.example.mail
       """)

@@ -28,7 +28,11 @@ struct ChangeLines {
     case .taskBegan: "task \(task(change)) began"
     case .taskEnded: "task \(task(change)) ended"
     case .taskExpired: "task \(task(change)) expired"
-    case .ended, .refused, .suspensionFailed, .signalFailed: sentence(change)
+    case .ended, .refused, .suspensionFailed, .signalFailed, .keepAliveSet, .keepAliveCalled,
+      .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
+      .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
+      .relaunchPlanned:
+      sentence(change)
     }
   }
 

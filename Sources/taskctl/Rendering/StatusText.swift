@@ -27,6 +27,15 @@ enum StatusText {
     if let end = application.lastEnd {
       lines.add("Last end", "it \(end.words), \(context.clock.moment(ofBoot: end.atUSec))")
     }
+    if let next = application.nextLaunch {
+      let delay = TimeSpan.text(usec: next.delayUSec)
+      lines.add(
+        "Next launch", "\(context.clock.wait(untilBoot: next.atUSec)), \(delay) after the last end")
+    }
+    if application.scheduledNotifications > 0 {
+      lines.add("Notifications", "\(application.scheduledNotifications) scheduled")
+    }
+    if let badge = application.badge, badge != 0 { lines.add("Badge", "\(badge)") }
     return lines.text
   }
 
@@ -53,6 +62,28 @@ enum StatusText {
       let age = TimeSpan.text(usec: context.clock.ageUSec(ofBoot: task.beganAtUSec))
       let expired = task.expired ? ", expired: it is to end now" : ""
       lines.add(index == 0 ? "Tasks" : "", "\(task.id)\(name), begun \(age) ago\(expired)")
+    }
+    addWakeUps(of: instance, context, to: &lines)
+  }
+
+  /// What resumes it, and what waits until then; nothing where there is nothing.
+  private static func addWakeUps(
+    of instance: ControlInterface.Instance, _ context: RenderingContext, to lines: inout Lines
+  ) {
+    if let keepAlive = instance.keepAlive {
+      let interval = TimeSpan.text(usec: keepAlive.intervalUSec)
+      let last = KeepAliveTable.lastRun(keepAlive, context.clock)
+      lines.add(
+        "Keep-alive",
+        "every \(interval), last run \(last), planned"
+          + " \(context.clock.wait(untilBoot: keepAlive.plannedUSec)), at the latest"
+          + " \(context.clock.wait(untilBoot: keepAlive.deadlineUSec))")
+    }
+    if instance.managedSockets > 0 {
+      lines.add("Sockets", "\(instance.managedSockets) managed")
+    }
+    if instance.heldChanges > 0 {
+      lines.add("Changes", "\(instance.heldChanges) of the machine held until it is resumed")
     }
   }
 
@@ -89,7 +120,7 @@ enum StatusText {
   }
 
   /// Labels right-aligned before a colon, as systemctl's status has them.
-  private struct Lines {
+  struct Lines {
     private let painter: Painter
     private(set) var text = ""
 

@@ -20,6 +20,21 @@ struct ClockReading {
   /// Microseconds from an instant since boot until now; 0 for one to come.
   func ageUSec(ofBoot usec: Int) -> Int { max(0, clampedDifference(bootUSec, usec)) }
 
+  /// `in 3 min`, or `now` for an instant since boot that has come.
+  func wait(untilBoot usec: Int) -> String {
+    let wait = clampedDifference(usec, bootUSec)
+    return wait > 0 ? "in \(TimeSpan.text(usec: wait))" : "now"
+  }
+
+  /// `2026-11-21 14:03:22 (in 3 min)`, or `(3 min ago)`, of a time of the wall clock.
+  func moment(ofWall usec: Int) -> String {
+    let date = LocalTime(wallUSec: usec).dateAndTime
+    let wait = clampedDifference(usec, wallUSec)
+    return wait >= 0
+      ? "\(date) (in \(TimeSpan.text(usec: wait)))"
+      : "\(date) (\(TimeSpan.text(usec: clampedDifference(wallUSec, usec))) ago)"
+  }
+
   /// `2026-11-21 14:03:22 (3 min ago)`.
   func moment(ofBoot usec: Int) -> String {
     let date = LocalTime(wallUSec: wallUSec(ofBoot: usec)).dateAndTime

@@ -80,7 +80,7 @@ struct JournalRun {
       } catch .missing {
         continue
       } catch {
-        throw unreadable("\(newest) cannot be read: \(words(error))")
+        throw unreadable("\(newest) cannot be read: \(error.words(limitOf: "a journal"))")
       }
     }
     let newest = try newest()
@@ -93,7 +93,7 @@ struct JournalRun {
     do throws(BoundedFileError) {
       names = try Folder.names(path: path)
     } catch {
-      throw unreadable("the folder \(path) cannot be read: \(words(error))")
+      throw unreadable("the folder \(path) cannot be read: \(error.words(limitOf: "a journal"))")
     }
     let prefix = "journal."
     let numbers = names.compactMap { name in
@@ -111,17 +111,7 @@ struct JournalRun {
     do throws(BoundedFileError) {
       return try BoundedFile(path: path, bytesMax: Self.bytesMax).bytes
     } catch {
-      throw unreadable("\(path) cannot be read: \(words(error))")
-    }
-  }
-
-  private func words(_ error: BoundedFileError) -> String {
-    switch error {
-    case .missing(isDangling: false): "there is no such file"
-    case .missing(isDangling: true): "a symbolic link stands there and leads nowhere"
-    case .notAFile(let what): "\(what) stands there"
-    case .tooLarge(let bytesMax): "a journal has \(bytesMax) bytes at most"
-    case .failed(let error): "\(error)"
+      throw unreadable("\(path) cannot be read: \(error.words(limitOf: "a journal"))")
     }
   }
 

@@ -44,7 +44,7 @@ struct ScenarioRun {
       do throws(BoundedFileError) {
         bytes = try BoundedFile(path: path, bytesMax: Self.bytesMax).bytes
       } catch {
-        throw unreadable("\(path) cannot be read: \(error)")
+        throw unreadable("\(path) cannot be read: \(error.words(limitOf: "a scenario"))")
       }
     }
     guard bytes.count <= Self.bytesMax else {

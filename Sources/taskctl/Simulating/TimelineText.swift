@@ -18,7 +18,7 @@ enum TimelineText {
       switch entry.kind {
       case .step(let step): text += painter.paint("> " + PrintableText.of(step), .bold)
       case .daemonReturned: text += painter.paint("the daemon is back", .bold)
-      case .stands, .change, .callback, .expiration, .signal:
+      case .stands, .change, .callback, .expiration, .signal, .notice, .shown:
         text += names[index] + String(repeating: " ", count: nameWidth - names[index].count)
         text += "  " + words(entry.kind, painter)
       }
@@ -40,6 +40,8 @@ enum TimelineText {
     case .expiration(let task, let remaining):
       "the expiration handler of task \(task.number) is called"
         + (remaining.map { ", \(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "")
+    case .notice(let notice): WakeUpWords.words(notice)
+    case .shown(let id): "notification \(id.number) is shown to the user"
     case .change(let change): words(change, painter)
     }
   }
@@ -58,6 +60,10 @@ enum TimelineText {
     case .refused(let refusal): "refused: \(refusal.name)\(detail(refusal))"
     case .suspensionFailed(let reason): "could not be suspended: \(PrintableText.of(reason))"
     case .signalFailed(let reason): "a signal failed: \(PrintableText.of(reason))"
+    case .keepAliveSet, .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady,
+      .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
+      .badgeSet, .relaunchPlanned:
+      WakeUpWords.words(change)
     }
   }
 
@@ -93,8 +99,13 @@ enum TimelineText {
     case .unknownTask(let task): ", there is no task \(task.number)"
     case .modeNotDeclared(let mode): ", its manifest does not declare \(mode.rawValue)"
     case .quotaExceeded(let name, let limit): ", \(name) is \(limit)"
+    case .keepAliveTooShort(let minimum):
+      ", KeepAliveMinimum is \(TaskSchedulerCore.TimeSpan.format(minimum))"
+    case .unknownSocket(let socket): ", there is no socket \(socket.number)"
+    case .unknownNotification(let id): ", there is no notification \(id.number)"
+    case .notStored(let reason): ", \(PrintableText.of(reason))"
     case .unknownApplication, .terminating, .notLaunchable, .unknownCallback,
-      .multitaskingNotSupported:
+      .multitaskingNotSupported, .noEventStream, .terminatedByOperator:
       ""
     }
   }
@@ -135,6 +146,8 @@ struct TimelineDocument: Encodable {
     var remainingUSec: Int?
     var reason: String?
     var signal: String?
+    var socket: UInt64?
+    var notification: UInt64?
     var step: String?
     var text: String
   }
@@ -166,6 +179,8 @@ struct TimelineDocument: Encodable {
     case .expiration(let task, let remaining):
       (entry.kind, entry.task) = ("expiration", task.number)
       entry.remainingUSec = remaining.map(microseconds)
+    case .notice: entry.kind = "notice"
+    case .shown(let id): (entry.kind, entry.notification) = ("notificationShown", id.number)
     case .change(let change): fill(&entry, change)
     }
   }
@@ -187,6 +202,20 @@ struct TimelineDocument: Encodable {
     case .refused(let refusal): (entry.kind, entry.reason) = ("refused", refusal.name)
     case .suspensionFailed(let reason): (entry.kind, entry.reason) = ("suspensionFailed", reason)
     case .signalFailed(let reason): (entry.kind, entry.reason) = ("signalFailed", reason)
+    case .keepAliveSet: entry.kind = "keepAliveSet"
+    case .keepAliveCalled: entry.kind = "keepAliveCalled"
+    case .socketManaged(let socket): (entry.kind, entry.socket) = ("socketManaged", socket.number)
+    case .socketReleased(let socket): (entry.kind, entry.socket) = ("socketReleased", socket.number)
+    case .socketsReady: entry.kind = "socketsReady"
+    case .notificationScheduled(let id):
+      (entry.kind, entry.notification) = ("notificationScheduled", id.number)
+    case .notificationsCancelled: entry.kind = "notificationsCancelled"
+    case .notificationFired(let id):
+      (entry.kind, entry.notification) = ("notificationFired", id.number)
+    case .notificationChosen(let id):
+      (entry.kind, entry.notification) = ("notificationChosen", id.number)
+    case .badgeSet: entry.kind = "badgeSet"
+    case .relaunchPlanned: entry.kind = "relaunchPlanned"
     }
   }
 }

@@ -84,7 +84,9 @@ final class CoreModel {
       case .deliver(let id, let callback, _):
         told[id, default: []].append(.callback(callback.kind.rawValue, callback.id.number))
       case .expire(let id, let task, _): told[id, default: []].append(.expiration(task.number))
-      case .spawn, .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record: break
+      case .notify, .socket, .notification, .spawn, .suspend, .resume, .terminate, .kill,
+        .release, .checkTracer, .record:
+        break
       }
     }
   }
@@ -133,7 +135,8 @@ extension Event {
     case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
       .endBackgroundTask, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .deadlineReached, .policyChanged, .manifestsChanged, .stop, .recovered:
+      .setKeepAlive, .socket, .notification, .systemChanged, .deadlineReached, .clockRead,
+      .policyChanged, .manifestsChanged, .started, .stop, .recovered:
       self
     }
   }

@@ -18,6 +18,8 @@ final class DaemonFixture: Sendable {
     var policy: [(String, String)] = []
     /// Manifests by id: what each says besides its id.
     var manifests: [(String, String)] = []
+    /// More of the command line.
+    var arguments: [String] = []
 
     var text: String {
       let limits = policy.map { name, value in
@@ -33,15 +35,24 @@ final class DaemonFixture: Sendable {
   let proc: ProcFS
   let socketPath: String
   private let group: TestControlGroup?
+  private let settings: Settings
+  /// The one before, whose end would kill what runs here.
+  private let earlier: DaemonFixture?
 
   /// Starts it and waits until it says READY=1.
   ///
   /// - Parameters:
   ///   - ownGroup: alone in a cgroup of its own, as a service manager would.
   ///   - uid: run by that user; nil: by ours.
-  init(_ settings: Settings = Settings(), ownGroup: Bool = false, uid: UInt32? = nil) throws {
+  ///   - earlier: has ended; this one goes on in its folder.
+  init(
+    _ settings: Settings = Settings(), ownGroup: Bool = false, uid: UInt32? = nil,
+    after earlier: DaemonFixture? = nil
+  ) throws {
     // Other users' programs must reach the socket.
-    folder = TemporaryDirectory(mode: 0o755)
+    folder = earlier?.folder ?? TemporaryDirectory(mode: 0o755)
+    self.earlier = earlier
+    self.settings = settings
     proc = try ProcFS()
     socketPath = folder.file("socket")
     group = ownGroup ? try TestControlGroup() : nil
@@ -50,19 +61,23 @@ final class DaemonFixture: Sendable {
     for (id, text) in settings.manifests {
       folder.write("manifests/\(id).toml", "id = \"\(id)\"\n\(text)\n")
     }
+    unlink(folder.file("notify"))
     let readiness = try NotifySocket(path: folder.file("notify"))
     if let uid {
       for path in [folder.path, folder.file("notify")] { chown(path, uid, uid) }
     }
-    let log = FileDescriptor(taking: creat(folder.file("log"), 0o644))
+    let log = FileDescriptor(
+      taking: open(folder.file("log"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644))
     let input = try FileDescriptor.open(reading: "/dev/null")
     var request = SpawnRequest(
       path: Programs.path(of: "taskschedd"),
       arguments: [
         "taskschedd", "--socket", socketPath, "--config", folder.file("taskschedd.toml"),
+        "--state", folder.file("state"),
         "--manifests", folder.file("manifests"), "--log-target", "stderr",
       ],
       environment: ["PATH=/usr/bin:/bin", "NOTIFY_SOCKET=\(folder.file("notify"))"])
+    request.arguments += settings.arguments.map { SystemString($0) }
     request.stdio = (input.rawValue, log.rawValue, log.rawValue)
     request.processGroup = 0
     if let uid { request.identity = .init(uid: uid, gid: uid, groups: []) }
@@ -87,6 +102,28 @@ final class DaemonFixture: Sendable {
 
   deinit { end() }
 
+  /// kill -9. Where it was started by hand, all its connections end with it.
+  func die() throws {
+    _ = try process.send(signal: SIGKILL)
+    _ = try process.wait()
+  }
+
+  /// kill -9, and another in its place with the same settings.
+  ///
+  /// - Parameters:
+  ///   - rebooting: as after a reboot: no program runs on, and the runtime directory is empty.
+  ///   - body: done while there is none.
+  func killed(rebooting: Bool = false, _ body: () throws -> Void = {}) throws -> DaemonFixture {
+    try die()
+    if rebooting {
+      endPrograms()
+      let journal = folder.file("journal")
+      for name in try Folder.names(path: journal) { try Folder.remove(path: "\(journal)/\(name)") }
+    }
+    try body()
+    return try DaemonFixture(settings, after: self)
+  }
+
   /// The daemon's process, and then whatever was started for this test.
   private func end() {
     _ = try? process.send(signal: SIGTERM)
@@ -94,6 +131,11 @@ final class DaemonFixture: Sendable {
       _ = try? process.send(signal: SIGKILL)
     }
     _ = try? process.wait()
+    endPrograms()
+  }
+
+  /// Whatever was started with its socket in the environment.
+  private func endPrograms() {
     for pid in (try? proc.pids()) ?? [] where pid != getpid() {
       guard (try? proc.environmentValue(pid, of: "TASKSCHEDD_SOCKET")) == socketPath,
         let pidfd = (try? PIDFD.open(pid)) ?? nil,

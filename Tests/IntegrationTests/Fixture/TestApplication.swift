@@ -10,12 +10,20 @@ final class TestApplication {
   private var events: [JSONValue] = []
   private var answers: [JSONValue] = []
   private var children: [JSONValue] = []
+  private var readings: [JSONValue] = []
 
   var pid: Int32 { process.pid }
 
   /// - Parameter flags: `background`, `manual` (acknowledges nothing), `silent` (registers not).
-  init(
+  convenience init(
     _ daemon: DaemonFixture, _ id: String, _ flags: String..., uid: UInt32? = nil,
+    marker: String? = nil
+  ) throws {
+    try self.init(daemon, id, flags: flags, uid: uid, marker: marker)
+  }
+
+  init(
+    _ daemon: DaemonFixture, _ id: String, flags: [String], uid: UInt32? = nil,
     marker: String? = nil
   ) throws {
     self.id = id
@@ -119,6 +127,12 @@ final class TestApplication {
     return Int32(pid)
   }
 
+  /// What it says next of what it has read.
+  func nextReadingValue() throws -> JSONValue {
+    while readings.isEmpty { try read() }
+    return readings.removeFirst()
+  }
+
   static func fullName(_ method: String) -> String {
     method.utf8.contains(UInt8(ascii: ".")) ? method : "org.taskschedd.Application.\(method)"
   }
@@ -135,6 +149,7 @@ final class TestApplication {
     case "event": events.append(value)
     case "answer": answers.append(value)
     case "child": children.append(value)
+    case "read": readings.append(value)
     case _: throw Unexpected(line: line)
     }
     return true

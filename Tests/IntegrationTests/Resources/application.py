@@ -1,15 +1,31 @@
 """An application for tests, driven by lines on its standard input.
 
-usage: application.py SOCKET ID [background] [manual]
+usage: application.py SOCKET ID [FLAG…]
 
-It registers, says `event JSON` for each event, and acknowledges each callback unless `manual`.
+It registers, says `event JSON` for each event, and acknowledges each callback. Flags:
+    background              registers in the background
+    manual                  acknowledges nothing
+    silent                  does not register
+    sleeper                 does not acknowledge the calls of its keep-alive handler
+    drain                   at a socket event reads all there is, says `read JSON`, sends back one
+                            byte for each part that it has read, and acknowledges
+
     call METHOD JSON        answered by `answer JSON`
     pipeline M1 J1 M2 J2    two calls in one write, answered by two `answer` lines
+    raw TEXT                a message as it stands, answered by `answer JSON`
+    connect ADDRESS         connects to HOST:PORT or a path and hands the socket over, answered by
+                            `answer JSON`; connections count from 0
+    hand WHAT               hands something over that is none, or connection number WHAT again;
+                            answered by `answer JSON`
+    read N                  reads what there is on that connection, answered by `read JSON`
+    urgent N                takes the urgent byte, answered by `read JSON`
+    close N                 closes that connection
     stream ID               opens the event stream on one more connection
     drop                    closes the event stream
+    reconnect               connects anew and opens the event stream, after the daemon's end
     exit CODE, abort        ends
 """
-import json, os, socket, sys, threading
+import json, os, select, socket, struct, sys, threading
 
 write_lock = threading.Lock()
 
@@ -26,7 +42,10 @@ class Connection:
 
     def receive(self):
         while b"\0" not in self.buffer:
-            data = self.socket.recv(65536)
+            try:
+                data = self.socket.recv(65536)
+            except ConnectionResetError:
+                data = b""
             if not data:
                 return {"closed": True}
             self.buffer += data
@@ -37,6 +56,11 @@ class Connection:
         with self.lock:
             self.socket.sendall(b"".join(encoded(*request) for request in requests))
             return [self.receive() for _ in requests]
+
+    def send(self, message, descriptors=()):
+        with self.lock:
+            socket.send_fds(self.socket, [message], descriptors)
+            return self.receive()
 
 
 def encoded(method, parameters, **flags):
@@ -51,7 +75,105 @@ def listen(events, acknowledges):
             return
         callback = event.get("parameters", {}).get("callback")
         if callback and acknowledges:
-            calls.exchange(("org.taskschedd.Application.Acknowledge", {"callback": callback["id"]}))
+            if callback["kind"] != "keepAlive" or "sleeper" not in flags:
+                acknowledge(callback)
+        woken_by = event.get("parameters", {}).get("socketEvent")
+        if woken_by and "drain" in flags:
+            for ready in woken_by["sockets"]:
+                number = cookies[ready["socket"]]
+                if read(number)["text"]:
+                    answer_byte(number)
+            acknowledge(woken_by)
+
+
+def acknowledge(event):
+    calls.exchange(("org.taskschedd.Application.Acknowledge", {"callback": event["id"]}))
+
+
+def answer_byte(number):
+    try:
+        connections[number].send(b"+")
+    except OSError:
+        pass
+
+
+def read(number, flags=0):
+    """Reads what there is, without waiting for more."""
+    result = {"socket": number, "text": "", "end": False, "error": None}
+    try:
+        while not result["end"]:
+            data = connections[number].recv(65536, socket.MSG_DONTWAIT | flags)
+            result["text"] += data.decode()
+            result["end"] = not data
+            if flags:
+                break
+    except BlockingIOError:
+        pass
+    except OSError as error:
+        result["error"] = error.strerror
+    say("read", result)
+    return result
+
+
+def hand_over(*descriptors, index=0):
+    method = "org.taskschedd.Application.ManageSocket"
+    answer = calls.send(encoded(method, {"socketFileDescriptor": index}), descriptors)
+    say("answer", answer)
+    return answer.get("parameters", {}).get("socket")
+
+
+def connect(address):
+    host, _, port = address.rpartition(":")
+    if host:
+        connection = socket.create_connection((host, int(port)))
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    else:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(address)
+    return connection
+
+
+def hand_over_what_is_none(what):
+    one, other = socket.socketpair()
+    if what == "file":
+        with open("/etc/passwd") as file:
+            hand_over(file.fileno())
+    elif what == "listening":
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            hand_over(listener.fileno())
+    elif what == "datagram":
+        with socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0] as datagram:
+            hand_over(datagram.fileno())
+    elif what == "packets":
+        with socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)[0] as packets:
+            hand_over(packets.fileno())
+    elif what == "unconnected":
+        with socket.socket() as unconnected:
+            hand_over(unconnected.fileno())
+    elif what == "path":
+        number = os.open("/", os.O_PATH)
+        hand_over(number)
+        os.close(number)
+    elif what == "pipe":
+        reading, writing = os.pipe()
+        hand_over(reading)
+        os.close(reading)
+        os.close(writing)
+    elif what == "epoll":
+        with select.epoll() as epoll:
+            hand_over(epoll.fileno())
+    elif what == "own":
+        hand_over(calls.socket.fileno())
+    elif what == "events":
+        hand_over(events.socket.fileno())
+    elif what == "two":
+        hand_over(one.fileno(), other.fileno(), index=2)
+    elif what == "negative":
+        hand_over(one.fileno(), index=-1)
+    elif what == "none":
+        hand_over()
+    else:
+        hand_over(connections[int(what)].fileno())
 
 
 def stream(application, background, acknowledges):
@@ -67,6 +189,7 @@ def stream(application, background, acknowledges):
 
 calls = Connection()
 flags = sys.argv[3:]
+connections, cookies = [], {}
 events = None
 if "silent" not in flags:
     events = stream(sys.argv[2], "background" in flags, "manual" not in flags)
@@ -79,8 +202,27 @@ for line in sys.stdin:
         pairs = list(zip(words[1::2], map(json.loads, words[2::2])))
         for answer in calls.exchange(*pairs):
             say("answer", answer)
+    elif words[0] == "raw":
+        say("answer", calls.send(line.split(None, 1)[1].rstrip("\n").encode() + b"\0"))
+    elif words[0] == "connect":
+        connections.append(connect(words[1]))
+        cookie = struct.unpack("Q", connections[-1].getsockopt(socket.SOL_SOCKET, 57, 8))[0]
+        cookies[cookie] = len(connections) - 1
+        hand_over(connections[-1].fileno())
+    elif words[0] == "hand":
+        hand_over_what_is_none(words[1])
+    elif words[0] == "read":
+        read(int(words[1]))
+    elif words[0] == "urgent":
+        read(int(words[1]), socket.MSG_OOB)
+    elif words[0] == "close":
+        connections[int(words[1])].close()
+        say("answer", {})
     elif words[0] == "stream":
         events = stream(words[1], False, "manual" not in flags)
+    elif words[0] == "reconnect":
+        calls = Connection()
+        events = stream(sys.argv[2], False, "manual" not in flags)
     elif words[0] == "drop":
         events.socket.shutdown(socket.SHUT_RDWR)
     elif words[0] == "fork":

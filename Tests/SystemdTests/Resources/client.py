@@ -2,8 +2,9 @@
 
 It registers, begins a task, and obeys lines on its standard input: `half` sends half of the message
 that ends the task, `rest` the other half; `large` and `finish` the same with a message that no
-socket holds; `begin N` begins and ends as many tasks; `event` waits for the next event. What comes
-is printed, a connection that was closed as `closed`.
+socket holds; `begin N` begins and ends as many tasks; `event` waits for the next event;
+`call METHOD JSON` calls; `keepalive SECONDS` sets its handler; `connect PATH` hands a connection
+over, and `read` reads of it. What comes is printed, a connection that was closed as `closed`.
 """
 import json
 import os
@@ -87,3 +88,17 @@ for line in sys.stdin:
         say(calls.receive())
     elif words[0] == "event":
         say(stream.receive())
+    elif words[0] == "call":
+        calls.send(words[1], json.loads(line.split(None, 2)[2]))
+        say(calls.receive())
+    elif words[0] == "keepalive":
+        calls.send("Application.SetKeepAliveTimeout", {"seconds": float(words[1])})
+        say(calls.receive())
+    elif words[0] == "connect":
+        managed = socket.socket(socket.AF_UNIX)
+        managed.connect(words[1])
+        message = Line.message("Application.ManageSocket", {"socketFileDescriptor": 0})
+        socket.send_fds(calls.socket, [message], [managed.fileno()])
+        say(calls.receive())
+    elif words[0] == "read":
+        say(managed.recv(65536).decode())

@@ -1,0 +1,36 @@
+import Glibc
+
+/// When the program started. Runs on while the program, or the machine, is suspended.
+private let start = ContinuousClock.now
+
+/// Prints a line with the seconds since the start.
+func say(_ text: String) {
+  write("[\(seconds(ContinuousClock.now - start)) s] \(text)\n", to: STDOUT_FILENO)
+}
+
+/// `12.034`.
+func seconds(_ duration: Duration) -> String {
+  let (seconds, attoseconds) = duration.components
+  let milliseconds = String(attoseconds / 1_000_000_000_000_000)
+  return "\(seconds)." + String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
+}
+
+/// Ends the program with a sentence on standard error.
+func fail(_ text: String) -> Never {
+  write("voip-example: \(text)\n", to: STDERR_FILENO)
+  exit(1)
+}
+
+/// What the last system call complained of.
+func problem() -> String { String(cString: strerror(errno)) }
+
+/// Writes all of it, or as much as is taken.
+func write(_ text: String, to number: Int32) {
+  var bytes = Array(text.utf8)[...]
+  while !bytes.isEmpty {
+    let count = bytes.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+    if count < 0 && errno == EINTR { continue }
+    if count <= 0 { return }
+    bytes = bytes.dropFirst(count)
+  }
+}

@@ -1,0 +1,60 @@
+// Keep-alive handlers (contract §6): who sets them and how they are called. When, the planner says.
+
+extension Scheduler {
+  mutating func setKeepAlive(
+    _ request: RequestID, _ id: InstanceID, interval: Duration?, in turn: inout Turn
+  ) {
+    guard let instance = instances[id] else {
+      return turn.reply(request, .refused(.invalidState(.notRunning)))
+    }
+    if let interval, let refusal = instance.refusalOfKeepAlive(interval, policy) {
+      turn.reply(request, .refused(refusal))
+      return instance.record(.refused(refusal), in: &turn)
+    }
+    if let interval {
+      keepAlives.set(id, interval: interval, at: turn.instant)
+    } else {
+      keepAlives.remove(id)
+    }
+    turn.reply(request, .done)
+    instance.record(.keepAliveSet(interval: interval), in: &turn)
+  }
+
+  /// A burst that is necessary now.
+  mutating func runKeepAlives(in turn: inout Turn) {
+    let due = keepAlives.burst(at: turn.instant, tolerance: policy.wakeTolerance)
+    callKeepAlives(due, in: &turn)
+  }
+
+  /// The device is awake for another reason.
+  mutating func useWakeUp(in turn: inout Turn) {
+    let due = keepAlives.useWakeUp(at: turn.instant, tolerance: policy.wakeTolerance)
+    callKeepAlives(due, in: &turn)
+  }
+
+  private mutating func callKeepAlives(_ ids: [InstanceID], in turn: inout Turn) {
+    for id in ids { with(id, in: &turn) { $0.callKeepAlive(in: &$1) } }
+  }
+}
+
+extension Instance {
+  fileprivate func refusalOfKeepAlive(_ interval: Duration, _ policy: Policy) -> Refusal? {
+    if termination != nil { return .terminating }
+    if state == .suspended { return .invalidState(state) }
+    guard backgroundModes.contains(.voip) else { return .modeNotDeclared(.voip) }
+    guard isAware else { return .noEventStream }
+    guard interval >= policy.keepAliveMinimum else {
+      return .keepAliveTooShort(minimum: policy.keepAliveMinimum)
+    }
+    return nil
+  }
+
+  fileprivate mutating func callKeepAlive(in turn: inout Turn) {
+    // Whoever has not answered the last call (a debugger holds its limit) is not called again.
+    if termination != nil || callbacks.contains(.keepAlive) { return }
+    if state == .suspended { leaveSuspended(to: .background, cause: .event, in: &turn) }
+    record(.keepAliveCalled, in: &turn)
+    enqueue([.keepAlive], in: &turn)
+    reconsider(in: &turn)
+  }
+}

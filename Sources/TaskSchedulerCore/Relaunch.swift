@@ -1,0 +1,116 @@
+// Launches that nobody asks for: at the start, and after a crash (contract §8).
+
+/// How an application is brought back.
+struct Relaunch: Hashable, Sendable, Codable {
+  /// What the last relaunch waited for.
+  var delay: Duration?
+  /// When the next comes.
+  var dueAt: Instant?
+  /// An operator has ended it: it comes back only when launched again.
+  var isBarred = false
+
+  /// Plans the next, each after twice the time of the one before.
+  ///
+  /// - Parameter ranFor: how long the application ran; nil where it could not be launched.
+  /// - Returns: how long that waits.
+  mutating func plan(after ranFor: Duration?, _ policy: Policy, at now: Instant) -> Duration {
+    let isFresh = ranFor.map { $0 >= policy.relaunchResetTime } ?? false
+    let next = isFresh ? policy.relaunchDelay : delay.map { $0 * 2 } ?? policy.relaunchDelay
+    let wait = min(next, policy.relaunchDelayMax)
+    delay = wait
+    dueAt = now.advanced(by: wait)
+    return wait
+  }
+}
+
+extension Manifest {
+  /// Whether it is launched without being asked for.
+  var isPersistent: Bool {
+    isLaunchable && multitasking && backgroundModes.contains(.voip)
+  }
+}
+
+extension Scheduler {
+  /// The daemon starts: whoever is to be reachable is launched.
+  mutating func started(in turn: inout Turn) {
+    guard policy.multitaskingSupported else { return }
+    for application in applications.all {
+      guard let manifest = application.manifest, manifest.isPersistent,
+        manifest.launchKey == application.key,
+        application.instance == nil, application.launching == nil
+      else { continue }
+      relaunch(application.key, reason: .boot, in: &turn)
+    }
+  }
+
+  mutating func relaunchDue(in turn: inout Turn) {
+    while let key = relaunches.popDue(at: turn.instant) {
+      applications.change(key) { $0.relaunch?.dueAt = nil }
+      relaunch(key, reason: .relaunch, in: &turn)
+    }
+  }
+
+  private mutating func relaunch(
+    _ key: ApplicationKey, reason: LaunchReason, in turn: inout Turn
+  ) {
+    if applications[key]?.launching != nil {
+      // A person launches it: should that fail, it is tried again.
+      return planRelaunch(key, after: nil, in: &turn)
+    }
+    launch(nil, key, target: .background, reason: reason, in: &turn)
+    guard let application = applications[key], application.launching == nil,
+      application.instance == nil
+    else { return }
+    planRelaunch(key, after: nil, in: &turn)
+  }
+
+  /// An instance has ended: it comes back where its manifest says so and its end calls for it.
+  mutating func relaunchIfCrashed(
+    _ instance: Instance, _ end: End, in turn: inout Turn
+  ) {
+    let key = instance.application
+    switch end.reason {
+    case .exited(code: 0):
+      applications.change(key) { $0.relaunch = nil }
+    case .exited, .crashed:
+      // Where nobody can tell the code, being reachable is what was asked for.
+      planRelaunch(key, after: instance.startedAt.duration(to: turn.instant), in: &turn)
+    case .terminatedByOperator:
+      applications.change(key) { $0.relaunch = Relaunch(isBarred: true) }
+    case .terminatedByUser, .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout,
+      .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse, .optedOut,
+      .schedulerStopped:
+      break
+    }
+  }
+
+  mutating func planRelaunch(
+    _ key: ApplicationKey, after ranFor: Duration?, in turn: inout Turn
+  ) {
+    guard let application = applications[key], let manifest = application.manifest,
+      manifest.isPersistent, manifest.launchKey == key, policy.multitaskingSupported,
+      application.relaunch?.isBarred != true
+    else { return }
+    var relaunch = application.relaunch ?? Relaunch()
+    let wait = relaunch.plan(after: ranFor, policy, at: turn.instant)
+    applications.change(key) { $0.relaunch = relaunch }
+    relaunches.set(key, to: relaunch.dueAt)
+    turn.emit(
+      .record(Record(application: key, leader: nil, change: .relaunchPlanned(after: wait))))
+  }
+
+  /// It runs, or its manifest no longer asks for it: no relaunch is due any more.
+  mutating func cancelRelaunch(_ key: ApplicationKey) {
+    guard applications[key]?.relaunch?.dueAt != nil else { return }
+    applications.change(key) { $0.relaunch?.dueAt = nil }
+    relaunches.set(key, to: nil)
+  }
+
+  /// Manifests have changed: who is no longer to come back, or is no longer known, does not.
+  mutating func reconsiderRelaunches() {
+    for key in relaunches.all where applications[key]?.manifest?.isPersistent != true {
+      cancelRelaunch(key)
+      relaunches.set(key, to: nil)
+    }
+  }
+}

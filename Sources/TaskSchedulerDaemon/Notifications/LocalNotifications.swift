@@ -1,0 +1,245 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The hands of the policy for local notifications (contract §9): the store, the calendar and the
+/// users' desktops.
+final class LocalNotifications {
+  /// nil where the file cannot be used: nothing is promised then.
+  private let store: NotificationStore?
+  private let problem: StoreError?
+  private let calendar = NotificationCalendar()
+  private var desktop: DesktopNotifications?
+  private let log: Log
+  private let post: (Event) -> Void
+  /// A name for people, where a manifest has one.
+  var displayName: (ApplicationKey) -> String? = { _ in nil }
+  /// The numbers at the applications' icons that are not 0.
+  private(set) var badges: [ApplicationKey: Int] = [:]
+  /// Asked to be stored since the last transaction.
+  private var waiting: [(NotificationID, ApplicationKey, NotificationDraft)] = []
+  private var commitTimer: TimerSource?
+  /// Those that have fired, which could not be stored, and whose next time is being found.
+  private var unstored: Set<NotificationID> = []
+
+  /// - Parameters:
+  ///   - path: of the store's file; nil keeps none.
+  ///   - addresses: where the users' session buses are; nil shows nothing.
+  init(
+    path: String?, desktops addresses: DesktopAddresses?, loop: EventLoop, log: Log,
+    post: @escaping (Event) -> Void
+  ) throws(SystemError) {
+    self.log = log
+    self.post = post
+    var store: NotificationStore?
+    var problem: StoreError?
+    if let path {
+      do throws(StoreError) {
+        store = try NotificationStore(path: path)
+        badges = try store?.badges() ?? [:]
+      } catch {
+        store = nil
+        problem = error
+        log.write(
+          .error, "notifications are refused until the next start: \(error)", id: .storeFailed)
+      }
+    }
+    self.store = store
+    self.problem = problem
+    if let (place, count) = store?.setAside {
+      log.write(
+        .error, "the store of notifications was damaged and lies at \(place) now; \(count) "
+          + "notifications were read from it", id: .storeFailed)
+    }
+    desktop = try DesktopNotifications(loop: loop, addresses: addresses, log: log) {
+      [unowned self] in hear($0)
+    }
+    commitTimer = try loop.timer { [unowned self] in commit() }
+  }
+
+  /// What the policy is told at the start of a daemon that goes on from no earlier one.
+  func load() {
+    attempt("they cannot be read") { () throws(StoreError) in
+      guard let (scheduled, idLast) = try store?.load() else { return }
+      post(.notification(.loaded(scheduled.map(corrected), idLast: idLast)))
+    }
+  }
+
+  /// By the rules of today's time zones.
+  private func corrected(_ scheduled: ScheduledNotification) -> ScheduledNotification {
+    guard let stored = notification(scheduled.id),
+      let firesAt = (try? calendar.corrected(stored)) ?? nil, firesAt != scheduled.firesAt
+    else { return scheduled }
+    attempt("one cannot be moved") { () throws(StoreError) in
+      try store?.apply([.moved(scheduled.id, to: firesAt)])
+    }
+    var corrected = scheduled
+    corrected.firesAt = firesAt
+    return corrected
+  }
+
+  /// Shows what has fired and nobody was shown.
+  func showRest() {
+    attempt("they cannot be read") { () throws(StoreError) in
+      for stored in try store?.unpresented() ?? [] { show(stored) }
+    }
+  }
+
+  // MARK: Asked
+
+  /// When a schedule fires first.
+  func first(_ schedule: NotificationSchedule) throws(ScheduleError) -> WallTime {
+    try calendar.first(schedule)
+  }
+
+  func notification(_ id: NotificationID) -> StoredNotification? {
+    (try? store?.notification(id)) ?? nil
+  }
+
+  /// All of an application, or of all.
+  func list(of key: ApplicationKey?) throws(StoreError) -> [StoredNotification] {
+    if let problem { throw problem }
+    return try store?.list(of: key) ?? []
+  }
+
+  /// Takes those of an application, or the one that is named, from the disk, before they are
+  /// cancelled: what was cancelled does not come again.
+  ///
+  /// - Returns: those of them that have fired.
+  func remove(
+    of key: ApplicationKey, _ id: NotificationID?
+  ) throws(StoreError) -> [NotificationID] {
+    let stored = try list(of: key).filter { id == nil || $0.id == id }
+    try store?.apply(stored.map { .removed($0.id) })
+    return stored.filter { $0.state != .scheduled }.map(\.id)
+  }
+
+  /// Stores a badge before it is promised.
+  func store(badge: Int, of key: ApplicationKey) throws(StoreError) {
+    if let problem { throw problem }
+    try store?.apply([.badge(key, badge)])
+    badges[key] = badge == 0 ? nil : badge
+  }
+
+  // MARK: Effects
+
+  func run(_ effect: NotificationEffect, at now: WallTime) {
+    switch effect {
+    case .store(let id, let key, let draft):
+      waiting.append((id, key, draft))
+      commitTimer?.set(BootClock.now())
+    case .remove(let ids):
+      for id in ids { desktop?.close(id) }
+      attempt("they cannot be removed") { () throws(StoreError) in
+        try store?.apply(ids.map { .removed($0) })
+      }
+    case .fire(let id, let key, let receiver):
+      fire(id, key, receiver, at: now)
+    case .findNext(let id):
+      post(.notification(.nextFound(id, next(of: id, at: now))))
+    case .storeBadge(let key, let badge):
+      setBadge(badge, of: key)
+    }
+  }
+
+  /// Stores what was asked for since the last time: many share one sync of the disk.
+  private func commit() {
+    let batch = waiting
+    waiting = []
+    do throws(StoreError) {
+      guard let store else { throw problem ?? StoreError(kind: .failed, message: "no store") }
+      try store.apply(batch.map { .schedule($0, $1, $2) })
+      for (id, _, _) in batch { post(.notification(.stored(id))) }
+    } catch {
+      log.write(.error, "notifications cannot be stored: \(error)", id: .storeFailed)
+      for (id, _, _) in batch { post(.notification(.notStored(id, reason: "\(error)"))) }
+    }
+  }
+
+  private func fire(
+    _ id: NotificationID, _ key: ApplicationKey, _ receiver: InstanceID?, at now: WallTime
+  ) {
+    guard let stored = notification(id) else {
+      return log.write(.error, "notification \(id.number) of \(key.id) is not in the store")
+    }
+    // An earlier daemon may have died when this was stored, and not all was done that follows.
+    let isStored = stored.hasFired(by: now)
+    if !isStored {
+      let time = max(now, stored.firesAt ?? now)
+      var changes: [NotificationChange] = [
+        .fired(id, at: stored.firesAt ?? now, next: next(of: stored, after: time))
+      ]
+      if receiver != nil { changes.append(.presented(id, at: now)) }
+      let isDone = attempt("that one has fired cannot be stored") { () throws(StoreError) in
+        try store?.apply(changes)
+      }
+      if !isDone { unstored.insert(id) }
+    }
+    if let badge = stored.content.badge { setBadge(badge, of: key) }
+    if receiver == nil, !isStored || stored.isDue { show(stored) }
+  }
+
+  /// When one that has fired fires again; nil is never.
+  private func next(of id: NotificationID, at now: WallTime) -> WallTime? {
+    guard let stored = notification(id) else { return nil }
+    // Where that could not be stored, its time there is the one that is over.
+    return unstored.remove(id) == nil ? stored.firesAt : next(of: stored, after: now)
+  }
+
+  private func next(of stored: StoredNotification, after time: WallTime) -> WallTime? {
+    guard let schedule = stored.schedule, schedule.repeats != nil else { return nil }
+    return (try? calendar.next(schedule, after: time)) ?? nil
+  }
+
+  private func setBadge(_ badge: Int, of key: ApplicationKey) {
+    guard badges[key] ?? 0 != badge else { return }
+    badges[key] = badge == 0 ? nil : badge
+    attempt("a badge cannot be stored") { () throws(StoreError) in
+      try store?.apply([.badge(key, badge)])
+    }
+  }
+
+  @discardableResult
+  private func attempt(_ what: String, _ body: () throws(StoreError) -> Void) -> Bool {
+    do throws(StoreError) {
+      try body()
+      return true
+    } catch {
+      log.write(.error, "notifications: \(what): \(error)", id: .storeFailed)
+      return false
+    }
+  }
+
+  // MARK: The desktop
+
+  private func show(_ stored: StoredNotification) {
+    desktop?.show(
+      DesktopNotification(
+        id: stored.id, application: stored.application,
+        applicationName: displayName(stored.application) ?? "", title: stored.content.title,
+        body: stored.content.body, sound: stored.content.sound))
+  }
+
+  private func hear(_ happening: DesktopNotifications.Happening) {
+    switch happening {
+    case .shown(let id):
+      attempt("that one is shown cannot be stored") { () throws(StoreError) in
+        try store?.apply([.presented(id, at: WallTime(nanoseconds: WallClock.nanoseconds))])
+      }
+    case .chosen(let id, _):
+      guard let stored = notification(id) else { return }
+      post(.notification(.chosen(id, stored.application)))
+    case .failed(let id, let failure):
+      log.write(.debug, "notification \(id.number) is not shown: \(failure)")
+    case .closed, .available:
+      break
+    }
+  }
+}
+
+extension StoredNotification {
+  /// Whether it is stored that it has fired, and no other time of it has come since.
+  fileprivate func hasFired(by now: WallTime) -> Bool {
+    guard firedAt != nil else { return false }
+    return firesAt.map { $0 > now } ?? true
+  }
+}

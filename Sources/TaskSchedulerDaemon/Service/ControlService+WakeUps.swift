@@ -1,0 +1,92 @@
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+// What operators ask about notifications and changes of the machine (contract §9, §10).
+
+extension ControlService {
+  func listNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.ListNotifications.Input.self)
+    if input.application == nil, input.owner != nil {
+      throw ParameterError(parameter: "owner", problem: "it goes with an application")
+    }
+    let key = try input.application.map { try self.key($0, input.owner, connection.peer) }
+    do throws(StoreError) {
+      let mayAll = isOperator(connection.peer)
+      let stored = try notifications.list(of: key).filter {
+        mayAll || $0.application.owner.uid == connection.peer.uid
+      }
+      connection.reply(
+        Interface.ListNotifications.Output(
+          notifications: stored.map {
+            .init(
+              application: $0.application.id.name, owner: Int($0.application.owner.uid),
+              notification: .init($0))
+          }))
+    } catch {
+      throw Interface.Failure.notStored(reason: "\(error)")
+    }
+  }
+
+  func postNotification(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.PostNotification.Input.self)
+    let key = try key(input.application, input.owner, connection.peer)
+    let draft: NotificationDraft
+    do throws(NotificationMistake) {
+      draft = try NotificationDraft(input.content, input.schedule, notifications)
+    } catch {
+      throw Interface.Failure.invalidNotification(
+        parameter: error.parameter, reason: error.reason)
+    }
+    let request = requests.open(connection, .postNotification, application: input.application)
+    post(.notification(.schedule(request, key, draft)))
+  }
+
+  func cancelNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.CancelNotifications.Input.self)
+    let key = try key(input.application, input.owner, connection.peer)
+    let id = try input.notification.map { number in
+      guard let id = UInt64(exactly: number) else {
+        throw Interface.Failure.unknownNotification(
+          application: input.application, notification: number)
+      }
+      return NotificationID(id)
+    }
+    let shown: [NotificationID]
+    do throws(StoreError) {
+      shown = try notifications.remove(of: key, id)
+    } catch {
+      throw Interface.Failure.notStored(reason: "\(error)")
+    }
+    let request = requests.open(
+      connection, .cancelApplicationsNotifications, application: input.application)
+    post(.notification(.cancel(request, key, id, shown: shown)))
+  }
+
+  /// The longest name of a custom change, and the longest value, in bytes.
+  private static let changeNameBytesMax = 64
+  private static let changeValueBytesMax = 256
+
+  func postSystemChange(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.PostSystemChange.Input.self)
+    let isName = input.name.utf8.allSatisfy {
+      ApplicationID.isLabelByte($0) || $0 == UInt8(ascii: ".")
+    }
+    guard isName, (1...Self.changeNameBytesMax).contains(input.name.utf8.count) else {
+      throw Interface.Failure.invalidSystemChange(
+        parameter: "name",
+        reason: "1 to \(Self.changeNameBytesMax) letters, digits, dots, - and _")
+    }
+    let value = input.value ?? ""
+    let isText = !value.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    guard isText, value.utf8.count <= Self.changeValueBytesMax else {
+      throw Interface.Failure.invalidSystemChange(
+        parameter: "value",
+        reason: "at most \(Self.changeValueBytesMax) bytes without control characters")
+    }
+    let request = requests.open(connection, .postSystemChange, application: "")
+    let owner = isOperator(connection.peer) ? nil : UserID(connection.peer.uid)
+    post(
+      .systemChanged(
+        request, SystemChange(kind: .custom(input.name), value: input.value), for: owner))
+  }
+}

@@ -1,0 +1,89 @@
+import TaskSchedulerCore
+
+/// The device wakes for keep-alive handlers as rarely as their deadlines allow (§6): only when some
+/// handler can wait no longer, and one shortest interval after the burst before; at each burst run
+/// those that cannot wait for the next.
+struct BurstChecker: Checker {
+  static let name = "bursts"
+
+  private struct Handler {
+    let interval: UInt64
+    var since: UInt64
+  }
+
+  private var handlers: [InstanceID: Handler] = [:]
+  /// Before that, no burst may be necessary.
+  private var nextEarliest: UInt64 = 0
+  private var called: [InstanceID] = []
+  /// Whether the device is awake for something else.
+  private var isFree = false
+
+  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
+    called = []
+    isFree =
+      switch event {
+      case .socket(.ready), .activate, .notification, .clockRead: true
+      case _: false
+      }
+  }
+
+  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+    if case .notification(.fire) = effect { isFree = true }
+    if case .record(let record) = effect, case .keepAliveCalled = record.change,
+      let sighting = ledger.byKey[record.application] {
+      called.append(sighting.id)
+    }
+  }
+
+  mutating func after(_ ledger: Ledger) throws(Finding) {
+    forget(ledger)
+    if !called.isEmpty { try checkBurst(ledger) }
+    guard case .setKeepAlive(_, let id, let interval) = ledger.event, !ledger.isRefused else {
+      return
+    }
+    handlers[id] = interval.map {
+      Handler(interval: KeepAliveChecker.length($0), since: ledger.now)
+    }
+    if let added = handlers[id] {
+      // A newcomer's own deadline may force a burst.
+      nextEarliest = min(nextEarliest, added.since &+ added.interval)
+    }
+  }
+
+  private mutating func forget(_ ledger: Ledger) {
+    for id in handlers.keys where ledger[id]?.ending != nil || ledger[id] == nil {
+      handlers[id] = nil
+    }
+  }
+
+  private mutating func checkBurst(_ ledger: Ledger) throws(Finding) {
+    let now = ledger.now
+    guard let shortest = handlers.values.map(\.interval).min() else { return }
+    /// A burst counts from the moment for which it was planned, though the machine was late.
+    let tolerance = min(ledger.limits.wakeTolerance, shortest / 4)
+    let dues = called.compactMap { id in handlers[id].map { $0.since &+ $0.interval } }
+    if !isFree {
+      try require(
+        dues.contains { $0 <= now + tolerance }, "a burst comes though all handlers could wait")
+      try require(
+        nextEarliest <= now + tolerance,
+        "a burst comes \(nextEarliest - min(now, nextEarliest)) ns early: bursts are one shortest "
+          + "interval apart")
+    }
+    for due in dues {
+      try require(
+        due <= now + shortest + tolerance, "a handler is called that could wait for the next burst")
+    }
+    for id in called { handlers[id]?.since = now }
+    for (id, handler) in handlers where !(ledger[id]?.owed.contains(.keepAlive) ?? true) {
+      try require(
+        handler.since &+ handler.interval + tolerance >= now + shortest,
+        "a handler is not called that cannot wait for the next burst")
+    }
+    // Who has not answered was called all the same, as the plan has it.
+    for id in handlers.keys where ledger[id]?.owed.contains(.keepAlive) ?? false {
+      handlers[id]?.since = now
+    }
+    nextEarliest = now &+ shortest
+  }
+}

@@ -1,0 +1,135 @@
+import TaskSchedulerCore
+
+/// The notifications of a scenario, and what is numbered.
+struct ScenarioStore {
+  struct Name: Hashable {
+    var application: Int
+    var name: String
+  }
+
+  struct Row {
+    var firesAt: Int64
+    var repeats: RepeatInterval?
+  }
+
+  var socketLast: UInt64 = 0
+  var rows: [NotificationID: Row] = [:]
+  /// As the scenario calls them.
+  var names: [NotificationID: Name] = [:]
+  /// What the wall clock shows, less the time since the start, in nanoseconds: 2027 begins.
+  var wallOffset: Int64 = 1_798_761_600_000_000_000
+}
+
+// What may wake an application of a scenario.
+extension ScenarioPlay {
+  var wallClock: WallTime { WallTime(nanoseconds: Int64(now - Self.start) + store.wallOffset) }
+
+  func takeWakeUp(_ action: Scenario.Action) {
+    func key(_ index: Int) -> ApplicationKey { scenario.applications[index].key }
+    switch action {
+    case .keepAlive(let index, let interval): perform(index, .keepAlive(interval))
+    case .handOver(let index, let socket): perform(index, .handOver(socket))
+    case .takeBack(let index, let socket): perform(index, .takeBack(socket))
+    case .arrive(let index, let socket, let conditions): arrive(index, socket, conditions)
+    case .schedule(let index, let name, let delay, let repeats):
+      let firesAt = WallTime(
+        nanoseconds: wallClock.nanoseconds + Int64(Nanoseconds.of(delay)))
+      let draft = NotificationDraft(
+        content: NotificationContent(title: name),
+        schedule: NotificationSchedule(date: "", timeZone: "UTC", repeats: repeats),
+        firesAt: firesAt)
+      let request = request(.notification(index, name: name))
+      post(.notification(.schedule(request, key(index), draft)))
+    case .cancel(let index, let name):
+      post(.notification(.cancel(request(), key(index), id(of: name, index), shown: [])))
+    case .choose(let index, let name):
+      post(.notification(.chosen(id(of: name, index), key(index))))
+    case .post(let change): post(.systemChanged(request(), change, for: nil))
+    case .setClock(let step):
+      let (seconds, attoseconds) = step.components
+      store.wallOffset += seconds * Int64(Nanoseconds.second) + attoseconds / 1_000_000_000
+      post(.clockRead(wallClock))
+    case .daemonStarts: post(.started)
+    case _: preconditionFailure("nothing that wakes: \(action)")
+    }
+  }
+
+  /// The newest of that name; 0 is none.
+  private func id(of name: String, _ index: Int) -> NotificationID {
+    let named = ScenarioStore.Name(application: index, name: name)
+    return store.names.filter { $0.value == named }.keys.max() ?? NotificationID(0)
+  }
+
+  // MARK: Sockets
+
+  /// An application that runs reads what comes at once.
+  private func arrive(_ index: Int, _ name: String, _ conditions: SocketConditions) {
+    guard let socket = actors[index].sockets.last(where: { $0.name == name })?.id,
+      actors[index].isStopped || actors[index].isStopping
+    else { return }
+    actors[index].unread.append((socket, conditions))
+    lookAtSockets(index)
+  }
+
+  private func lookAtSockets(_ index: Int) {
+    guard actors[index].isWatched, let id = actors[index].instance else { return }
+    let ready = actors[index].unread.map { SocketReadiness($0.id, $0.conditions) }
+    actors[index].unread = []
+    if !ready.isEmpty { post(.socket(.ready(id, ready))) }
+  }
+
+  func carryOut(_ effect: SocketEffect) {
+    switch effect {
+    case .hold, .letGo: break
+    case .watch(let id):
+      guard let index = byInstance[id] else { return }
+      actors[index].isWatched = true
+      lookAtSockets(index)
+    case .stopWatching(let id): if let index = byInstance[id] { actors[index].isWatched = false }
+    }
+  }
+
+  func tell(_ notice: Notice, to id: InstanceID) {
+    guard let index = byInstance[id] else { return }
+    note(index, .notice(notice))
+    guard case .socketsReady(let event, _) = notice else { return }
+    plan(index, scenario.applications[index].handleDelay, .acknowledge(event))
+  }
+
+  // MARK: Notifications
+
+  func carryOut(_ effect: NotificationEffect) {
+    switch effect {
+    case .store(let id, _, let draft):
+      store.rows[id] = ScenarioStore.Row(
+        firesAt: draft.firesAt?.nanoseconds ?? wallClock.nanoseconds,
+        repeats: draft.schedule?.repeats)
+      post(.notification(.stored(id)))
+    case .remove(let ids): for id in ids { store.rows[id] = nil }
+    case .fire(let id, let key, let receiver):
+      let index = scenario.applications.firstIndex { $0.key == key }
+      if receiver == nil { note(index, .shown(id)) }
+    case .findNext(let id): post(.notification(.nextFound(id, next(of: id))))
+    case .storeBadge: break
+    }
+  }
+
+  /// The time after now.
+  private func next(of id: NotificationID) -> WallTime? {
+    guard let row = store.rows[id], let repeats = row.repeats else { return nil }
+    let minutes: Int64 =
+      switch repeats {
+      case .minute: 1
+      case .hour: 60
+      case .day: 1440
+      case .week: 10_080
+      case .month: 43_200
+      case .year: 525_600
+      }
+    let step = minutes * 60 * Int64(Nanoseconds.second)
+    let passed = max(0, wallClock.nanoseconds - row.firesAt)
+    let next = row.firesAt + (passed / step + 1) * step
+    store.rows[id]?.firesAt = next
+    return WallTime(nanoseconds: next)
+  }
+}

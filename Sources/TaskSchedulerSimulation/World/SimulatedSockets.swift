@@ -1,0 +1,83 @@
+import TaskSchedulerCore
+
+/// The sockets that applications of the made-up world have handed over, as the kernel has them:
+/// what has come on them waits until it is read. The daemon sees it while it watches.
+struct SimulatedSockets {
+  private struct Held {
+    let instance: InstanceID
+    let socket: SocketID
+    var conditions: SocketConditions = []
+    /// Whether the daemon has told of it since it came.
+    var isTold = false
+  }
+
+  private var held: [Held] = []
+  private var watched: Set<InstanceID> = []
+  private var idLast: UInt64 = 0
+
+  /// One that was not there before.
+  mutating func fresh() -> SocketID {
+    idLast += 1
+    return SocketID(idLast)
+  }
+
+  mutating func hold(_ socket: SocketID, of id: InstanceID) {
+    // After a death the effect may come once more.
+    if held.contains(where: { $0.instance == id && $0.socket == socket }) { return }
+    held.append(Held(instance: id, socket: socket))
+  }
+
+  mutating func letGo(_ socket: SocketID, of id: InstanceID) {
+    held.removeAll { $0.instance == id && $0.socket == socket }
+  }
+
+  mutating func forget(_ id: InstanceID) {
+    held.removeAll { $0.instance == id }
+    watched.remove(id)
+  }
+
+  func of(_ id: InstanceID) -> [SocketID] { held.filter { $0.instance == id }.map(\.socket) }
+
+  var owners: [InstanceID] {
+    held.reduce(into: []) { if !$0.contains($1.instance) { $0.append($1.instance) } }
+  }
+
+  func isWatched(_ id: InstanceID) -> Bool { watched.contains(id) }
+
+  mutating func watch(_ id: InstanceID) { watched.insert(id) }
+  mutating func stopWatching(_ id: InstanceID) { watched.remove(id) }
+
+  /// The next daemon looks at everything anew.
+  mutating func daemonDied() {
+    watched = []
+    for index in held.indices { held[index].isTold = false }
+  }
+
+  mutating func arrive(_ conditions: SocketConditions, on socket: SocketID, of id: InstanceID) {
+    for index in held.indices where held[index].instance == id && held[index].socket == socket {
+      held[index].conditions.formUnion(conditions)
+      held[index].isTold = false
+    }
+  }
+
+  mutating func read(by id: InstanceID) {
+    for index in held.indices where held[index].instance == id { held[index].conditions = [] }
+  }
+
+  /// What the daemon hears of a watched instance: each edge once.
+  mutating func takeReady(of id: InstanceID) -> [SocketReadiness] {
+    guard watched.contains(id) else { return [] }
+    var ready: [SocketReadiness] = []
+    for index in held.indices
+    where held[index].instance == id && !held[index].conditions.isEmpty && !held[index].isTold {
+      held[index].isTold = true
+      ready.append(SocketReadiness(held[index].socket, held[index].conditions))
+    }
+    return ready
+  }
+
+  /// Whose data lies there, of those.
+  func unread(where condition: (InstanceID) -> Bool) -> InstanceID? {
+    held.first { !$0.conditions.isEmpty && condition($0.instance) }?.instance
+  }
+}

@@ -1,0 +1,182 @@
+import TaskSchedulerCore
+
+// What may wake applications, drawn as the seed decides: keep-alive handlers, sockets,
+// notifications and system changes.
+extension Simulation {
+  var wallClock: WallTime { WallTime(nanoseconds: Int64(now) + wallOffset) }
+
+  func wake(_ chance: inout Chance) {
+    if chance.happens(faults[.clockIsSet]) { return setClock(&chance) }
+    switch chance.below(100) {
+    case 0..<20: setKeepAlive(&chance)
+    case 20..<34: handleSocket(&chance)
+    case 34..<56: dataArrives(&chance)
+    case 56..<80: handleNotification(&chance)
+    case 80..<86:
+      if let shown = store.shown.last, isUp {
+        post(.notification(.chosen(shown.id, shown.application)))
+      }
+    case _: changeSystem(&chance)
+    }
+  }
+
+  private func setClock(_ chance: inout Chance) {
+    let hours = Int64(chance.below(96)) - 48
+    wallOffset += hours * 3600 * Int64(Nanoseconds.second)
+    if isUp { post(.clockRead(wallClock)) }
+  }
+
+  /// A process that runs and leads an instance; the newest more often.
+  private func speaker(_ chance: inout Chance) -> Int? {
+    for _ in 0..<4 where !processes.isEmpty {
+      let index = processes.count - 1 - chance.below(min(processes.count, 12))
+      let process = processes[index]
+      if process.isAlive, process.instance != nil, !process.isStopped { return index }
+    }
+    return nil
+  }
+
+  private func setKeepAlive(_ chance: inout Chance) {
+    guard let index = speaker(&chance), let id = processes[index].instance else { return }
+    let shortest = checkers.policy.keepAliveMinimum
+    let interval: Duration? =
+      switch chance.below(10) {
+      case 0: nil
+      case 1: shortest - .nanoseconds(1)
+      case 2..<6: shortest
+      case 6..<9: shortest + .milliseconds(chance.below(100_000))
+      case _: .seconds(86_400 * 365 * 200)
+      }
+    send(.setKeepAlive(request(index), id, interval: interval))
+  }
+
+  private func handleSocket(_ chance: inout Chance) {
+    guard let index = speaker(&chance), let id = processes[index].instance else { return }
+    let held = processes[index].sockets
+    if held.isEmpty || chance.happens(600) {
+      socketLast += 1
+      let socket = held.isEmpty || chance.happens(900) ? SocketID(socketLast) : chance.pick(held)
+      send(.socket(.manage(request(index), id, socket)))
+    } else if chance.happens(300) {
+      // It closes one, and the daemon sees that.
+      let socket = processes[index].sockets.removeLast()
+      if isUp { post(.socket(.closed(id, [socket]))) }
+    } else {
+      let socket = chance.happens(800) ? chance.pick(held) : SocketID(.max)
+      processes[index].sockets.removeAll { $0 == socket }
+      send(.socket(.release(request(index), id, socket)))
+    }
+  }
+
+  /// At the worst moments: while it is being stopped, or stopped, or the daemon is away.
+  private func dataArrives(_ chance: inout Chance) {
+    let owners = sockets.owners
+    guard !owners.isEmpty else { return }
+    let id = chance.pick(owners)
+    for socket in sockets.of(id) where chance.happens(600) {
+      let conditions: SocketConditions = chance.pick([.data, .data, .urgentData, .hangUp, .error])
+      sockets.arrive(conditions, on: socket, of: id)
+    }
+    lookAtSockets(of: id)
+    guard let (index, process) = process(of: id), !process.isStopped else { return }
+    schedule(after: chance.below(20 * Nanoseconds.millisecond), .reaction(index, .read))
+  }
+
+  /// What the daemon's own watch finds.
+  func lookAtSockets(of id: InstanceID) {
+    guard isUp else { return }
+    let ready = sockets.takeReady(of: id)
+    if !ready.isEmpty { post(.socket(.ready(id, ready))) }
+  }
+
+  private func handleNotification(_ chance: inout Chance) {
+    let index = speaker(&chance)
+    let key = index.map { processes[$0].key } ?? chance.pick(casting.keys)
+    let known = index.map { processes[$0].notifications } ?? []
+    switch chance.below(10) {
+    case 0: send(.notification(.cancel(request(index), key, nil, shown: [])))
+    case 1, 2:
+      let id = known.isEmpty || chance.happens(200) ? NotificationID(1 << 40) : chance.pick(known)
+      send(.notification(.cancel(request(index), key, id, shown: [])))
+    case 3: send(.notification(.setBadge(request(index), key, chance.below(9))))
+    case _: send(.notification(.schedule(request(index), key, draft(&chance))))
+    }
+  }
+
+  private func draft(_ chance: inout Chance) -> NotificationDraft {
+    let content = NotificationContent(title: "time")
+    if chance.happens(200) { return NotificationDraft(content: content) }
+    let repeats = chance.pick([nil, nil, nil, .minute, .hour, .day] as [RepeatInterval?])
+    let delay = Int64(chance.below(chance.pick([1, 60, 3000]) * Nanoseconds.second))
+    let early = chance.happens(50) ? 10 * Int64(Nanoseconds.second) : 0
+    return NotificationDraft(
+      content: content,
+      schedule: NotificationSchedule(
+        date: "2026-11-21T18:00:00", timeZone: "UTC", repeats: repeats),
+      firesAt: WallTime(nanoseconds: wallClock.nanoseconds + delay - early))
+  }
+
+  private func changeSystem(_ chance: inout Chance) {
+    guard isUp else { return }
+    let kinds: [SystemChangeKind] = [
+      .timeZone, .clock, .day, .locale, .network, .powerSource, .custom("a"), .custom("b"),
+    ]
+    // Now and then they come in floods.
+    for _ in 0..<(chance.happens(50) ? 40 : 1 + chance.below(3)) {
+      let value = chance.pick([nil, "one", "other"])
+      let owner = chance.happens(200) ? chance.pick(casting.keys).owner : nil
+      let change = SystemChange(kind: chance.pick(kinds), value: value)
+      // Who names one hears whether it is remembered.
+      let isPosted = change.isNamed || chance.happens(300)
+      post(.systemChanged(isPosted ? request(nil) : nil, change, for: owner))
+    }
+  }
+
+  // MARK: Effects
+
+  func carryOut(_ effect: SocketEffect) {
+    switch effect {
+    case .hold(let id, let socket): sockets.hold(socket, of: id)
+    case .letGo(let id, let socket): sockets.letGo(socket, of: id)
+    case .watch(let id):
+      sockets.watch(id)
+      lookAtSockets(of: id)
+    case .stopWatching(let id): sockets.stopWatching(id)
+    }
+  }
+
+  func tell(_ notice: Notice, to id: InstanceID) {
+    guard let (index, process) = process(of: id), process.isAlive, process.hasStream else { return }
+    guard case .socketsReady(let event, _) = notice else { return }
+    var chance = draw(.reactions)
+    let delay = chance.below(50 * Nanoseconds.millisecond)
+    schedule(after: delay, .reaction(index, .read))
+    if isSettling || chance.happens(600) {
+      schedule(after: delay + 1, .reaction(index, .acknowledge(event)))
+    }
+  }
+
+  /// The descriptors that the daemon held are gone with it.
+  func loseSockets() {
+    for id in sockets.owners where isUp {
+      let lost = sockets.of(id)
+      for socket in lost {
+        sockets.letGo(socket, of: id)
+        if let (_, process) = process(of: id) { process.sockets.removeAll { $0 == socket } }
+      }
+      post(.socket(.lost(id, lost)))
+    }
+  }
+
+  /// What would go on for ever ends.
+  func sayFarewell(isLast: Bool) {
+    if isLast { return post(.manifestsChanged([])) }
+    for (index, process) in processes.enumerated() {
+      guard process.isAlive, let id = process.instance else { continue }
+      post(.setKeepAlive(request(index), id, interval: nil))
+    }
+    for key in casting.keys + [Workload.unknownKey] {
+      post(.notification(.cancel(request(nil), key, nil, shown: [])))
+    }
+  }
+}

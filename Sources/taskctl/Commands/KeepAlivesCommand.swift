@@ -1,0 +1,57 @@
+import ArgumentParser
+import TaskSchedulerWire
+
+/// `taskctl keepalives`.
+struct KeepAlivesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "keepalives",
+    abstract: "List the keep-alive handlers, and when each will run.",
+    discussion: """
+      A handler runs once before each INTERVAL ends, by its DEADLINE at the latest. The handlers \
+      of all applications run in common bursts, so that the device wakes as rarely as their \
+      deadlines allow: PLANNED is the burst in which it will run, as things stand. With --json: \
+      {"keepAlives": […]}, each with its application, owner and instance.
+
+      Example: taskctl keepalives
+      """)
+
+  @OptionGroup var options: ConnectionOptions
+
+  /// The JSON form.
+  struct Listing: Codable, Hashable {
+    struct Entry: Codable, Hashable {
+      var application: String
+      var owner: Int
+      var instance: Int
+      var keepAlive: ControlInterface.KeepAlive
+    }
+
+    var keepAlives: [Entry]
+
+    init(_ applications: [ControlInterface.Application]) {
+      keepAlives = applications.compactMap { application in
+        guard let instance = application.instance, let keepAlive = instance.keepAlive
+        else { return nil }
+        return Entry(
+          application: application.application, owner: application.owner, instance: instance.id,
+          keepAlive: keepAlive)
+      }
+    }
+  }
+
+  func run() throws {
+    let output = try options.connect().call(
+      ControlInterface.ListApplications.self, .init(), timeout: answerTimeout)
+    let setters = output.applications.filter { $0.instance?.keepAlive != nil }
+      .sorted { Self.place($0) < Self.place($1) }
+    try Output.write(
+      options.json
+        ? JSONOutput.line(Listing(setters))
+        : KeepAliveTable.text(setters, .forStandardOutput()))
+  }
+
+  /// By the next burst.
+  private static func place(_ application: ControlInterface.Application) -> (Int, String, Int) {
+    (application.instance?.keepAlive?.plannedUSec ?? 0, application.application, application.owner)
+  }
+}

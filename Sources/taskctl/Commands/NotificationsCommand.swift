@@ -1,0 +1,156 @@
+import ArgumentParser
+import TaskSchedulerClient
+import TaskSchedulerWire
+
+/// `taskctl notifications`.
+struct NotificationsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "notifications",
+    abstract: "List, show, cancel and post local notifications.",
+    discussion: """
+      You see and operate those of the applications that run as you; an operator, all.
+
+      Examples:
+        taskctl notifications
+        taskctl notifications post org.example.mail 'Backup done' --sound complete
+        taskctl notifications cancel 12
+      """,
+    subcommands: [List.self, Show.self, Cancel.self, Post.self], defaultSubcommand: List.self)
+
+  /// `taskctl notifications list [APP]`.
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "List the notifications, by the time at which they fire.",
+      discussion: """
+        One that is scheduled waits for its time; one that has fired could not be shown yet; one \
+        that was presented is there until the user has dealt with it.
+
+        Example: taskctl notifications list org.example.mail
+        """)
+
+    @OptionGroup var options: ConnectionOptions
+    @OptionGroup var ownerOption: OwnerOption
+
+    @Argument(
+      help: ArgumentHelp("Only this application's.", valueName: "app"),
+      completion: ApplicationCompletion.kind)
+    var application: String?
+
+    func validate() throws {
+      if ownerOption.owner != nil, application == nil {
+        throw ValidationError("--owner goes with an application")
+      }
+    }
+
+    func run() throws {
+      var output = try options.connect().call(
+        ControlInterface.ListNotifications.self,
+        .init(application: application, owner: ownerOption.owner?.uid), timeout: answerTimeout)
+      output.notifications.sort {
+        ($0.notification.firesAtUSec, $0.notification.id)
+          < ($1.notification.firesAtUSec, $1.notification.id)
+      }
+      try Output.write(
+        options.json
+          ? JSONOutput.line(output)
+          : NotificationText.table(output.notifications, .forStandardOutput()))
+    }
+  }
+
+  /// `taskctl notifications show ID`.
+  struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show all that a notification says.",
+      discussion: "Example: taskctl notifications show 12")
+
+    @OptionGroup var options: ConnectionOptions
+
+    @Argument(help: ArgumentHelp("Its number, from the list.", valueName: "id"))
+    var id: Int
+
+    func run() throws {
+      let found = try NotificationsCommand.find([id], try options.connect())[0]
+      try Output.write(
+        options.json
+          ? JSONOutput.line(found) : NotificationText.text(found, .forStandardOutput()))
+    }
+  }
+
+  /// `taskctl notifications cancel ID…`.
+  struct Cancel: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Cancel notifications that wait, or take back those that are shown.",
+      discussion: """
+        Examples:
+          taskctl notifications cancel 12 13
+          taskctl notifications cancel --all org.example.mail
+        """)
+
+    @OptionGroup var options: ConnectionOptions
+    @OptionGroup var ownerOption: OwnerOption
+
+    @Option(
+      name: .customLong("all"),
+      help: ArgumentHelp("All of this application.", valueName: "app"),
+      completion: ApplicationCompletion.kind)
+    var application: String?
+
+    @Argument(help: ArgumentHelp("Their numbers, from the list.", valueName: "id"))
+    var ids: [Int] = []
+
+    /// The JSON form.
+    struct Report: Encodable {
+      var cancelled: [Int]
+    }
+
+    func validate() throws {
+      if (application == nil) == ids.isEmpty {
+        throw ValidationError("give the numbers of notifications, or --all with an application")
+      }
+      if ownerOption.owner != nil, application == nil {
+        throw ValidationError("--owner goes with --all")
+      }
+    }
+
+    func run() throws {
+      let connection = try options.connect()
+      var cancelled: [Int] = []
+      if let application {
+        cancelled = try cancel(
+          .init(application: application, owner: ownerOption.owner?.uid), connection)
+      } else {
+        for found in try NotificationsCommand.find(ids, connection) {
+          cancelled += try cancel(
+            .init(
+              application: found.application, owner: found.owner,
+              notification: found.notification.id), connection)
+        }
+      }
+      if options.json { return try Output.write(JSONOutput.line(Report(cancelled: cancelled))) }
+      for id in cancelled { try Output.write("cancelled: notification \(id)\n") }
+    }
+
+    private func cancel(
+      _ input: ControlInterface.CancelNotifications.Input, _ connection: Connection
+    ) throws -> [Int] {
+      try connection.call(
+        ControlInterface.CancelNotifications.self, input, timeout: answerTimeout
+      ).cancelled
+    }
+  }
+
+  /// Those of these numbers, in the order given.
+  static func find(
+    _ ids: [Int], _ connection: Connection
+  ) throws -> [ControlInterface.ApplicationNotification] {
+    let all = try connection.call(
+      ControlInterface.ListNotifications.self, .init(), timeout: answerTimeout
+    ).notifications
+    return try ids.map { id in
+      if let found = all.first(where: { $0.notification.id == id }) { return found }
+      throw CommandFailure.failed(
+        name: "UnknownNotification",
+        sentence: "there is no notification \(id): see 'taskctl notifications list'")
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import TaskSchedulerWire
+
+/// `taskctl keepalives`.
+enum KeepAliveTable {
+  /// One line for each keep-alive handler, in the order given.
+  static func text(
+    _ applications: [ControlInterface.Application], _ context: RenderingContext
+  ) -> String {
+    let showsOwner = Set(applications.map(\.owner)).count > 1
+    var columns = [Table.Column(title: "APPLICATION")]
+    if showsOwner { columns.append(Table.Column(title: "OWNER")) }
+    columns += [
+      Table.Column(title: "STATE"), Table.Column(title: "INTERVAL"),
+      Table.Column(title: "LAST RUN"), Table.Column(title: "DEADLINE"),
+      Table.Column(title: "PLANNED"),
+    ]
+    var table = Table(columns: columns)
+    for application in applications {
+      guard let keepAlive = application.instance?.keepAlive else { continue }
+      var row = [Table.Cell(application.application)]
+      if showsOwner { row.append(Table.Cell(context.userName(application.owner))) }
+      row += [
+        Table.Cell(ApplicationTable.stateWords(application), Style(of: application.state)),
+        Table.Cell(TimeSpan.text(usec: keepAlive.intervalUSec)),
+        Table.Cell(lastRun(keepAlive, context.clock)),
+        Table.Cell(context.clock.wait(untilBoot: keepAlive.deadlineUSec)),
+        Table.Cell(context.clock.wait(untilBoot: keepAlive.plannedUSec)),
+      ]
+      table.append(row)
+    }
+    return table.text(context.painter)
+  }
+
+  /// `3 min ago`, or `never`.
+  static func lastRun(
+    _ keepAlive: ControlInterface.KeepAlive, _ clock: ClockReading
+  ) -> String {
+    keepAlive.lastRunUSec.map { "\(TimeSpan.text(usec: clock.ageUSec(ofBoot: $0))) ago" } ?? "never"
+  }
+}

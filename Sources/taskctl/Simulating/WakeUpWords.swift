@@ -1,0 +1,64 @@
+import TaskSchedulerCore
+
+/// What wakes applications, and what they are told without a callback, for people.
+enum WakeUpWords {
+  static func words(_ notice: Notice) -> String {
+    switch notice {
+    case .socketsReady(_, let sockets): "is told of \(ready(sockets))"
+    case .systemChanges(let changes):
+      "is told of \(changes.map(text).joined(separator: ", "))"
+    case .notificationFired(let id): "is told that its notification \(id.number) has fired"
+    case .notificationChosen(let id): "is told that its notification \(id.number) was chosen"
+    }
+  }
+
+  static func words(_ change: Record.Change) -> String {
+    switch change {
+    case .keepAliveSet(let interval?): "set its keep-alive to every \(span(interval))"
+    case .keepAliveSet(nil): "cleared its keep-alive"
+    case .keepAliveCalled: "its keep-alive handler is called"
+    case .socketManaged(let socket): "handed socket \(socket.number) over"
+    case .socketReleased(let socket): "took socket \(socket.number) back"
+    case .socketsReady(let sockets): "\(ready(sockets))"
+    case .notificationScheduled(let id): "notification \(id.number) is scheduled"
+    case .notificationsCancelled(let ids):
+      "cancelled: notification \(ids.map { "\($0.number)" }.joined(separator: ", "))"
+    case .notificationFired(let id): "notification \(id.number) fires"
+    case .notificationChosen(let id): "notification \(id.number) is chosen"
+    case .badgeSet(let badge): "its badge is \(badge)"
+    case .relaunchPlanned(let delay): "is launched again in \(span(delay))"
+    case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .ended, .refused,
+      .suspensionFailed, .signalFailed:
+      ""
+    }
+  }
+
+  private static func span(_ duration: Duration) -> String {
+    TaskSchedulerCore.TimeSpan.format(duration)
+  }
+
+  private static func ready(_ sockets: [SocketReadiness]) -> String {
+    let names: [(SocketConditions, String)] = [
+      (.data, "data"), (.urgentData, "urgent data"), (.hangUp, "hang-up"), (.error, "an error"),
+      (.unwatched, "no longer watched"),
+    ]
+    return sockets.map { socket in
+      let conditions = names.filter { socket.conditions.contains($0.0) }.map(\.1)
+      return "socket \(socket.socket.number): \(conditions.joined(separator: " and "))"
+    }.joined(separator: ", ")
+  }
+
+  private static func text(_ change: SystemChange) -> String {
+    let kind =
+      switch change.kind {
+      case .timeZone: "the time zone"
+      case .clock: "the clock"
+      case .day: "the day"
+      case .locale: "the locale"
+      case .network: "the network"
+      case .powerSource: "the power source"
+      case .custom(let name): PrintableText.of(name)
+      }
+    return kind + (change.value.map { " (\(PrintableText.of($0)))" } ?? "")
+  }
+}

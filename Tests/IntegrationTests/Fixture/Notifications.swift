@@ -1,0 +1,137 @@
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+extension TestApplication {
+  /// Asks for a notification; returns the answer.
+  func ask(
+    _ content: JSONValue, at time: WallClockTime? = nil, repeats: String? = nil
+  ) throws -> JSONValue {
+    var parameters: [JSONValue.Member] = [.init(name: "content", value: content)]
+    if let time {
+      var schedule: [JSONValue.Member] = [
+        .init(name: "date", value: .string(time.date)), .init(name: "timeZone", value: "UTC"),
+      ]
+      if let repeats { schedule.append(.init(name: "repeats", value: .string(repeats))) }
+      parameters.append(.init(name: "schedule", value: .object(schedule)))
+    }
+    return try call("ScheduleNotification", .object(parameters))
+  }
+
+  /// Schedules one, or presents it now; returns its id.
+  @discardableResult
+  func notify(
+    _ title: String, at time: WallClockTime? = nil, repeats: String? = nil
+  ) throws -> Int {
+    let answer = try ask(["title": .string(title)], at: time, repeats: repeats)
+    guard case .integer(let id)? = answer["parameters"]?["notification"] else {
+      throw Unexpected(line: "\(answer)")
+    }
+    return Int(id)
+  }
+
+  /// Its notifications.
+  func notifications() throws -> [ListedNotification] {
+    let answer = try call("ListNotifications")
+    guard case .array(let list)? = answer["parameters"]?["notifications"] else {
+      throw Unexpected(line: "\(answer)")
+    }
+    return try list.map { try ListedNotification($0) }
+  }
+
+  /// Cancels one or (nil) all; returns the ids.
+  func cancel(_ id: Int? = nil) throws -> [Int] {
+    let answer = try call(
+      "CancelNotifications", ["notification": id.map { .integer(Int64($0)) } ?? nil])
+    guard case .array(let ids)? = answer["parameters"]?["cancelled"] else {
+      throw Unexpected(line: "\(answer)")
+    }
+    return ids.compactMap { if case .integer(let id) = $0 { Int(id) } else { nil } }
+  }
+
+  /// Waits for the next event, which tells of a notification.
+  func nextNotification() throws -> (notification: ListedNotification, isChosen: Bool) {
+    let event = try nextEvent()
+    guard let told = event["parameters"]?["notification"],
+      let notification = told["notification"], case .bool(let isChosen)? = told["chosen"]
+    else { throw Unexpected(line: "\(event)") }
+    return (try ListedNotification(notification), isChosen)
+  }
+
+  /// Waits for the next event, which tells of system changes: each as `kind`, or `name=value`.
+  func nextSystemChanges() throws -> [String] {
+    let event = try nextEvent()
+    guard case .array(let changes)? = event["parameters"]?["systemChanges"] else {
+      throw Unexpected(line: "\(event)")
+    }
+    return changes.map { change in
+      guard case .string(let name)? = change["name"] else {
+        if case .string(let kind)? = change["kind"] { return kind }
+        return "\(change)"
+      }
+      if case .string(let value)? = change["value"] { return "\(name)=\(value)" }
+      return name
+    }
+  }
+}
+
+/// What a list, or an event, says of a notification.
+struct ListedNotification {
+  let json: JSONValue
+  let id: Int
+  let title: String
+  let state: String
+  /// Microseconds since 1970.
+  let firesAt: Int
+
+  init(_ json: JSONValue) throws {
+    guard case .integer(let id)? = json["id"], case .string(let state)? = json["state"],
+      case .integer(let firesAt)? = json["firesAtUSec"],
+      case .string(let title)? = json["content"]?["title"]
+    else { throw TestApplication.Unexpected(line: "\(json)") }
+    self.json = json
+    (self.id, self.title, self.state, self.firesAt) = (Int(id), title, state, Int(firesAt))
+  }
+}
+
+extension DaemonFixture {
+  /// A program that is suspended in the background: an application that has registered.
+  func suspended(
+    _ id: String, _ monitor: Monitor, uid: UInt32? = nil
+  ) throws -> TestApplication {
+    let application = try TestApplication(self, id, "background", uid: uid)
+    try application.registered()
+    #expect(try application.nextCallback().kind == "didFinishLaunching")
+    try monitor.transition(id, to: .suspended)
+    #expect(try state(of: application.pid) == .stopped)
+    return application
+  }
+
+  /// Carries something out, which lets a suspended program run not one instruction.
+  func keepsStill<Value>(_ program: TestApplication, _ body: () throws -> Value) throws -> Value {
+    let before = try unwrap(try proc.stat(program.pid)).cpuTicks
+    let value = try body()
+    try beBusy(milliseconds: 100)
+    let after = try unwrap(try proc.stat(program.pid))
+    #expect(after.state == .stopped)
+    #expect(after.cpuTicks == before)
+    return value
+  }
+
+  /// All notifications of an application, as an operator sees them.
+  func notifications(of application: String) throws -> [ApplicationInterface.Notification] {
+    try call(ControlInterface.ListNotifications.self, .init(application: application))
+      .notifications.map(\.notification)
+  }
+}
+
+extension Monitor {
+  /// Waits until a notification of the application fires.
+  func fires(_ application: String, _ notification: Int) throws {
+    try next("notification \(notification) fires") {
+      $0.kind == .notificationFired && $0.application == application
+        && $0.message.contains("notification \(notification) fires")
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import Glibc
+import LinuxSystem
+
+/// A whole second of the wall clock, as schedules of notifications name it.
+struct WallClockTime {
+  /// Since 1970, as the daemon says when a notification fires.
+  let microseconds: Int
+
+  /// - Parameter seconds: from now, and then up to one more, to the whole second.
+  init(in seconds: Int) {
+    microseconds = (Int(WallClock.now()) / 1_000_000 + seconds + 1) * 1_000_000
+  }
+
+  /// YYYY-MM-DDTHH:MM:SS in UTC.
+  var date: String {
+    var time = time_t(microseconds / 1_000_000)
+    var fields = tm()
+    gmtime_r(&time, &fields)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(fields.tm_year + 1900)-\(two(fields.tm_mon + 1))-\(two(fields.tm_mday))"
+      + "T\(two(fields.tm_hour)):\(two(fields.tm_min)):\(two(fields.tm_sec))"
+  }
+
+  var hasPassed: Bool { Int(WallClock.now()) > microseconds }
+
+  /// A moment some whole minutes away.
+  func isMinutes(from other: Int) -> Bool {
+    other > microseconds && (other - microseconds).isMultiple(of: 60_000_000)
+  }
+}

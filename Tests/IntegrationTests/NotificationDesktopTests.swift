@@ -1,0 +1,185 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §9, with a real notification service (dunst) on a bus of its own. What the service and
+/// the daemon say to each other is shown in detail by `DesktopTests` and `MadeUpServiceTests`; the
+/// sound, which dunst has not, by `DesktopMessageTests`.
+@Suite(
+  "§9: the user is shown it, through the desktop's notification service", .serialized,
+  .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
+struct NotificationDesktopTests {
+  private let id = "org.test.mail"
+
+  private func daemon(
+    _ address: String, manifests: [(String, String)] = []
+  ) throws -> DaemonFixture {
+    try DaemonFixture(
+      .init(
+        options: [("log-level", "\"debug\"")], manifests: manifests,
+        arguments: ["--desktop-bus", address]))
+  }
+
+  /// Waits until an application's notifications are all as that.
+  private func wait(
+    _ daemon: DaemonFixture, for state: ApplicationInterface.NotificationState
+  ) throws {
+    try waitUntil("they are \(state)") {
+      try daemon.notifications(of: id).allSatisfy { $0.state == state }
+    }
+  }
+
+  @Test("otherwise the user is shown it: title and body. The application is not woken by it")
+  func shown() throws {
+    let desktop = try Desktop()
+    let daemon = try daemon(desktop.bus.address)
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    let listener = try TestProcess(
+      "/usr/bin/dbus-monitor",
+      ["dbus-monitor", "--address", desktop.bus.address, "member=Notify"]
+    ) { $0.environment = desktop.bus.environment }
+    while try !listener.nextLine().contains("NameLost") {}
+    let time = WallClockTime(in: 1)
+    try daemon.keepsStill(application) {
+      let number = try daemon.post(id, "New mail", body: "from <Ann>", sound: "bell", at: time)
+      try monitor.fires(id, number)
+      try wait(daemon, for: .presented)
+      #expect(time.hasPassed)
+    }
+    #expect(try desktop.counts() == .init(displayed: 1))
+    var said: [String] = []
+    // Its last argument: for how long it is shown.
+    while said.last?.hasPrefix("   int32 ") != true { said.append(try listener.nextLine()) }
+    let words = said.joined(separator: "\n")
+    #expect(words.contains("\"New mail\""), "\(words)")
+    #expect(words.contains("\"from &lt;Ann&gt;\""), "\(words)")
+    // dunst plays no sounds, and says so: then it is asked for none.
+    #expect(!words.contains("\"bell\""), "\(words)")
+  }
+
+  @Test("The user's choosing it activates the application with the notification: suspended")
+  func chosen() throws {
+    let desktop = try Desktop()
+    let daemon = try daemon(desktop.bus.address)
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    let number = try daemon.post(id, "New mail")
+    try wait(daemon, for: .presented)
+    #expect(try daemon.state(of: application.pid) == .stopped)
+    try desktop.control("action", "0")
+    try monitor.transition(id, to: .active)
+    // With its callbacks, each of which waits for an acknowledgement.
+    var kinds: [String] = []
+    var chosen: [Int] = []
+    while kinds.count + chosen.count < 3 {
+      let event = try application.nextEvent()
+      if case .string(let kind)? = event["parameters"]?["callback"]?["kind"] { kinds.append(kind) }
+      guard let told = event["parameters"]?["notification"], told["chosen"] == true,
+        case .integer(let id)? = told["notification"]?["id"]
+      else { continue }
+      chosen.append(Int(id))
+    }
+    #expect(kinds == ["willEnterForeground", "didBecomeActive"])
+    #expect(chosen == [number])
+    #expect(try daemon.state(of: application.pid) != .stopped)
+  }
+
+  @Test("launching it if need be: reason notification, told of it after it registers")
+  func launched() throws {
+    let desktop = try Desktop()
+    let programs = TemporaryDirectory(mode: 0o755)
+    programs.write("application.py", try Programs.resource("application.py"))
+    mkfifo(programs.file("in"), 0o600)
+    mkfifo(programs.file("out"), 0o600)
+    let script = "exec /usr/bin/python3 -I -u \(programs.file("application.py"))"
+      + " $TASKSCHEDD_SOCKET \(id) < \(programs.file("in")) > \(programs.file("out"))"
+    let manifest = "command = [\"/bin/sh\", \"-c\", \"\(script)\"]\nname = \"Mail\""
+    let daemon = try daemon(desktop.bus.address, manifests: [(id, manifest)])
+    let writer = try daemon.shell("exec cat > \(programs.file("in"))")
+    let reader = try daemon.shell("exec cat \(programs.file("out"))")
+    let number = try daemon.post(id, "New mail")
+    try wait(daemon, for: .presented)
+    #expect(try daemon.application(id).state == .notRunning)
+    try desktop.control("action", "0")
+    var events: [JSONValue] = []
+    while events.count < 4 {
+      let line = try reader.nextLine()
+      if line.hasPrefix("event ") {
+        events.append(try JSONParser.parse(Array(line.dropFirst(6).utf8)))
+      }
+    }
+    let registered = try #require(events[0]["parameters"]?["registered"], "\(events)")
+    #expect(registered["launchReason"] == "notification")
+    let told = events.dropFirst().compactMap { $0["parameters"]?["notification"] }
+    #expect(told.count == 1 && told[0]["chosen"] == true, "\(events)")
+    #expect(told[0]["notification"]?["id"] == .integer(Int64(number)))
+    let kinds = events.compactMap { $0["parameters"]?["callback"]?["kind"] }
+    #expect(kinds == ["didFinishLaunching", "didBecomeActive"])
+    #expect(try daemon.application(id).state == .active)
+    withExtendedLifetime(writer) {}
+  }
+
+  @Test("dismissed by the user, or cancelled by its application: nothing is activated")
+  func closed() throws {
+    let desktop = try Desktop()
+    let daemon = try daemon(desktop.bus.address)
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    try daemon.keepsStill(application) {
+      try daemon.post(id, "Dismissed")
+      try wait(daemon, for: .presented)
+      try desktop.control("close")
+      let cancelled = try daemon.post(id, "Cancelled")
+      try wait(daemon, for: .presented)
+      #expect(try desktop.counts() == .init(displayed: 1))
+      try daemon.call(
+        ControlInterface.CancelNotifications.self, .init(application: id, notification: cancelled))
+      try waitUntil("it is closed") { try desktop.counts() == .init(displayed: 0) }
+    }
+    #expect(try daemon.application(id).state == .suspended)
+    #expect(try daemon.notifications(of: id).map(\.content.title) == ["Dismissed"])
+  }
+
+  @Test("no desktop: it is kept, and shown when one appears")
+  func appears() throws {
+    let folder = TemporaryDirectory()
+    let path = folder.file("bus")
+    let daemon = try daemon("unix:path=\(path)")
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    try daemon.keepsStill(application) {
+      for title in ["First", "Second"] { try daemon.post(id, title) }
+      #expect(try daemon.notifications(of: id).map(\.state) == [.fired, .fired])
+      let desktop = try Desktop(isServing: false, busPath: path)
+      try desktop.startService()
+      try wait(daemon, for: .presented)
+      #expect(try desktop.counts() == .init(displayed: 2))
+    }
+  }
+
+  @Test("a notification service that hangs, or dies in the middle of a call: the daemon serves on")
+  func hanging() throws {
+    let desktop = try Desktop()
+    let daemon = try daemon(desktop.bus.address)
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    try daemon.post(id, "Before")
+    try wait(daemon, for: .presented)
+    desktop.sendService(signal: SIGSTOP)
+    let ids = try (0..<50).map { try daemon.post(id, "While it hangs: \($0)") }
+    let busy = try TestApplication(daemon, "org.test.busy")
+    try busy.registered()
+    for _ in 0..<100 { #expect(try busy.end(9).errorName == "UnknownTask") }
+    #expect(try daemon.notifications(of: id).count { $0.state == .fired } == ids.count)
+    desktop.endService()
+    for _ in 0..<100 { #expect(try busy.end(9).errorName == "UnknownTask") }
+    try desktop.startService()
+    try wait(daemon, for: .presented)
+    #expect(try daemon.state(of: application.pid) == .stopped)
+    let counts = try desktop.counts()
+    #expect(counts.displayed + counts.waiting >= 1)
+  }
+}

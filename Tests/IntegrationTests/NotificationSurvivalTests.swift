@@ -1,0 +1,140 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §9 and §15.4: what was acknowledged is there after kill -9, and after a reboot. That
+/// the disk has it is shown by `NotificationStoreTests`; systemd's restarts, and a full disk, by
+/// `SystemdTests`.
+@Suite("§9: They survive the daemon's restart, the application's end and a reboot")
+struct NotificationSurvivalTests {
+  private let id = "org.test.clock"
+
+  @Test("kill -9 right after the reply, and a reboot: it is there, and fires once")
+  func durable() throws {
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
+    let time = WallClockTime(in: 3)
+    let number = try daemon.post(id, "Later", at: time)
+    daemon = try daemon.killed(rebooting: true)
+    let listed = try daemon.notifications(of: id)
+    if !time.hasPassed {
+      #expect(listed.map(\.state) == [.scheduled])
+      #expect(try daemon.application(id).scheduledNotifications == 1)
+    }
+    #expect(listed.map(\.id) == [number])
+    #expect(listed.map(\.firesAtUSec) == [time.microseconds])
+    try waitUntil("it fires") { try daemon.notifications(of: id).map(\.state) == [.fired] }
+    #expect(time.hasPassed)
+    daemon = try daemon.killed(rebooting: true)
+    #expect(daemon.fired(number) == 1)
+    #expect(try daemon.post(id, "Next") == number + 1, "no id comes again")
+  }
+
+  @Test("each of 50 is there, of which the daemon was killed as soon as it had answered")
+  func everyReply() throws {
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
+    let time = WallClockTime(in: 1000)
+    var expected: [String] = []
+    for turn in 0..<10 {
+      for number in 0..<5 {
+        expected.append("\(turn).\(number)")
+        try daemon.post(id, "\(turn).\(number)", at: time)
+      }
+      daemon = try daemon.killed(rebooting: turn.isMultiple(of: 2))
+      #expect(try daemon.notifications(of: id).map(\.content.title) == expected)
+    }
+    #expect(try daemon.application(id).scheduledNotifications == 50)
+    let cancelled = try daemon.call(
+      ControlInterface.CancelNotifications.self, .init(application: id))
+    #expect(cancelled.cancelled.count == 50)
+    daemon = try daemon.killed(rebooting: true)
+    #expect(try daemon.notifications(of: id).isEmpty, "what was cancelled stays so")
+  }
+
+  @Test(
+    "One that came due while the machine was off fires once at start",
+    .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
+  func off() throws {
+    let desktop = try Desktop()
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    var daemon = try DaemonFixture(
+      .init(
+        manifests: [(id, manifest)], arguments: ["--desktop-bus", desktop.bus.address]))
+    let time = WallClockTime(in: 1)
+    let once = try daemon.post(id, "Once", at: time)
+    let minutely = try daemon.call(
+      ControlInterface.PostNotification.self,
+      .init(
+        application: id, content: .init(title: "Minutely"),
+        schedule: .init(date: time.date, timeZone: "UTC", repeats: .minute))
+    ).notification
+    daemon = try daemon.killed(rebooting: true) {
+      try waitUntil("its time passes") { time.hasPassed }
+    }
+    func find(_ number: Int) throws -> ApplicationInterface.Notification {
+      try #require(try daemon.notifications(of: id).first { $0.id == number })
+    }
+    try waitUntil("they are shown") {
+      try find(once).state == .presented && find(minutely).state == .scheduled
+    }
+    #expect(try desktop.counts() == .init(displayed: 2))
+    let next = try find(minutely).firesAtUSec
+    #expect(time.isMinutes(from: next))
+    #expect(next > Int(WallClock.now()) - 1_000_000)
+    daemon = try daemon.killed(rebooting: true)
+    #expect(try find(once).state == .presented)
+    #expect(daemon.fired(once) == 1)
+    #expect(daemon.fired(minutely) == 1)
+    #expect(try desktop.counts() == .init(displayed: 2), "and are not shown again")
+  }
+
+  @Test("nothing promised is lost, nothing fires twice: killed while 100 repeating ones fire")
+  func killedWhileFiring() throws {
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
+    let time = WallClockTime(in: 4)
+    var numbers: [Int] = []
+    for number in 0..<100 {
+      numbers.append(
+        try daemon.call(
+          ControlInterface.PostNotification.self,
+          .init(
+            application: id, content: .init(title: "\(number)", badge: number),
+            schedule: .init(
+              date: time.date, timeZone: "UTC",
+              repeats: number.isMultiple(of: 2) ? .minute : nil))
+        ).notification)
+    }
+    let monitor = try Monitor(daemon)
+    try monitor.next("the first") { $0.kind == .notificationFired }
+    // Each daemon takes up what the one before was about to do.
+    let kills = 8
+    for _ in 0..<kills { daemon = try daemon.killed() }
+    try waitUntil("all have fired") {
+      try daemon.notifications(of: id).allSatisfy { $0.state == .fired }
+    }
+    let firings = numbers.map { daemon.fired($0) }
+    // Of one that was being logged when the daemon died, the next may log it again.
+    #expect(firings.allSatisfy { $0 >= 1 } && firings.reduce(0, +) <= numbers.count + kills)
+    for listed in try daemon.notifications(of: id) {
+      #expect(
+        listed.schedule?.repeats == nil || time.isMinutes(from: listed.firesAtUSec),
+        "\(listed.firesAtUSec)")
+    }
+    #expect(try daemon.application(id).scheduledNotifications == 50)
+    #expect(try daemon.application(id).badge == 99)
+    daemon = try daemon.killed(rebooting: true)
+    #expect(try daemon.notifications(of: id).map(\.id) == numbers)
+    #expect(try daemon.application(id).scheduledNotifications == 50)
+  }
+}
+
+extension DaemonFixture {
+  /// How often one has fired, by the log of all daemons.
+  fileprivate func fired(_ number: Int) -> Int {
+    logged.split(separator: "\n").count { $0.hasSuffix("notification \(number) fires") }
+  }
+}

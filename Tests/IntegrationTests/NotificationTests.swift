@@ -1,0 +1,217 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §9 with the real daemon and no desktop. What the calendar makes of a schedule is shown
+/// by `NotificationCalendarTests`, and what the store keeps by `NotificationStoreTests`.
+@Suite("§9: Local notifications")
+struct NotificationTests {
+  private let id = "org.test.clock"
+  /// Another user, who is no operator.
+  private let nobody: UInt32 = 65534
+
+  private func active(_ daemon: DaemonFixture) throws -> TestApplication {
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    #expect(try application.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
+    return application
+  }
+
+  @Test(
+    """
+    Schedule at a wall-clock time with a time zone, optional repeat interval, title, body, sound, \
+    badge, user data; list
+    """)
+  func list() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    let time = WallClockTime(in: 1000)
+    let content: JSONValue = [
+      "title": "Lunch", "body": "with Ann\nand Bob", "sound": "bell", "badge": 3,
+      "userData": "{\u{1}}",
+    ]
+    let answer = try application.ask(content, at: time, repeats: "week")
+    #expect(answer["parameters"]?["notification"] == 1)
+    #expect(try application.notify("Later", at: WallClockTime(in: 2000)) == 2)
+    let listed = try application.notifications()
+    #expect(listed.map(\.id) == [1, 2])
+    #expect(listed.map(\.state) == ["scheduled", "scheduled"])
+    #expect(listed[0].json["content"]?.withoutNulls == content)
+    #expect(listed[0].json["schedule"]?["date"] == .string(time.date))
+    #expect(listed[0].json["schedule"]?["timeZone"] == "UTC")
+    #expect(listed[0].json["schedule"]?["repeats"] == "week")
+    #expect(listed[0].firesAt == time.microseconds)
+    #expect(try daemon.notifications(of: id).map(\.id) == [1, 2])
+    #expect(try daemon.application(id).scheduledNotifications == 2)
+  }
+
+  @Test("List, cancel one, cancel all")
+  func cancel() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    for number in 1...4 {
+      #expect(try application.notify("\(number)", at: WallClockTime(in: 1000)) == number)
+    }
+    #expect(try application.cancel(2) == [2])
+    #expect(try application.notifications().map(\.id) == [1, 3, 4])
+    let cancelled = try daemon.call(
+      ControlInterface.CancelNotifications.self, .init(application: id, notification: 3))
+    #expect(cancelled.cancelled == [3])
+    #expect(try application.cancel() == [1, 4])
+    #expect(try application.notifications().isEmpty)
+    #expect(try application.cancel().isEmpty)
+    #expect(try daemon.application(id).scheduledNotifications == 0)
+    #expect(try application.notify("5", at: WallClockTime(in: 1000)) == 5, "no id comes again")
+  }
+
+  @Test("When it fires: an active application gets it, at its time; or present now")
+  func active() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    let now = try application.notify("Now")
+    let first = try application.nextNotification()
+    #expect(first.notification.id == now && !first.isChosen)
+    #expect(first.notification.state == "presented")
+    #expect(first.notification.json["schedule"] ?? .null == .null)
+    let time = WallClockTime(in: 1)
+    let later = try application.notify("Later", at: time)
+    let second = try application.nextNotification()
+    let late = Int(WallClock.now()) - time.microseconds
+    #expect(second.notification.id == later && !second.isChosen)
+    #expect(late >= 0, "\(-late) µs early")
+    #expect(late < 2_000_000, "\(late) µs late")
+    #expect(try application.notifications().map(\.state) == ["presented", "presented"])
+    #expect(try daemon.application(id).scheduledNotifications == 0)
+  }
+
+  @Test("those of one second fire in the order in which they were asked for, each once")
+  func order() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    let time = WallClockTime(in: 2)
+    let asked = try (0..<100).map { try application.notify("\($0)", at: time) }
+    let told = try asked.map { _ in try application.nextNotification().notification.id }
+    #expect(told == asked)
+    #expect(try application.end(9).errorName == "UnknownTask")
+    try daemon.sendToBackground(id)
+    #expect(try application.callbackKinds(2) == ["willResignActive", "didEnterBackground"])
+  }
+
+  @Test("optional repeat interval: one that repeats goes on")
+  func repeats() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    let time = WallClockTime(in: 1)
+    let number = try application.notify("Again", at: time, repeats: "minute")
+    #expect(try application.nextNotification().notification.id == number)
+    let listed = try #require(try application.notifications().first)
+    #expect(listed.state == "scheduled")
+    #expect(listed.firesAt == time.microseconds + 60_000_000)
+    #expect(try daemon.application(id).scheduledNotifications == 1)
+    #expect(try application.cancel(number) == [number])
+    #expect(try daemon.application(id).scheduledNotifications == 0)
+  }
+
+  @Test("the badge, by a notification and by SetBadge")
+  func badge() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    #expect(try daemon.application(id).badge == nil)
+    _ = try application.ask(["title": "Mail", "badge": 7])
+    _ = try application.nextNotification()
+    #expect(try daemon.application(id).badge == 7)
+    _ = try application.ask(["title": "Read"])
+    _ = try application.nextNotification()
+    #expect(try daemon.application(id).badge == 7, "without a badge it stays")
+    #expect(try application.call("SetBadge", ["badge": 12]).errorName == nil)
+    #expect(try daemon.application(id).badge == 12)
+    let again = try daemon.killed()
+    #expect(try again.application(id).badge == 12, "also after the daemon's death")
+    let rebooted = try again.killed(rebooting: true)
+    let returned = try TestApplication(rebooted, id)
+    try returned.registered()
+    #expect(try rebooted.application(id).badge == 12, "and after a reboot")
+    #expect(try returned.call("SetBadge", ["badge": 0]).errorName == nil)
+    #expect(try rebooted.application(id).badge == nil)
+  }
+
+  @Test("At most MaxNotificationsPerApplication = 128 scheduled")
+  func quota() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    let time = WallClockTime(in: 1000)
+    for _ in 0..<128 { try application.notify("One of many", at: time) }
+    let refused = try application.ask(["title": "One too many"], at: time)
+    #expect(refused.quotaExceeded == "MaxNotificationsPerApplication = 128")
+    let operators = #expect(throws: ControlInterface.Failure.self) {
+      try daemon.call(
+        ControlInterface.PostNotification.self,
+        .init(
+          application: id, content: .init(title: "One too many"),
+          schedule: .init(date: time.date, timeZone: "UTC")))
+    }
+    #expect(operators?.name.hasSuffix("QuotaExceeded") == true)
+    #expect(try application.notifications().count == 128)
+    #expect(try application.cancel(5) == [5])
+    #expect(try application.notify("One", at: time) == 129)
+    // Each application has its own.
+    let other = try TestApplication(daemon, "org.test.other")
+    try other.registered()
+    try other.notify("One", at: time)
+  }
+
+  @Test("§15.4: they survive the application's end")
+  func applicationsEnd() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try active(daemon)
+    let number = try application.notify("Later", at: WallClockTime(in: 2))
+    try application.process.writeLine("exit 0")
+    try monitor.end(id)
+    #expect(try daemon.application(id).scheduledNotifications == 1)
+    try monitor.fires(id, number)
+    #expect(try daemon.notifications(of: id).map(\.state) == [.fired], "nobody was shown it yet")
+  }
+
+  @Test("no desktop: it is kept, logged and listed")
+  func noDesktop() throws {
+    let folder = TemporaryDirectory()
+    let daemon = try DaemonFixture(
+      .init(
+        options: [("log-level", "\"debug\"")],
+        arguments: ["--desktop-bus", "unix:path=\(folder.file("none"))"]))
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    let number = try daemon.keepsStill(application) {
+      let number = try daemon.post(id, "Nobody is here")
+      try monitor.fires(id, number)
+      try waitUntil("it is logged") {
+        daemon.logged.contains("notification \(number) is not shown")
+      }
+      return number
+    }
+    #expect(daemon.logged.contains("no session bus"))
+    #expect(try daemon.notifications(of: id).map(\.state) == [.fired])
+    try daemon.activate(id)
+    #expect(try application.callbackKinds(2) == ["willEnterForeground", "didBecomeActive"])
+    #expect(try application.notifications().map(\.id) == [number])
+  }
+}
+
+extension DaemonFixture {
+  /// An operator presents one now; returns its id.
+  @discardableResult
+  func post(
+    _ application: String, _ title: String, body: String? = nil, sound: String? = nil,
+    at time: WallClockTime? = nil
+  ) throws -> Int {
+    try call(
+      ControlInterface.PostNotification.self,
+      .init(
+        application: application, content: .init(title: title, body: body, sound: sound),
+        schedule: time.map { .init(date: $0.date, timeZone: "UTC") })
+    ).notification
+  }
+}

@@ -1,0 +1,378 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §8, with real programs that exit, crash and cannot be started.
+@Suite("§8: Launch and relaunch")
+struct RelaunchTests {
+  private let id = "org.test.voip"
+  /// The delays of the contract, 1 s doubling to 5 min and 10 min of running, four times as fast
+  /// and cut at 1 s.
+  private static let policy = [
+    ("RelaunchDelay", "250ms"), ("RelaunchDelayMax", "1s"), ("RelaunchResetTime", "1h"),
+  ]
+  /// How late the machine may be under load.
+  private static let delayUSec = 600_000
+
+  /// A manifest of mode voip.
+  ///
+  /// - Parameter script: for sh.
+  private func manifest(_ script: String, modes: String = "\"voip\"") -> String {
+    """
+    command = ["/bin/sh", "-c", '''
+    \(script)''']
+    background-modes = [\(modes)]
+    """
+  }
+
+  private func settings(
+    _ script: String, policy: [(String, String)] = Self.policy
+  ) -> DaemonFixture.Settings {
+    .init(policy: policy, manifests: [(id, manifest(script))])
+  }
+
+  /// Waits until it is known to be running, and returns what is shown of it then.
+  private func running(
+    _ daemon: DaemonFixture, _ monitor: Monitor
+  ) throws -> ControlInterface.Instance {
+    while true {
+      if let instance = try daemon.application(id).instance { return instance }
+      try monitor.transition(id, to: .background)
+    }
+  }
+
+  /// Waits until it has been started again.
+  @discardableResult
+  private func start(_ monitor: Monitor) throws -> ControlInterface.Change {
+    try monitor.next("the relaunch") { $0.kind == .transition && $0.from == .notRunning }
+  }
+
+  /// A fifo in that folder by which a program can be made to go on.
+  private func gate(_ folder: TemporaryDirectory) -> String {
+    let path = folder.file("gate")
+    mkfifo(path, 0o600)
+    return path
+  }
+
+  /// Lets the program that waits at the gate go on.
+  private func open(_ gate: String) throws {
+    let program = try TestProcess.shell("echo go > \(gate)")
+    _ = try program.waitForExit()
+  }
+
+  // MARK: At the start
+
+  @Test(
+    """
+    A manifest with mode voip launches in the background when the daemon starts (boot); the \
+    launch reason reaches the program as an environment variable
+    """)
+  func boot() throws {
+    let folder = TemporaryDirectory()
+    mkfifo(folder.file("said"), 0o600)
+    let reader = try TestProcess.shell("exec cat \(folder.file("said"))")
+    let script = "echo \"$TASKSCHEDD_LAUNCH_REASON $TASKSCHEDD_APPLICATION\" > "
+      + "\(folder.file("said")); exec sleep 1000"
+    var settings = settings(script)
+    settings.manifests += [
+      ("org.test.audio", manifest("sleep 1000", modes: "\"audio\", \"location\"")),
+      ("org.test.plain", "command = [\"/bin/sleep\", \"1000\"]"),
+      ("org.test.modest", manifest("sleep 1000") + "\nmultitasking = false"),
+      ("org.test.program", "background-modes = [\"voip\"]"),
+    ]
+    let daemon = try DaemonFixture(settings)
+    #expect(try reader.nextLine() == "boot org.test.voip")
+    let shown = try daemon.applications()
+    let it = try #require(shown.first { $0.application == id })
+    #expect([.background, .suspended].contains(it.state))
+    #expect(it.instance?.launchReason == .boot)
+    #expect(it.nextLaunch == nil)
+    // Nothing else was: without the mode, without multitasking, without a program.
+    #expect(shown.filter { $0.instance != nil }.map(\.application) == [id])
+    #expect(shown.count == 5)
+  }
+
+  @Test(
+    "The launch reason reaches the program in its registration", arguments: ["boot", "relaunch"])
+  func registration(_ reason: String) throws {
+    let folder = TemporaryDirectory()
+    folder.write("application.py", try Programs.resource("application.py"))
+    for name in ["said", "asked"] { mkfifo(folder.file(name), 0o600) }
+    // It crashes unless it was launched for that reason.
+    let script = """
+      [ "$TASKSCHEDD_LAUNCH_REASON" = \(reason) ] || exit 1
+      exec python3 -I -u \(folder.file("application.py")) "$TASKSCHEDD_SOCKET" \(id) \
+      < \(folder.file("asked")) > \(folder.file("said"))
+      """
+    let writer = try TestProcess.shell("exec 3> \(folder.file("asked")); read line")
+    let reader = try TestProcess.shell("exec cat \(folder.file("said"))")
+    let daemon = try DaemonFixture(settings(script))
+    let registered = try JSONParser.parse(Array(try reader.nextLine().dropFirst(6).utf8))
+    let told = try #require(registered["parameters"]?["registered"])
+    #expect(told["launchReason"] == .string(reason))
+    #expect(told["state"] == "background")
+    #expect(told["backgroundModes"] == ["voip"])
+    let callback = try JSONParser.parse(Array(try reader.nextLine().dropFirst(6).utf8))
+    #expect(callback["parameters"]?["callback"]?["kind"] == "didFinishLaunching")
+    #expect(callback["parameters"]?["callback"]?["launchReason"] == .string(reason))
+    #expect(try daemon.application(id).instance?.launchReason.rawValue == reason)
+    try writer.writeLine("end")
+  }
+
+  // MARK: Again
+
+  @Test(
+    """
+    and again when it exits with a nonzero code or by a signal that the daemon did not send; \
+    relaunching backs off: doubling to the most; `status` shows it
+    """,
+    arguments: [("exit 3", "exited"), ("kill -SEGV $$", "crashed"), ("kill -KILL $$", "crashed")])
+  func backsOff(_ end: String, _ reason: String) throws {
+    let gate = TemporaryDirectory()
+    let daemon = try DaemonFixture(settings("read line < \(self.gate(gate)); \(end)"))
+    let monitor = try Monitor(daemon)
+    var instance = try running(daemon, monitor)
+    #expect(instance.launchReason == .boot)
+    for delay in [250_000, 500_000, 1_000_000, 1_000_000] {
+      try open(gate.file("gate"))
+      let ended = try monitor.next(.ended, of: id)
+      #expect(ended.reason == reason)
+      let plan = try monitor.next(.relaunchPlanned, of: id)
+      #expect(plan.atUSec == ended.atUSec)
+      // The program may be there again by now.
+      if let next = try daemon.application(id).nextLaunch {
+        #expect(next.delayUSec == delay)
+        #expect(next.atUSec == ended.atUSec + delay)
+      }
+      let launch = try start(monitor)
+      #expect(launch.to == .background)
+      let waited = launch.atUSec - ended.atUSec
+      #expect((delay...delay + Self.delayUSec).contains(waited), "\(waited) after \(delay)")
+      let next = try running(daemon, monitor)
+      #expect(next.launchReason == .relaunch)
+      #expect(next.pid != instance.pid)
+      #expect(try daemon.application(id).nextLaunch == nil)
+      instance = next
+    }
+  }
+
+  @Test("back to 1 s after 10 min of running")
+  func backToTheStart() throws {
+    let gate = TemporaryDirectory()
+    var policy = Self.policy
+    policy[2].1 = "300ms"
+    let script = "read line < \(self.gate(gate)); exit 1"
+    let daemon = try DaemonFixture(settings(script, policy: policy))
+    let monitor = try Monitor(daemon)
+    var delays: [Int] = []
+    for ranFor in [0, 0, 400_000, 0] {
+      let instance = try running(daemon, monitor)
+      let end = Duration.microseconds(instance.startedAtUSec + ranFor)
+      let left = end - .nanoseconds(Int64(BootClock.now()))
+      _ = try Readiness.wait(for: 0, on: daemon.process.rawValue, timeout: max(.zero, left))
+      try open(gate.file("gate"))
+      let ended = try monitor.next(.ended, of: id)
+      let plan = try monitor.next(.relaunchPlanned, of: id)
+      delays.append(try Self.delay(plan))
+      // Whoever was slow to let it end has made it run for long.
+      let ran = ended.atUSec - instance.startedAtUSec
+      let isLong = ran >= 300_000
+      let before = delays.dropLast().last
+      #expect(delays.last == (isLong ? 250 : min(1000, before.map { $0 * 2 } ?? 250)))
+      try start(monitor)
+    }
+    #expect(delays[2] == 250)
+  }
+
+  /// In milliseconds, from what is said of it.
+  private static func delay(_ change: ControlInterface.Change) throws -> Int {
+    let words = change.message.split { $0 == " " || $0 == "," }.map(String.init)
+    for word in words {
+      if word.hasSuffix("ms"), let number = Int(word.dropLast(2)) { return number }
+      if word.hasSuffix("s"), let number = Int(word.dropLast(1)) { return number * 1000 }
+    }
+    throw TestApplication.Unexpected(line: change.message)
+  }
+
+  @Test("not when it exits with code 0")
+  func exitsWell() throws {
+    let gate = TemporaryDirectory()
+    let daemon = try DaemonFixture(settings("read line < \(self.gate(gate)); exit 0"))
+    let monitor = try Monitor(daemon)
+    _ = try running(daemon, monitor)
+    try open(gate.file("gate"))
+    #expect(try monitor.end(id) == "exited")
+    let shown = try daemon.application(id)
+    #expect(shown.state == .notRunning)
+    #expect(shown.nextLaunch == nil)
+  }
+
+  @Test("not without mode voip")
+  func withoutMode() throws {
+    let daemon = try DaemonFixture(
+      .init(policy: Self.policy, manifests: [(id, manifest("exit 1", modes: "\"audio\""))]))
+    let monitor = try Monitor(daemon)
+    #expect(try daemon.application(id).state == .notRunning)
+    try daemon.launch(id, background: true)
+    #expect(try monitor.end(id) == "exited")
+    #expect(try daemon.application(id).nextLaunch == nil)
+  }
+
+  @Test("by a signal that the daemon did not send: not after a kill of the daemon's own")
+  func daemonsKill() throws {
+    var policy = Self.policy
+    policy += [("CallbackTimeout", "300ms")]
+    let folder = TemporaryDirectory()
+    folder.write("application.py", try Programs.resource("application.py"))
+    mkfifo(folder.file("asked"), 0o600)
+    let script = """
+      exec python3 -I -u \(folder.file("application.py")) "$TASKSCHEDD_SOCKET" \(id) manual \
+      < \(folder.file("asked"))
+      """
+    let writer = try TestProcess.shell("exec 3> \(folder.file("asked")); read line")
+    let daemon = try DaemonFixture(settings(script, policy: policy))
+    let monitor = try Monitor(daemon)
+    if try daemon.application(id).lastEnd == nil { try monitor.end(id) }
+    let shown = try daemon.application(id)
+    #expect(shown.lastEnd?.reason == .callbackTimeout)
+    #expect(shown.nextLaunch == nil)
+    #expect(shown.state == .notRunning)
+    try writer.writeLine("end")
+  }
+
+  @Test("One that the operator terminated is not relaunched until it is launched again")
+  func terminated() throws {
+    let gate = TemporaryDirectory()
+    let daemon = try DaemonFixture(settings("read line < \(self.gate(gate)); exit 1"))
+    let monitor = try Monitor(daemon)
+    _ = try running(daemon, monitor)
+    #expect(try daemon.terminate(id).reason == .terminatedByOperator)
+    #expect(try daemon.application(id).nextLaunch == nil)
+    // Nor after the settings and manifests have been read again.
+    try daemon.call(ControlInterface.Reload.self, .init())
+    #expect(try daemon.application(id).state == .notRunning)
+    try daemon.launch(id, background: true)
+    try open(gate.file("gate"))
+    try monitor.end(id)
+    try monitor.next(.relaunchPlanned, of: id)
+    #expect(try running(daemon, monitor).launchReason == .relaunch)
+  }
+
+  @Test("one that the operator terminates while its relaunch waits is refused: it does not run")
+  func launchedWhileWaiting() throws {
+    var policy = Self.policy
+    policy[0].1 = "1h"
+    policy[1].1 = "1h"
+    let gate = TemporaryDirectory()
+    let script = "read line < \(self.gate(gate)); exit 1"
+    let daemon = try DaemonFixture(settings(script, policy: policy))
+    let monitor = try Monitor(daemon)
+    _ = try running(daemon, monitor)
+    try open(gate.file("gate"))
+    try monitor.next(.relaunchPlanned, of: id)
+    #expect(throws: ControlInterface.Failure.self) { try daemon.terminate(id) }
+    #expect(try daemon.application(id).nextLaunch?.delayUSec == 3_600_000_000)
+    // Whoever asks for it need not wait; and then none waits any more.
+    try daemon.launch(id)
+    #expect(try daemon.application(id).nextLaunch == nil)
+    #expect(try daemon.application(id).instance?.launchReason == .operator)
+  }
+
+  @Test("a launch that fails backs off as well, and is tried again")
+  func failure() throws {
+    let folder = TemporaryDirectory()
+    let manifest = "command = [\"\(folder.file("program"))\"]\nbackground-modes = [\"voip\"]"
+    let daemon = try DaemonFixture(.init(policy: Self.policy, manifests: [(id, manifest)]))
+    let monitor = try Monitor(daemon)
+    let first = try monitor.next(.relaunchPlanned, of: id)
+    let second = try monitor.next(.relaunchPlanned, of: id)
+    #expect(second.atUSec - first.atUSec >= 250_000)
+    #expect(try Self.delay(second) >= 2 * Self.delay(first) || Self.delay(second) == 1000)
+    #expect(try daemon.application(id).lastEnd == nil)
+    #expect(daemon.logged.contains("program: No such file or directory"))
+    folder.write("program", "#!/bin/sh\nexec sleep 1000\n", mode: 0o755)
+    #expect(try running(daemon, monitor).launchReason == .relaunch)
+  }
+
+  // MARK: Changes
+
+  @Test(
+    "a manifest that is removed, or asks for it no longer, cancels it", arguments: [true, false])
+  func manifestRemoved(_ isRemoved: Bool) throws {
+    var policy = Self.policy
+    policy[0].1 = "1h"
+    policy[1].1 = "1h"
+    let gate = TemporaryDirectory()
+    let script = "read line < \(self.gate(gate)); exit 1"
+    let daemon = try DaemonFixture(settings(script, policy: policy))
+    let monitor = try Monitor(daemon)
+    _ = try running(daemon, monitor)
+    try open(gate.file("gate"))
+    try monitor.next(.relaunchPlanned, of: id)
+    #expect(try daemon.application(id).nextLaunch != nil)
+    let path = daemon.folder.file("manifests/\(id).toml")
+    if isRemoved {
+      unlink(path)
+    } else {
+      daemon.folder.write(
+        "manifests/\(id).toml", "id = \"\(id)\"\n\(manifest(script, modes: "\"audio\""))\n")
+    }
+    try daemon.call(ControlInterface.Reload.self, .init())
+    let shown = try daemon.applications().first { $0.application == id }
+    #expect(shown?.nextLaunch == nil)
+    #expect(shown?.instance == nil)
+  }
+
+  @Test(
+    """
+    kill -9 of the daemon while a relaunch waits does not lose it: it comes at its time
+    """)
+  func daemonKilled() throws {
+    var policy = Self.policy
+    policy[0].1 = "3s"
+    policy[1].1 = "3s"
+    let gate = TemporaryDirectory()
+    let settings = settings("read line < \(self.gate(gate)); exit 1", policy: policy)
+    let first = try DaemonFixture(settings)
+    var monitor = try Monitor(first)
+    _ = try running(first, monitor)
+    try open(gate.file("gate"))
+    try monitor.next(.relaunchPlanned, of: id)
+    let before = try #require(try first.application(id).nextLaunch)
+    try first.die()
+    let daemon = try DaemonFixture(settings, after: first)
+    monitor = try Monitor(daemon)
+    #expect(try daemon.application(id).nextLaunch == before)
+    let launch = try start(monitor)
+    #expect((before.atUSec...before.atUSec + Self.delayUSec).contains(launch.atUSec))
+    #expect(try running(daemon, monitor).launchReason == .relaunch)
+  }
+
+  @Test("launches in the background when the daemon starts: also after a stop in good order")
+  func stoppedAndStarted() throws {
+    let settings = settings("exec sleep 1000")
+    let first = try DaemonFixture(settings)
+    let before = try running(first, Monitor(first)).pid
+    _ = try first.process.send(signal: SIGTERM)
+    _ = try first.process.wait()
+    let daemon = try DaemonFixture(settings, after: first)
+    let instance = try running(daemon, Monitor(daemon))
+    #expect(instance.launchReason == .boot)
+    // What the first has let go runs on by itself.
+    #expect(instance.pid != before)
+    #expect(try daemon.application(id).lastEnd?.reason == .schedulerStopped)
+  }
+
+  @Test("one that runs on over the daemon's death is not launched once more")
+  func runsOn() throws {
+    let settings = settings("exec sleep 1000")
+    let first = try DaemonFixture(settings)
+    let pid = try running(first, Monitor(first)).pid
+    try first.die()
+    let daemon = try DaemonFixture(settings, after: first)
+    #expect(try daemon.application(id).instance?.pid == pid)
+    #expect(try daemon.applications().count == 1)
+  }
+}

@@ -1,0 +1,290 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §10 with changes that operators post. That changes of the machine are seen is shown by
+/// the tests of the providers (`SystemChangeProvidersTests` and others), and how they come through
+/// an installed daemon by `SystemdTests`.
+@Suite("§10: System changes")
+struct SystemChangeTests {
+  private let id = "org.test.changes"
+  private let nobody: UInt32 = 65534
+
+  private func held(_ daemon: DaemonFixture, _ id: String? = nil) throws -> Int? {
+    try daemon.applications().first { $0.application == id ?? self.id }?.instance?.heldChanges
+  }
+
+  private func active(_ daemon: DaemonFixture) throws -> TestApplication {
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    #expect(try application.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
+    return application
+  }
+
+  @Test("A running application gets them as they come: named custom kinds posted by an operator")
+  func running() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    try daemon.post(change: "dock", "in")
+    try daemon.post(change: "dock", "out")
+    try daemon.post(change: "lid", nil)
+    #expect(try application.nextSystemChanges() == ["dock=in"])
+    #expect(try application.nextSystemChanges() == ["dock=out"])
+    #expect(try application.nextSystemChanges() == ["lid"])
+    // In the background too, as long as it runs.
+    try application.begin()
+    try daemon.sendToBackground(id)
+    #expect(try application.callbackKinds(2) == ["willResignActive", "didEnterBackground"])
+    try daemon.post(change: "dock", "in")
+    #expect(try application.nextSystemChanges() == ["dock=in"])
+    #expect(try held(daemon) == 0)
+  }
+
+  @Test(
+    """
+    For a suspended one they are held, one per kind (the newest). A suspended application is \
+    never resumed by one
+    """)
+  func held() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    try daemon.keepsStill(application) {
+      for value in ["1", "2", "3"] { try daemon.post(change: "dock", value) }
+      #expect(try held(daemon) == 1)
+      try daemon.post(change: "lid", "closed")
+      #expect(try held(daemon) == 2)
+      try daemon.post(change: "dock", "4")
+      #expect(try held(daemon) == 2)
+    }
+    try daemon.activate(id)
+    #expect(try application.nextSystemChanges() == ["lid=closed", "dock=4"])
+    #expect(try held(daemon) == 0)
+  }
+
+  @Test(
+    """
+    and delivered as one burst in order on the next resume to the foreground: held system \
+    changes, willEnterForeground, didBecomeActive
+    """)
+  func foreground() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    for name in ["e", "d", "c", "b", "a"] { try daemon.post(change: name, "1") }
+    try daemon.activate(id)
+    #expect(try application.nextSystemChanges() == ["e=1", "d=1", "c=1", "b=1", "a=1"])
+    #expect(try application.callbackKinds(2) == ["willEnterForeground", "didBecomeActive"])
+    try daemon.post(change: "a", "2")
+    #expect(try application.nextSystemChanges() == ["a=2"], "and none again")
+  }
+
+  @Test("or background: before the keep-alive handler is called; held again afterwards")
+  func background() throws {
+    let daemon = try DaemonFixture(
+      .init(
+        policy: [("KeepAliveMinimum", "300ms"), ("KeepAliveHandlerTime", "250ms")],
+        manifests: [(id, "background-modes = [\"voip\"]")]))
+    let monitor = try Monitor(daemon)
+    let application = try active(daemon)
+    let answer = try application.call("SetKeepAliveTimeout", ["seconds": 2.5])
+    #expect(answer.errorName == nil, "\(answer)")
+    try daemon.sendToBackground(id)
+    #expect(try application.callbackKinds(2) == ["willResignActive", "didEnterBackground"])
+    try monitor.transition(id, to: .suspended)
+    try daemon.post(change: "dock", "in")
+    try daemon.post(change: "lid", "closed")
+    #expect(try daemon.application(id).state == .suspended)
+    #expect(try held(daemon) == 2)
+    #expect(try application.nextSystemChanges() == ["dock=in", "lid=closed"])
+    #expect(try application.nextCallback().kind == "keepAlive")
+    try monitor.transition(id, to: .suspended)
+    try daemon.post(change: "lid", "open")
+    #expect(try daemon.application(id).state == .suspended)
+    #expect(try application.nextSystemChanges() == ["lid=open"])
+    #expect(try application.nextCallback().kind == "keepAlive")
+  }
+
+  @Test(
+    "on the next resume by the choice of a notification, before all else",
+    .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
+  func chosen() throws {
+    let desktop = try Desktop()
+    let daemon = try DaemonFixture(.init(arguments: ["--desktop-bus", desktop.bus.address]))
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    try daemon.keepsStill(application) {
+      try daemon.post(change: "dock", "in")
+      try daemon.post(id, "Choose me")
+      try waitUntil("it is shown") {
+        try daemon.notifications(of: id).map(\.state) == [.presented]
+      }
+      #expect(try held(daemon) == 1)
+    }
+    try desktop.control("action", "0")
+    #expect(try application.nextSystemChanges() == ["dock=in"])
+  }
+
+  @Test("one that comes to know the daemon later has missed nothing")
+  func late() throws {
+    let daemon = try DaemonFixture()
+    try daemon.post(change: "dock", "in")
+    let application = try active(daemon)
+    try daemon.post(change: "dock", "out")
+    #expect(try application.nextSystemChanges() == ["dock=out"])
+  }
+
+  // MARK: Who posts, and what
+
+  @Test(
+    "posted by a plain user: only that user's own applications are told",
+    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  func plainUser() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let roots = try active(daemon)
+    let suspended = try daemon.suspended("org.test.suspended", monitor)
+    let own = try TestApplication(daemon, "org.test.own", uid: nobody)
+    try own.registered()
+    #expect(try own.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
+    let user = try OtherUser(daemon, uid: nobody)
+    let posted = try user.call(
+      try user.open(), "org.taskschedd.Control.PostSystemChange", ["name": "dock", "value": "own"])
+    #expect(posted.errorName == nil, "\(posted)")
+    #expect(try own.nextSystemChanges() == ["dock=own"])
+    #expect(try held(daemon, "org.test.suspended") == 0)
+    try daemon.post(change: "dock", "all")
+    #expect(try own.nextSystemChanges() == ["dock=all"])
+    // Sent away by the other's launch: it runs on where it was told of that.
+    #expect(try roots.nextSystemChanges() == ["dock=all"])
+    let count = try daemon.keepsStill(suspended) { try held(daemon, "org.test.suspended") }
+    #expect(count == 1)
+  }
+
+  @Test("§15.7: names and values are checked, and an error names the field")
+  func input() throws {
+    let daemon = try DaemonFixture()
+    let application = try active(daemon)
+    let long = String(repeating: "a", count: 65)
+    let wrong: [(JSONValue, String)] = [
+      (["name": ""], "name"), (["name": "a b"], "name"), (["name": "a/b"], "name"),
+      (["name": "ä"], "name"), (["name": .string(long)], "name"),
+      (["name": "a", "value": "b\nc"], "value"), (["name": "a", "value": "\u{7f}"], "value"),
+      (["name": "a", "value": .string(String(repeating: "x", count: 257))], "value"),
+    ]
+    for (parameters, field) in wrong {
+      let answer = try application.call("org.taskschedd.Control.PostSystemChange", parameters)
+      #expect(answer.errorName == "InvalidSystemChange", "\(parameters): \(answer)")
+      #expect(answer["parameters"]?["parameter"] == .string(field), "\(answer)")
+    }
+    for (parameters, field) in [
+      ([:], "name"), (["name": 1], "name"), (["name": "a\u{0}"], "name"),
+    ] as [(JSONValue, String)] {
+      let answer = try application.call("org.taskschedd.Control.PostSystemChange", parameters)
+      #expect(answer.errorName == "InvalidParameter", "\(parameters): \(answer)")
+      #expect(answer["parameters"]?["parameter"] == .string(field))
+    }
+    let longest = String(repeating: "a", count: 64), value = String(repeating: "ä", count: 128)
+    try daemon.post(change: longest, value)
+    #expect(try application.nextSystemChanges() == ["\(longest)=\(value)"])
+  }
+
+  @Test("MaxCustomChanges: so many names are remembered, of each user")
+  func quota() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxCustomChanges", "2")]))
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    if geteuid() == 0 {
+      let user = try OtherUser(daemon, uid: nobody)
+      let calls = try user.open()
+      func post(_ name: String) throws -> JSONValue {
+        try user.call(
+          calls, "org.taskschedd.Control.PostSystemChange", ["name": .string(name)])
+      }
+      for name in ["x", "y"] { #expect(try post(name).errorName == nil) }
+      #expect(try post("z").quotaExceeded == "MaxCustomChanges = 2")
+    }
+    for name in ["a", "b", "a"] { try daemon.post(change: name, "1") }
+    let refused = #expect(throws: ControlInterface.Failure.self) {
+      try daemon.post(change: "c", "1")
+    }
+    #expect(refused?.name.hasSuffix("QuotaExceeded") == true)
+    try daemon.activate(id)
+    #expect(try application.nextSystemChanges() == ["b=1", "a=1"])
+  }
+
+  /// Posts 10,000 changes, as fast as it can.
+  private static let flood = """
+    import json, os, socket
+    s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"])
+    def post(i):
+        call = {"method": "org.taskschedd.Control.PostSystemChange",
+                "parameters": {"name": "dock", "value": str(i)}}
+        return json.dumps(call).encode() + b"\\0"
+    print("floods", flush=True)
+    for first in range(0, 10000, 500):
+        s.sendall(b"".join(post(first + i) for i in range(500)))
+        answers = 0
+        while answers < 500:
+            data = s.recv(65536)
+            assert data and b"error" not in data, data
+            answers += data.count(b"\\0")
+    print("done", flush=True)
+    input()
+    """
+
+  @Test("§15.6: 10,000 posts, as fast as they can be made, while others are served")
+  func flood() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let uid = geteuid() == 0 ? nobody : nil
+    let suspended = try daemon.suspended("org.test.still", monitor, uid: uid)
+    let application = try active(daemon)
+    var slowest: UInt64 = 0
+    try daemon.keepsStill(suspended) {
+      let flooding = try daemon.python(Self.flood, uid: uid)
+      #expect(try flooding.nextLine() == "floods")
+      for _ in 0..<200 {
+        let start = BootClock.now()
+        #expect(try application.end(9).errorName == "UnknownTask")
+        slowest = max(slowest, BootClock.now() - start)
+      }
+      #expect(try flooding.readLine(within: .seconds(120)) == "done")
+      #expect(try held(daemon, "org.test.still") == 1)
+    }
+    #expect(slowest < 2_000_000_000, "one round trip took \(slowest / 1_000_000) ms")
+    try daemon.activate("org.test.still")
+    #expect(try suspended.nextSystemChanges() == ["dock=9999"])
+  }
+
+  @Test("§15.4: held across kill -9 of the daemon, in order")
+  func killed() throws {
+    var daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try daemon.suspended(id, monitor)
+    try daemon.keepsStill(application) {
+      for (name, value) in [("dock", "1"), ("lid", "1"), ("dock", "2")] {
+        try daemon.post(change: name, value)
+        daemon = try daemon.killed()
+      }
+      #expect(try held(daemon) == 2)
+      try daemon.post(change: "mode", "night")
+      #expect(try held(daemon) == 3)
+    }
+    try daemon.activate(id)
+    // Its stream has ended with the daemon that had it.
+    try application.streamEnd()
+    try application.reconnect()
+    #expect(try application.nextSystemChanges() == ["lid=1", "dock=2", "mode=night"])
+    #expect(try application.callbackKinds(2) == ["willEnterForeground", "didBecomeActive"])
+  }
+}
+
+extension DaemonFixture {
+  /// An operator posts a change.
+  fileprivate func post(change name: String, _ value: String?) throws {
+    try call(ControlInterface.PostSystemChange.self, .init(name: name, value: value))
+  }
+}

@@ -1,0 +1,119 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// The example phone, and with it the client library, on the real daemon: contract §6 to §9.
+@Suite("The example phone sleeps and is reachable")
+struct VoipExampleTests {
+  private let id = "org.example.voip"
+
+  /// A signalling server on a port of its own.
+  private struct Server {
+    let process: TestProcess
+    let port: String
+
+    init() throws {
+      let path = Programs.path(of: "voip-example")
+      process = try TestProcess(path, ["voip-example", "server", "0"])
+      port = String(try process.nextLine().split(separator: " ").last!)
+    }
+
+    /// Waits until it has said so.
+    func wait(for words: String) throws {
+      while try !process.nextLine().hasSuffix(words) {}
+    }
+
+    /// Somebody calls, and is answered.
+    func call(from caller: String) throws {
+      let path = Programs.path(of: "voip-example")
+      let call = try TestProcess(path, ["voip-example", "call", port, "ada", caller])
+      #expect(try call.nextLine().contains("ada has answered"))
+      #expect(try call.waitForExit() == .exited(code: 0))
+      try wait(for: "\(caller)'s call is answered")
+    }
+  }
+
+  private func waitUntilSuspended(_ daemon: DaemonFixture) throws {
+    try waitUntil("the phone is suspended") { try daemon.application(id).state == .suspended }
+  }
+
+  /// The titles of the phone's notifications.
+  private func notifications(_ daemon: DaemonFixture) throws -> [String] {
+    try daemon.call(ControlInterface.ListNotifications.self, .init(application: id))
+      .notifications.map(\.notification.content.title)
+  }
+
+  @Test(
+    """
+    Launched at the start, it is suspended; a call wakes it, it answers, notifies and is suspended \
+    again; so it is after kill -9 of the daemon, which has lost the socket
+    """)
+  func called() throws {
+    let server = try Server()
+    let settings = DaemonFixture.Settings(manifests: [
+      (
+        id,
+        """
+        background-modes = ["voip"]
+        command = ["\(Programs.path(of: "voip-example"))", "phone", "\(server.port)", "ada"]
+        """
+      )
+    ])
+    let daemon = try DaemonFixture(settings)
+    try server.wait(for: "ada can be called")
+    try waitUntilSuspended(daemon)
+    let instance = try #require(try daemon.application(id).instance)
+    #expect(instance.launchReason == .boot)
+    #expect(instance.managedSockets == 1)
+    #expect(instance.keepAlive?.intervalUSec == 600_000_000)
+    let pid = Int32(instance.pid)
+    #expect(try daemon.state(of: pid) == .stopped)
+    try server.call(from: "bob")
+    try waitUntilSuspended(daemon)
+    #expect(try notifications(daemon) == ["bob calls"])
+
+    try daemon.die()
+    let next = try DaemonFixture(settings, after: daemon)
+    try waitUntil("the phone has handed its socket over again") {
+      let known = try next.application(id)
+      return known.state == .suspended && known.instance?.managedSockets == 1
+    }
+    #expect(try next.application(id).instance?.pid == instance.pid)
+    try server.call(from: "carol")
+    try waitUntilSuspended(next)
+    #expect(try next.state(of: pid) == .stopped)
+    #expect(try notifications(next).sorted() == ["bob calls", "carol calls"])
+    #expect(try next.application(id).badge == 2)
+  }
+
+  @Test(
+    """
+    A daemon that stops for good lets it run; one that is started later and knows nothing of it is \
+    told of its keep-alive handler and its socket
+    """)
+  func forgotten() throws {
+    let server = try Server()
+    let settings = DaemonFixture.Settings(manifests: [(id, "background-modes = [\"voip\"]")])
+    let daemon = try DaemonFixture(settings)
+    let phone = try TestProcess(
+      Programs.path(of: "voip-example"), ["voip-example", "phone", server.port, "ada"]
+    ) { $0.environment = daemon.environment().map { SystemString($0) } }
+    try server.wait(for: "ada can be called")
+    try waitUntilSuspended(daemon)
+    _ = try daemon.process.send(signal: SIGTERM)
+    _ = try daemon.process.wait()
+    #expect(try daemon.state(of: phone.pid) != .stopped)
+
+    let next = try DaemonFixture(settings, after: daemon)
+    try waitUntil("the phone is known, and what wakes it") {
+      let instance = try? next.application(id).instance
+      return instance?.keepAlive != nil && instance?.managedSockets == 1
+    }
+    try waitUntilSuspended(next)
+    #expect(try next.state(of: phone.pid) == .stopped)
+    try server.call(from: "bob")
+    try waitUntilSuspended(next)
+  }
+}

@@ -1,0 +1,282 @@
+import FoundationEssentials
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+extension SystemdTests {
+  /// §9 and §10 through the installed daemon. The machine has no desktop.
+  @Suite("local notifications and system changes")
+  struct Notifications {
+    let installed: InstalledMachine
+    var machine: Machine { installed.machine }
+
+    init() throws {
+      installed = try InstalledMachine()
+      try machine.must("sh", "-c", "rm -rf /var/lib/taskschedd/*")
+    }
+
+    /// An active application that never connects twice.
+    private func client() throws -> Client {
+      let client = try Client(machine)
+      for number in 1...2 {
+        #expect(try client.ask("event").contains("\"callback\""))
+        #expect(try client.ask("acknowledge \(number)") == "{\"parameters\":{}}")
+      }
+      return client
+    }
+
+    /// kill -9, and waits until another serves.
+    private func kill() throws {
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try machine.must("taskctl", "list")
+    }
+
+    /// What a machine finds after a reboot: no runtime directory, and the state folder.
+    private func reboot() throws {
+      try machine.must("systemctl", "stop", "taskschedd.service", "taskschedd.slice")
+      try machine.must("rm", "-rf", "/run/taskschedd/journal")
+      try machine.must("systemctl", "start", "taskschedd.service")
+    }
+
+    /// An operator's call; its answer as text.
+    private func call(_ method: String, _ parameters: String) throws -> String {
+      try machine.must(
+        "python3", "-I", "-c", Self.caller, "org.taskschedd.Control." + method, parameters
+      ).text
+    }
+
+    private static let caller = """
+      import json, socket, sys
+      s = socket.socket(socket.AF_UNIX); s.connect("/run/taskschedd/socket")
+      call = {"method": sys.argv[1], "parameters": json.loads(sys.argv[2])}
+      s.sendall(json.dumps(call).encode() + b"\\0")
+      data = b""
+      while not data.endswith(b"\\0"): data += s.recv(65536)
+      print(json.dumps(json.loads(data[:-1]), separators=(",", ":")))
+      """
+
+    private func post(
+      _ title: String, at time: Date? = nil, repeats: String? = nil, badge: Int? = nil
+    ) throws -> String {
+      let repeats = repeats.map { ",\"repeats\":\"\($0)\"" } ?? ""
+      let schedule = time.map {
+        ",\"schedule\":{\"date\":\"\(text($0))\",\"timeZone\":\"UTC\"\(repeats)}"
+      }
+      return try call(
+        "PostNotification",
+        "{\"application\":\"\(InstalledMachine.frozen)\",\"content\":{\"title\":\"\(title)\","
+          + "\"badge\":\(badge.map { "\($0)" } ?? "null")}\(schedule ?? "")}")
+    }
+
+    private func list() throws -> String {
+      try call("ListNotifications", "{\"application\":\"\(InstalledMachine.frozen)\"}")
+    }
+
+    /// YYYY-MM-DDTHH:MM:SS
+    private func text(_ time: Date) -> String { String(time.ISO8601Format().prefix(19)) }
+
+    /// How often notifications have fired, by the daemon's log.
+    private func firings(of id: Int) throws -> Int {
+      try installed.journal("SYSLOG_IDENTIFIER=taskschedd").count {
+        $0["MESSAGE"]?.hasSuffix("notification \(id) fires") == true
+      }
+    }
+
+    @Test("§15.4: nothing is forgotten and none fires twice: the daemon is killed while they fire")
+    func killedWhileFiring() throws {
+      let client = try client()
+      let time = Date(timeIntervalSinceNow: 6)
+      var expected: [Int] = []
+      for _ in 0..<100 {
+        let answer = try client.ask(
+          "call Application.ScheduleNotification {\"content\":{\"title\":\"Now\"},"
+            + "\"schedule\":{\"date\":\"\(text(time))\",\"timeZone\":\"UTC\"}}")
+        expected.append(try #require(Int(answer.filter(\.isNumber)), "\(answer)"))
+      }
+      var heard: [Int] = []
+      func hear() throws {
+        let event = try client.ask("event")
+        let told = try JSONDecoder().decode(Client.Event.self, from: Data(event.utf8))
+        heard.append(try #require(told.parameters.notification, "\(event)").notification.id)
+      }
+      try kill()
+      try hear()
+      for _ in 0..<6 { try kill() }
+      while heard.count < expected.count { try hear() }
+      #expect(heard.sorted() == expected)
+      try kill()
+      // The next event is another: none came twice.
+      try machine.must("taskctl", "background", Client.id)
+      #expect(try client.ask("event").contains("willResignActive"))
+      let listed = try client.ask("call Application.ListNotifications {}")
+      #expect(listed.components("\"state\":\"presented\"") == 100)
+    }
+
+    @Test("They survive the daemon's restart (systemctl restart), and go to an active application")
+    func restart() throws {
+      let client = try client()
+      let time = Date(timeIntervalSinceNow: 4)
+      let answer = try client.ask(
+        "call Application.ScheduleNotification {\"content\":{\"title\":\"Now\"},"
+          + "\"schedule\":{\"date\":\"\(text(time))\",\"timeZone\":\"UTC\","
+          + "\"repeats\":\"minute\"}}")
+      #expect(answer == "{\"parameters\":{\"notification\":1}}")
+      try machine.must("systemctl", "restart", "taskschedd.service")
+      #expect(try client.ask("event").contains("\"title\":\"Now\""))
+      try machine.must("systemctl", "restart", "taskschedd.service")
+      let listed = try client.ask("call Application.ListNotifications {}")
+      #expect(listed.contains("\"state\":\"scheduled\""))
+      #expect(try firings(of: 1) == 1)
+    }
+
+    @Test("and a reboot. One that came due while the machine was off fires once at start")
+    func reboots() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let time = Date(timeIntervalSinceNow: 3)
+      #expect(try post("Due", at: time) == "{\"parameters\":{\"notification\":1}}\n")
+      #expect(try post("Later", at: time + 1000) == "{\"parameters\":{\"notification\":2}}\n")
+      try machine.must("systemctl", "stop", "taskschedd.service")
+      #expect(try firings(of: 1) == 0)
+      // Off until its time is over.
+      let off = try machine.start(["sleep", "4"])
+      _ = try off.waitForExit()
+      try reboot()
+      try installed.waitForJournal("notification 1 fires")
+      #expect(try list().components("\"state\":\"fired\"") == 1)
+      try reboot()
+      #expect(try list().components("\"state\":\"fired\"") == 1)
+      #expect(try list().components("\"state\":\"scheduled\"") == 1)
+      #expect(try firings(of: 1) == 1)
+      #expect(try firings(of: 2) == 0)
+    }
+
+    @Test("a full disk: NotStored, nothing new is promised, and what is promised goes on")
+    func full() throws {
+      try machine.must("systemctl", "stop", "taskschedd.service")
+      let folder = "/var/lib/taskschedd"
+      try machine.must("mkdir", "-p", folder)
+      try machine.must("mount", "-t", "tmpfs", "-o", "size=400k,mode=700", "tmpfs", folder)
+      defer {
+        _ = try? machine.run("systemctl", "stop", "taskschedd.service")
+        _ = try? machine.run("umount", "-l", folder)
+      }
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let time = Date(timeIntervalSinceNow: 6)
+      #expect(try post("First", at: time, repeats: "minute").contains("\"notification\":1"))
+      #expect(try post("Second", at: time + 1000).contains("\"notification\":2"))
+      _ = try machine.run("dd", "if=/dev/zero", "of=\(folder)/fill", "bs=4k")
+      #expect(try post("Third", at: time + 1000).contains("Control.NotStored"))
+      let cancelled = try call(
+        "CancelNotifications",
+        "{\"application\":\"\(InstalledMachine.frozen)\",\"notification\":2}")
+      #expect(cancelled.contains("Control.NotStored"), "\(cancelled)")
+      #expect(try list().components("\"state\":\"scheduled\"") == 2)
+      try installed.waitForJournal("that one has fired cannot be stored", "notification 1 fires")
+      #expect(try list().contains("Second"))
+      #expect(try firings(of: 1) == 1, "its next time is a minute later")
+      try machine.must("rm", "\(folder)/fill")
+      let id = try post("Fourth", at: time + 1000)
+      #expect(id.contains("\"notification\""), "\(id)")
+      try kill()
+      let listed = try list()
+      #expect(listed.contains("First") && listed.contains("Second") && listed.contains("Fourth"))
+      #expect(!listed.contains("Third"))
+      #expect(try firings(of: 1) == 1)
+    }
+
+    @Test(
+      """
+      §10: time zone, locale: a running application gets them as they come; for a suspended one \
+      they are held, and delivered on the next resume
+      """)
+    func systemChanges() throws {
+      let zone = try machine.run("readlink", "/etc/localtime").lines.first ?? "/etc/localtime"
+      defer {
+        _ = try? machine.run("ln", "-sfn", zone, "/etc/localtime")
+        _ = try? machine.run("rm", "-f", "/etc/locale.conf")
+      }
+      let client = try client()
+      func setZone(_ zone: String) throws {
+        if try machine.run("timedatectl", "set-timezone", zone).code != 0 {
+          try machine.must("ln", "-sfn", "/usr/share/zoneinfo/\(zone)", "/etc/localtime")
+        }
+      }
+      try setZone("Asia/Tokyo")
+      let changed = try client.ask("event")
+      #expect(changed.contains("\"kind\":\"timeZone\"") && changed.contains("\"Asia/Tokyo\""))
+      try machine.must("sh", "-c", "echo LANG=de_DE.UTF-8 > /etc/locale.conf")
+      var locale = try client.ask("event")
+      // The day there may be another.
+      if locale.contains("\"kind\":\"day\"") { locale = try client.ask("event") }
+      #expect(locale.contains("\"kind\":\"locale\"") && locale.contains("\"de_DE.UTF-8\""))
+      try machine.must("taskctl", "background", Client.id)
+      for number in 3...4 {
+        #expect(try client.ask("event").contains("\"callback\""))
+        #expect(try client.ask("acknowledge \(number)") == "{\"parameters\":{}}")
+      }
+      #expect(try client.ask("half") == "half")
+      // It is stopped before it can print the answer, or after.
+      try client.process.writeLine("rest")
+      try installed.wait(for: Client.id, toBe: "suspended")
+      try setZone("America/Lima")
+      try machine.must("sh", "-c", "echo LANG=fr_FR.UTF-8 > /etc/locale.conf")
+      var status = ""
+      let end = ContinuousClock.now + deadline
+      repeat {
+        status = try call("GetApplication", "{\"application\":\"\(Client.id)\"}")
+      } while !status.contains("\"heldChanges\":2") && !status.contains("\"heldChanges\":3")
+        && ContinuousClock.now < end
+      #expect(status.contains("\"state\":\"suspended\""), "\(status)")
+      try machine.must("taskctl", "foreground", Client.id)
+      #expect(try client.process.readLine() == "{\"parameters\":{}}")
+      let burst = try client.ask("event")
+      #expect(burst.contains("\"America/Lima\"") && burst.contains("\"fr_FR.UTF-8\""), "\(burst)")
+      #expect(try client.ask("event").contains("willEnterForeground"))
+    }
+  }
+}
+
+/// Resources/client.py in the machine.
+private final class Client {
+  static let id = "org.example.client"
+  /// What it has said.
+  private var said: [String] = []
+  let process: TestProcess
+
+  struct Event: Decodable {
+    struct Parameters: Decodable {
+      struct Told: Decodable {
+        struct Notification: Decodable { var id: Int }
+        var notification: Notification
+      }
+      var notification: Told?
+    }
+    var parameters: Parameters
+  }
+
+  init(_ machine: Machine) throws {
+    // As text: the machine has a /tmp of its own, where a clone may lie.
+    let path = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
+    let script = String(
+      decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
+    process = try machine.start(["python3", "-I", "-u", "-c", script, Self.id])
+    #expect(try process.readLine()?.contains("registered") == true)
+    #expect(try process.readLine()?.contains("\"task\":1") == true)
+  }
+
+  func ask(_ line: String) throws -> String {
+    try process.writeLine(line)
+    do {
+      said.append(try process.readLine() ?? "it ended")
+    } catch {
+      throw MachineError(sentence: "'\(line)': \(error), after \(said.suffix(5))")
+    }
+    return said[said.count - 1]
+  }
+}
+
+extension String {
+  /// How often a text is in it.
+  fileprivate func components(_ text: String) -> Int { ranges(of: text).count }
+}

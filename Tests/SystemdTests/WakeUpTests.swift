@@ -1,0 +1,212 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+extension SystemdTests {
+  /// What lets an application sleep and be reachable is not forgotten by kill -9 of the daemon
+  /// (§15.4), where systemd keeps its descriptors.
+  @Suite("waking and relaunching over the daemon's death")
+  struct WakeUps {
+    private static let id = "org.example.client"
+    private static let manifest = "/etc/taskschedd/applications/\(id).toml"
+    let installed: InstalledMachine
+    var machine: Machine { installed.machine }
+
+    init() throws {
+      installed = try InstalledMachine()
+      try installed.write(
+        "/etc/taskschedd/taskschedd.toml",
+        """
+        [policy]
+        KeepAliveMinimum = "3s"
+        KeepAliveHandlerTime = "2900ms"
+        EventTime = "1h"
+        RelaunchDelay = "3s"
+        """)
+    }
+
+    /// Runs the body with a manifest of the application.
+    private func withManifest(_ text: String, _ body: () throws -> Void) throws {
+      try installed.write(
+        Self.manifest, "id = \"\(Self.id)\"\nbackground-modes = [\"voip\"]\n\(text)")
+      defer { _ = try? machine.run("rm", Self.manifest) }
+      try body()
+    }
+
+    /// An application of mode voip that has nothing more to do, in the foreground.
+    private func client() throws -> TestProcess {
+      let path = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
+      let script = String(
+        decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
+      let client = try machine.start(["python3", "-I", "-u", "-c", script, Self.id])
+      #expect(try client.readLine()?.contains("registered") == true)
+      #expect(try client.readLine()?.contains("\"task\":1") == true)
+      #expect(try ask(client, "half") == "half")
+      #expect(try ask(client, "rest") == "{\"parameters\":{}}")
+      return client
+    }
+
+    private func ask(_ client: TestProcess, _ line: String) throws -> String {
+      try client.writeLine(line)
+      return try client.readLine() ?? "it ended"
+    }
+
+    /// The next event, for which it may have to be woken. It may have been suspended before it
+    /// could print the answer to what it acknowledged last.
+    private func event(_ client: TestProcess) throws -> String {
+      try client.writeLine("event")
+      while let line = try client.readLine() {
+        if line != "{\"parameters\":{}}" { return line }
+      }
+      return "it ended"
+    }
+
+    private func acknowledge(_ client: TestProcess, _ kinds: String...) throws {
+      for kind in kinds {
+        let event = try event(client)
+        #expect(event.contains(kind), "\(event)")
+        try client.writeLine("acknowledge \(number("id", in: event))")
+      }
+    }
+
+    /// The number after a key.
+    private func number(_ key: String, in text: String) throws -> Int {
+      let rest = try #require(text.split(separator: "\"\(key)\":").dropFirst().first)
+      return try #require(Int(rest.prefix { $0.isNumber }))
+    }
+
+    /// Sends it away, and waits until it is suspended.
+    private func suspend(_ client: TestProcess) throws {
+      try machine.must("taskctl", "background", Self.id)
+      try acknowledge(
+        client, "didFinishLaunching", "didBecomeActive", "willResignActive", "didEnterBackground")
+      try installed.wait(for: Self.id, toBe: "suspended")
+    }
+
+    /// kill -9, and waits until another serves.
+    private func kill() throws {
+      let before = try installed.property("MainPID")
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try machine.must("taskctl", "list")
+      #expect(try installed.property("MainPID") != before)
+    }
+
+    private func status() throws -> String {
+      try machine.must("taskctl", "status", "--json", Self.id).text
+    }
+
+    @Test("kill -9 of the daemon between two bursts of keep-alive loses neither")
+    func keepAlive() throws {
+      try withManifest("") {
+        let client = try client()
+        #expect(try ask(client, "keepalive 3") == "{\"parameters\":{}}")
+        try suspend(client)
+        for _ in 0..<2 {
+          let deadline = try number("deadlineUSec", in: status())
+          try kill()
+          let after = try status()
+          #expect(after.contains("\"suspended\""), "\(after)")
+          #expect(try number("deadlineUSec", in: after) == deadline)
+          // It sleeps, and reads the line when it is woken for the call.
+          try acknowledge(client, "keepAlive")
+          let ran = try number("lastRunUSec", in: status())
+          #expect((deadline...deadline + 1_000_000).contains(ran))
+          try installed.wait(for: Self.id, toBe: "suspended")
+        }
+      }
+    }
+
+    /// Takes one connection, sends what it is told to, and tells of its end.
+    private static let server = """
+      import os, select, socket
+      listener = socket.socket(socket.AF_UNIX)
+      listener.bind("/run/wake-up-peer")
+      listener.listen()
+      print("listens", flush=True)
+      peer, _ = listener.accept()
+      os.unlink("/run/wake-up-peer")
+      while True:
+          ready, _, _ = select.select([0, peer], [], [])
+          if peer in ready:
+              print("hang-up", flush=True)
+              break
+          peer.sendall(os.read(0, 4096).strip())
+          print("sent", flush=True)
+      """
+
+    @Test("a byte that comes while no daemon runs wakes the application when one runs again")
+    func socket() throws {
+      try withManifest("") {
+        try installed.change("RestartSec=3s")
+        let client = try client()
+        let peer = try machine.start(["python3", "-I", "-c", Self.server])
+        #expect(try peer.readLine() == "listens")
+        #expect(try ask(client, "connect /run/wake-up-peer").contains("\"socket\""))
+        try suspend(client)
+        for text in ["first", "second"] {
+          try machine.must(
+            "systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+          try waitForNoDaemon()
+          #expect(try ask(peer, text) == "sent")
+          #expect(try installed.property("SubState") == "auto-restart", "it came too late")
+          let event = try event(client)
+          #expect(event.contains("\"socketEvent\"") && event.contains("\"data\":true"), "\(event)")
+          #expect(try ask(client, "read") == text)
+          try client.writeLine("acknowledge \(number("id", in: event))")
+          try installed.wait(for: Self.id, toBe: "suspended")
+        }
+        #expect(try number("managedSockets", in: status()) == 1)
+        // Nobody but the application holds the connection, and nobody did.
+        try machine.must("taskctl", "terminate", Self.id)
+        #expect(try peer.readLine() == "hang-up")
+      }
+    }
+
+    /// Until systemd waits to start the next.
+    private func waitForNoDaemon() throws {
+      let end = ContinuousClock.now + deadline
+      while try installed.property("SubState") != "auto-restart" {
+        guard ContinuousClock.now < end else {
+          throw MachineError(sentence: "the daemon has not ended")
+        }
+      }
+    }
+
+    @Test(
+      """
+      A manifest with mode voip launches when the daemon starts (boot) and again after a crash; \
+      kill -9 of the daemon while a relaunch waits does not lose it
+      """)
+    func relaunch() throws {
+      try withManifest(
+        """
+        user = "tester"
+        command = ["sh", "-c", "echo for $TASKSCHEDD_LAUNCH_REASON; exit 3"]
+        """
+      ) {
+        try machine.must("systemctl", "start", "taskschedd.service")
+        let output = try installed.output(of: Self.id)
+        #expect(try output.readLine() == "for boot")
+        try installed.waitForJournal("will be launched again in 3s")
+        let planned = try status()
+        try kill()
+        #expect(try nextLaunch(status()) == nextLaunch(planned))
+        #expect(try output.readLine() == "for relaunch")
+        try installed.waitForJournal("will be launched again in 6s")
+        // An upgrade does not lose it. Whoever is connected tells it from another boot.
+        let monitor = try machine.start(["taskctl", "monitor", "--json"])
+        while try monitor.readLine()?.contains("\"ready\"") != true {}
+        try machine.must("systemctl", "restart", "taskschedd.service")
+        #expect(try number("delayUSec", in: status()) == 6_000_000)
+        try machine.must("taskctl", "launch", Self.id)
+        #expect(try output.readLine() == "for operator")
+      }
+    }
+
+    private func nextLaunch(_ status: String) throws -> Int {
+      let rest = try #require(status.split(separator: "\"nextLaunch\":").dropFirst().first)
+      return try number("atUSec", in: String(rest))
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import LinuxSystem
+import TaskSchedulerWire
+
+// Keep-alive, managed sockets, notifications and system changes.
+extension StandInDaemon {
+  // MARK: - What the test has it do
+
+  /// Sends an event of managed sockets, by their numbers, which waits for its acknowledgement.
+  func send(
+    ready: [Int], data: Bool = true, urgentData: Bool = false, hangUp: Bool = false,
+    error: Bool = false, unwatched: Bool = false
+  ) {
+    let event = state.update { state in
+      state.memory.callbackLast += 1
+      let event = Application.SocketEvent(
+        id: state.memory.callbackLast,
+        sockets: ready.map {
+          Application.SocketReadiness(
+            socket: $0, data: data, urgentData: urgentData, hangUp: hangUp, error: error,
+            unwatched: unwatched)
+        })
+      state.memory.socketEvents.append(event)
+      return event
+    }
+    stream { .init(socketEvent: event) }
+  }
+
+  func send(_ changes: [Application.SystemChange]) {
+    stream { .init(systemChanges: changes) }
+  }
+
+  /// The notification fires, or the user chooses it.
+  func send(notification id: Int, chosen: Bool) {
+    guard let notification = state.current.memory.notifications.first(where: { $0.id == id })
+    else { fatalError("no notification \(id)") }
+    stream { .init(notification: .init(notification: notification, chosen: chosen)) }
+  }
+
+  /// Waits until no socket event waits for its acknowledgement.
+  func waitForHandling() throws {
+    try state.wait("the socket event is handled") { $0.memory.socketEvents.isEmpty }
+  }
+
+  // MARK: - Calls
+
+  func carryOutWakeUp(
+    _ method: Application.MethodName, _ call: ReceivedCall, _ peer: Peer,
+    _ note: (String) throws -> Void
+  ) throws -> Answer {
+    switch method {
+    case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .getStatus:
+      fatalError("\(method) wakes nobody")
+    case .setKeepAliveTimeout:
+      let seconds = try call.decode(Application.SetKeepAliveTimeout.Input.self).seconds
+      try note(seconds.map { "\($0)" } ?? "-")
+      state.update { $0.memory.keepAliveSeconds = seconds }
+      return { $0.reply(Application.SetKeepAliveTimeout.Output()) }
+    case .manageSocket:
+      let input = try call.decode(Application.ManageSocket.Input.self)
+      try note("")
+      return manage(peer.arrivedInode(input.socketFileDescriptor))
+    case .releaseSocket:
+      let socket = try call.decode(Application.ReleaseSocket.Input.self).socket
+      try note("\(socket)")
+      return try release(socket)
+    case .scheduleNotification:
+      let input = try call.decode(Application.ScheduleNotification.Input.self)
+      try note(input.content.title)
+      return schedule(input)
+    case .listNotifications:
+      try note("")
+      let notifications = state.current.memory.notifications
+      return { $0.reply(Application.ListNotifications.Output(notifications: notifications)) }
+    case .cancelNotifications:
+      let id = try call.decode(Application.CancelNotifications.Input.self).notification
+      try note(id.map { "\($0)" } ?? "-")
+      return try cancel(id)
+    case .setBadge:
+      let badge = try call.decode(Application.SetBadge.Input.self).badge
+      try note("\(badge)")
+      state.update { $0.memory.badge = badge }
+      return { $0.reply(Application.SetBadge.Output()) }
+    }
+  }
+
+  private func manage(_ inode: UInt) -> Answer {
+    let number = state.update { state in
+      if let known = state.memory.sockets[inode] { return known }
+      state.memory.socketLast += 1
+      state.memory.sockets[inode] = state.memory.socketLast
+      return state.memory.socketLast
+    }
+    let isReady = state.update { state in
+      defer { state.readyEarly = false }
+      return state.readyEarly
+    }
+    if isReady { send(ready: [number]) }
+    return { $0.reply(Application.ManageSocket.Output(socket: number)) }
+  }
+
+  private func release(_ socket: Int) throws -> Answer {
+    let isKnown = state.update { state in
+      let count = state.memory.sockets.count
+      state.memory.sockets = state.memory.sockets.filter { $0.value != socket }
+      return state.memory.sockets.count < count
+    }
+    guard isKnown else { throw Application.Failure.unknownSocket(socket: socket) }
+    return { $0.reply(Application.ReleaseSocket.Output()) }
+  }
+
+  private func schedule(_ input: Application.ScheduleNotification.Input) -> Answer {
+    let id = state.update { state in
+      state.memory.notificationLast += 1
+      state.memory.notifications.append(
+        .init(
+          id: state.memory.notificationLast, content: input.content, schedule: input.schedule,
+          state: input.schedule == nil ? .presented : .scheduled,
+          firesAtUSec: Int(WallClock.now())))
+      return state.memory.notificationLast
+    }
+    return { $0.reply(Application.ScheduleNotification.Output(notification: id)) }
+  }
+
+  private func cancel(_ id: Int?) throws -> Answer {
+    let cancelled = state.update { state in
+      let cancelled = state.memory.notifications.map(\.id).filter { id == nil || $0 == id }
+      state.memory.notifications.removeAll { cancelled.contains($0.id) }
+      return cancelled
+    }
+    if let id, cancelled.isEmpty { throw Application.Failure.unknownNotification(notification: id) }
+    return { $0.reply(Application.CancelNotifications.Output(cancelled: cancelled)) }
+  }
+}

@@ -1,0 +1,288 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§6 keep-alive")
+struct KeepAliveTests {
+  private func set(
+    _ world: inout World, _ id: InstanceID, every interval: Duration?
+  ) -> Reply? {
+    world.ask { .setKeepAlive($0, id, interval: interval) }
+  }
+
+  @Test("Needs mode voip; what is not declared is refused with ModeNotDeclared")
+  func mode() {
+    var world = World()
+    let id = world.register(mail)
+    #expect(set(&world, id, every: .seconds(600)) == .refused(.modeNotDeclared(.voip)))
+    let chat = world.makeVoIP(music, .active)
+    #expect(set(&world, chat, every: .seconds(600)) == .done)
+  }
+
+  @Test("below KeepAliveMinimum = 600 s it is refused, and nothing has changed")
+  func minimum() {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    #expect(set(&world, id, every: .seconds(900)) == .done)
+    for interval in [Duration.seconds(600) - nanosecond, .zero, .seconds(-1)] {
+      #expect(
+        set(&world, id, every: interval) == .refused(.keepAliveTooShort(minimum: .seconds(600))))
+    }
+    #expect(world.scheduler.keepAlives[id]?.interval == .seconds(900))
+  }
+
+  @Test("an interval as long as any is taken")
+  func endless() {
+    var world = World()
+    let id = world.makeVoIP(mail, .suspended)
+    world.ask { .activate($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(set(&world, id, every: .seconds(Int64.max)) == .done)
+    #expect(world.scheduler.nextWakeUp != nil)
+  }
+
+  @Test("who does not run, is suspended, ends or has no event stream cannot set one")
+  func state() {
+    var world = World()
+    #expect(
+      set(&world, InstanceID(9), every: .seconds(600)) == .refused(.invalidState(.notRunning)))
+    let id = world.makeVoIP(mail, .suspended)
+    #expect(set(&world, id, every: .seconds(600)) == .refused(.invalidState(.suspended)))
+    let player = world.adopt(music, modes: [.voip])
+    #expect(set(&world, player, every: .seconds(600)) == .refused(.noEventStream))
+    world.ask { .activate($0, mail) }
+    world.ask { .terminate($0, mail, byUser: true) }
+    #expect(set(&world, id, every: .seconds(600)) == .refused(.terminating))
+  }
+
+  @Test("The handler is called at least once before each interval ends, counted from the last call")
+  func everyInterval() {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    _ = set(&world, id, every: .seconds(600))
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    for _ in 0..<5 {
+      world.forget()
+      world.advance(by: .seconds(600) - .seconds(1))
+      #expect(world.delivered(id).isEmpty)
+      world.advance(by: .seconds(1))
+      #expect(world.delivered(id) == [.keepAlive])
+      world.acknowledgeAll(id)
+      #expect(world.state(id) == .suspended)
+    }
+  }
+
+  @Test("… in the foreground too", arguments: [ApplicationState.active, .inactive, .background])
+  func running(_ state: ApplicationState) {
+    var world = World { $0.backgroundTime = .seconds(6000) }
+    let id = world.makeVoIP(mail, state)
+    _ = set(&world, id, every: .seconds(600))
+    world.forget()
+    world.advance(by: .seconds(600))
+    #expect(world.delivered(id) == [.keepAlive])
+    #expect(world.state(id) == state)
+  }
+
+  @Test("later never, except where the machine itself slept (then at once on wake)")
+  func sleep() {
+    var world = World()
+    let id = suspendedWithKeepAlive(&world)
+    world.forget()
+    world.sleep(for: .seconds(5000))
+    #expect(world.delivered(id) == [.keepAlive])
+    world.acknowledgeAll(id)
+    world.forget()
+    world.advance(by: .seconds(600) - nanosecond)
+    #expect(world.delivered(id).isEmpty, "the interval counts from that call")
+    world.advance(by: nanosecond)
+    #expect(world.delivered(id) == [.keepAlive])
+  }
+
+  @Test("The application is woken for it, and then it is suspended again")
+  func woken() throws {
+    var world = World()
+    let id = suspendedWithKeepAlive(&world)
+    world.forget()
+    world.advance(by: .seconds(600))
+    let resumed = try #require(world.position(of: .resume(id)))
+    let callback = try #require(world.inFlight[id])
+    let delivered = try #require(world.position(of: .deliver(id, callback, nil)))
+    #expect(resumed < delivered)
+    #expect(world.state(id) == .background)
+    #expect(
+      world.changes(of: mail).contains(
+        .transition(from: .suspended, to: .background, cause: .event)))
+    world.acknowledgeAll(id)
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test(
+    """
+    and has KeepAliveHandlerTime = 30 s to acknowledge; later, it is killed, reason \
+    keepAliveTimeout
+    """
+  )
+  func handlerTime() {
+    var world = World()
+    let id = suspendedWithKeepAlive(&world)
+    world.advance(by: .seconds(600))
+    world.advance(by: .seconds(30) - nanosecond)
+    #expect(world.state(id) == .background)
+    world.advance(by: nanosecond)
+    #expect(world.ends(of: mail) == [.keepAliveTimeout])
+    #expect(world.scheduler.nextWakeUp == nil)
+  }
+
+  @Test("the limit is its own: a lifecycle callback after it has CallbackTimeout")
+  func limits() {
+    var world = World()
+    let id = suspendedWithKeepAlive(&world)
+    world.advance(by: .seconds(600))
+    world.ask { .activate($0, mail) }
+    world.advance(by: .seconds(29))
+    world.acknowledge(id)
+    #expect(world.inFlight[id]?.kind == .willEnterForeground)
+    world.advance(by: .seconds(6))
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+  }
+
+  @Test("whoever ends while its handler runs, and does not acknowledge, is killed for that")
+  func endsMeanwhile() {
+    var world = World()
+    _ = suspendedWithKeepAlive(&world)
+    world.advance(by: .seconds(600))
+    world.ask { .terminate($0, mail, byUser: true) }
+    world.advance(by: .seconds(30))
+    #expect(world.ends(of: mail) == [.keepAliveTimeout])
+  }
+
+  @Test("§3 while a debugger holds the limit, the handler is not called again")
+  func debugger() {
+    var world = World()
+    let id = suspendedWithKeepAlive(&world)
+    world.advance(by: .seconds(600))
+    world.traced = [id]
+    world.forget()
+    world.advance(by: .seconds(3000))
+    #expect(world.delivered(id).isEmpty && world.ends(of: mail).isEmpty)
+    world.traced = []
+    world.advance(by: .seconds(30))
+    #expect(world.ends(of: mail).isEmpty, "the limit runs again from its start")
+    world.advance(by: .seconds(2))
+    #expect(world.ends(of: mail) == [.keepAliveTimeout])
+  }
+
+  @Test("The handlers of all applications run in common bursts; the rest wait")
+  func coalescing() {
+    var world = World()
+    let often = suspendedWithKeepAlive(&world, mail, every: .seconds(600))
+    world.advance(by: .seconds(100))
+    let seldom = suspendedWithKeepAlive(&world, music, every: .seconds(1900))
+    world.advance(by: .seconds(50))
+    let third = suspendedWithKeepAlive(&world, maps, every: .seconds(700))
+    world.forget()
+    var wakeUps = 0
+    for _ in 0..<40 {
+      guard let next = world.scheduler.nextWakeUp else { break }
+      world.advance(by: world.now.duration(to: next))
+      wakeUps += 1
+      for id in [often, seldom, third] { world.acknowledgeAll(id) }
+    }
+    // 40 bursts of 600 s: one per shortest interval.
+    #expect(wakeUps == 40)
+    #expect(world.delivered(often).count == 40)
+    #expect((12...14).contains(world.delivered(seldom).count))
+    #expect(world.ends(of: mail).isEmpty && world.ends(of: music).isEmpty)
+  }
+
+  @Test(
+    "A wake-up that happens anyway is used as a burst where that saves one",
+    arguments: ["notification", "socket", "foreground"])
+  func usedWakeUp(_ wakeUp: String) {
+    var world = World()
+    world.setClock(1_800_000_000)
+    let id = suspendedWithKeepAlive(&world)
+    let caller = world.makeVoIP(music, .active)
+    let socket = world.manage(caller)
+    world.schedule(maps, in: wakeUp == "notification" ? .seconds(500) : .seconds(100_000))
+    world.ask { .sendToBackground($0, music) }
+    world.acknowledgeAll(caller)
+    world.forget()
+    world.advance(by: .seconds(500))
+    if wakeUp == "socket" {
+      world.feed(.socket(.ready(caller, [SocketReadiness(socket, .data)])))
+    }
+    if wakeUp == "foreground" { world.ask { .activate($0, music) } }
+    #expect(world.delivered(id) == [.keepAlive])
+    world.acknowledgeAll(id)
+    world.forget()
+    world.advance(by: .seconds(599))
+    #expect(!world.delivered(id).contains(.keepAlive), "the burst at 600 s is saved")
+  }
+
+  @Test("… and not where it saves none")
+  func unusedWakeUp() {
+    var world = World()
+    let id = suspendedWithKeepAlive(&world)
+    let caller = world.make(music, .suspended)
+    world.advance(by: .seconds(100))
+    world.forget()
+    world.ask { .activate($0, music) }
+    #expect(world.delivered(id).isEmpty)
+    #expect(world.state(caller) == .active)
+  }
+
+  @Test("Cleared by the application, by its termination, and by becoming notRunning")
+  func cleared() {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    _ = set(&world, id, every: .seconds(600))
+    #expect(world.scheduler.nextWakeUp != nil)
+    #expect(set(&world, id, every: nil) == .done)
+    #expect(world.scheduler.nextWakeUp == nil)
+    _ = set(&world, id, every: .seconds(600))
+    world.ask { .terminate($0, mail, byUser: true) }
+    #expect(world.scheduler.nextWakeUp == nil)
+    let other = world.makeVoIP(music, .active)
+    _ = set(&world, other, every: .seconds(600))
+    world.feed(.leaderExited(other, .exited(code: 0)))
+    #expect(world.scheduler.nextWakeUp == nil)
+  }
+
+  @Test("§15 an acknowledged keep-alive is not forgotten by the daemon's death")
+  func daemonDies() throws {
+    var world = World()
+    let id = suspendedWithKeepAlive(&world)
+    world.advance(by: .seconds(300))
+    try world.crash()
+    #expect(world.state(id) == .suspended)
+    world.forget()
+    world.advance(by: .seconds(300))
+    #expect(world.delivered(id) == [.keepAlive])
+    try world.crash(awayFor: .seconds(40))
+    #expect(world.delivered(id) == [.keepAlive, .keepAlive], "it is told again")
+    #expect(world.ends(of: mail).isEmpty, "and has its time again")
+  }
+
+  @Test("a burst that the daemon was away for comes at once")
+  func away() throws {
+    var world = World()
+    let id = suspendedWithKeepAlive(&world)
+    world.forget()
+    try world.crash(awayFor: .seconds(700))
+    #expect(world.delivered(id) == [.keepAlive])
+  }
+}
+
+/// Suspended, with a keep-alive handler that was set just now.
+private func suspendedWithKeepAlive(
+  _ world: inout World, _ app: ApplicationKey = mail, every interval: Duration = .seconds(600)
+) -> InstanceID {
+  let id = world.makeVoIP(app, .active)
+  #expect(world.ask { .setKeepAlive($0, id, interval: interval) } == .done)
+  world.ask { .sendToBackground($0, app) }
+  world.acknowledgeAll(id)
+  #expect(world.state(id) == .suspended)
+  return id
+}

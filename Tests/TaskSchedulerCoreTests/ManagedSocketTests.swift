@@ -1,0 +1,317 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+private let unheardOf = SocketID(99)
+
+@Suite("§7 managed sockets")
+struct ManagedSocketTests {
+  @Test("Needs mode voip; what is not declared is refused with ModeNotDeclared")
+  func mode() {
+    var world = World()
+    let id = world.register(mail)
+    #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.modeNotDeclared(.voip)))
+    #expect(world.effects.contains(.socket(.letGo(id, unheardOf))), "it is not kept")
+  }
+
+  @Test("The application hands over a socket, which the daemon holds from then on")
+  func handedOver() throws {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    let request = world.newRequest()
+    let effects = world.feed(.socket(.manage(request, id, SocketID(7))))
+    let held = try #require(effects.firstIndex(of: .socket(.hold(id, SocketID(7)))))
+    let answered = try #require(effects.firstIndex(of: .reply(request, .managed(SocketID(7)))))
+    #expect(held < answered)
+    // Handed over once more, it is the same.
+    #expect(
+      world.ask { .socket(.manage($0, id, SocketID(7))) } == .managed(SocketID(7)))
+  }
+
+  @Test("§16 MaxSocketsPerApplication = 64; who is suspended, ends or is gone hands nothing over")
+  func refusals() {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    for _ in 0..<64 { _ = world.manage(id) }
+    let quota = Refusal.quotaExceeded(name: "MaxSocketsPerApplication", limit: 64)
+    #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(quota))
+    let sleeper = world.makeVoIP(music, .suspended)
+    #expect(
+      world.ask { .socket(.manage($0, sleeper, unheardOf)) }
+        == .refused(.invalidState(.suspended)))
+    world.ask { .terminate($0, mail, byUser: true) }
+    #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.terminating))
+    world.feed(.leaderExited(id, .exited(code: 0)))
+    #expect(
+      world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.invalidState(.notRunning)))
+  }
+
+  @Test("the daemon watches it while the application is suspended, and only then")
+  func watched() throws {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    _ = world.manage(id)
+    #expect(world.position(of: .socket(.watch(id))) == nil)
+    world.ask { .sendToBackground($0, mail) }
+    #expect(world.position(of: .socket(.watch(id))) == nil)
+    world.acknowledgeAll(id)
+    let suspended = world.effects.lastIndex {
+      if case .record(let record) = $0 {
+        record.change == .transition(from: .background, to: .suspended, cause: .noEntitlement)
+      } else {
+        false
+      }
+    }
+    let watched = try #require(world.position(of: .socket(.watch(id))))
+    #expect(try #require(suspended) < watched)
+    world.forget()
+    world.ask { .activate($0, mail) }
+    let stopped = try #require(world.position(of: .socket(.stopWatching(id))))
+    #expect(try stopped < #require(world.position(of: .resume(id))))
+  }
+
+  @Test("who has handed over none is not watched")
+  func none() {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    let socket = world.manage(id)
+    #expect(world.ask { .socket(.release($0, id, socket)) } == .done)
+    #expect(world.effects.contains(.socket(.letGo(id, socket))))
+    world.forget()
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(world.position(of: .socket(.watch(id))) == nil)
+  }
+
+  @Test(
+    "When data, an error or a hang-up arrives, the application is resumed and told which socket",
+    arguments: [SocketConditions.data, .error, .hangUp, .urgentData, [.data, .hangUp]])
+  func woken(_ conditions: SocketConditions) throws {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.forget()
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, conditions)])))
+    #expect(world.state(id) == .background)
+    let notice = try #require(world.notices(id).first)
+    guard case .socketsReady(_, let ready) = notice else {
+      Issue.record("told something else")
+      return
+    }
+    #expect(ready == [SocketReadiness(socket, conditions)])
+    let resumed = try #require(world.position(of: .resume(id)))
+    #expect(try resumed < #require(world.position(of: .notify(id, notice))))
+    #expect(world.delivered(id).isEmpty, "suspended | an event that it must handle | none")
+  }
+
+  @Test("several that are ready at once are told at once, unknown ones are not")
+  func several() {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    let sockets = [world.manage(id), world.manage(id)]
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    world.forget()
+    let ready = sockets.map { SocketReadiness($0, .data) }
+    world.feed(.socket(.ready(id, [SocketReadiness(unheardOf, .data)])))
+    #expect(world.state(id) == .suspended)
+    world.feed(.socket(.ready(id, ready + [SocketReadiness(unheardOf, .data)])))
+    guard case .socketsReady(_, ready)? = world.notices(id).first else {
+      Issue.record("\(world.notices(id))")
+      return
+    }
+  }
+
+  @Test("it has EventTime = 10 s, then it is suspended again")
+  func eventTime() {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    world.advance(by: .seconds(10) - nanosecond)
+    #expect(world.state(id) == .background)
+    #expect(world.status(id)?.entitlements == [.event])
+    world.forget()
+    world.advance(by: nanosecond)
+    #expect(world.state(id) == .suspended)
+    #expect(world.effects.contains(.socket(.watch(id))), "it is watched again")
+  }
+
+  @Test("… or until it acknowledges the event")
+  func acknowledged() throws {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.forget()
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    let event = try #require(told(world, id))
+    #expect(world.ask { .acknowledge($0, id, event) } == .done)
+    #expect(world.state(id) == .suspended)
+    #expect(world.ask { .acknowledge($0, id, event) } == .refused(.unknownCallback(event)))
+  }
+
+  @Test("it may begin a background task for more")
+  func task() {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    let task = world.begin(id, "call")
+    world.advance(by: .seconds(100))
+    #expect(world.state(id) == .background)
+    world.end(id, task)
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("two events at a time: each has its own time, and is acknowledged by itself")
+  func two() {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    world.advance(by: .seconds(5))
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .hangUp)])))
+    world.advance(by: .seconds(5))
+    #expect(world.state(id) == .background)
+    world.advance(by: .seconds(5))
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("Data that arrives between the last read and the suspension must wake it too")
+  func lastRead() {
+    var world = World()
+    world.suspending = .never
+    let id = world.makeVoIP(mail, .active)
+    let socket = world.manage(id)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    world.forget()
+    // It is handed over while its processes are being stopped, and watched as soon as they are.
+    let late = world.manage(id)
+    let effects = world.feed(.suspensionCompleted(id))
+    #expect(effects.last == .socket(.watch(id)))
+    world.feed(.socket(.ready(id, [socket, late].map { SocketReadiness($0, .data) })))
+    #expect(world.state(id) == .background)
+  }
+
+  @Test("an event that was told before the connection was lost is told again")
+  func lostStream() throws {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.feed(.streamClosed(id))
+    world.forget()
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    #expect(world.state(id) == .background && world.notices(id).isEmpty)
+    world.ask { .openStream($0, id, named: mail.id) }
+    let event = try #require(told(world, id))
+    world.feed(.streamClosed(id))
+    world.forget()
+    world.ask { .openStream($0, id, named: mail.id) }
+    #expect(told(world, id) == event)
+  }
+
+  @Test("Sockets do not outlive the instance: nothing is done about them after its end")
+  func end() {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.ask { .terminate($0, mail, byUser: true) }
+    #expect(world.effects.contains(.release(id, killing: true)))
+    world.forget()
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    world.feed(.socket(.lost(id, [socket])))
+    #expect(world.effects.isEmpty)
+    #expect(
+      world.ask { .socket(.release($0, id, socket)) } == .refused(.invalidState(.notRunning)))
+  }
+
+  @Test("what arrives for one that is being killed does not wake it")
+  func killed() {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.killing = .never
+    world.ask { .terminate($0, mail, byUser: true) }
+    world.forget()
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    #expect(!world.effects.contains(.resume(id)) && world.notices(id).isEmpty)
+  }
+
+  @Test("a socket that is unknown cannot be taken back")
+  func unknown() {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    #expect(
+      world.ask { .socket(.release($0, id, SocketID(1))) } == .refused(.unknownSocket(SocketID(1))))
+  }
+
+  @Test("after the daemon's death it is watched again when its processes are stopped")
+  func daemonDies() throws {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.forget()
+    try world.crash()
+    #expect(world.state(id) == .suspended)
+    #expect(world.effects.contains(.socket(.watch(id))))
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    #expect(world.state(id) == .background)
+  }
+
+  @Test("where its processes cannot be stopped again, it is not watched while it runs")
+  func notStopped() throws {
+    var world = World()
+    let (id, _) = suspendedWithSocket(&world)
+    world.suspending = .failing
+    world.forget()
+    try world.crash()
+    #expect(world.state(id) == .background)
+    #expect(world.effects.contains(.socket(.stopWatching(id))))
+  }
+
+  @Test("a descriptor that the daemon has lost is told as one that is no longer watched")
+  func lost() {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.forget()
+    world.feed(.socket(.lost(id, [socket])))
+    guard case .socketsReady(_, [SocketReadiness(socket, .unwatched)])? = world.notices(id).first
+    else {
+      Issue.record("\(world.notices(id))")
+      return
+    }
+    #expect(
+      world.ask { .socket(.release($0, id, socket)) } == .refused(.unknownSocket(socket)))
+  }
+
+  @Test("one that the application has closed is managed no more")
+  func closed() {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.forget()
+    world.feed(.socket(.closed(id, [socket, unheardOf])))
+    #expect(world.state(id) == .suspended)
+    #expect(world.effects.contains(.socket(.letGo(id, socket))))
+    #expect(world.changes(of: mail) == [.socketReleased(socket)])
+  }
+
+  @Test("§3 while a debugger traces it, the time of an event is not over")
+  func debugger() {
+    var world = World()
+    let (id, socket) = suspendedWithSocket(&world)
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    world.traced = [id]
+    world.advance(by: .seconds(100))
+    #expect(world.state(id) == .background)
+    world.traced = []
+    world.advance(by: .seconds(12))
+    #expect(world.state(id) == .suspended)
+  }
+
+  private func told(_ world: World, _ id: InstanceID) -> CallbackID? {
+    world.notices(id).lazy.compactMap {
+      if case .socketsReady(let event, _) = $0 { event } else { nil }
+    }.first
+  }
+
+  private func suspendedWithSocket(_ world: inout World) -> (InstanceID, SocketID) {
+    let id = world.makeVoIP(mail, .active)
+    let socket = world.manage(id)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(world.state(id) == .suspended)
+    return (id, socket)
+  }
+}

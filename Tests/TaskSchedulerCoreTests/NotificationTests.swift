@@ -1,0 +1,343 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§9 local notifications")
+struct NotificationTests {
+  private func clocked(_ change: (inout Policy) -> Void = { _ in }) -> World {
+    var world = World(change)
+    world.setClock(1_800_000_000)
+    return world
+  }
+
+  @Test("Schedule at a wall-clock time: it fires then, and not before")
+  func fires() {
+    var world = clocked()
+    let id = world.schedule(mail, in: .seconds(100))
+    world.advance(by: .seconds(100) - nanosecond)
+    #expect(world.fired.isEmpty)
+    world.advance(by: nanosecond)
+    #expect(world.fired == [id])
+    world.advance(by: .seconds(100_000))
+    #expect(world.fired == [id], "once")
+  }
+
+  @Test("or present now: it fires at once, after it was stored")
+  func now() {
+    var world = clocked()
+    let id = world.schedule(mail, in: nil)
+    #expect(world.fired == [id])
+    #expect(world.scheduler.nextDeadline == nil)
+  }
+
+  @Test("§15 it is acknowledged when it is stored durably, and not before")
+  func stored() {
+    var world = clocked()
+    world.storing = .never
+    let draft = NotificationDraft(content: NotificationContent(title: "tea"), firesAt: world.wall)
+    let request = world.newRequest()
+    world.feed(.notification(.schedule(request, mail, draft)))
+    #expect(
+      world.effects.filter { if case .reply = $0 { true } else { false } }.isEmpty
+        && world.fired.isEmpty)
+    let id = NotificationID(1)
+    #expect(world.effects.contains(.notification(.store(id, mail, draft))))
+    let effects = world.feed(.notification(.stored(id)))
+    #expect(effects.first == .reply(request, .scheduled(id)))
+    #expect(world.fired == [id])
+    world.feed(.notification(.stored(id)))
+    #expect(world.fired == [id], "what is stored twice fires once")
+  }
+
+  @Test("what cannot be stored is refused, and never fires")
+  func notStored() {
+    var world = clocked()
+    world.storing = .failing
+    let draft = NotificationDraft(content: NotificationContent(title: "tea"))
+    let reply = world.ask { .notification(.schedule($0, mail, draft)) }
+    #expect(reply == .refused(.notStored(reason: "ENOSPC")))
+    world.storing = .atOnce
+    world.advance(by: .seconds(1000))
+    #expect(world.fired.isEmpty)
+  }
+
+  @Test("what is being stored when the scheduler stops is refused, and removed")
+  func stop() {
+    var world = clocked()
+    world.storing = .never
+    let request = world.newRequest()
+    let draft = NotificationDraft(content: NotificationContent(title: "tea"))
+    world.feed(.notification(.schedule(request, mail, draft)))
+    let effects = world.feed(.stop)
+    #expect(effects.contains(.notification(.remove([NotificationID(1)]))))
+    #expect(
+      effects.contains(.reply(request, .refused(.notStored(reason: "the scheduler stops")))))
+  }
+
+  @Test("optional repeat interval: after each time it waits for the next, by its calendar")
+  func repeats() {
+    var world = clocked()
+    let id = world.schedule(mail, in: .seconds(10), repeats: .minute)
+    world.advance(by: .seconds(10))
+    #expect(world.effects.contains(.notification(.findNext(id))))
+    world.advance(by: .seconds(120))
+    #expect(world.fired == [id, id, id])
+    world.ask { .notification(.cancel($0, mail, id, shown: [])) }
+    world.advance(by: .seconds(1000))
+    #expect(world.fired.count == 3)
+  }
+
+  @Test("… and where the calendar has no next time it fires no more")
+  func repeatsEnd() {
+    var world = clocked()
+    let draft = NotificationDraft(
+      content: NotificationContent(title: "tea"),
+      schedule: NotificationSchedule(date: "", timeZone: "UTC", repeats: .year))
+    world.ask { .notification(.schedule($0, mail, draft)) }
+    #expect(world.fired.count == 1)
+    world.feed(.notification(.nextFound(NotificationID(1), nil)))
+    world.feed(.notification(.nextFound(NotificationID(1), WallTime(nanoseconds: 0))))
+    #expect(world.fired.count == 1, "an answer that nobody waits for")
+  }
+
+  @Test("At most MaxNotificationsPerApplication = 128 scheduled")
+  func quota() {
+    var world = clocked()
+    let first = world.schedule(mail, in: .seconds(100))
+    for _ in 1..<128 { world.schedule(mail, in: .seconds(100)) }
+    let draft = NotificationDraft(content: NotificationContent(title: "tea"))
+    let refusal = Refusal.quotaExceeded(name: "MaxNotificationsPerApplication", limit: 128)
+    #expect(world.ask { .notification(.schedule($0, mail, draft)) } == .refused(refusal))
+    let other = world.schedule(music, in: .seconds(100))
+    #expect(other.number > 0, "others have their own")
+    world.ask { .notification(.cancel($0, mail, first, shown: [])) }
+    world.schedule(mail, in: .seconds(100))
+    world.advance(by: .seconds(100))
+    #expect(world.fired.count == 129)
+    world.schedule(mail, in: .seconds(100))
+  }
+
+  @Test("… one that repeats keeps its place while its next time is being found")
+  func quotaOfRepeating() {
+    var world = clocked { $0.notificationsPerApplicationMax = 1 }
+    let draft = NotificationDraft(
+      content: NotificationContent(title: "tea"),
+      schedule: NotificationSchedule(date: "", timeZone: "UTC", repeats: .day))
+    var scheduler = world.scheduler
+    let request = world.newRequest()
+    _ = scheduler.handle(.notification(.schedule(request, mail, draft)), at: world.now)
+    _ = scheduler.handle(.notification(.stored(NotificationID(1))), at: world.now)
+    scheduler.checkInvariants()
+    let other = world.newRequest()
+    let effects = scheduler.handle(.notification(.schedule(other, mail, draft)), at: world.now)
+    let refusal = Refusal.quotaExceeded(name: "MaxNotificationsPerApplication", limit: 1)
+    #expect(effects.contains(.reply(other, .refused(refusal))))
+  }
+
+  @Test("cancel one, cancel all: what is cancelled never fires")
+  func cancel() {
+    var world = clocked()
+    let ids = (0..<3).map { _ in world.schedule(mail, in: .seconds(100)) }
+    let other = world.schedule(music, in: .seconds(100))
+    func cancel(_ app: ApplicationKey, _ id: NotificationID?) -> Reply? {
+      world.ask { .notification(.cancel($0, app, id, shown: [])) }
+    }
+    #expect(cancel(mail, ids[1]) == .cancelled([ids[1]]))
+    #expect(world.effects.contains(.notification(.remove([ids[1]]))))
+    #expect(cancel(mail, ids[1]) == .refused(.unknownNotification(ids[1])))
+    #expect(cancel(mail, nil) == .cancelled([ids[0], ids[2]]))
+    #expect(cancel(mail, nil) == .cancelled([]))
+    world.advance(by: .seconds(100))
+    #expect(world.fired == [other])
+  }
+
+  @Test("… and what is shown is taken away with it")
+  func cancelShown() {
+    var world = clocked()
+    let id = NotificationID(7)
+    let reply = world.ask { .notification(.cancel($0, mail, id, shown: [id])) }
+    #expect(reply == .cancelled([id]))
+    #expect(world.effects.contains(.notification(.remove([id]))))
+  }
+
+  @Test("nobody cancels another's")
+  func cancelOthers() {
+    var world = clocked()
+    let id = world.schedule(mail, in: .seconds(100))
+    #expect(
+      world.ask { .notification(.cancel($0, music, id, shown: [])) }
+        == .refused(.unknownNotification(id)))
+    world.advance(by: .seconds(100))
+    #expect(world.fired == [id])
+  }
+
+  @Test("When it fires: an active application gets didReceiveLocalNotification")
+  func active() {
+    var world = clocked()
+    let instance = world.make(mail, .active)
+    let id = world.schedule(mail, in: .seconds(10))
+    world.advance(by: .seconds(10))
+    #expect(world.effects.contains(.notification(.fire(id, mail, to: instance))))
+    #expect(world.notices(instance) == [.notificationFired(id)])
+  }
+
+  @Test(
+    "otherwise the user is shown it; the application is not woken by it",
+    arguments: [ApplicationState.inactive, .background, .suspended, .notRunning])
+  func shown(_ state: ApplicationState) {
+    var world = clocked()
+    let instance = world.make(mail, state)
+    let id = world.schedule(mail, in: .seconds(10))
+    world.advance(by: .seconds(10))
+    #expect(world.effects.contains(.notification(.fire(id, mail, to: nil))))
+    #expect(world.notices(instance).isEmpty)
+    #expect(world.state(instance) == state)
+  }
+
+  @Test("… as where the active one has lost its event stream")
+  func activeWithoutStream() {
+    var world = clocked()
+    let instance = world.make(mail, .active)
+    world.feed(.streamClosed(instance))
+    let id = world.schedule(mail, in: .seconds(10))
+    world.advance(by: .seconds(10))
+    #expect(world.effects.contains(.notification(.fire(id, mail, to: nil))))
+  }
+
+  @Test(
+    "The user's choosing it activates the application with the notification",
+    arguments: [ApplicationState.inactive, .background, .suspended, .active])
+  func chosen(_ state: ApplicationState) {
+    var world = clocked()
+    let instance = world.make(mail, state)
+    world.forget()
+    world.feed(.notification(.chosen(NotificationID(1), mail)))
+    #expect(world.state(instance) == .active)
+    #expect(world.notices(instance) == [.notificationChosen(NotificationID(1))])
+  }
+
+  @Test("(launching it if need be)")
+  func chosenLaunches() throws {
+    var world = clocked()
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.feed(.notification(.chosen(NotificationID(1), mail)))
+    #expect(world.spawned == [.notification])
+    let instance = try #require(world.scheduler.status(of: mail, at: world.now)?.instance?.id)
+    #expect(world.state(instance) == .active)
+    #expect(world.notices(instance).isEmpty, "it does not listen yet")
+    world.ask { .openStream($0, instance, named: mail.id) }
+    #expect(world.notices(instance) == [.notificationChosen(NotificationID(1))])
+  }
+
+  @Test("… and while it is being launched in the background: then it comes to the foreground")
+  func chosenWhileLaunching() throws {
+    var world = clocked()
+    world.spawning = .never
+    let manifest = Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.voip])
+    world.feed(.manifestsChanged([manifest]))
+    world.feed(.started)
+    world.feed(.notification(.chosen(NotificationID(1), mail)))
+    let launching = try #require(world.scheduler.launching.first)
+    world.feed(.spawned(launching, world.newLeader()))
+    #expect(world.state(launching) == .active)
+    world.ask { .openStream($0, launching, named: mail.id) }
+    #expect(world.notices(launching) == [.notificationChosen(NotificationID(1))])
+  }
+
+  @Test("one of whom nobody knows is not launched")
+  func chosenUnknown() {
+    var world = clocked()
+    world.feed(.notification(.chosen(NotificationID(1), mail)))
+    #expect(world.changes(of: mail).contains(.refused(.unknownApplication(mail))))
+  }
+
+  @Test("They survive the daemon's restart")
+  func restart() throws {
+    var world = clocked()
+    let id = world.schedule(mail, in: .seconds(100))
+    try world.crash()
+    world.advance(by: .seconds(100))
+    #expect(world.fired == [id])
+  }
+
+  @Test("… also those that were being stored, or whose next time was being found")
+  func restartMeanwhile() throws {
+    var world = clocked()
+    world.storing = .never
+    let request = world.newRequest()
+    let draft = NotificationDraft(content: NotificationContent(title: "tea"), firesAt: world.wall)
+    world.feed(.notification(.schedule(request, mail, draft)))
+    world.storing = .atOnce
+    try world.crash()
+    #expect(world.effects.contains(.reply(request, .scheduled(NotificationID(1)))))
+    #expect(world.fired == [NotificationID(1)])
+  }
+
+  @Test("… the application's end")
+  func applicationEnds() {
+    var world = clocked()
+    let instance = world.make(mail, .active)
+    let id = world.schedule(mail, in: .seconds(100))
+    world.feed(.leaderExited(instance, .exited(code: 0)))
+    world.advance(by: .seconds(100))
+    #expect(world.effects.contains(.notification(.fire(id, mail, to: nil))))
+  }
+
+  @Test("and a reboot. One that came due while the machine was off fires once at start")
+  func reboot() {
+    var world = World()
+    let past = ScheduledNotification(
+      id: NotificationID(4), application: mail, firesAt: WallTime(nanoseconds: 1_000_000_000),
+      repeats: false)
+    var later = past
+    later.id = NotificationID(5)
+    later.firesAt = WallTime(nanoseconds: 1_800_000_060_000_000_000)
+    world.feed(.notification(.loaded([past, later], idLast: 7)))
+    #expect(world.fired.isEmpty, "nobody knows what time it is")
+    world.setClock(1_800_000_000)
+    #expect(world.fired == [past.id])
+    world.advance(by: .seconds(60))
+    #expect(world.fired == [past.id, later.id])
+    let fresh = world.schedule(mail, in: .seconds(1))
+    #expect(fresh == NotificationID(8), "no id is given again")
+  }
+
+  @Test("The wall clock is set: what is due fires at once, the rest at its time of the new clock")
+  func clockIsSet() {
+    var world = clocked()
+    let id = world.schedule(mail, in: .seconds(3600))
+    let later = world.schedule(mail, in: .seconds(7200))
+    world.setClock(1_800_003_600)
+    #expect(world.fired == [id])
+    world.setClock(1_800_000_000)
+    world.advance(by: .seconds(7199))
+    #expect(world.fired == [id], "and not again when it is set back")
+    world.advance(by: .seconds(1))
+    #expect(world.fired == [id, later])
+  }
+
+  @Test("many that are due at once fire in turns, so that others are served in between")
+  func many() {
+    var world = clocked()
+    for _ in 0..<100 { world.schedule(mail, in: .seconds(10)) }
+    world.advance(by: .seconds(10))
+    #expect(world.fired.count == 100 && Set(world.fired).count == 100)
+  }
+
+  @Test("a wall clock at the ends of time harms nobody")
+  func clockAtTheEnds() {
+    var world = clocked()
+    world.schedule(mail, in: .seconds(10))
+    for nanoseconds in [Int64.min, -1, 0, .max] {
+      world.feed(.clockRead(WallTime(nanoseconds: nanoseconds)))
+    }
+    #expect(world.fired.count <= 1)
+  }
+
+  @Test("the badge is stored")
+  func badge() {
+    var world = clocked()
+    #expect(world.ask { .notification(.setBadge($0, mail, 3)) } == .done)
+    #expect(world.effects.contains(.notification(.storeBadge(mail, 3))))
+  }
+}

@@ -1,0 +1,248 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§8 launch and relaunch")
+struct RelaunchTests {
+  private func manifests(_ world: inout World, _ modes: [BackgroundMode] = [.voip]) {
+    world.feed(
+      .manifestsChanged([Manifest(id: mail.id, owner: mail.owner, backgroundModes: modes)]))
+  }
+
+  /// The instance of mail that runs.
+  private func running(_ world: World) -> InstanceID? {
+    world.scheduler.status(of: mail, at: world.now)?.instance?.id
+  }
+
+  /// Lets mail crash, and returns how long it takes to its relaunch.
+  private func crash(
+    _ world: inout World, _ status: TaskSchedulerCore.ExitStatus = .signaled(11)
+  ) throws -> Duration? {
+    let id = try #require(running(world))
+    world.forget()
+    world.feed(.leaderExited(id, status))
+    let crashedAt = world.now
+    guard let next = world.scheduler.nextDeadline else { return nil }
+    world.advance(by: world.now.duration(to: next))
+    #expect(world.spawned == [.relaunch])
+    return crashedAt.duration(to: world.now)
+  }
+
+  @Test("A manifest with mode voip launches in the background when the daemon starts (boot)")
+  func boot() throws {
+    var world = World()
+    manifests(&world)
+    #expect(world.spawned.isEmpty)
+    world.feed(.started)
+    #expect(world.spawned == [.boot])
+    let id = try #require(running(world))
+    #expect(world.state(id) == .background)
+    #expect(world.status(id)?.launchReason == .boot)
+  }
+
+  @Test(
+    "… and no other manifest does",
+    arguments: [
+      Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.audio, .location]),
+      Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.voip], multitasking: false),
+      Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.voip], isLaunchable: false),
+    ])
+  func otherManifests(_ manifest: Manifest) {
+    var world = World()
+    world.feed(.manifestsChanged([manifest]))
+    world.feed(.started)
+    #expect(world.spawned.isEmpty)
+    let id = world.register(mail)
+    world.feed(.leaderExited(id, .signaled(11)))
+    #expect(world.scheduler.nextDeadline == nil)
+  }
+
+  @Test("… nor one whose machine does not support multitasking")
+  func noMultitasking() {
+    var world = World { $0.multitaskingSupported = false }
+    manifests(&world)
+    world.feed(.started)
+    let id = world.register(mail)
+    world.feed(.leaderExited(id, .signaled(11)))
+    #expect(world.spawned.isEmpty && world.scheduler.nextDeadline == nil)
+  }
+
+  @Test(
+    "and again when it exits with a nonzero code or by a signal that the daemon did not send",
+    arguments: [
+      TaskSchedulerCore.ExitStatus.exited(code: 1), .exited(code: 255), .signaled(11), .signaled(9),
+    ])
+  func crashes(_ status: TaskSchedulerCore.ExitStatus) throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    #expect(try crash(&world, status) == .seconds(1))
+    let id = try #require(running(world))
+    #expect(world.state(id) == .background)
+    #expect(world.status(id)?.launchReason == .relaunch)
+  }
+
+  @Test("… and not when it exits with 0")
+  func exits() throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    #expect(try crash(&world, .exited(code: 0)) == nil)
+  }
+
+  @Test("… nor by what the daemon killed it for")
+  func killed() {
+    var world = World()
+    manifests(&world)
+    world.register(mail)
+    world.advance(by: .seconds(7))
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+    world.advance(by: .seconds(1000))
+    #expect(world.spawned.isEmpty)
+  }
+
+  @Test("Relaunching backs off: 1 s, doubling to 5 min")
+  func backsOff() throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    var waits: [Duration?] = []
+    for _ in 0..<11 { waits.append(try crash(&world)) }
+    let seconds: [Int64] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
+    #expect(waits == seconds.map { .seconds($0) })
+  }
+
+  @Test("back to 1 s after 10 min of running")
+  func reset() throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    for _ in 0..<5 { _ = try crash(&world) }
+    world.advance(by: .seconds(599))
+    #expect(try crash(&world) == .seconds(32))
+    world.advance(by: .seconds(600))
+    #expect(try crash(&world) == .seconds(1))
+  }
+
+  @Test("a launch that fails is tried again, with the same back-off")
+  func launchFails() {
+    var world = World()
+    manifests(&world)
+    world.spawning = .failing
+    world.feed(.started)
+    world.advance(by: .seconds(7))
+    #expect(world.spawned == [.boot, .relaunch, .relaunch, .relaunch])
+  }
+
+  @Test("what waits is told: the next try and how long it waits")
+  func told() {
+    var world = World()
+    manifests(&world)
+    world.spawning = .failing
+    world.feed(.started)
+    #expect(world.changes(of: mail).last == .relaunchPlanned(after: .seconds(1)))
+  }
+
+  @Test("whoever is launched by a person meanwhile is not launched once more")
+  func launchedMeanwhile() {
+    var world = World()
+    manifests(&world)
+    let first = world.register(mail)
+    world.feed(.leaderExited(first, .signaled(11)))
+    let second = world.register(mail)
+    world.acknowledgeAll(second)
+    world.advance(by: .seconds(10))
+    #expect(world.spawned.isEmpty && world.state(second) == .active)
+  }
+
+  @Test("… and where that launch fails, the relaunch is not lost")
+  func launchMeanwhileFails() throws {
+    var world = World()
+    manifests(&world)
+    world.spawning = .never
+    let first = world.register(mail)
+    world.feed(.leaderExited(first, .signaled(11)))
+    world.ask { .launch($0, mail, target: .foreground, reason: .user) }
+    world.advance(by: .seconds(1))
+    let id = try #require(world.scheduler.launching.first)
+    world.feed(.spawnFailed(id, reason: "ENOMEM"))
+    world.advance(by: .seconds(2))
+    #expect(world.spawned == [.user, .relaunch])
+  }
+
+  @Test("whose manifest is taken away meanwhile does not come back")
+  func manifestGoes() throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    world.feed(.leaderExited(try #require(running(world)), .signaled(11)))
+    world.feed(.manifestsChanged([]))
+    #expect(world.scheduler.nextDeadline == nil)
+  }
+
+  @Test(
+    """
+    Significant location changes, regions and remote notifications relaunch an application that is \
+    not running, with the reason
+    """,
+    arguments: [LaunchReason.location, .notification])
+  func location(_ reason: LaunchReason) throws {
+    var world = World()
+    manifests(&world, [.location])
+    world.feed(.launch(nil, mail, target: .background, reason: reason))
+    #expect(world.spawned == [reason])
+    #expect(world.status(try #require(running(world)))?.launchReason == reason)
+  }
+
+  @Test("One that the operator terminated is not relaunched until it is launched again")
+  func terminated() throws {
+    var world = World()
+    world.obeysTerminate = true
+    manifests(&world)
+    world.feed(.started)
+    world.ask { .terminate($0, mail, byUser: false) }
+    world.advance(by: .seconds(1000))
+    #expect(world.ends(of: mail) == [.terminatedByOperator])
+    #expect(world.spawned == [.boot])
+    for reason in [LaunchReason.location, .relaunch, .boot] {
+      #expect(
+        world.ask { .launch($0, mail, target: .background, reason: reason) }
+          == .refused(.terminatedByOperator))
+    }
+    world.feed(.started)
+    #expect(world.spawned == [.boot])
+    world.ask { .launch($0, mail, target: .background, reason: .operator) }
+    #expect(try crash(&world) == .seconds(1))
+  }
+
+  @Test("The launch reason reaches the program with its first callback, and in its registration")
+  func reason() throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    let id = try #require(running(world))
+    guard case .registered(let registration)? = world.ask({ .openStream($0, id, named: mail.id) })
+    else {
+      Issue.record("not registered")
+      return
+    }
+    #expect(registration.launchReason == .boot)
+    let callback = try #require(world.inFlight[id])
+    #expect(world.effects.contains(.deliver(id, callback, .boot)))
+  }
+
+  @Test("the daemon's death loses no relaunch")
+  func daemonDies() throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    for _ in 0..<3 { _ = try crash(&world) }
+    world.feed(.leaderExited(try #require(running(world)), .signaled(11)))
+    world.advance(by: .seconds(2))
+    world.forget()
+    try world.crash(awayFor: .seconds(1))
+    #expect(world.spawned.isEmpty)
+    world.advance(by: .seconds(5))
+    #expect(world.spawned == [.relaunch])
+  }
+}

@@ -1,0 +1,128 @@
+import LinuxSystem
+import TaskSchedulerWire
+import Testing
+
+@testable import taskctl
+
+@Suite("Keep-alive, sockets, notifications and relaunches in words")
+struct WakeUpRenderingTests {
+  @Test("keep-alives show interval, last run, next deadline and planned burst")
+  func keepAlives() {
+    var new = reachableSample("org.example.new")
+    new.instance?.keepAlive?.lastRunUSec = nil
+    new.instance?.keepAlive?.plannedUSec = 0
+    #expect(
+      KeepAliveTable.text([reachableSample(), new, sample()], context) == """
+        APPLICATION        STATE      INTERVAL  LAST RUN   DEADLINE   PLANNED
+        org.example.phone  suspended  15 min    1 min ago  in 14 min  in 10 min
+        org.example.new    suspended  15 min    never      in 14 min  now
+
+        """)
+  }
+
+  @Test("a status says what wakes an application and what is held for it")
+  func status() {
+    let text = StatusText.text(reachableSample(), context)
+    for line in [
+      "   Keep-alive: every 15 min, last run 1 min ago, planned in 10 min, at the latest in 14 min",
+      "      Sockets: 2 managed", "      Changes: 3 of the machine held until it is resumed",
+      "Notifications: 4 scheduled", "        Badge: 5",
+    ] {
+      #expect(text.contains("\n\(line)\n"))
+    }
+  }
+
+  @Test("a status says when the next launch is, and how long that waits")
+  func nextLaunch() {
+    var application = endedSample()
+    application.nextLaunch = .init(atUSec: 1_008_000_000, delayUSec: 16_000_000)
+    #expect(
+      StatusText.text(application, context)
+        .contains("\n  Next launch: in 8 s, 16 s after the last end\n"))
+  }
+
+  @Test("notifications are listed with their time and how they repeat")
+  func notifications() {
+    var shown = notificationSample
+    shown.notification.id = 3
+    shown.notification.schedule = nil
+    shown.notification.state = .presented
+    shown.notification.firesAtUSec -= 60_000_000
+    let times = [notificationSample, shown].map {
+      context.clock.moment(ofWall: $0.notification.firesAtUSec)
+    }
+    #expect(times[0].hasSuffix("(in 50 s)"))
+    #expect(times[1].hasSuffix("(10 s ago)"))
+    #expect(
+      NotificationText.table([notificationSample, shown], context) == """
+        ID  APPLICATION      STATE      FIRES                           REPEATS    TITLE
+        12  org.example.tea  scheduled  \(times[0])   every day  Tea
+         3  org.example.tea  presented  \(times[1])  -          Tea
+
+        """)
+  }
+
+  @Test("a notification is shown with all that it says")
+  func notification() {
+    let time = context.clock.moment(ofWall: notificationSample.notification.firesAtUSec)
+    #expect(
+      NotificationText.text(notificationSample, context) == """
+        Tea - notification 12
+          Application: org.example.tea
+                Owner: ada (uid 1000)
+                State: scheduled
+                Fires: \(time)
+             Schedule: 2023-11-14T22:14:10 in UTC, every day
+                 Body: It is four
+                       Come
+                Sound: bell
+                Badge: 1
+            User data: pot=2
+
+        """)
+  }
+
+  @Test("a notification of a title alone is shown without what it does not say")
+  func bareNotification() {
+    var bare = notificationSample
+    bare.notification.content = .init(title: "Tea")
+    bare.notification.schedule = nil
+    bare.notification.state = .presented
+    let labels = NotificationText.text(bare, context).split(separator: "\n").dropFirst()
+      .map { $0.split(separator: ":")[0].trimmingPrefix { $0 == " " } }
+    #expect(labels == ["Application", "Owner", "State", "Fired", "Schedule"])
+  }
+
+  @Test("no text of a notification reaches the terminal with control characters")
+  func hostile() {
+    var hostile = notificationSample
+    hostile.application = "\u{1b}c"
+    hostile.notification.content = .init(
+      title: "\u{9b}2J", body: "\u{1b}[1m\r", sound: "\u{7}", userData: "\u{202e}")
+    hostile.notification.schedule = .init(date: "\u{1b}", timeZone: "\r")
+    let text =
+      NotificationText.text(hostile, context) + NotificationText.table([hostile], context)
+    #expect(!text.unicodeScalars.contains { PrintableText.isControl($0) && $0 != "\n" })
+  }
+
+  @Test("the time zone is the one that /etc/localtime leads to")
+  func zone() {
+    #expect(LocalZone.name(ofLink: "/usr/share/zoneinfo/Europe/Berlin") == "Europe/Berlin")
+    #expect(LocalZone.name(ofLink: "../usr/share/zoneinfo/UTC") == "UTC")
+    #expect(LocalZone.name(ofLink: "/etc/own") == nil)
+  }
+
+  @Test("why a file cannot be read is said in words")
+  func files() {
+    let errors: [BoundedFileError] = [
+      .missing(isDangling: false), .missing(isDangling: true), .notAFile(what: "a folder"),
+      .tooLarge(bytesMax: 7), .failed(SystemError(call: "open", errno: 13)),
+    ]
+    #expect(
+      errors.map { $0.words(limitOf: "a journal") } == [
+        "there is no such file", "a symbolic link stands there and leads nowhere",
+        "a folder stands there", "a journal has 7 bytes at most",
+        "open: Permission denied (EACCES)",
+      ])
+  }
+}
