@@ -33,7 +33,7 @@ extension Instance {
       undoSuspension(in: &turn)
     } else if !tasks.isEmpty {
       guard debuggerIsAbsent else { return deadlinePassed(in: &turn) }
-      kill(.backgroundTimeExpired, in: &turn)
+      kill(.backgroundTimeExpired, tasks.endDetail, in: &turn)
     } else if suspension == .none {
       suspension = .stopping
       turn.emit(.suspend(id))
@@ -102,6 +102,7 @@ extension Instance {
       return record(.refused(.unknownTask(task)), in: &turn)
     }
     turn.reply(request, .done)
+    reasons.entitlementEnded(.task(task, name: ended.name), at: turn.instant)
     record(.taskEnded(task, name: ended.name), in: &turn)
     reconsider(in: &turn)
   }
@@ -131,6 +132,7 @@ extension Instance {
 
   mutating func end(_ activity: Activity, in turn: inout Turn) {
     activities.end(activity)
+    reasons.entitlementEnded(.activity(activity), at: turn.instant)
     reconsider(in: &turn)
   }
 }

@@ -49,4 +49,12 @@ public enum ExitStatus: Hashable, Sendable, Codable {
 public struct End: Hashable, Sendable, Codable {
   public var reason: EndReason
   public var at: Instant
+  /// What exactly brought it about, where there is more to say than the reason.
+  public var detail: EndDetail?
+
+  init(reason: EndReason, at: Instant, detail: EndDetail? = nil) {
+    self.reason = reason
+    self.at = at
+    self.detail = detail
+  }
 }

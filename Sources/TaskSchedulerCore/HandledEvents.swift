@@ -29,8 +29,11 @@ struct HandledEvents: Hashable, Sendable, Addition {
     return true
   }
 
-  mutating func endIfOver(at now: Instant) {
+  /// - Returns: whether the time of one of them was over.
+  mutating func endIfOver(at now: Instant) -> Bool {
+    let count = entries.count
     entries.removeAll { $0.endsAt <= now }
+    return entries.count < count
   }
 
   /// The application could do nothing meanwhile: all have their time until then.

@@ -45,6 +45,7 @@ struct Instance: Hashable, Sendable, Codable {
 
   var state: ApplicationState
   var stateSince: Instant
+  var reasons = Reasons()
   /// Whether it has ever opened its event stream.
   var isAware = false
   var hasStream = false

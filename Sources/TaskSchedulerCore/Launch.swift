@@ -137,6 +137,7 @@ extension Scheduler {
     instances[id]?.inbox.changesHeard = changes.numberLast
     turn.emit(.manage(id, leader, key))
     with(id, in: &turn) { instance, turn in
+      instance.reasons.moved(to: instance.state, cause)
       instance.record(
         .transition(from: .notRunning, to: instance.state, cause: cause), in: &turn)
       welcome(&instance, &turn)

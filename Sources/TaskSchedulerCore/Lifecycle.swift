@@ -83,6 +83,7 @@ extension Instance {
 
   mutating func move(to next: ApplicationState, cause: TransitionCause, in turn: inout Turn) {
     record(.transition(from: state, to: next, cause: cause), in: &turn)
+    reasons.moved(to: next, cause)
     state = next
     stateSince = turn.instant
     stint = next == .background ? Stint(at: turn.instant) : nil
@@ -106,6 +107,7 @@ extension Instance {
 
   mutating func acknowledge(_ callback: CallbackID, request: RequestID, in turn: inout Turn) {
     if handling.acknowledge(callback) {
+      reasons.entitlementEnded(.eventHandled, at: turn.instant)
       turn.reply(request, .done)
       return reconsider(in: &turn)
     }
@@ -114,6 +116,7 @@ extension Instance {
       return record(.refused(.unknownCallback(callback)), in: &turn)
     }
     turn.reply(request, .done)
+    reasons.entitlementEnded(.callback(done.kind), at: turn.instant)
     if isKilled { return }
     if let next { deliver(next, in: &turn) }
     if done.kind == .willTerminate { signalTermination(in: &turn) }

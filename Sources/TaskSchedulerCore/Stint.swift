@@ -18,8 +18,12 @@ struct Stint: Hashable, Sendable, Codable {
   }
 
   /// The next moment at which something is due; nil where nothing is any more.
-  func nextDue(_ policy: Policy) -> Instant? {
-    warningDue(policy) ?? (isOver ? nil : limit(policy))
+  func nextDue(_ policy: Policy) -> Instant? { limits(policy).first?.at }
+
+  /// The moments at which something is due, in order.
+  func limits(_ policy: Policy) -> [Limit] {
+    let end = isOver ? [] : [Limit(kind: .backgroundTime, at: limit(policy))]
+    return (warningDue(policy).map { [Limit(kind: .expiration, at: $0)] } ?? []) + end
   }
 
   /// When the time is over. Whoever is warned late (the machine slept) keeps the whole lead.

@@ -6,6 +6,8 @@ struct Termination: Hashable, Sendable, Codable {
   var phase: Phase
   /// Requests to be answered when the leader has exited.
   var waiters: [RequestID] = []
+  /// What exactly brought it about; it goes with the reason.
+  var detail: EndDetail?
 
   enum Phase: Hashable, Codable {
     /// The application is told, and has not acknowledged willTerminate.
@@ -52,9 +54,10 @@ extension Instance {
   }
 
   /// The end without notice. Of an end under way the reason stands.
-  mutating func kill(_ reason: EndReason, in turn: inout Turn) {
+  mutating func kill(_ reason: EndReason, _ detail: EndDetail? = nil, in turn: inout Turn) {
     var next = termination ?? Termination(reason: reason, phase: .callbacks)
     next.phase = .killed(retryAt: nil)
+    if next.reason == reason, let detail { next.detail = detail }
     termination = next
     suspension = .none
     turn.emit(.kill(id))
@@ -87,7 +90,9 @@ extension Instance {
 
   /// The leader is gone: answers those who wait, and lets go of what is left.
   func finish(_ status: ExitStatus, in turn: inout Turn) -> End {
-    let end = End(reason: termination?.reason ?? EndReason(status), at: turn.instant)
+    let end = End(
+      reason: termination?.reason ?? EndReason(status), at: turn.instant,
+      detail: termination?.detail)
     record(.transition(from: state, to: .notRunning, cause: .leaderExited), in: &turn)
     record(.ended(end.reason), in: &turn)
     turn.emit(.release(id, killing: termination != nil))

@@ -7,24 +7,34 @@ extension Instance {
     switch tracer {
     case .asked: nil
     case .present(let nextCheck): stint == nil && limits(policy).isEmpty ? nil : nextCheck
-    case .absent: limits(policy).min()
+    case .absent: nearest(policy)
     }
   }
 
-  private func limits(_ policy: Policy) -> [Instant] {
+  /// The moments at which something is due, in no order.
+  func limits(_ policy: Policy) -> [Limit] {
+    let answer = callbacks.deadline(policy).flatMap { due in
+      callbacks.inFlight.map { Limit(kind: .callback($0.kind), at: due) }
+    }
     switch termination?.phase {
-    case .signalled(let killAt): return [killAt]
-    case .killed(let retryAt): return retryAt.map { [$0] } ?? []
-    case .callbacks: return callbacks.deadline(policy).map { [$0] } ?? []
+    case .signalled(let killAt): return [Limit(kind: .kill, at: killAt)]
+    case .killed(let retryAt): return retryAt.map { [Limit(kind: .killRetry, at: $0)] } ?? []
+    case .callbacks: return answer.map { [$0] } ?? []
     case nil: break
     }
-    var limits: [Instant] = []
-    if let due = callbacks.deadline(policy) { limits.append(due) }
-    if let launchEnds { limits.append(launchEnds) }
-    if case .failed(let retryAt) = suspension { limits.append(retryAt) }
-    if let due = stint?.nextDue(policy) { limits.append(due) }
-    if let due = handling.nextEnd { limits.append(due) }
+    var limits: [Limit] = []
+    if let answer { limits.append(answer) }
+    if let launchEnds { limits.append(Limit(kind: .launch, at: launchEnds)) }
+    if case .failed(let retryAt) = suspension {
+      limits.append(Limit(kind: .suspension, at: retryAt))
+    }
+    if let stint { limits += stint.limits(policy) }
+    if let due = handling.nextEnd { limits.append(Limit(kind: .event, at: due)) }
     return limits
+  }
+
+  private func nearest(_ policy: Policy) -> Instant? {
+    limits(policy).map(\.at).min()
   }
 
   /// Its deadline has passed.
@@ -73,17 +83,20 @@ extension Instance {
 
   private mutating func enforceLimits(in turn: inout Turn) {
     let now = turn.instant
-    if let due = limits(turn.policy).min(), due.advanced(by: turn.policy.wakeTolerance) < now {
+    if let due = nearest(turn.policy), due.advanced(by: turn.policy.wakeTolerance) < now {
       forgiveSleep(in: &turn)
     }
     if let termination {
       return enforceTermination(termination.phase, in: &turn)
     }
     if let due = callbacks.deadline(turn.policy), due <= now, let late = callbacks.inFlight {
-      return kill(late.kind.reasonOfLimit, in: &turn)
+      return kill(late.kind.reasonOfLimit, .callback(late.kind), in: &turn)
     }
-    handling.endIfOver(at: now)
-    if let due = launchEnds, due <= now { launchEnds = nil }
+    if handling.endIfOver(at: now) { reasons.entitlementEnded(.eventTime, at: now) }
+    if let due = launchEnds, due <= now {
+      launchEnds = nil
+      reasons.entitlementEnded(.launchTime, at: now)
+    }
     if case .failed(let retryAt) = suspension, retryAt <= now { suspension = .none }
     if let due = stint?.warningDue(turn.policy), due <= now {
       stint?.warn(at: now)
@@ -101,7 +114,7 @@ extension Instance {
       else { return }
       // It was told of its end and did not acknowledge that: this is why it is killed.
       termination?.reason = late.kind.reasonOfLimit
-      kill(late.kind.reasonOfLimit, in: &turn)
+      kill(late.kind.reasonOfLimit, .callback(late.kind), in: &turn)
     case .signalled(let killAt):
       if killAt <= turn.instant, let reason = termination?.reason { kill(reason, in: &turn) }
     case .killed(let retryAt):

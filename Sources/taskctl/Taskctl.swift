@@ -20,7 +20,8 @@ struct Taskctl: ParsableCommand {
       """,
     version: "taskctl \(Version.current)",
     subcommands: [
-      ListCommand.self, StatusCommand.self, LaunchCommand.self, RunCommand.self,
+      ListCommand.self, StatusCommand.self, WhyCommand.self, LaunchCommand.self,
+      RunCommand.self,
       ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
       TasksCommand.self, KeepAlivesCommand.self, NotificationsCommand.self, PostCommand.self,
       MonitorCommand.self, LogCommand.self, ConfigCommand.self, TaskCommand.self,

@@ -33,7 +33,7 @@ struct OtherUserTests {
         parameters = ["application": .string(application), "content": ["title": "hear"]]
         expected = ["application": .string(application), "nearest": nil]
       case .postSystemChange: (parameters, expected) = (["name": "dock"], [:])
-      case .listNotifications, .cancelNotifications, .getApplication, .launch, .activate,
+      case .listNotifications, .cancelNotifications, .getApplication, .explain, .launch, .activate,
         .deactivate, .sendToBackground, .terminate:
         expected = ["application": .string(application), "nearest": nil]
       case .reload: (parameters, expected) = ([:], ["application": nil])
@@ -60,7 +60,7 @@ struct OtherUserTests {
     _ = try application.callbackKinds(2)
     let parameters: JSONValue = ["application": .string(own)]
     let methods: [ControlInterface.MethodName] = [
-      .getApplication, .deactivate, .activate, .sendToBackground, .terminate,
+      .getApplication, .explain, .deactivate, .activate, .sendToBackground, .terminate,
     ]
     for method in methods {
       let answer = try user.call(calls, method.rawValue, parameters)

@@ -36,6 +36,38 @@ struct TaskctlShowTests {
     #expect(try monitor.waitForExit() == .exited(code: 3))
   }
 
+  @Test("why: which task it runs for, and which one it ran for last")
+  func why() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    let task = try application.begin("render")
+    try daemon.sendToBackground(id)
+    #expect(try daemon.taskctl("why", id).text.contains("background task \(task) 'render'"))
+    #expect(try daemon.taskctlJSON("why", id)["explanation"]?["cause"] == "sendAway")
+    // Nothing but the task is to entitle it when that ends.
+    #expect(try application.callbackKinds(4).last == "didEnterBackground")
+    _ = try application.call("GetStatus")
+    // Its answer would be waited for in vain: it is suspended at once.
+    try application.send("EndBackgroundTask", ["task": .integer(Int64(task))])
+    #expect(try daemon.taskctl("monitor", id, "--until", "suspended").exit == .exited(code: 0))
+    let told = try daemon.taskctl("why", id).text
+    #expect(told.contains("it ended its last background task \(task) 'render'"), "\(told)")
+    let unknown = try daemon.taskctl("why", "org.test.show")
+    #expect(unknown.exit == .exited(code: 1))
+    #expect(unknown.text.contains(id), "\(unknown.text)")
+  }
+
+  @Test("why: which callback it was killed for")
+  func whyKilled() throws {
+    let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "500ms")]))
+    let application = try TestApplication(daemon, id, "manual")
+    #expect(try application.process.waitForExit() == .signaled(signal: SIGKILL))
+    #expect(try daemon.taskctl("monitor", id, "--until", "notRunning").exit == .exited(code: 0))
+    let told = try daemon.taskctl("why", id).text
+    #expect(told.contains("It did not acknowledge didFinishLaunching in time."), "\(told)")
+  }
+
   @Test("tasks, config and reload: their tables and their JSON")
   func shapes() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "7")]))

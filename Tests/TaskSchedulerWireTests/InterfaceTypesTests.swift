@@ -50,6 +50,8 @@ private struct SwiftSide {
       description: C.description,
       structures: [
         "End": C.End.self, "BackgroundTask": C.BackgroundTask.self, "Instance": C.Instance.self,
+        "EndedEntitlement": C.EndedEntitlement.self, "Limit": C.Limit.self,
+        "Explanation": C.Explanation.self,
         "KeepAlive": C.KeepAlive.self, "NextLaunch": C.NextLaunch.self,
         "Application": C.Application.self, "NotificationSchedule": C.NotificationSchedule.self,
         "NotificationContent": C.NotificationContent.self, "Notification": C.Notification.self,
@@ -58,13 +60,17 @@ private struct SwiftSide {
       ],
       enumerations: [
         "State": names(C.State.self), "LaunchReason": names(C.LaunchReason.self),
+        "CallbackKind": names(C.CallbackKind.self),
+        "EndedEntitlementKind": names(C.EndedEntitlementKind.self),
+        "LimitKind": names(C.LimitKind.self),
         "EndKind": names(C.EndKind.self), "Entitlement": names(C.Entitlement.self),
         "RepeatInterval": names(C.RepeatInterval.self),
         "NotificationState": names(C.NotificationState.self),
         "ChangeKind": names(C.ChangeKind.self),
       ],
       methods: [
-        C.ListApplications.self, C.GetApplication.self, C.Launch.self, C.Adopt.self,
+        C.ListApplications.self, C.GetApplication.self, C.Explain.self, C.Launch.self,
+        C.Adopt.self,
         C.Activate.self, C.Deactivate.self, C.SendToBackground.self, C.Terminate.self,
         C.ListNotifications.self, C.PostNotification.self, C.CancelNotifications.self,
         C.PostSystemChange.self, C.Monitor.self, C.GetSettings.self, C.Reload.self,

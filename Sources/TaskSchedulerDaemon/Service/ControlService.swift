@@ -34,6 +34,7 @@ final class ControlService {
     switch method {
     case .listApplications: try listApplications(call, connection)
     case .getApplication: try getApplication(call, connection)
+    case .explain: try explain(call, connection)
     case .monitor: try monitor(call, connection)
     case .getSettings: try getSettings(call, connection)
     case .reload: try reload(call, connection)
@@ -80,6 +81,19 @@ final class ControlService {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
     connection.reply(Interface.GetApplication.Output(application: described(status)))
+  }
+
+  private func explain(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.Explain.Input.self)
+    let key = try key(input.application, input.owner, connection.peer)
+    guard let status = daemon.scheduler.status(of: key, at: daemon.now),
+      let explanation = daemon.scheduler.explanation(of: key)
+    else {
+      throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
+    }
+    connection.reply(
+      Interface.Explain.Output(
+        application: described(status), explanation: .init(explanation)))
   }
 
   private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {

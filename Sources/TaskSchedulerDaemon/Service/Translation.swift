@@ -107,6 +107,12 @@ extension ControlInterface.End {
       .optedOut, .schedulerStopped:
       break
     }
+    switch end.detail {
+    case .callback(let kind): callback = .init(kind)
+    case .task(let id, let name, let outstanding):
+      (tasks, task, taskName) = (outstanding, Int(clamping: id.number), name)
+    case nil: break
+    }
   }
 }
 

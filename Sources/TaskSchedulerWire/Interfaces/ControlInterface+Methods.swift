@@ -40,6 +40,31 @@ extension ControlInterface {
     }
   }
 
+  /// Why an application is in its state, what it may run for, and what comes next.
+  public enum Explain: InterfaceMethod {
+    public static var name: String { MethodName.explain.rawValue }
+
+    public struct Input: Codable, Hashable, Sendable {
+      public var application: String
+      public var owner: Int?
+
+      public init(application: String, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+    }
+
+    public struct Output: Codable, Hashable, Sendable {
+      public var application: Application
+      public var explanation: Explanation
+
+      public init(application: Application, explanation: Explanation) {
+        self.application = application
+        self.explanation = explanation
+      }
+    }
+  }
+
   /// Starts what the manifest names, to the foreground unless `background` is true. Replies when
   /// the program has been executed.
   public enum Launch: InterfaceMethod {

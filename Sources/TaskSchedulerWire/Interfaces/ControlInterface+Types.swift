@@ -23,17 +23,34 @@ extension ControlInterface {
     case schedulerStopped
   }
 
-  /// How an instance ended: `code` goes with exited, `signal` (its number) with crashed.
+  /// See `ApplicationInterface.CallbackKind`.
+  public typealias CallbackKind = ApplicationInterface.CallbackKind
+
+  /// How an instance ended: `code` goes with exited, `signal` (its number) with crashed;
+  /// `callback`, the one that was not acknowledged, with callbackTimeout and keepAliveTimeout;
+  /// `tasks`, the number that was outstanding, `task` and `taskName`, the first of them, with
+  /// backgroundTimeExpired.
   public struct End: Codable, Hashable, Sendable {
     public var reason: EndKind
     public var code: Int?
     public var signal: Int?
+    public var callback: CallbackKind?
+    public var tasks: Int?
+    public var task: Int?
+    public var taskName: String?
     public var atUSec: Int
 
-    public init(reason: EndKind, code: Int? = nil, signal: Int? = nil, atUSec: Int) {
+    public init(
+      reason: EndKind, code: Int? = nil, signal: Int? = nil, callback: CallbackKind? = nil,
+      tasks: Int? = nil, task: Int? = nil, taskName: String? = nil, atUSec: Int
+    ) {
       self.reason = reason
       self.code = code
       self.signal = signal
+      self.callback = callback
+      self.tasks = tasks
+      self.task = task
+      self.taskName = taskName
       self.atUSec = atUSec
     }
   }

@@ -16,6 +16,7 @@ public enum ControlInterface {
   public enum MethodName: String, CaseIterable, Sendable {
     case listApplications = "org.taskschedd.Control.ListApplications"
     case getApplication = "org.taskschedd.Control.GetApplication"
+    case explain = "org.taskschedd.Control.Explain"
     case launch = "org.taskschedd.Control.Launch"
     case adopt = "org.taskschedd.Control.Adopt"
     case activate = "org.taskschedd.Control.Activate"

@@ -66,6 +66,23 @@ extension ControlInterface.EndKind {
 extension ControlInterface.End {
   /// `exited with code 3`, `was killed because …`.
   var words: String { reason.words(code: code, signal: signal) }
+
+  /// What exactly brought it about, where there is more to say: `it did not acknowledge …`.
+  var detail: String? {
+    if let callback {
+      return "It did not acknowledge \(callback.rawValue) in time."
+    }
+    guard let tasks else { return nil }
+    let first = task.map { taskWords($0, name: taskName) } ?? "a background task"
+    return tasks > 1
+      ? "\(tasks) background tasks were outstanding, the first of them \(first)."
+      : "Outstanding was \(first)."
+  }
+}
+
+/// `background task 3 'upload'`.
+func taskWords(_ id: Int, name: String?) -> String {
+  "background task \(id)" + (name.map { " '\(PrintableText.of($0))'" } ?? "")
 }
 
 /// The names of signals, as signal(7) has them for x86 and Arm.

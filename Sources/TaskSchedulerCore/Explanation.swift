@@ -1,0 +1,115 @@
+// Why an application is as it is: what brought it there, what it may still run for and which limit
+// comes next. All of it was noted when it happened; nothing is guessed afterwards.
+
+/// The answer to "why?" about one application.
+public struct Explanation: Hashable, Sendable {
+  /// What brought it into its state; nil where it has never run.
+  public var cause: TransitionCause?
+  /// What entitled it to run in the background last, and does not any more; nil in the foreground,
+  /// and where nothing has since it was sent there.
+  public var lastEntitlement: EndedEntitlement?
+  /// Whether a debugger traces it: then no limit is enforced.
+  public var isTraced: Bool
+  /// What comes next by itself, the nearest first.
+  public var limits: [Limit]
+}
+
+/// Something that entitled an instance to run in the background, and has ended.
+public struct EndedEntitlement: Hashable, Sendable, Codable {
+  public var kind: Kind
+  public var at: Instant
+
+  /// What it was, and how it ended.
+  public enum Kind: Hashable, Sendable, Codable {
+    /// A background task has been ended by its application.
+    case task(TaskID, name: String?)
+    /// A callback has been acknowledged.
+    case callback(CallbackKind)
+    /// Audio, location updates, or an event as the daemon saw it.
+    case activity(Activity)
+    /// An event that it was woken for has been acknowledged.
+    case eventHandled
+    /// `EventTime` was over.
+    case eventTime
+    /// `LaunchTime` was over, and it had not opened its event stream.
+    case launchTime
+  }
+}
+
+/// Something that happens by itself at a moment that is known.
+public struct Limit: Hashable, Sendable {
+  public var kind: Kind
+  public var at: Instant
+
+  /// What happens then.
+  public enum Kind: Hashable, Sendable {
+    /// It is killed, unless it has acknowledged this callback.
+    case callback(CallbackKind)
+    /// The expiration handlers of its background tasks are called.
+    case expiration
+    /// Its background time is over: it is suspended, or killed with a task outstanding.
+    case backgroundTime
+    /// The time to open its event stream is over.
+    case launch
+    /// The time to handle what it was woken for is over.
+    case event
+    /// Stopping its processes is tried again.
+    case suspension
+    /// SIGKILL follows SIGTERM.
+    case kill
+    /// SIGKILL, which could not be sent to all, is tried again.
+    case killRetry
+    /// Its keep-alive handler is called.
+    case keepAlive
+    /// It is launched again.
+    case relaunch
+  }
+}
+
+/// What exactly brought an end about.
+public enum EndDetail: Hashable, Sendable, Codable {
+  /// It was not acknowledged in time.
+  case callback(CallbackKind)
+  /// The first of the tasks that were outstanding, and how many there were.
+  case task(TaskID, name: String?, outstanding: Int)
+}
+
+/// How an instance came into its state, and what it could run for.
+struct Reasons: Hashable, Sendable, Addition {
+  /// nil where an earlier version wrote it.
+  private(set) var cause: TransitionCause?
+  private(set) var lastEntitlement: EndedEntitlement?
+
+  mutating func moved(to next: ApplicationState, _ cause: TransitionCause) {
+    self.cause = cause
+    if next != .suspended { lastEntitlement = nil }
+  }
+
+  mutating func entitlementEnded(_ kind: EndedEntitlement.Kind, at now: Instant) {
+    lastEntitlement = EndedEntitlement(kind: kind, at: now)
+  }
+}
+
+extension Scheduler {
+  /// Why an application is as it is; nil where it is not known.
+  public func explanation(of key: ApplicationKey) -> Explanation? {
+    guard let application = applications[key] else { return nil }
+    guard let instance = application.instance.flatMap({ instances[$0] }) else {
+      let launch = application.relaunch?.dueAt
+      return Explanation(
+        cause: application.lastEnd == nil ? nil : .leaderExited, isTraced: false,
+        limits: launch.map { [Limit(kind: .relaunch, at: $0)] } ?? [])
+    }
+    var limits = instance.limits(policy).filter {
+      // They say nothing to whoever has no task.
+      !instance.tasks.isEmpty || ($0.kind != .expiration && $0.kind != .backgroundTime)
+    }
+    if instance.termination == nil, let planned = keepAlives.plannedBurst(of: instance.id) {
+      limits.append(Limit(kind: .keepAlive, at: planned))
+    }
+    return Explanation(
+      cause: instance.reasons.cause,
+      lastEntitlement: instance.state.isForeground ? nil : instance.reasons.lastEntitlement,
+      isTraced: instance.isTraced, limits: limits.sorted { $0.at < $1.at })
+  }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import TaskSchedulerWire
+
+/// `taskctl why APP`.
+struct WhyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "why",
+    abstract: "Explain why an application is in its state, and what comes next.",
+    discussion: """
+      Says in plain words what state the application is in and since when; what brought it there; \
+      what entitles it to run, or what did last and why that is over; what will wake it; how it \
+      ended; and which limit comes next, and what happens then. All of it was noted by the daemon \
+      when it happened. What happened before is in the log: taskctl log APP. With --json: the \
+      daemon's Explain.
+
+      Example: taskctl why org.example.mail
+      """)
+
+  @OptionGroup var options: ConnectionOptions
+  @OptionGroup var ownerOption: OwnerOption
+
+  @Argument(
+    help: ArgumentHelp("The application's id.", valueName: "app"),
+    completion: ApplicationCompletion.kind)
+  var application: String
+
+  func run() throws {
+    let connection = try options.connect()
+    let output = try connection.call(
+      ControlInterface.Explain.self,
+      .init(application: application, owner: ownerOption.owner?.uid), timeout: answerTimeout)
+    try Output.write(
+      options.json ? JSONOutput.line(output) : WhyText.text(output, .forStandardOutput()))
+  }
+}

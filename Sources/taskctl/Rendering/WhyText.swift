@@ -1,0 +1,174 @@
+import TaskSchedulerWire
+
+/// `taskctl why`: a paragraph for each question, a sentence for each fact.
+enum WhyText {
+  static func text(
+    _ answer: ControlInterface.Explain.Output, _ context: RenderingContext
+  ) -> String {
+    let application = answer.application
+    let name = context.painter.paint(PrintableText.of(application.application), .bold)
+    var lines = [name + " " + state(application, context)]
+    if let instance = application.instance {
+      lines += self.lines(instance, of: application, answer.explanation, context)
+    } else {
+      lines += ended(application, context)
+    }
+    lines += limits(answer.explanation, context)
+    return lines.joined(separator: "\n  ") + "\n"
+  }
+
+  /// The first line, after the name.
+  private static func state(
+    _ application: ControlInterface.Application, _ context: RenderingContext
+  ) -> String {
+    let words =
+      switch application.state {
+      case .notRunning: "is not running"
+      case .inactive: "is inactive: visible, without the focus"
+      case .active: "is active: in the foreground"
+      case .background: "runs in the background"
+      case .suspended: "is suspended: none of its processes runs"
+      }
+    let painted = context.painter.paint(words, Style(of: application.state))
+    if application.hasNeverRun { return painted + ", and has never run." }
+    return "\(painted), since \(context.clock.moment(ofBoot: application.stateSinceUSec))."
+  }
+
+  private static func ended(
+    _ application: ControlInterface.Application, _ context: RenderingContext
+  ) -> [String] {
+    guard let end = application.lastEnd else { return [] }
+    return ["It \(end.words)."] + (end.detail.map { [$0] } ?? [])
+  }
+
+  private static func lines(
+    _ instance: ControlInterface.Instance, of application: ControlInterface.Application,
+    _ explanation: ControlInterface.Explanation, _ context: RenderingContext
+  ) -> [String] {
+    var lines: [String] = []
+    if let cause = explanation.cause.flatMap({ CauseWords.sentence($0, application.state) }) {
+      lines.append(cause)
+    }
+    switch application.state {
+    case .background: lines += entitlements(instance, explanation, context)
+    case .suspended: lines += sleep(instance, explanation, context)
+    case .active, .inactive:
+      lines.append("In the foreground it runs without a limit.")
+    case .notRunning: break
+    }
+    if let ending = instance.ending {
+      lines.append("It is being ended: it \(ending.words()).")
+    }
+    if explanation.traced {
+      lines.append("A debugger traces it: no limit is enforced until that leaves.")
+    }
+    return lines
+  }
+
+  /// What the background's state rests on.
+  private static func entitlements(
+    _ instance: ControlInterface.Instance, _ explanation: ControlInterface.Explanation,
+    _ context: RenderingContext
+  ) -> [String] {
+    let tasks = instance.tasks.map { task in
+      let age = TimeSpan.text(usec: context.clock.ageUSec(ofBoot: task.beganAtUSec))
+      return "It may run for \(taskWords(task.id, name: task.name)), begun \(age) ago"
+        + (task.expired ? ", which has been told to end." : ".")
+    }
+    let others = instance.entitlements.filter { $0 != .backgroundTask }
+      .map { "It may run for \($0.words)." }
+    if !instance.entitlements.isEmpty { return tasks + others }
+    return [
+      "Nothing entitles it to run" + last(explanation, context)
+        + (instance.suspending ? " Its processes are being stopped." : "")
+    ]
+  }
+
+  private static func sleep(
+    _ instance: ControlInterface.Instance, _ explanation: ControlInterface.Explanation,
+    _ context: RenderingContext
+  ) -> [String] {
+    var wakers = ["being brought to the foreground"]
+    if instance.keepAlive != nil { wakers.append("its keep-alive handler") }
+    if instance.managedSockets > 0 {
+      let count = instance.managedSockets
+      wakers.append("data on its \(count == 1 ? "managed socket" : "\(count) managed sockets")")
+    }
+    var lines = ["Nothing entitled it to run any longer" + last(explanation, context)]
+    lines.append("It is resumed by \(wakers.joined(separator: ", by ")).")
+    if instance.heldChanges > 0 {
+      lines.append("It then hears of \(instance.heldChanges) changes of the machine.")
+    }
+    return lines
+  }
+
+  /// How the sentence that nothing entitles it goes on.
+  private static func last(
+    _ explanation: ControlInterface.Explanation, _ context: RenderingContext
+  ) -> String {
+    guard let last = explanation.lastEntitlement else { return "." }
+    let age = TimeSpan.text(usec: context.clock.ageUSec(ofBoot: last.atUSec))
+    let words =
+      switch last.kind {
+      case .task:
+        "it ended its last \(last.task.map { taskWords($0, name: last.taskName) } ?? "task")"
+      case .callback: "it acknowledged \(last.callback?.rawValue ?? "its last callback")"
+      case .audio: "its audio stopped"
+      case .location: "its location updates stopped"
+      case .event: "it had handled the event that it was woken for"
+      case .eventTime: "its time to handle the event that it was woken for was over"
+      case .launchTime: "its time to open an event stream after its launch was over"
+      }
+    return ": \(words) \(age) ago."
+  }
+
+  // MARK: What comes next
+
+  private static func limits(
+    _ explanation: ControlInterface.Explanation, _ context: RenderingContext
+  ) -> [String] {
+    guard !explanation.limits.isEmpty else {
+      return ["Next: nothing happens by itself."]
+    }
+    return explanation.limits.enumerated().map { index, limit in
+      let wait = context.clock.wait(untilBoot: limit.atUSec)
+      return "\(index == 0 ? "Next" : "Then"), \(wait): \(words(limit))."
+    }
+  }
+
+  private static func words(_ limit: ControlInterface.Limit) -> String {
+    switch limit.kind {
+    case .callback:
+      "it is killed, unless it has acknowledged \(limit.callback?.rawValue ?? "a callback")"
+    case .expiration: "the expiration handlers of its background tasks are called"
+    case .backgroundTime:
+      "its background time is over, and it is killed if a background task is outstanding"
+    case .launch: "it is suspended, unless it has opened its event stream"
+    case .event: "its time for the event is over, and it is suspended if nothing else entitles it"
+    case .suspension: "stopping its processes is tried again"
+    case .kill: "SIGKILL, unless it has ended by SIGTERM"
+    case .killRetry: "SIGKILL is sent again to those that it did not reach"
+    case .keepAlive: "its keep-alive handler is called"
+    case .relaunch: "it is launched again"
+    }
+  }
+}
+
+/// What brought an application into its state.
+private enum CauseWords {
+  /// nil for a cause of a newer daemon, which this program has no words for.
+  static func sentence(_ cause: String, _ state: ControlInterface.State) -> String? {
+    switch cause {
+    case "launch": "taskschedd launched it."
+    case "register": "It started by itself and opened its event stream."
+    case "adopt": "Its process was running when it was taken under management."
+    case "activate": "A person or an operator brought it to the foreground."
+    case "interruption": "It was interrupted, or lost the focus while visible."
+    case "sendAway": "A person or an operator sent it away."
+    case "otherActivated": "Another application was brought to the foreground at its seat."
+    case "event": "It was woken for an event that it must handle."
+    case "suspensionLost": "Its processes could not be stopped again after taskschedd's absence."
+    case _: nil
+    }
+  }
+}

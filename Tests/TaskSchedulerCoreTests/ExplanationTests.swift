@@ -1,0 +1,127 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("always an answer to \"why?\"")
+struct ExplanationTests {
+  private func explanation(_ world: World) -> Explanation? {
+    world.scheduler.explanation(of: mail)
+  }
+
+  @Test("an application that is not known has none")
+  func unknown() {
+    #expect(explanation(World()) == nil)
+  }
+
+  @Test("whoever was sent away with a task: by whom, and the limits of its time, nearest first")
+  func background() throws {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.begin(id, "upload")
+    world.ask { .sendToBackground($0, mail) }
+    let since = world.now
+    world.acknowledgeAll(id)
+    let told = try #require(explanation(world))
+    #expect(told.cause == .sendAway)
+    #expect(
+      told.limits == [
+        Limit(kind: .expiration, at: since.advanced(by: .seconds(595))),
+        Limit(kind: .backgroundTime, at: since.advanced(by: .seconds(600))),
+      ])
+  }
+
+  @Test("the nearest limit is the moment at which something happens", arguments: 0..<4)
+  func nearest(step: Int) {
+    var world = World()
+    let id = world.make(mail, .active)
+    if step > 0 { world.begin(id, "upload") }
+    if step > 1 { world.ask { .sendToBackground($0, mail) } }
+    if step > 2 { world.acknowledgeAll(id) }
+    #expect(explanation(world)?.limits.first?.at == world.scheduler.nextDeadline)
+  }
+
+  @Test("whoever is suspended: what entitled it to run last, and when that ended")
+  func suspended() throws {
+    var world = World()
+    let id = world.make(mail, .active)
+    let first = world.begin(id, "upload")
+    let last = world.begin(id, "index")
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    world.end(id, first)
+    world.advance(by: .seconds(3))
+    world.end(id, last)
+    let told = try #require(explanation(world))
+    #expect(world.state(id) == .suspended)
+    #expect(told.cause == .noEntitlement)
+    #expect(
+      told.lastEntitlement == EndedEntitlement(kind: .task(last, name: "index"), at: world.now))
+    #expect(told.limits.isEmpty)
+  }
+
+  @Test("who has never had a task is suspended when its last callback is acknowledged")
+  func callback() {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(explanation(world)?.lastEntitlement?.kind == .callback(.didEnterBackground))
+    world.ask { .activate($0, mail) }
+    #expect(explanation(world)?.lastEntitlement == nil, "the foreground needs none")
+  }
+
+  @Test("who was woken and did not begin a task is suspended when its time is over")
+  func eventTime() {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    let socket = world.manage(id)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
+    #expect(explanation(world)?.cause == .event)
+    #expect(explanation(world)?.limits.map(\.kind) == [.event])
+    world.advance(by: .seconds(11))
+    #expect(world.state(id) == .suspended)
+    #expect(explanation(world)?.lastEntitlement?.kind == .eventTime)
+  }
+
+  @Test("who was killed for a callback: which one it did not acknowledge")
+  func callbackTimeout() {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.ask { .sendToBackground($0, mail) }
+    #expect(
+      explanation(world)?.limits.first
+        == Limit(kind: .callback(.willResignActive), at: world.now.advanced(by: .seconds(6))))
+    world.advance(by: .seconds(7))
+    #expect(world.state(id) == .notRunning)
+    #expect(world.lastEnd(mail)?.detail == .callback(.willResignActive))
+    #expect(explanation(world)?.limits.isEmpty == true)
+  }
+
+  @Test("who was killed for its background time: which tasks were outstanding")
+  func backgroundTimeExpired() {
+    var world = World()
+    let id = world.make(mail, .active)
+    let first = world.begin(id, "upload")
+    world.begin(id, "index")
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    world.advance(by: .seconds(601))
+    #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
+    #expect(world.lastEnd(mail)?.detail == .task(first, name: "upload", outstanding: 2))
+  }
+
+  @Test("an answer outlives the daemon")
+  func crash() throws {
+    var world = World()
+    let id = world.make(mail, .active)
+    let task = world.begin(id, "upload")
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    world.end(id, task)
+    let before = explanation(world)
+    try world.crash()
+    #expect(explanation(world) == before)
+  }
+}
