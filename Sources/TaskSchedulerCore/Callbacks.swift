@@ -59,10 +59,8 @@ struct Callbacks: Hashable, Sendable, Codable {
     return (done, sendNext(at: now))
   }
 
-  /// Whether one of this kind is in flight or waits.
-  func contains(_ kind: CallbackKind) -> Bool {
-    inFlight?.kind == kind || waiting.contains(kind)
-  }
+  /// Whether one of this kind waits behind the one in flight.
+  func waits(_ kind: CallbackKind) -> Bool { waiting.contains(kind) }
 
   /// An id for an event that is no callback, from the same numbers.
   mutating func nextID() -> CallbackID {

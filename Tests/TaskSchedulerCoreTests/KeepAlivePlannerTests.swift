@@ -5,15 +5,17 @@ import Testing
 
 private let start = Instant(nanoseconds: 3_600_000_000_000)
 private let minute = Duration.seconds(60)
+/// How long before its deadline a call is due, of all intervals of 2 s and more.
+private let lead = Duration.milliseconds(100)
 
 private func at(_ time: Duration) -> Instant { start.advanced(by: time) }
 
 extension KeepAlivePlanner {
-  /// Handlers 1, 2, … with these intervals in minutes, all set at `start`.
+  /// Handlers 1, 2, … that are due after so many minutes, all set at `start`.
   fileprivate init(minutes: Int...) {
     self.init()
-    for (index, interval) in minutes.enumerated() {
-      set(InstanceID(UInt64(index + 1)), interval: minute * interval, at: start)
+    for (index, period) in minutes.enumerated() {
+      set(InstanceID(UInt64(index + 1)), interval: minute * period + lead, at: start)
     }
   }
 
@@ -47,7 +49,41 @@ struct KeepAlivePlannerTests {
     #expect(runs == [[1], [1, 2, 3], [1], [1, 2, 3], [1], [1, 2, 4, 3]])
   }
 
-  @Test("before the deadline nobody is called")
+  @Test(
+    """
+    earlier is allowed, later never: a call is due a twentieth of the interval before its \
+    deadline, at most 100 ms
+    """,
+    arguments: [
+      (interval: .nanoseconds(1), lead: .zero), (.milliseconds(20), .milliseconds(1)),
+      (.seconds(1), .milliseconds(50)), (.seconds(2), lead), (.seconds(600), lead),
+      (.seconds(Int64.max), lead),
+    ] as [(interval: Duration, lead: Duration)])
+  func leads(interval: Duration, lead: Duration) throws {
+    var planner = KeepAlivePlanner()
+    planner.set(InstanceID(1), interval: interval, at: start)
+    let keepAlive = try #require(planner[InstanceID(1)])
+    #expect(keepAlive.deadline == at(min(interval, .nanoseconds(Int64.max))))
+    #expect(keepAlive.due.duration(to: keepAlive.deadline) == lead)
+    #expect(planner.nextBurst == keepAlive.due)
+    #expect(planner.plannedBurst(of: InstanceID(1)) == keepAlive.due)
+  }
+
+  @Test("who gets to a call late by no more than the lead has called before the deadline")
+  func withinTheLead() throws {
+    var planner = KeepAlivePlanner(minutes: 10)
+    var last = start
+    for _ in 0..<100 {
+      let next = try #require(planner.nextBurst)
+      let deadline = try #require(planner[InstanceID(1)]?.deadline)
+      let now = next.advanced(by: lead)
+      #expect(planner.burst(at: now) == [InstanceID(1)])
+      #expect(now <= deadline && last.duration(to: now) <= minute * 10 + lead)
+      last = now
+    }
+  }
+
+  @Test("before it is due nobody is called")
   func notEarlier() {
     var planner = KeepAlivePlanner(minutes: 10)
     #expect(planner.burst(at: at(minute * 10 - .nanoseconds(1))).isEmpty)
@@ -68,10 +104,10 @@ struct KeepAlivePlannerTests {
   func change() {
     var planner = KeepAlivePlanner(minutes: 10, 10)
     #expect(planner.next().called == [1, 2])
-    planner.set(InstanceID(2), interval: minute * 30, at: at(minute * 12))
-    #expect(planner[InstanceID(2)]?.deadline == at(minute * 42))
+    planner.set(InstanceID(2), interval: minute * 30 + lead, at: at(minute * 12))
+    #expect(planner[InstanceID(2)]?.due == at(minute * 42))
     #expect(planner[InstanceID(2)]?.lastRun == at(minute * 10))
-    planner.set(InstanceID(1), interval: minute * 11, at: at(minute * 19))
+    planner.set(InstanceID(1), interval: minute * 11 + lead, at: at(minute * 19))
     #expect(planner.nextBurst == at(minute * 30))
     #expect(planner.next().called == [1])
     #expect(planner.next() == (at: at(minute * 41), called: [1, 2]))
@@ -94,7 +130,7 @@ struct KeepAlivePlannerTests {
     var planner = KeepAlivePlanner(minutes: 10, 20, 45, 60)
     let woken = at(minute * 33)
     #expect(planner.burst(at: woken).map(\.number) == [1, 2])
-    #expect(planner[InstanceID(1)]?.deadline == woken.advanced(by: minute * 10))
+    #expect(planner[InstanceID(1)]?.due == woken.advanced(by: minute * 10))
     #expect(planner.next() == (at: at(minute * 43), called: [1, 3]))
   }
 
@@ -163,7 +199,8 @@ struct KeepAliveOptimumTests {
     var best: Int? { leastCost.values.min() }
   }
 
-  /// Pairs of handlers of 2 to 7 ticks and threes of 2 to 4, at all moments of the intervals.
+  /// Pairs of handlers of 2 to 7 ticks and threes of 2 to 4, at all moments of the intervals; a
+  /// tick is a second, and each interval a lead longer than so many.
   private static let cases: [(intervals: [Int], left: [Int])] = {
     var sets = (2...7).flatMap { first in (first...7).map { [first, $0] } }
     for first in 2...4 {
@@ -188,7 +225,7 @@ struct KeepAliveOptimumTests {
       var planner = KeepAlivePlanner()
       for (index, interval) in intervals.enumerated() {
         planner.set(
-          InstanceID(UInt64(index)), interval: .seconds(interval),
+          InstanceID(UInt64(index)), interval: .seconds(interval) + lead,
           at: at(.seconds(10 + left[index] - interval)))
       }
       var wakeUps = Search(intervals: intervals, left: left)

@@ -2,6 +2,9 @@ import Testing
 
 @testable import TaskSchedulerCore
 
+/// How long before its deadline a call is due.
+private let lead = Duration.milliseconds(100)
+
 @Suite("§6 keep-alive")
 struct KeepAliveTests {
   private func set(
@@ -157,6 +160,64 @@ struct KeepAliveTests {
     #expect(world.ends(of: mail) == [.keepAliveTimeout])
   }
 
+  @Test(
+    """
+    The handler is called at least once before each interval ends: who has not answered the last \
+    call has one waiting behind it, which is made when that is acknowledged
+    """)
+  func oneCallWaits() {
+    var world = World()
+    let id = suspendedWithKeepAlive(&world)
+    world.advance(by: .seconds(600))
+    world.traced = [id]
+    world.advance(by: .seconds(1000))
+    // The interval is long over: twice, in fact, and still one call waits.
+    world.advance(by: .seconds(1000))
+    world.forget()
+    world.acknowledge(id)
+    #expect(world.delivered(id) == [.keepAlive])
+    #expect(world.status(id)?.callbacksPending == 1)
+    world.acknowledge(id)
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("… and so has who is called in a common burst before it has answered")
+  func burstMeanwhile() {
+    var world = World { $0.keepAliveHandlerTime = .seconds(500) }
+    let id = suspendedWithKeepAlive(&world)
+    let other = world.make(music, .suspended)
+    world.advance(by: .seconds(600))
+    world.advance(by: .seconds(460))
+    // In the last quarter of the interval a wake-up is used as a burst.
+    world.ask { .activate($0, music) }
+    world.acknowledgeAll(other)
+    let used = world.now
+    world.forget()
+    world.advance(by: .seconds(30))
+    world.acknowledge(id)
+    #expect(world.delivered(id) == [.keepAlive])
+    world.acknowledge(id)
+    world.forget()
+    world.advance(by: world.now.duration(to: used.advanced(by: .seconds(600))))
+    #expect(world.delivered(id) == [.keepAlive], "at most one interval after the last call")
+    #expect(world.state(other) == .active)
+  }
+
+  @Test("… one that waits behind another callback is made once")
+  func waitsBehindAnother() {
+    var world = World { $0.callbackTimeout = .seconds(3000) }
+    let id = world.makeVoIP(mail, .active)
+    _ = set(&world, id, every: .seconds(600) + lead)
+    world.ask { .sendToBackground($0, mail) }
+    world.advance(by: .seconds(1500))
+    world.forget()
+    world.acknowledge(id)
+    world.acknowledge(id)
+    #expect(world.delivered(id) == [.didEnterBackground, .keepAlive])
+    world.acknowledge(id)
+    #expect(world.state(id) == .suspended)
+  }
+
   @Test("§3 while a debugger holds the limit, the handler is not called again")
   func debugger() {
     var world = World()
@@ -275,9 +336,10 @@ struct KeepAliveTests {
   }
 }
 
-/// Suspended, with a keep-alive handler that was set just now.
+/// Suspended, with a keep-alive handler that was set just now and is due in 600 s.
 private func suspendedWithKeepAlive(
-  _ world: inout World, _ app: ApplicationKey = mail, every interval: Duration = .seconds(600)
+  _ world: inout World, _ app: ApplicationKey = mail,
+  every interval: Duration = .seconds(600) + lead
 ) -> InstanceID {
   let id = world.makeVoIP(app, .active)
   #expect(world.ask { .setKeepAlive($0, id, interval: interval) } == .done)

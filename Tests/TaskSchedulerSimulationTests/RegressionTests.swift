@@ -10,4 +10,22 @@ struct RegressionTests {
     let options = SimulationOptions(seed: 574)
     #expect(Simulation(options).run().violation == nil)
   }
+
+  @Test("§6 who has not answered the last call of its keep-alive handler misses none")
+  func callBehindAnother() {
+    let options = SimulationOptions(seed: 2240)
+    #expect(Simulation(options).run().violation == nil)
+  }
+
+  @Test("§6 a burst that a machine came to late counts from when it was due, a lead before that")
+  func lateBurst() {
+    let options = SimulationOptions(seed: 727)
+    #expect(Simulation(options).run().violation == nil)
+  }
+
+  @Test("§7 a program that is woken by its socket, and has no event stream, reads what has come")
+  func unawareReader() {
+    let options = SimulationOptions(seed: 5942)
+    #expect(Simulation(options).run().violation == nil)
+  }
 }

@@ -108,6 +108,9 @@ final class Sighting {
     owed.first == .keepAlive ? .keepAliveTimeout : .callbackTimeout
   }
 
+  /// Whether its keep-alive handler is called as soon as it has answered what it was told before.
+  var hasCallWaiting: Bool { owed.dropFirst().contains(.keepAlive) }
+
   func callbackDue(_ limits: Limits) -> UInt64? {
     owed.isEmpty ? nil : callbackSince + callbackLimit(limits)
   }

@@ -159,8 +159,12 @@ extension Simulation {
   private func letRun(_ index: Int) {
     let process = processes[index]
     process.isStopped = false
-    let postponed = process.postponed
+    var postponed = process.postponed
     process.postponed = []
+    // Whom nobody tells finds what has come by itself.
+    if let id = process.instance, !process.hasStream, sockets.unread(where: { $0 == id }) != nil {
+      postponed.append(.read)
+    }
     for reaction in postponed {
       var chance = draw(.reactions)
       schedule(after: chance.below(Nanoseconds.millisecond), .reaction(index, reaction))
