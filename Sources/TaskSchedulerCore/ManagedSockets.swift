@@ -117,13 +117,14 @@ extension Instance {
     }
     sockets.add(socket)
     turn.emit(.socket(.hold(id, socket)))
+    // Its call was on the way when its processes were stopped.
+    if state == .suspended, suspension == .none { turn.emit(.socket(.watch(id))) }
     turn.reply(request, .managed(socket))
     record(.socketManaged(socket), in: &turn)
   }
 
   private func refusalOfSocket(_ policy: Policy) -> Refusal? {
     if termination != nil { return .terminating }
-    if state == .suspended { return .invalidState(state) }
     guard backgroundModes.contains(.voip) else { return .modeNotDeclared(.voip) }
     guard sockets.ids.count < policy.socketsPerApplicationMax else {
       return .quotaExceeded(

@@ -28,17 +28,13 @@ struct ManagedSocketTests {
       world.ask { .socket(.manage($0, id, SocketID(7))) } == .managed(SocketID(7)))
   }
 
-  @Test("§16 MaxSocketsPerApplication = 64; who is suspended, ends or is gone hands nothing over")
+  @Test("§16 MaxSocketsPerApplication = 64; who ends or is gone hands nothing over")
   func refusals() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
     for _ in 0..<64 { _ = world.manage(id) }
     let quota = Refusal.quotaExceeded(name: "MaxSocketsPerApplication", limit: 64)
     #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(quota))
-    let sleeper = world.makeVoIP(music, .suspended)
-    #expect(
-      world.ask { .socket(.manage($0, sleeper, unheardOf)) }
-        == .refused(.invalidState(.suspended)))
     world.ask { .terminate($0, mail, byUser: true) }
     #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.terminating))
     world.feed(.leaderExited(id, .exited(code: 0)))
@@ -68,6 +64,42 @@ struct ManagedSocketTests {
     world.ask { .activate($0, mail) }
     let stopped = try #require(world.position(of: .socket(.stopWatching(id))))
     #expect(try stopped < #require(world.position(of: .resume(id))))
+  }
+
+  @Test(
+    """
+    one that is handed over while the application is being suspended, or by a call that was on the \
+    way when it was, is watched at once
+    """)
+  func handedOverAtTheEnd() throws {
+    var world = World()
+    let id = world.makeVoIP(mail, .active)
+    world.suspending = .never
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(world.ask { .socket(.manage($0, id, SocketID(1))) } == .managed(SocketID(1)))
+    #expect(world.position(of: .socket(.watch(id))) == nil, "it is not suspended yet")
+    world.feed(.suspensionCompleted(id))
+    #expect(world.position(of: .socket(.watch(id))) != nil)
+    world.forget()
+    #expect(world.ask { .socket(.manage($0, id, SocketID(2))) } == .managed(SocketID(2)))
+    let held = try #require(world.position(of: .socket(.hold(id, SocketID(2)))))
+    #expect(try held < #require(world.position(of: .socket(.watch(id)))))
+    #expect(world.state(id) == .suspended)
+    world.feed(.socket(.ready(id, [SocketReadiness(SocketID(2), .data)])))
+    #expect(world.state(id) == .background)
+  }
+
+  @Test("… while the daemon stops its processes again after an absence, when that is done")
+  func handedOverAfterAbsence() throws {
+    var world = World()
+    let id = world.makeVoIP(mail, .suspended)
+    world.suspending = .never
+    try world.crash()
+    #expect(world.ask { .socket(.manage($0, id, SocketID(1))) } == .managed(SocketID(1)))
+    #expect(world.position(of: .socket(.watch(id))) == nil)
+    world.feed(.suspensionCompleted(id))
+    #expect(world.position(of: .socket(.watch(id))) != nil)
   }
 
   @Test("who has handed over none is not watched")

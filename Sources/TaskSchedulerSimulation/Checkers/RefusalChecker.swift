@@ -98,8 +98,7 @@ struct RefusalChecker: Checker {
     switch event {
     case .manage(_, let id, let socket):
       if ledger[id]?.sockets.contains(socket) ?? false { return .allowed }
-      guard let sighting = ledger[id], sighting.ending == nil, sighting.state != .suspended,
-        sighting.plan.modes.contains(.voip)
+      guard let sighting = ledger[id], sighting.ending == nil, sighting.plan.modes.contains(.voip)
       else { return .refused }
       return sighting.sockets.count < ledger.policy.socketsPerApplicationMax ? .allowed : .refused
     case .release(_, let id, let socket):
