@@ -185,6 +185,8 @@ struct ScenarioProblemTests {
         "application org.example.mail\nat 2s launch org.example.mail\npolicy LaunchTime 1s", 3, 8,
         "'set'"
       ),
+      ("at 1s daemon-dies 5s\nat 2s daemon-dies 1s", 2, 19, "away until 6s"),
+      ("at 1s daemon-dies 5s\nafter 5s daemon-dies 1s", 2, 22, "can die again after that"),
       ("policy ExpirationLead 1h\napplication org.example.mail", 1, 1, "shorter than"),
       ("until 1s", 1, 1, "write a step"),
     ])
@@ -197,6 +199,15 @@ struct ScenarioProblemTests {
       #expect(problem.message.contains(right), "\(problem.message)")
       return true
     }
+  }
+
+  @Test("a daemon that is back may die again")
+  func diesAgain() throws {
+    let text = "at 1s daemon-dies 5s\nafter 6s daemon-dies 1s\n"
+    #expect(
+      try lines(text) == [
+        "1s > daemon-dies 5s", "6s daemon returned", "7s > daemon-dies 1s", "8s daemon returned",
+      ])
   }
 
   @Test("a mistyped word comes with those that there are, for 'did you mean'")

@@ -29,6 +29,8 @@ struct ScenarioReader {
   private var passed = Duration.zero
   /// The policy as the steps so far have changed it.
   private var policyNow: Policy?
+  /// When the daemon is back that has died.
+  private var daemonBack: Duration?
 
   private enum Keyword { case policy, application, at, after, until }
 
@@ -183,7 +185,7 @@ struct ScenarioReader {
     case .debuggerAttaches: return .debug(try application(&words), true)
     case .debuggerLeaves: return .debug(try application(&words), false)
     case .machineStandby: return .machineStandby(try moment(&words, "how long it is"))
-    case .daemonDies: return .daemonDies(try moment(&words, "how long it is away"))
+    case .daemonDies: return .daemonDies(try absence(&words))
     case .set:
       var policy = policyNow ?? scenario.policy
       let column = words.column
@@ -195,6 +197,19 @@ struct ScenarioReader {
       .clock, .daemonStarts:
       return try wakeUp(verb, &words)
     }
+  }
+
+  /// How long the daemon is away; before it is back it cannot die again.
+  private mutating func absence(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Duration {
+    let column = words.column
+    let length = try moment(&words, "how long it is away")
+    if let daemonBack, time <= daemonBack {
+      throw words.problem(
+        "the daemon has died already, and is away until \(TimeSpan.format(daemonBack)); it can die "
+          + "again after that", at: column)
+    }
+    daemonBack = time + length
+    return length
   }
 
   /// What may wake an application.
