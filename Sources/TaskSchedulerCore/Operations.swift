@@ -40,7 +40,7 @@ extension Scheduler {
     with(id, in: &turn) { $0.enterBackground(cause: .sendAway, in: &$1) }
   }
 
-  /// Answers when the leader has exited.
+  /// Answers when the leader has exited; of an application that waits for its relaunch, at once.
   mutating func terminate(
     _ request: RequestID?, _ key: ApplicationKey, byUser: Bool, in turn: inout Turn
   ) {
@@ -48,8 +48,7 @@ extension Scheduler {
       return refuse(request, key, .unknownApplication(key), in: &turn)
     }
     guard let id = application.instance else {
-      let refusal = Refusal.invalidTransition(from: .notRunning, cause: .terminate)
-      return refuse(request, key, refusal, in: &turn)
+      return terminateWaiting(request, application, byUser: byUser, in: &turn)
     }
     leaveSeat(id)
     with(id, in: &turn) {

@@ -43,7 +43,12 @@ extension Scheduler {
     }
   }
 
+  /// When the next relaunch is due. While the machine does not support multitasking, none is: it
+  /// waits.
+  var nextRelaunch: Instant? { policy.multitaskingSupported ? relaunches.next : nil }
+
   mutating func relaunchDue(in turn: inout Turn) {
+    guard policy.multitaskingSupported else { return }
     while let key = relaunches.popDue(at: turn.instant) {
       applications.change(key) { $0.relaunch?.dueAt = nil }
       relaunch(key, reason: .relaunch, in: &turn)
@@ -88,8 +93,7 @@ extension Scheduler {
     _ key: ApplicationKey, after ranFor: Duration?, in turn: inout Turn
   ) {
     guard let application = applications[key], let manifest = application.manifest,
-      manifest.isPersistent, manifest.launchKey == key, policy.multitaskingSupported,
-      application.relaunch?.isBarred != true
+      manifest.isPersistent, manifest.launchKey == key, application.relaunch?.isBarred != true
     else { return }
     var relaunch = application.relaunch ?? Relaunch()
     let wait = relaunch.plan(after: ranFor, policy, at: turn.instant)
@@ -97,6 +101,23 @@ extension Scheduler {
     relaunches.set(key, to: relaunch.dueAt)
     turn.emit(
       .record(Record(application: key, leader: nil, change: .relaunchPlanned(after: wait))))
+  }
+
+  /// A person ends an application that does not run: if it waits for its relaunch, that does not
+  /// come. Answers with how it ended last.
+  mutating func terminateWaiting(
+    _ request: RequestID?, _ application: Application, byUser: Bool, in turn: inout Turn
+  ) {
+    let key = application.key
+    guard application.relaunch?.dueAt != nil else {
+      let refusal = Refusal.invalidTransition(from: .notRunning, cause: .terminate)
+      return refuse(request, key, refusal, in: &turn)
+    }
+    cancelRelaunch(key)
+    if !byUser { applications.change(key) { $0.relaunch = Relaunch(isBarred: true) } }
+    let reason: EndReason = byUser ? .terminatedByUser : .terminatedByOperator
+    // It may never have run.
+    turn.reply(request, .ended(application.lastEnd ?? End(reason: reason, at: turn.instant)))
   }
 
   /// It runs, or its manifest no longer asks for it: no relaunch is due any more.

@@ -21,7 +21,7 @@ public struct Scheduler: Sendable {
 
   /// When ``Event/deadlineReached`` is to come next; nil where nothing is due.
   public var nextDeadline: Instant? {
-    earlier(deadlines.next, earlier(relaunches.next, nextWakeUp))
+    earlier(deadlines.next, earlier(nextRelaunch, nextWakeUp))
   }
 
   /// When a machine that sleeps is to be woken for it: nobody else would call a keep-alive handler

@@ -13,8 +13,6 @@ struct RelaunchTests {
   private static let policy = [
     ("RelaunchDelay", "250ms"), ("RelaunchDelayMax", "1s"), ("RelaunchResetTime", "1h"),
   ]
-  /// How late the machine may be under load.
-  private static let delayUSec = 600_000
 
   /// A manifest of mode voip.
   ///
@@ -148,8 +146,7 @@ struct RelaunchTests {
       }
       let launch = try start(monitor)
       #expect(launch.to == .background)
-      let waited = launch.atUSec - ended.atUSec
-      #expect((delay...delay + Self.delayUSec).contains(waited), "\(waited) after \(delay)")
+      #expect(launch.atUSec >= ended.atUSec + delay)
       let next = try running(daemon, monitor)
       #expect(next.launchReason == .relaunch)
       #expect(next.pid != instance.pid)
@@ -260,8 +257,12 @@ struct RelaunchTests {
     #expect(try running(daemon, monitor).launchReason == .relaunch)
   }
 
-  @Test("one that the operator terminates while its relaunch waits is refused: it does not run")
-  func launchedWhileWaiting() throws {
+  @Test(
+    """
+    One that the operator terminated is not relaunched until it is launched again: also where its \
+    relaunch waits, and who asked hears how it ended last
+    """)
+  func terminatedWhileWaiting() throws {
     var policy = Self.policy
     policy[0].1 = "1h"
     policy[1].1 = "1h"
@@ -272,9 +273,16 @@ struct RelaunchTests {
     _ = try running(daemon, monitor)
     try open(gate.file("gate"))
     try monitor.next(.relaunchPlanned, of: id)
-    #expect(throws: ControlInterface.Failure.self) { try daemon.terminate(id) }
     #expect(try daemon.application(id).nextLaunch?.delayUSec == 3_600_000_000)
-    // Whoever asks for it need not wait; and then none waits any more.
+    let end = try daemon.terminate(id)
+    #expect(end.reason == .exited && end.code == 1)
+    #expect(try daemon.application(id).nextLaunch == nil)
+    #expect(throws: ControlInterface.Failure.self, "it neither runs nor waits") {
+      try daemon.terminate(id)
+    }
+    // Not even by a new daemon.
+    try daemon.call(ControlInterface.Reload.self, .init())
+    #expect(try daemon.application(id).state == .notRunning)
     try daemon.launch(id)
     #expect(try daemon.application(id).nextLaunch == nil)
     #expect(try daemon.application(id).instance?.launchReason == .operator)
@@ -346,23 +354,50 @@ struct RelaunchTests {
     monitor = try Monitor(daemon)
     #expect(try daemon.application(id).nextLaunch == before)
     let launch = try start(monitor)
-    #expect((before.atUSec...before.atUSec + Self.delayUSec).contains(launch.atUSec))
+    #expect(launch.atUSec >= before.atUSec)
     #expect(try running(daemon, monitor).launchReason == .relaunch)
   }
 
-  @Test("launches in the background when the daemon starts: also after a stop in good order")
+  @Test(
+    """
+    launches in the background when the daemon starts: after a stop in good order, what runs on is \
+    taken back, for there is at most one running instance
+    """)
   func stoppedAndStarted() throws {
     let settings = settings("exec sleep 1000")
     let first = try DaemonFixture(settings)
     let before = try running(first, Monitor(first)).pid
-    _ = try first.process.send(signal: SIGTERM)
-    _ = try first.process.wait()
+    try first.stop()
     let daemon = try DaemonFixture(settings, after: first)
     let instance = try running(daemon, Monitor(daemon))
     #expect(instance.launchReason == .boot)
-    // What the first has let go runs on by itself.
-    #expect(instance.pid != before)
+    #expect(instance.pid == before)
+    #expect(try daemon.programs() == [Int32(before)])
     #expect(try daemon.application(id).lastEnd?.reason == .schedulerStopped)
+    // It is managed as any other.
+    #expect(try daemon.terminate(id).reason == .terminatedByOperator)
+    #expect(try daemon.programs() == [])
+  }
+
+  @Test("… and started anew where it has ended meanwhile, or when a third daemon asks for it")
+  func stoppedAndEnded() throws {
+    let settings = settings("exec sleep 1000")
+    let first = try DaemonFixture(settings)
+    let before = Int32(try running(first, Monitor(first)).pid)
+    try first.stop()
+    kill(before, SIGKILL)
+    try waitUntil("it has ended") { try first.state(of: before)?.hasEnded ?? true }
+    let second = try DaemonFixture(settings, after: first)
+    let pid = Int32(try running(second, Monitor(second)).pid)
+    #expect(pid != before)
+    // Stopped twice, with another beside it.
+    try second.stop()
+    let third = try DaemonFixture(settings, after: second)
+    #expect(Int32(try running(third, Monitor(third)).pid) == pid)
+    try third.stop()
+    let last = try DaemonFixture(settings, after: third)
+    #expect(Int32(try running(last, Monitor(last)).pid) == pid)
+    #expect(try last.programs() == [pid])
   }
 
   @Test("one that runs on over the daemon's death is not launched once more")

@@ -215,6 +215,90 @@ struct RelaunchTests {
     #expect(try crash(&world) == .seconds(1))
   }
 
+  @Test(
+    """
+    One that the operator terminated is not relaunched until it is launched again: also where it \
+    waits for its relaunch, and it is answered how it ended last
+    """)
+  func terminatedWhileWaiting() throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    world.feed(.leaderExited(try #require(running(world)), .signaled(11)))
+    let last = try #require(world.lastEnd(mail))
+    world.forget()
+    #expect(world.ask { .terminate($0, mail, byUser: false) } == .ended(last))
+    #expect(world.scheduler.status(of: mail, at: world.now)?.nextLaunch == nil)
+    world.advance(by: .seconds(1000))
+    world.feed(.started)
+    #expect(world.spawned.isEmpty)
+    #expect(
+      world.ask { .terminate($0, mail, byUser: false) }
+        == .refused(.invalidTransition(from: .notRunning, cause: .terminate)))
+    world.ask { .launch($0, mail, target: .background, reason: .operator) }
+    #expect(try crash(&world) == .seconds(1))
+  }
+
+  @Test("… whoever the user ends while it waits comes back with the next start only")
+  func endedByUserWhileWaiting() throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    world.feed(.leaderExited(try #require(running(world)), .signaled(11)))
+    world.forget()
+    let last = try #require(world.lastEnd(mail))
+    #expect(world.ask { .terminate($0, mail, byUser: true) } == .ended(last))
+    world.advance(by: .seconds(1000))
+    #expect(world.spawned.isEmpty)
+    world.feed(.started)
+    #expect(world.spawned == [.boot])
+  }
+
+  @Test("… and so does what has never run, for it could not be launched")
+  func terminatedBeforeItRan() {
+    var world = World()
+    manifests(&world)
+    world.spawning = .failing
+    world.feed(.started)
+    world.forget()
+    let end = End(reason: .terminatedByOperator, at: world.now)
+    #expect(world.ask { .terminate($0, mail, byUser: false) } == .ended(end))
+    world.advance(by: .seconds(1000))
+    #expect(world.spawned.isEmpty)
+  }
+
+  @Test("a relaunch that comes due while multitasking is off waits until it is on")
+  func waitsForMultitasking() throws {
+    var world = World()
+    manifests(&world)
+    world.feed(.started)
+    let id = try #require(running(world))
+    func support(_ isSupported: Bool) {
+      var policy = world.scheduler.policy
+      policy.multitaskingSupported = isSupported
+      world.feed(.policyChanged(policy))
+    }
+    world.feed(.leaderExited(id, .signaled(11)))
+    support(false)
+    world.forget()
+    world.advance(by: .seconds(1000))
+    #expect(world.spawned.isEmpty)
+    try world.crash()
+    support(true)
+    world.advance(by: .zero)
+    #expect(world.spawned == [.relaunch])
+    // Also of what ends meanwhile.
+    let next = try #require(running(world))
+    support(false)
+    world.feed(.leaderExited(next, .exited(code: 1)))
+    world.forget()
+    world.advance(by: .seconds(1000))
+    #expect(world.spawned.isEmpty)
+    support(true)
+    world.advance(by: .zero)
+    #expect(world.spawned == [.relaunch])
+  }
+
   @Test("The launch reason reaches the program with its first callback, and in its registration")
   func reason() throws {
     var world = World()

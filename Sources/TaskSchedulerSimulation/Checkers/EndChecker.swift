@@ -4,6 +4,8 @@ import TaskSchedulerCore
 struct EndChecker: Checker {
   static let name = "ends"
 
+  /// How each application ended last.
+  private var reasons: [ApplicationKey: EndReason] = [:]
   private var endLast: (key: ApplicationKey, reason: EndReason)?
 
   mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
@@ -18,8 +20,11 @@ struct EndChecker: Checker {
         reason == expected,
         "\(sighting.key.id.name) is said to have ended by \(reason); it was \(expected)")
       endLast = (record.application, reason)
+      reasons[record.application] = reason
     case .reply(_, .ended(let end)):
-      try require(endLast?.reason == end.reason, "a terminate is answered with another reason")
+      try require(
+        endLast?.reason == end.reason || endsRelaunch(end, ledger),
+        "a terminate is answered with another reason")
     case .terminate(let id):
       guard let sighting = ledger[id] else {
         return try require(false, "instance \(id.number) is terminated, which is not there")
@@ -34,6 +39,16 @@ struct EndChecker: Checker {
       .resume, .kill, .release, .checkTracer:
       break
     }
+  }
+
+  /// Whether it answers who ends what waits for its relaunch: with how that ended last, if it is
+  /// known to have run.
+  private func endsRelaunch(_ end: End, _ ledger: Ledger) -> Bool {
+    guard case .terminate(_, let key, let byUser) = ledger.event, ledger.byKey[key] == nil else {
+      return false
+    }
+    return end.reason == reasons[key]
+      || end.reason == (byUser ? .terminatedByUser : .terminatedByOperator)
   }
 
   private func expected(_ sighting: Sighting, _ event: Event) -> EndReason {

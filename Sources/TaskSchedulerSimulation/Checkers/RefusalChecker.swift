@@ -35,7 +35,7 @@ struct RefusalChecker: Checker {
         : operate(key, [.inactive, .background, .suspended], ledger)
     case .deactivate(_, let key): operate(key, [.active], ledger)
     case .sendToBackground(_, let key): operate(key, [.active, .inactive], ledger)
-    case .terminate(_, let key, _): ledger.byKey[key] == nil ? .refused : .allowed
+    case .terminate(_, let key, _): terminate(key, ledger)
     case .openStream(_, let id, let name): ledger[id]?.key.id == name ? .allowed : .refused
     case .beginBackgroundTask(_, let id, _): begin(id, ledger)
     case .setKeepAlive(_, let id, let interval): setKeepAlive(id, interval, ledger)
@@ -48,6 +48,14 @@ struct RefusalChecker: Checker {
       .manifestsChanged, .started, .stop, .recovered:
       .unknown
     }
+  }
+
+  /// What does not run can be ended where it would be launched again.
+  private func terminate(_ key: ApplicationKey, _ ledger: Ledger) -> Verdict {
+    if ledger.byKey[key] != nil { return .allowed }
+    guard ledger.relaunching.contains(key) else { return .refused }
+    // Whose manifest names another owner by now may be given up.
+    return ledger.manifest(for: key)?.owner == key.owner ? .allowed : .unknown
   }
 
   private func operate(

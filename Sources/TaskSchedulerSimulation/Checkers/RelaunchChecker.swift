@@ -24,6 +24,11 @@ struct RelaunchChecker: Checker {
   mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
     ended = nil
     planned = [:]
+    if case .terminate(_, let key, let byUser) = event, !ledger.isRefused,
+      ledger.byKey[key] == nil {
+      // It waited for its relaunch.
+      if byUser { plans[key]?.due = nil } else { plans[key] = nil }
+    }
   }
 
   mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
@@ -50,7 +55,8 @@ struct RelaunchChecker: Checker {
     case .launch, .activate, .recovered, .notification: return
     case .started:
       try require(
-        isPersistent(key, ledger) && reason == .boot, "\(key.id.name) is launched at the start")
+        isPersistent(key, ledger) && ledger.policy.multitaskingSupported && reason == .boot,
+        "\(key.id.name) is launched at the start")
     case _:
       try require(reason == .relaunch, "\(key.id.name) is launched by \(ledger.event)")
       try require(!ledger.barred.contains(key), "\(key.id.name) comes back from an operator's end")
@@ -58,15 +64,14 @@ struct RelaunchChecker: Checker {
         return try require(false, "\(key.id.name) is launched again, and has not crashed")
       }
       try require(due <= ledger.now, "\(key.id.name) is launched again too early")
+      try require(
+        ledger.policy.multitaskingSupported,
+        "\(key.id.name) is launched again into the background that there is not")
     }
   }
 
   private func isPersistent(_ key: ApplicationKey, _ ledger: Ledger) -> Bool {
-    guard ledger.policy.multitaskingSupported,
-      let manifest = ledger.manifests.first(where: { $0.id == key.id && $0.owner == key.owner })
-    else { return false }
-    return manifest.isLaunchable && manifest.multitasking
-      && manifest.backgroundModes.contains(.voip)
+    ledger.manifests.first { $0.id == key.id && $0.owner == key.owner }?.bringsBack ?? false
   }
 
   mutating func after(_ ledger: Ledger) throws(Finding) {
@@ -81,6 +86,8 @@ struct RelaunchChecker: Checker {
     }
     if case .manifestsChanged = ledger.event { forget(ledger) }
     if case .stop = ledger.event { plans = [:] }
+    // Without multitasking it waits.
+    guard ledger.policy.multitaskingSupported else { return }
     for (key, plan) in plans {
       guard let due = plan.due, ledger.byKey[key] == nil,
         !ledger.launches.values.contains(where: { $0.key == key }), isPersistent(key, ledger)

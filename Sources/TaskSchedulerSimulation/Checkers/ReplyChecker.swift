@@ -25,6 +25,7 @@ struct ReplyChecker: Checker {
     case (_, .refused), (.register, .registered), (.openStream, .registered),
       (.acknowledge, .done), (.beginBackgroundTask, .began), (.endBackgroundTask, .done),
       (.adopt, .started), (.activate, .done), (.deactivate, .done), (.sendToBackground, .done),
+      (.terminate, .ended),
       (.setKeepAlive, .done), (.socket(.manage), .managed), (.socket(.release), .done),
       (.notification(.cancel), .cancelled), (.notification(.setBadge), .done),
       (.systemChanged, .done):
@@ -38,7 +39,7 @@ struct ReplyChecker: Checker {
     let mayWait: Bool =
       switch ledger.event {
       case .launch, .activate: ledger.launches.values.contains { $0.request == current }
-      case .terminate: true
+      case .terminate(_, let key, _): ledger.byKey[key] != nil
       // Until it is stored.
       case .notification(.schedule): true
       case _: false

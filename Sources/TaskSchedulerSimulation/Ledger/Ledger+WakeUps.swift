@@ -30,3 +30,10 @@ extension Ledger {
     }
   }
 }
+
+extension Manifest {
+  /// Whether the application is launched without being asked for (§8).
+  var bringsBack: Bool {
+    isLaunchable && multitasking && backgroundModes.contains(.voip)
+  }
+}

@@ -15,6 +15,8 @@ struct Ledger {
   var barred: Set<ApplicationKey> = []
   /// Such without a manifest, which may be forgotten.
   var perhapsBarred: Set<ApplicationKey> = []
+  /// Those that wait for their relaunch.
+  private(set) var relaunching: Set<ApplicationKey> = []
   var now: UInt64 = 0
   /// No timer could fire before: the machine slept, the daemon was away, the limits changed.
   var floor: UInt64 = 0
@@ -85,17 +87,19 @@ struct Ledger {
     case .sendToBackground(_, let key):
       if !isRefused, let sighting = byKey[key] { sendAway(sighting) }
     case .terminate(_, let key, let byUser):
-      if !isRefused { byKey[key]?.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now) }
+      if !isRefused { terminated(key, byUser: byUser) }
     case .policyChanged(let policy): change(policy)
     case .manifestsChanged(let manifests):
       self.manifests = manifests
+      relaunching = relaunching.filter { manifest(for: $0)?.bringsBack ?? false }
       // Without a manifest it may be forgotten.
       perhapsBarred.formUnion(barred.filter { manifest(for: $0) == nil })
       barred.subtract(perhapsBarred)
     case .socket(let event): take(event)
     case .notification(.chosen(_, let key)): chosen(key)
+    case .stop: relaunching = []
     case .openStream, .beginBackgroundTask, .setKeepAlive, .notification, .systemChanged, .launch,
-      .deactivate, .deadlineReached, .clockRead, .started, .stop:
+      .deactivate, .deadlineReached, .clockRead, .started:
       break
     case .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed, .signalFailed,
       .tracerChecked, .activityBegan, .activityEnded, .recovered:
@@ -152,6 +156,18 @@ struct Ledger {
     case _: break
     }
     if let newcomer, newcomer.target == .foreground { vacate(newcomer.seat) }
+  }
+
+  private mutating func terminated(_ key: ApplicationKey, byUser: Bool) {
+    if let sighting = byKey[key] {
+      return sighting.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now)
+    }
+    relaunching.remove(key)
+    if !byUser { bar(key) }
+  }
+
+  private mutating func bar(_ key: ApplicationKey) {
+    if manifest(for: key) == nil { perhapsBarred.insert(key) } else { barred.insert(key) }
   }
 
   private func plan(
@@ -276,6 +292,7 @@ extension Ledger {
   }
 
   private mutating func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
+    if reason == .relaunch { relaunching.remove(key) }
     guard launches[id] == nil, let manifest = manifest(for: key) else { return }
     var target = LaunchTarget.foreground
     switch event {
@@ -299,6 +316,7 @@ extension Ledger {
     live.append(sighting)
     byKey[key] = sighting
     launches[id] = nil
+    relaunching.remove(key)
     if ![.boot, .relaunch, .location].contains(plan.reason) {
       barred.remove(key)
       perhapsBarred.remove(key)
@@ -329,10 +347,8 @@ extension Ledger {
   }
 
   private mutating func note(_ record: Record) {
-    if case .ended(.terminatedByOperator) = record.change {
-      let key = record.application
-      if manifest(for: key) == nil { perhapsBarred.insert(key) } else { barred.insert(key) }
-    }
+    if case .ended(.terminatedByOperator) = record.change { bar(record.application) }
+    if case .relaunchPlanned = record.change { relaunching.insert(record.application) }
     guard let sighting = byKey[record.application] else { return }
     switch record.change {
     case .transition(let from, let to, _): move(sighting, from: from, to: to)

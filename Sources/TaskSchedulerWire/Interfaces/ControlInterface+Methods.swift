@@ -191,7 +191,8 @@ extension ControlInterface {
   }
 
   /// Ends an application; replies when its leader has exited. `byUser` records that a person at the
-  /// device did it, rather than an operator.
+  /// device did it, rather than an operator. One that waits for its relaunch is not launched again;
+  /// the reply says how it ended last.
   public enum Terminate: InterfaceMethod {
     public static var name: String { MethodName.terminate.rawValue }
 

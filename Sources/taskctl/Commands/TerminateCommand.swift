@@ -10,7 +10,8 @@ struct TerminateCommand: ParsableCommand {
     discussion: """
       Tells it that it will terminate (a program that knows nothing of taskschedd gets SIGTERM), \
       kills it when its time for that is up, waits until it has ended and says how. A suspended \
-      application is killed without notice.
+      application is killed without notice. One that has crashed and waits to be launched again is \
+      not, and how it ended last is said.
 
       Example: taskctl terminate org.example.mail
       """)
