@@ -33,6 +33,7 @@ extension Manifest {
 extension Scheduler {
   /// The daemon starts: whoever is to be reachable is launched.
   mutating func started(in turn: inout Turn) {
+    isStarted = true
     guard policy.multitaskingSupported else { return }
     for application in applications.all {
       guard let manifest = application.manifest, manifest.isPersistent,

@@ -14,6 +14,8 @@ public struct Scheduler: Sendable {
   var notifications = Notifications()
   var changes = SystemChanges()
   var instanceIDLast: UInt64 = 0
+  /// Whether ``Event/started`` has come, and no ``Event/stop`` since.
+  public internal(set) var isStarted = false
 
   public init(policy: Policy = Policy()) {
     self.policy = policy
@@ -189,6 +191,7 @@ public struct Scheduler: Sendable {
 
   /// Lets go of every process, running.
   private mutating func stop(in turn: inout Turn) {
+    isStarted = false
     for key in relaunches.all { cancelRelaunch(key) }
     refusePendingNotifications(in: &turn)
     for id in launches.keys.sorted() {

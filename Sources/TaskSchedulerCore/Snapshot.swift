@@ -4,7 +4,7 @@
 /// Reading one that contradicts itself, or whose policy is out of its bounds, throws.
 extension Scheduler: Codable {
   private enum CodingKeys: CodingKey {
-    case policy, applications, instances, launches, instanceIDLast
+    case policy, applications, instances, launches, instanceIDLast, isStarted
     case keepAlives, notifications, changes
   }
 
@@ -17,6 +17,8 @@ extension Scheduler: Codable {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(policy: try values.decode(Policy.self, forKey: .policy))
     instanceIDLast = try values.decode(UInt64.self, forKey: .instanceIDLast)
+    // Earlier versions did not write it, and had started.
+    isStarted = try values.decodeIfPresent(Bool.self, forKey: .isStarted) ?? true
     applications = try values.decode(Applications.self, forKey: .applications)
     for launch in try values.decode([Launch].self, forKey: .launches) {
       launches[launch.id] = launch.pending
@@ -48,6 +50,7 @@ extension Scheduler: Codable {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(policy, forKey: .policy)
     try values.encode(instanceIDLast, forKey: .instanceIDLast)
+    try values.encode(isStarted, forKey: .isStarted)
     try values.encode(applications, forKey: .applications)
     try values.encode(keepAlives, forKey: .keepAlives)
     try values.encode(notifications, forKey: .notifications)

@@ -176,6 +176,8 @@ public final class Daemon {
         log: log)
       isNew = recover(replay, inherited, takeover)
     }
+    // It died before it had come so far.
+    isNew = isNew || !scheduler.isStarted
     try releaseLeftovers(launcher)
     begin(isNew: isNew)
     try server.start()
@@ -206,6 +208,8 @@ public final class Daemon {
   private func state() -> (Holdings, Scheduler, requestLast: UInt64) {
     var holdings = Holdings()
     holdings.instances = processes?.held ?? [:]
+    holdings.arrivals = runner?.arrivals.mapValues(\.held) ?? [:]
+    holdings.runningOn = runner.map(\.runningOn)
     for connection in (server?.connections ?? [:]).values {
       var held = connection.held
       if let waiting = requests?.held(connection) {
@@ -285,6 +289,7 @@ public final class Daemon {
       let now = self.now
       journal.record(event, at: now)
       journal.call?.takeMessage()
+      if case .stop = event { runner?.keepRunningOn(processes?.held ?? [:]) }
       carryOut(scheduler.handle(event, at: now), at: now)
       if let request = event.request { requests?.noteIfWaiting(request) }
       next += 1

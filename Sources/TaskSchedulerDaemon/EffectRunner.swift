@@ -10,20 +10,27 @@ final class EffectRunner {
     var process: ProcessHandle
     var uid: UInt32
     var origin: InstanceProcesses.Origin
+    /// The launch that it was started for, where that is known before its program runs.
+    var launch: InstanceID?
   }
 
-  private let processes: ProcessController
-  private let launcher: Launcher
+  let processes: ProcessController
+  let launcher: Launcher
   private let requests: Requests
   private let streams: EventStreams
   private let monitors: Monitors
-  private let log: Log
+  let log: Log
   private let sockets: ManagedSockets
   private let notifications: LocalNotifications
   private let store: DescriptorStore
-  private let journal: Journal
-  private let post: (Event) -> Void
-  private var arrivals: [Leader: Arrival] = [:]
+  let journal: Journal
+  let post: (Event) -> Void
+  var arrivals: [Leader: Arrival] = [:]
+  /// Launches that are under way, and those of them of whose outcome the policy is being told.
+  var launching: Set<InstanceID> = []
+  var launched: Set<InstanceID> = []
+  /// What ran on when the scheduler stopped.
+  var runningOn: [Leader: Holdings.Instance] = [:]
   var manifests: [ApplicationID: ApplicationManifest] = [:]
 
   init(
@@ -42,24 +49,6 @@ final class EffectRunner {
     self.monitors = monitors
     self.log = log
     self.post = post
-  }
-
-  /// To be called before the event that tells the policy of this leader.
-  func expect(_ arrival: Arrival) -> Leader {
-    let leader = Leader(arrival.process.identity)
-    arrivals[leader] = arrival
-    journal.note(.arrival(arrival.origin.arrival(of: arrival.process.identity, uid: arrival.uid)))
-    return leader
-  }
-
-  /// An earlier daemon expected this leader.
-  func restore(_ arrival: Arrival) {
-    arrivals[Leader(arrival.process.identity)] = arrival
-  }
-
-  /// The policy has answered: what it did not take is let go.
-  func forgetArrivals() {
-    if !arrivals.isEmpty { arrivals = [:] }
   }
 
   func run(_ effect: Effect, at now: Instant) {
@@ -159,24 +148,6 @@ final class EffectRunner {
       // Without seeing its end no promise about it can be kept.
       log.write(.error, "process \(leader.pid) cannot be watched and is let go: \(error)")
       post(.leaderExited(id, .unknown))
-    }
-  }
-
-  private func spawn(
-    _ id: InstanceID, _ key: ApplicationKey, _ reason: TaskSchedulerCore.LaunchReason
-  ) {
-    guard let manifest = manifests[key.id] else {
-      return post(.spawnFailed(id, reason: "its manifest is gone"))
-    }
-    launcher.launch(manifest, as: id, reason: reason) { [unowned self] result in
-      switch result {
-      case .success(let launched):
-        let leader = expect(
-          Arrival(process: launched.process, uid: launched.uid, origin: launched.origin))
-        post(.spawned(id, leader))
-      case .failure(let failure):
-        post(.spawnFailed(id, reason: failure.reason))
-      }
     }
   }
 }

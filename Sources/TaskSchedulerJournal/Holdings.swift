@@ -7,6 +7,9 @@ public struct Holdings: Hashable, Sendable, Codable {
   public var connections: [UInt64: Connection] = [:]
   /// Leaders that the policy is about to be told of.
   public var arrivals: [Leader: Arrival] = [:]
+  /// Instances that run on since the scheduler stopped, by their leaders; nil is none. While one
+  /// does, its application is not started a second time.
+  public var runningOn: [Leader: Instance]?
 
   public init() {}
 
@@ -21,11 +24,14 @@ public struct Holdings: Hashable, Sendable, Codable {
     /// How its manifest wants it to be stopped.
     public var mechanism: String?
     public var isLaunched: Bool
+    /// The launch that it was started for, where it is known before its program runs.
+    public var launch: InstanceID?
 
     public init(
       leader: Leader, uid: UInt32, group: String?, marker: String?, mechanism: String?,
-      isLaunched: Bool
+      isLaunched: Bool, launch: InstanceID? = nil
     ) {
+      self.launch = launch
       self.leader = leader
       self.uid = uid
       self.group = group
@@ -172,11 +178,26 @@ extension Holdings {
     }
   }
 
+  /// The policy has answered the event that told it of this leader: whom it did not take was let
+  /// go.
+  public mutating func forgetArrival(of leader: Leader) {
+    arrivals[leader] = nil
+  }
+
+  /// The scheduler stops: all that it held runs on.
+  public mutating func keepRunningOn() {
+    for instance in instances.values where instance.release == nil {
+      runningOn = runningOn ?? [:]
+      runningOn?[instance.arrival.leader] = instance
+    }
+  }
+
   /// What an effect that was carried out means for what is held.
   public mutating func apply(_ effect: Effect) {
     switch effect {
     case .manage(let id, let leader, let key):
-      guard let arrival = arrivals[leader] else { return }
+      runningOn?[leader] = nil
+      guard let arrival = arrivals.removeValue(forKey: leader) else { return }
       instances[id] = Instance(application: key.id.name, arrival: arrival)
     case .release(let id, let killing):
       // Where it was launched and its leader has ended, it may be killed all the same: the one

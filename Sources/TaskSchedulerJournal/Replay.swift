@@ -68,6 +68,7 @@ public struct Replay {
     lastAlive = at
     eventCount += 1
     if let request = event.request { requestLast = max(requestLast, request.number) }
+    if case .stop = event { holdings.keepRunningOn() }
     settle(scheduler.handle(event, at: at)[...], alreadyDone: 0)
   }
 
@@ -87,7 +88,25 @@ public struct Replay {
     }
     effectsLeft = effects.dropFirst(done)
     effectsDone = alreadyDone + done
-    // Whom the policy did not take was let go.
-    if effectsLeft.isEmpty { holdings.arrivals = [:] }
+    if effectsLeft.isEmpty, let leader = lastEvent?.newcomer {
+      holdings.forgetArrival(of: leader)
+    }
+  }
+}
+
+extension Event {
+  /// The leader that it tells the policy of.
+  fileprivate var newcomer: Leader? {
+    switch self {
+    case .register(_, _, let leader, _, _), .spawned(_, let leader): leader
+    case .adopt(_, let adoption): adoption.leader
+    case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
+      .setKeepAlive, .socket, .launch, .activate, .deactivate, .sendToBackground, .terminate,
+      .notification, .systemChanged, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
+      .recovered:
+      nil
+    }
   }
 }

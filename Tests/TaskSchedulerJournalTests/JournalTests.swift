@@ -176,6 +176,95 @@ struct JournalTests {
     #expect(left.groups == ["/applications/mail"])
   }
 
+  @Test(
+    """
+    several that wait for the policy's word: each is held until the event that tells of it has \
+    been handled, whichever comes first
+    """)
+  func severalArrivals() throws {
+    let diary = Diary()
+    diary.happen(
+      .manifestsChanged(Self.names.map { Manifest(id: $0.id, owner: $0.owner) }))
+    for key in Self.names {
+      diary.happen(.launch(nil, key, target: .background, reason: .boot))
+    }
+    let leaders = (1...3).map { Leader(pid: Int32($0), startTime: 7) }
+    for leader in leaders { #expect(diary.note(.arrival(Self.arrival(leader)))) }
+    for (index, leader) in leaders.enumerated() {
+      #expect(
+        try Set(replay(diary.bytes).get().holdings.arrivals.keys) == Set(leaders[index...]))
+      diary.happen(.spawned(InstanceID(UInt64(index + 1)), leader))
+    }
+    let found = try replay(diary.bytes).get()
+    #expect(found.holdings.arrivals.isEmpty)
+    #expect(
+      Self.names.indices.map { found.holdings.instances[InstanceID(UInt64($0 + 1))]?.arrival }
+        == leaders.map { Self.arrival($0) })
+    // Whom the policy did not take is let go, and nobody else.
+    let others = (4...5).map { Leader(pid: Int32($0), startTime: 7) }
+    for leader in others { #expect(diary.note(.arrival(Self.arrival(leader)))) }
+    diary.happen(
+      .register(
+        RequestID(90), Self.names[0], others[0], target: .background, seat: SeatID("seat0")))
+    #expect(try Array(replay(diary.bytes).get().holdings.arrivals.keys) == [others[1]])
+  }
+
+  private static let names = ["mail", "maps", "music"].map {
+    ApplicationKey(ApplicationID("org.example.\($0)")!, owner: UserID(1000))
+  }
+
+  private static func arrival(_ leader: Leader) -> Holdings.Arrival {
+    Holdings.Arrival(
+      leader: leader, uid: 1000, group: nil, marker: "m\(leader.pid)", mechanism: nil,
+      isLaunched: true, launch: InstanceID(UInt64(leader.pid)))
+  }
+
+  @Test("… also those that waited when the journal was begun")
+  func arrivalsAtTheBeginning() throws {
+    let diary = Diary()
+    var holdings = Holdings()
+    holdings.arrivals[leader] = Self.arrival(leader)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    let start = JournalStart(writer: "test", eventCount: 0, requestLast: 0, at: diary.now)
+    let beginning = JournalBeginning(start, holdings, diary.scheduler)
+    var writer = try #require(JournalWriter(in: memory, boot: boot, beginning: beginning))
+    let hasRoom = writer.append(.clockRead(WallTime(nanoseconds: 1)), at: diary.now)
+    #expect(hasRoom)
+    let found = try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: diary.now)
+    #expect(found.holdings.arrivals == holdings.arrivals)
+  }
+
+  @Test("what ran on when the scheduler stopped is known, until it is taken back")
+  func runsOn() throws {
+    let diary = Diary()
+    diary.fill()
+    #expect(try replay(diary.bytes).get().holdings.runningOn == nil)
+    diary.happen(.stop)
+    #expect(diary.note(.forgotten(InstanceID(1))))
+    diary.happen(.stop)
+    let stopped = try replay(diary.bytes).get()
+    #expect(stopped.holdings.instances.isEmpty)
+    #expect(stopped.holdings.runningOn?[leader]?.application == "org.example.mail")
+    #expect(diary.note(.arrival(Self.arrival(leader))))
+    diary.happen(
+      .register(RequestID(91), mail, leader, target: .background, seat: SeatID("seat0")))
+    #expect(try replay(diary.bytes).get().holdings.runningOn == [:])
+  }
+
+  @Test("whether the scheduler has started is known: what a daemon was to launch is not forgotten")
+  func started() throws {
+    let diary = Diary()
+    #expect(try !replay(diary.bytes).get().scheduler.isStarted)
+    diary.happen(.clockRead(WallTime(nanoseconds: 1)))
+    #expect(try !replay(diary.bytes).get().scheduler.isStarted)
+    diary.happen(.started)
+    #expect(try replay(diary.bytes).get().scheduler.isStarted)
+    diary.happen(.stop)
+    #expect(try !replay(diary.bytes).get().scheduler.isStarted)
+  }
+
   @Test("a journal goes on where it ended, whatever was torn there")
   func continued() throws {
     let diary = Diary()

@@ -113,7 +113,8 @@ struct Takeover {
       for name in found.letRun { log.write(.warning, "let run, as nobody's: \(name)") }
       for failure in found.failures { log.write(.error, "not let run: \(failure)") }
     }
-    for arrival in replay.holdings.arrivals.values { restore(arrival) }
+    for arrival in replay.holdings.arrivals.values { runner.restore(arrival) }
+    runner.restoreRunningOn(replay.holdings.runningOn ?? [:])
     var holdings = replay.holdings.connections
     let call = InterruptedCall(replay)
     if let waiting = call.waiting { holdings[call.connection, default: .init()].waiting = waiting }
@@ -177,17 +178,6 @@ struct Takeover {
     if let waiting = held.waiting, let method = Requests.Method(rawValue: waiting.method) {
       requests.restore(
         waiting.request, connection, method, application: waiting.application)
-    }
-  }
-
-  /// The policy is about to be told of this leader, or the daemon died before it was.
-  private func restore(_ arrival: Holdings.Arrival) {
-    do throws(SystemError) {
-      let identity = ProcessIdentity(arrival.leader)
-      guard let process = try ProcessHandle(identity, in: processes.proc) else { return }
-      runner.restore(.init(process: process, uid: arrival.uid, origin: .init(arrival)))
-    } catch {
-      log.write(.warning, "process \(arrival.leader.pid) could not be taken over: \(error)")
     }
   }
 }

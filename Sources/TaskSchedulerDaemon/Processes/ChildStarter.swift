@@ -21,11 +21,11 @@ struct ChildStarter: Starter {
   }
 
   func start(
-    _ program: Program, as id: InstanceID,
+    _ program: Program, as id: InstanceID, willRun: (Launcher.Launched) -> Void,
     _ finish: @escaping (Result<Launcher.Launched, Launcher.Failure>) -> Void
   ) {
     do {
-      finish(.success(try start(program, as: id)))
+      finish(.success(try start(program, as: id, willRun: willRun)))
     } catch let error as Launcher.Failure {
       finish(.failure(error))
     } catch {
@@ -33,7 +33,9 @@ struct ChildStarter: Starter {
     }
   }
 
-  private func start(_ program: Program, as id: InstanceID) throws -> Launcher.Launched {
+  private func start(
+    _ program: Program, as id: InstanceID, willRun: (Launcher.Launched) -> Void
+  ) throws -> Launcher.Launched {
     guard let path = program.manifest.executable(searchPath: Program.searchPath) else {
       throw program.notFound
     }
@@ -49,11 +51,12 @@ struct ChildStarter: Starter {
     let input = try FileDescriptor.open(reading: "/dev/null")
     let output = try Self.output(of: program.manifest.id)
     request.stdio = (input.rawValue, output.rawValue, output.rawValue)
-    return try run(try HeldChild.spawn(request), program, instance: id)
+    return try run(try HeldChild.spawn(request), program, instance: id, willRun: willRun)
   }
 
   private func run(
-    _ child: consuming HeldChild, _ program: Program, instance id: InstanceID
+    _ child: consuming HeldChild, _ program: Program, instance id: InstanceID,
+    willRun: (Launcher.Launched) -> Void
   ) throws -> Launcher.Launched {
     var group: ControlGroup?
     let process: ProcessHandle
@@ -66,9 +69,12 @@ struct ChildStarter: Starter {
       try? group?.remove()
       throw error
     }
+    let launched = Launcher.Launched(
+      process: process, uid: program.user.uid, origin: program.origin(in: group))
+    willRun(launched)
     do {
       _ = try child.releaseAndWaitForExec()
-      return .init(process: process, uid: program.user.uid, origin: program.origin(in: group))
+      return launched
     } catch {
       try? group?.remove()
       throw error

@@ -130,10 +130,12 @@ struct StoppedProcess {
 
 extension InstanceProcesses.Origin {
   /// As the journal has it.
-  func arrival(of leader: ProcessIdentity, uid: UInt32) -> Holdings.Arrival {
+  func arrival(
+    of leader: ProcessIdentity, uid: UInt32, launch: InstanceID? = nil
+  ) -> Holdings.Arrival {
     Holdings.Arrival(
       leader: Leader(leader), uid: uid, group: group?.path, marker: marker,
-      mechanism: mechanism?.rawValue, isLaunched: isLaunched)
+      mechanism: mechanism?.rawValue, isLaunched: isLaunched, launch: launch)
   }
 
   init(_ arrival: Holdings.Arrival) {

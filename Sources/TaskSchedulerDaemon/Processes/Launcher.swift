@@ -42,10 +42,12 @@ final class Launcher {
     lacksManager = mechanism == .unit && units == nil
   }
 
-  /// - Parameter finish: called once, when the program runs or cannot; perhaps before this returns.
+  /// - Parameters:
+  ///   - willRun: see ``Starter``.
+  ///   - finish: called once, when the program runs or cannot; perhaps before this returns.
   func launch(
     _ manifest: ApplicationManifest, as id: InstanceID, reason: LaunchReason,
-    _ finish: @escaping (Result<Launched, Failure>) -> Void
+    willRun: (Launched) -> Void, _ finish: @escaping (Result<Launched, Failure>) -> Void
   ) {
     let program: Program
     do throws(Failure) {
@@ -61,7 +63,7 @@ final class Launcher {
     } catch {
       return finish(.failure(error))
     }
-    starter.start(program, as: id, finish)
+    starter.start(program, as: id, willRun: willRun, finish)
   }
 
   private func user(of manifest: ApplicationManifest) throws(Failure) -> User {

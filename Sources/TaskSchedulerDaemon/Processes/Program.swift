@@ -38,8 +38,11 @@ protocol Starter {
 
   /// Starts a program that does not run one instruction before the daemon holds its process.
   ///
-  /// - Parameter finish: called once, when it runs or cannot; perhaps before this returns.
+  /// - Parameters:
+  ///   - willRun: called before that first instruction, where nothing but the daemon's memory tells
+  ///     the next one of the process (of a unit, its control group does).
+  ///   - finish: called once, when it runs or cannot; perhaps before this returns.
   func start(
-    _ program: Program, as id: InstanceID,
+    _ program: Program, as id: InstanceID, willRun: (Launcher.Launched) -> Void,
     _ finish: @escaping (Result<Launcher.Launched, Launcher.Failure>) -> Void)
 }

@@ -52,7 +52,7 @@ final class UnitStarter: Starter {
   }
 
   func start(
-    _ program: Program, as id: InstanceID,
+    _ program: Program, as id: InstanceID, willRun: (Launcher.Launched) -> Void,
     _ finish: @escaping (Result<Launcher.Launched, Launcher.Failure>) -> Void
   ) {
     let name = InstanceUnits.newName(for: program.manifest.id, id)

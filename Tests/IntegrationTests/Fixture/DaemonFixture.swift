@@ -45,9 +45,10 @@ final class DaemonFixture: Sendable {
   ///   - ownGroup: alone in a cgroup of its own, as a service manager would.
   ///   - uid: run by that user; nil: by ours.
   ///   - earlier: has ended; this one goes on in its folder.
+  ///   - dies: at its start, by the hand of a program that it launches; that is waited for instead.
   init(
     _ settings: Settings = Settings(), ownGroup: Bool = false, uid: UInt32? = nil,
-    after earlier: DaemonFixture? = nil
+    after earlier: DaemonFixture? = nil, dies: Bool = false
   ) throws {
     // Other users' programs must reach the socket.
     folder = earlier?.folder ?? TemporaryDirectory(mode: 0o755)
@@ -91,6 +92,10 @@ final class DaemonFixture: Sendable {
       }
     }
     process = try child.releaseAndWaitForExec()
+    if dies {
+      _ = try process.wait()
+      return
+    }
     do {
       try readiness.wait(for: "READY=1", orEndOf: process.rawValue)
     } catch {
@@ -105,6 +110,12 @@ final class DaemonFixture: Sendable {
   /// kill -9. Where it was started by hand, all its connections end with it.
   func die() throws {
     _ = try process.send(signal: SIGKILL)
+    _ = try process.wait()
+  }
+
+  /// Stops it in good order: what it holds runs on.
+  func stop() throws {
+    _ = try process.send(signal: SIGTERM)
     _ = try process.wait()
   }
 
@@ -240,6 +251,19 @@ final class DaemonFixture: Sendable {
   }
 
   // MARK: Processes
+
+  /// The leaders of what a daemon of this folder has launched: those whose parent is no program of
+  /// its own.
+  func programs() throws -> [Int32] {
+    let all = try proc.pids().filter { pid in
+      guard pid != getpid(), pid != process.pid,
+        (try? proc.environmentValue(pid, of: "TASKSCHEDD_SOCKET")) == socketPath,
+        let state = try? proc.stat(pid)?.state
+      else { return false }
+      return !state.hasEnded
+    }
+    return try all.filter { pid in try proc.stat(pid).map { !all.contains($0.parent) } ?? false }
+  }
 
   func state(of pid: Int32) throws -> ProcessState? { try proc.stat(pid)?.state }
 

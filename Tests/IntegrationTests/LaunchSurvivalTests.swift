@@ -1,0 +1,70 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §8 and §15.4: the daemon dies in the midst of launches. One of the programs kills its
+/// parent as soon as it runs: while that starts the next, or hears of those that it has started.
+@Suite("§8: launches when the daemon dies under way")
+struct LaunchSurvivalTests {
+  private static let ids = (0..<8).map { "org.test.voip\($0)" }
+  private static let policy = [
+    ("LaunchTime", "100ms"), ("TerminateTimeout", "100ms"), ("RelaunchDelay", "100ms"),
+  ]
+
+  /// All are launched at the start. Each writes that it runs; one of them then kills the daemon,
+  /// once.
+  private func settings(_ folder: TemporaryDirectory, killer: Int) -> DaemonFixture.Settings {
+    .init(
+      policy: Self.policy,
+      manifests: Self.ids.enumerated().map { index, id in
+        let done = folder.file("killed")
+        let kill = "[ -e \(done) ] || { : > \(done); kill -9 $PPID; }"
+        return (
+          id,
+          """
+          command = ["/bin/sh", "-c", '''
+          echo $$ >> \(folder.file(id)); \(index == killer ? kill : ":"); exec sleep 1000''']
+          background-modes = ["voip"]
+          """
+        )
+      })
+  }
+
+  /// Every program that was started of an application, whoever started it.
+  private func started(_ id: String, in folder: TemporaryDirectory) throws -> [Int] {
+    let file = try FileDescriptor.open(reading: folder.file(id))
+    return String(decoding: try file.readToEnd(), as: UTF8.self).split(separator: "\n")
+      .compactMap { Int($0) }
+  }
+
+  @Test(
+    """
+    §15.4: several programs launched together are all held by the next daemon after kill -9, and \
+    none is started twice
+    """,
+    arguments: 0..<8)
+  func killedWhileLaunching(_ killer: Int) throws {
+    let folder = TemporaryDirectory()
+    let settings = settings(folder, killer: killer)
+    let first = try DaemonFixture(settings, dies: true)
+    let daemon = try DaemonFixture(settings, after: first)
+    let monitor = try Monitor(daemon)
+    var pids: [Int] = []
+    for id in Self.ids {
+      while try daemon.application(id).state != .suspended {
+        try monitor.transition(id, to: .suspended)
+      }
+      let pid = try #require(try daemon.application(id).instance).pid
+      #expect(try started(id, in: folder) == [pid], "\(id) is started once")
+      #expect(try daemon.state(of: Int32(pid)) == .stopped)
+      pids.append(pid)
+    }
+    #expect(try daemon.programs().sorted() == pids.map { Int32($0) }.sorted())
+    for id in Self.ids {
+      #expect(try daemon.terminate(id).reason == .terminatedByOperator)
+    }
+    #expect(try daemon.programs() == [])
+  }
+}
