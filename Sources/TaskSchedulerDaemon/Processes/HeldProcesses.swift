@@ -8,7 +8,8 @@ import TaskSchedulerJournal
 extension ProcessController {
   /// What the next daemon has to know.
   var held: [InstanceID: Holdings.Instance] {
-    instances.mapValues(\.held).merging(departing.mapValues(\.held)) { current, _ in current }
+    let gone = refusals.merging(departing) { _, departing in departing }
+    return instances.mapValues(\.held).merging(gone.mapValues(\.held)) { current, _ in current }
   }
 
   /// Takes over what was held.

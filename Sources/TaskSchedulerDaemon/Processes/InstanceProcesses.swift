@@ -69,6 +69,8 @@ final class InstanceProcesses {
   var remembered: Set<ProcessIdentity> = []
   private var stoppedIdentities: Set<ProcessIdentity> = []
   var isFrozen = false
+  /// Why some process could not be let run yet.
+  var problem: String?
   /// The killing of all its processes, under way (`isBeingKilled`) or done.
   var killing: Killing?
   var isBeingKilled = false

@@ -12,7 +12,7 @@ final class ProcessController {
   let proc: ProcFS
   private let loop: EventLoop
   let report: (Event) -> Void
-  private let journal: Journal
+  let journal: Journal
   let store: DescriptorStore
   private(set) var instances: [InstanceID: InstanceProcesses] = [:]
   /// Those that are over, and whose processes are still being killed.
@@ -20,7 +20,10 @@ final class ProcessController {
   private var leaderEnds: LeaderEnds?
   private var sweeper: Sweeper?
   private(set) var catchUp: CatchUp?
-  private var graveyard: Graveyard?
+  private(set) var graveyard: Graveyard?
+  /// Those of which some process is yet to be let run, for the kernel has refused it.
+  var refusals: [InstanceID: InstanceProcesses] = [:]
+  private(set) var refusalTimer: TimerSource?
   var options: DaemonOptions
   /// Asked how a program in a unit ended; nil where the kernel tells it.
   var unitEnds: UnitEnds?
@@ -48,6 +51,7 @@ final class ProcessController {
       self?.instances[$0] ?? self?.departing[$0]
     }
     graveyard = Graveyard(loop: loop)
+    refusalTimer = try loop.timer { [weak self] in self?.letRunRefused() }
     leaderEnds = try LeaderEnds(loop: loop) { [weak self] in self?.leaderEnded($0) }
   }
 
@@ -120,6 +124,7 @@ final class ProcessController {
   }
 
   private func beginSuspending(_ instance: InstanceProcesses) {
+    forgetRefusal(instance)
     do throws(SystemError) {
       let suspension = try suspension(of: instance)
       instance.suspension = suspension
@@ -167,24 +172,6 @@ final class ProcessController {
     letRun(instance)
   }
 
-  /// SIGCONT to all that we have stopped, the last first, so that no parent runs before its
-  /// children; those that somebody else had stopped before stay so.
-  func letRun(_ instance: InstanceProcesses) {
-    if instance.isFrozen, let group = instance.origin.group {
-      instance.isFrozen = false
-      attempt(instance) { () throws(SystemError) in
-        if group.exists { try group.thaw() }
-      }
-    }
-    for member in instance.stopped.reversed() where !member.wasStopped {
-      attempt(instance) { () throws(SystemError) in
-        _ = try member.process.pidfd.send(signal: SIGCONT)
-      }
-    }
-    if !instance.stopped.isEmpty { journal.note(.letRun(instance.id)) }
-    instance.forgetStopped()
-  }
-
   // MARK: Ends
 
   /// SIGTERM to the leader: how its other processes end is its own affair until it has.
@@ -226,18 +213,6 @@ final class ProcessController {
       kill(instance)
     }
     if instance.isBeingKilled { departing[id] = instance } else { forget(instance) }
-  }
-
-  func forget(_ instance: InstanceProcesses) {
-    letRun(instance)
-    membership.remove(instance)
-    journal.note(.forgotten(instance.id))
-    if let group = instance.origin.group { unitEnds?.forget(group.name) }
-    if let group = instance.origin.group, !InstanceGroups.isUnit(group),
-      (try? group.isPopulated()) != nil
-    {
-      graveyard?.bury(group)
-    }
   }
 
   func kill(_ instance: InstanceProcesses) {

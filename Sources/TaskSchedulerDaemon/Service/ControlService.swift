@@ -241,7 +241,9 @@ final class ControlService {
   }
 
   private func described(_ status: ApplicationStatus) -> Interface.Application {
-    Interface.Application(status, badge: notifications.badges[status.key])
+    Interface.Application(
+      status, badge: notifications.badges[status.key],
+      problem: runner.processes.problem(of: status.key))
   }
 
   /// The application that the caller means, where it may operate it. Others' are to a user as if

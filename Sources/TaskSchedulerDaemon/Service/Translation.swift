@@ -129,7 +129,7 @@ extension ControlInterface.Entitlement {
 }
 
 extension ControlInterface.Application {
-  init(_ status: ApplicationStatus, badge: Int?) {
+  init(_ status: ApplicationStatus, badge: Int?, problem: String?) {
     self.init(
       application: status.key.id.name, owner: Int(status.key.owner.uid),
       displayName: status.displayName, state: .init(status.state),
@@ -140,7 +140,7 @@ extension ControlInterface.Application {
       nextLaunch: status.nextLaunch.map {
         .init(atUSec: $0.at.microseconds, delayUSec: $0.delay.microseconds)
       },
-      scheduledNotifications: status.scheduledNotifications, badge: badge)
+      scheduledNotifications: status.scheduledNotifications, badge: badge, problem: problem)
   }
 }
 

@@ -166,13 +166,15 @@ extension ControlInterface {
     /// How many notifications wait for their time.
     public var scheduledNotifications: Int
     public var badge: Int?
+    /// What the daemon could not do to its processes, and tries again.
+    public var problem: String?
 
     public init(
       application: String, owner: Int, displayName: String? = nil, state: State,
       stateSinceUSec: Int, seat: String, backgroundModes: [String], multitasking: Bool,
       launchable: Bool, switcherPosition: Int? = nil, instance: Instance? = nil,
       lastEnd: End? = nil, nextLaunch: NextLaunch? = nil, scheduledNotifications: Int,
-      badge: Int? = nil
+      badge: Int? = nil, problem: String? = nil
     ) {
       self.application = application
       self.owner = owner
@@ -189,6 +191,7 @@ extension ControlInterface {
       self.nextLaunch = nextLaunch
       self.scheduledNotifications = scheduledNotifications
       self.badge = badge
+      self.problem = problem
     }
   }
 

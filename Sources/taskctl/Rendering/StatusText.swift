@@ -12,6 +12,7 @@ enum StatusText {
     var lines = Lines(context.painter)
     lines.title(application.application, application.displayName)
     lines.add("State", application.hasNeverRun ? "\(state), never run" : "\(state) since \(since)")
+    if let problem = application.problem { lines.add("Problem", PrintableText.of(problem)) }
     if let instance = application.instance { add(instance, of: application, context, to: &lines) }
     let owner = context.userName(application.owner)
     lines.add("Owner", "\(PrintableText.of(owner)) (uid \(application.owner))")

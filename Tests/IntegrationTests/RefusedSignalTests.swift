@@ -1,0 +1,92 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §15.1 where the kernel refuses the signal: a process has become another user's since it
+/// was stopped. It cannot by itself; so a debugger holds one that is sent SIGSTOP, for as long as
+/// the daemon looks whether it stands still, and lets it run then.
+@Suite(
+  "§15: A process never stays suspended, though the kernel refuses to let it run",
+  .enabled(if: geteuid() == 0, "only root makes a process another user's"))
+struct RefusedSignalTests {
+  private let id = "org.test.changing"
+  private static let nobody: UInt32 = 65534
+
+  /// Becomes a leader of nobody's with a child that is nobody's or root's, as it is told.
+  private static let program = """
+    import os, signal, sys
+    uid = int(sys.argv[1])
+    child = os.fork()
+    if child:
+        os.setresuid(uid, uid, uid)
+        while True: signal.pause()
+    # Within a session SIGCONT is refused to nobody.
+    os.setsid()
+    os.setresuid(uid, 0, uid)
+    print(os.getpid(), flush=True)
+    for line in sys.stdin:
+        os.setresuid(*((0, 0, 0) if line.strip() == "root" else (uid, 0, uid)))
+        print(line.strip(), flush=True)
+    """
+
+  /// Holds a process at its SIGSTOP until it reads a line.
+  private static let holder = """
+    import ctypes, os, signal, sys
+    libc, pid = ctypes.CDLL(None, use_errno=True), int(sys.argv[1])
+    def ptrace(request, data):
+        arguments = [ctypes.c_long(value) for value in (request, pid, 0, data)]
+        if libc.ptrace(*arguments): sys.exit(f"ptrace: {os.strerror(ctypes.get_errno())}")
+    SEIZE, CONT, DETACH = 0x4206, 7, 17
+    ptrace(SEIZE, 0)
+    print("attached", flush=True)
+    while True:
+        _, status = os.waitpid(pid, 0x40000000)
+        if os.WIFSTOPPED(status) and os.WSTOPSIG(status) == signal.SIGSTOP: break
+        ptrace(CONT, os.WSTOPSIG(status))
+    print("stopped", flush=True)
+    sys.stdin.readline()
+    ptrace(DETACH, 0)
+    print("gone", flush=True)
+    """
+
+  @Test(
+    """
+    SIGCONT that is refused is remembered, shown as a problem, and tried again until it reaches: \
+    when the application is resumed, and when it is over
+    """,
+    arguments: ["resume", "release"])
+  func refused(_ way: String) throws {
+    let daemon = try DaemonFixture(
+      .init(options: [("suspend-mechanism", "\"signal\"")]), uid: Self.nobody)
+    let program = try daemon.python(Self.program, ["\(Self.nobody)"])
+    let child = try program.nextPID()
+    let monitor = try Monitor(daemon)
+    try daemon.adopt(id, program)
+    let holder = try TestProcess.python(Self.holder, ["\(child)"])
+    #expect(try holder.nextLine() == "attached")
+    try daemon.sendToBackground(id)
+    #expect(try holder.nextLine() == "stopped")
+    try monitor.transition(id, to: .suspended)
+    try holder.writeLine("let go")
+    #expect(try holder.nextLine() == "gone")
+    try program.writeLine("root")
+    #expect(try program.nextLine() == "root")
+    if way == "resume" {
+      try daemon.activate(id)
+    } else {
+      _ = try program.pidfd.send(signal: SIGKILL)
+      try monitor.end(id)
+    }
+    let problem = try #require(try daemon.application(id).problem)
+    #expect(problem.contains("process \(child) cannot be let run: "), "\(problem)")
+    #expect(problem.contains("(EPERM)"), "\(problem)")
+    #expect(try daemon.taskctl("status", id).text.contains("      Problem: \(problem)\n"))
+    try program.writeLine("nobody")
+    #expect(try program.nextLine() == "nobody")
+    try waitUntil("it is let run") { try daemon.application(id).problem == nil }
+    #expect(try daemon.state(of: child)?.hasEnded == false)
+    kill(child, SIGKILL)
+  }
+}
