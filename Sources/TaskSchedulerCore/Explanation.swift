@@ -95,7 +95,8 @@ extension Scheduler {
   public func explanation(of key: ApplicationKey) -> Explanation? {
     guard let application = applications[key] else { return nil }
     guard let instance = application.instance.flatMap({ instances[$0] }) else {
-      let launch = application.relaunch?.dueAt
+      // Without multitasking it waits.
+      let launch = policy.multitaskingSupported ? application.relaunch?.dueAt : nil
       return Explanation(
         cause: application.lastEnd == nil ? nil : .leaderExited, isTraced: false,
         limits: launch.map { [Limit(kind: .relaunch, at: $0)] } ?? [])
