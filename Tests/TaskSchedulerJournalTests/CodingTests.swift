@@ -37,7 +37,7 @@ struct CodingTests {
     var kept = 5
     var text = "t"
   }
-  private struct Older: Codable {
+  private struct Older: Codable, Equatable {
     var text: String
     var kept: Int
     var later: Int?
@@ -53,6 +53,31 @@ struct CodingTests {
     #expect(throws: DecodingError.self) {
       try BinaryDecoding.decode(Stricter.self, from: BinaryEncoding.bytes(of: Newer()))
     }
+  }
+
+  @Test("fields are found in whatever order they are asked for, also while others are decoded")
+  func anyOrder() throws {
+    struct Pair: Codable, Equatable {
+      var first: [Older]
+      var last: Int
+    }
+    struct Turned: Decodable {
+      var last: Int
+      var first: [Older]
+      var again: Int
+      enum CodingKeys: CodingKey { case first, last }
+      init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        last = try values.decode(Int.self, forKey: .last)
+        first = try values.decode([Older].self, forKey: .first)
+        again = try values.decode(Int.self, forKey: .last)
+      }
+    }
+    let older = [Older(text: "a", kept: 1), Older(text: "b", kept: 2, later: 3)]
+    let bytes = try BinaryEncoding.bytes(of: Pair(first: older, last: 9))
+    let turned = try BinaryDecoding.decode(Turned.self, from: bytes)
+    #expect(turned.first == older)
+    #expect([turned.last, turned.again] == [9, 9])
   }
 
   @Test("bytes cut off anywhere are refused")
@@ -93,5 +118,8 @@ struct CodingTests {
   @Test("the checksum is that of zlib")
   func checksum() {
     #expect(Array("123456789".utf8).withUnsafeBytes { Checksum.crc32($0) } == 0xCBF4_3926)
+    // 32 bytes of ones, as zlib sums them up.
+    let ones = [UInt8](repeating: 0xFF, count: 32)
+    #expect(ones.withUnsafeBytes { Checksum.crc32($0) } == 0xFF6C_AB0B)
   }
 }

@@ -23,6 +23,21 @@ final class BinaryDecoder: Decoder {
   private let bytes: UnsafeRawBufferPointer
   /// Where the value that is being decoded stands.
   private var place = 0
+  /// The fields of all objects that are being decoded, those of the innermost last: a new daemon
+  /// decodes tens of thousands before it serves, and an array for each would take as long again.
+  private var fields: [Field] = []
+
+  private struct Field {
+    var name: Range<Int>
+    var value: Int
+  }
+
+  /// The fields of one object, for as long as the value is being decoded that it stands for.
+  struct Frame {
+    fileprivate let fields: Range<Int>
+    /// Where the field was that was asked for last: they are mostly asked for in their order.
+    fileprivate let hint: Int
+  }
 
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -37,8 +52,12 @@ final class BinaryDecoder: Decoder {
 
   func decode<T: Decodable>(_ type: T.Type, at place: Int) throws -> T {
     let outer = self.place
+    let fieldCount = fields.count
     self.place = place
-    defer { self.place = outer }
+    defer {
+      self.place = outer
+      fields.removeSubrange(fieldCount...)
+    }
     return try T(from: self)
   }
 
@@ -88,9 +107,11 @@ final class BinaryDecoder: Decoder {
 
   /// The bytes of the elements.
   func contents(at place: Int) throws -> Range<Int> {
-    var length: UInt64 = 0
-    for index in 0..<4 { length |= UInt64(try byte(at: place + 1 + index)) << UInt64(8 * index) }
-    return try range(length, at: place + 5)
+    guard place + 5 <= bytes.count else {
+      throw Self.corrupted("it ends early, at byte \(bytes.count)")
+    }
+    let length = bytes.loadUnaligned(fromByteOffset: place + 1, as: UInt32.self)
+    return try range(UInt64(UInt32(littleEndian: length)), at: place + 5)
   }
 
   /// Where the value ends that begins there.
@@ -112,9 +133,55 @@ final class BinaryDecoder: Decoder {
     return text
   }
 
-  func isName(_ name: String, in range: Range<Int>) -> Bool {
+  // MARK: Fields
+
+  /// Looks where the fields of the object are that begins there.
+  func frame(at place: Int) throws -> Frame {
+    guard try kind(at: place) == .object else {
+      throw Self.corrupted("an object is missing, at byte \(place)")
+    }
+    let contents = try contents(at: place)
+    // The first place of the frame is for the hint.
+    let hint = fields.count
+    fields.append(Field(name: 0..<0, value: 0))
+    var next = contents.lowerBound
+    while next < contents.upperBound {
+      let name = try nameRange(at: next)
+      fields.append(Field(name: name, value: name.upperBound))
+      next = try end(of: name.upperBound)
+    }
+    guard next == contents.upperBound else {
+      throw Self.corrupted("an object's last value is longer than it, at byte \(place)")
+    }
+    return Frame(fields: hint + 1..<fields.count, hint: hint)
+  }
+
+  /// Where the value of a field stands; nil where there is none of that name.
+  func find(_ name: String, in frame: Frame) -> Int? {
     var name = name
-    return name.withUTF8 { $0.elementsEqual(bytes[range]) }
+    return name.withUTF8 { name in
+      let hint = frame.fields.lowerBound + fields[frame.hint].value
+      return find(name, in: hint..<frame.fields.upperBound, frame)
+        ?? find(name, in: frame.fields.lowerBound..<hint, frame)
+    }
+  }
+
+  private func find(
+    _ name: UnsafeBufferPointer<UInt8>, in range: Range<Int>, _ frame: Frame
+  ) -> Int? {
+    for index in range {
+      let field = fields[index]
+      guard field.name.count == name.count,
+        bytes[field.name].elementsEqual(UnsafeRawBufferPointer(name))
+      else { continue }
+      fields[frame.hint].value = index - frame.fields.lowerBound
+      return field.value
+    }
+    return nil
+  }
+
+  func names(in frame: Frame) -> [String] {
+    frame.fields.compactMap { try? text(in: fields[$0].name) }
   }
 
   // MARK: Values

@@ -1,36 +1,17 @@
 /// The fields of an object, in any order; unknown ones are stepped over.
 struct FieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let decoder: BinaryDecoder
-  private var fields: [(name: Range<Int>, value: Int)] = []
+  private let frame: BinaryDecoder.Frame
   var codingPath: [any CodingKey] { [] }
 
   init(_ decoder: BinaryDecoder, at place: Int) throws {
     self.decoder = decoder
-    guard try decoder.kind(at: place) == .object else {
-      throw BinaryDecoder.corrupted("an object is missing, at byte \(place)")
-    }
-    let contents = try decoder.contents(at: place)
-    var next = contents.lowerBound
-    while next < contents.upperBound {
-      let name = try decoder.nameRange(at: next)
-      fields.append((name, name.upperBound))
-      next = try decoder.end(of: name.upperBound)
-    }
-    guard next == contents.upperBound else {
-      throw BinaryDecoder.corrupted("an object's last value is longer than it, at byte \(place)")
-    }
+    frame = try decoder.frame(at: place)
   }
 
-  var allKeys: [Key] {
-    fields.compactMap { field in
-      (try? decoder.text(in: field.name)).flatMap { Key(stringValue: $0) }
-    }
-  }
+  var allKeys: [Key] { decoder.names(in: frame).compactMap { Key(stringValue: $0) } }
 
-  private func find(_ key: Key) -> Int? {
-    let name = key.stringValue
-    return fields.first { decoder.isName(name, in: $0.name) }?.value
-  }
+  private func find(_ key: Key) -> Int? { decoder.find(key.stringValue, in: frame) }
 
   private func place(_ key: Key) throws -> Int {
     guard let place = find(key) else {
@@ -54,8 +35,25 @@ struct FieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try decoder.integer(type, at: place(key))
   }
 
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try decoder.integer(type, at: place(key))
+  }
+
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+    try decoder.integer(type, at: place(key))
+  }
+
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+    try decoder.integer(type, at: place(key))
+  }
+
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     try decoder.decode(type, at: place(key))
+  }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    guard let place = find(key), try !decoder.isNil(at: place) else { return nil }
+    return try decoder.decode(type, at: place)
   }
 
   func nestedContainer<NestedKey: CodingKey>(
