@@ -141,6 +141,17 @@ extension SystemdTests {
       while let line = try output.readLine(), !line.contains("willTerminate") {}
     }
 
+    @Test("shows the daemon no file of a user's")
+    func homes() throws {
+      try machine.must("sh", "-c", "mkdir -p /home/tester; touch /home/tester/secret /root/secret")
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let daemon = try installed.property("MainPID")
+      for folder in ["/home", "/root"] {
+        let seen = try machine.must("nsenter", "-t", daemon, "-m", "ls", "-A", folder).text
+        #expect(seen.isEmpty, "\(folder): \(seen)")
+      }
+    }
+
     @Test("keeps the daemon from writing anywhere but in its folder and its applications' groups")
     func writing() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
