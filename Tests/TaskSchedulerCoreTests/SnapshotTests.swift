@@ -70,13 +70,15 @@ struct SnapshotTests {
     let written = String(decoding: try encoder.encode(world.scheduler), as: UTF8.self)
     var older = written
     for part in [
-      "keepAlives\":[]", "changes\":{\"entries\":[],\"numberLast\":0}",
+      "keepAlives\":[]",
       "notifications\":{\"awaitingNext\":[],\"idLast\":0,\"pending\":[],\"scheduled\":[]}",
-      "sockets\":{\"ids\":[]}", "handling\":{\"entries\":[]}",
-      "inbox\":{\"changesHeard\":0,\"notices\":[]}",
     ] {
       #expect(older.contains(part), "\(part)")
       older = older.replacing(",\"" + part, with: "")
+    }
+    // As they begin, these are not written, so that a new daemon has less to read.
+    for part in ["changes", "sockets", "handling", "inbox"] {
+      #expect(!older.contains("\"\(part)\":"), "\(part)")
     }
     let read = try JSONDecoder().decode(Scheduler.self, from: Data(older.utf8))
     #expect(String(decoding: try encoder.encode(read), as: UTF8.self) == written)
