@@ -32,7 +32,8 @@ extension Scheduler {
   private mutating func schedule(
     _ request: RequestID, _ key: ApplicationKey, _ draft: NotificationDraft, in turn: inout Turn
   ) {
-    guard notifications.count(of: key) < policy.notificationsPerApplicationMax else {
+    let hasRoom = notifications.count(of: key) < policy.notificationsPerApplicationMax
+    guard hasRoom || draft.schedule == nil else {
       let refusal = Refusal.quotaExceeded(
         name: "MaxNotificationsPerApplication", limit: policy.notificationsPerApplicationMax)
       return refuse(request, key, refusal, in: &turn)

@@ -50,6 +50,8 @@ struct Notifications: Sendable, Addition {
     var request: RequestID
     var application: ApplicationKey
     var draft: NotificationDraft
+    /// Whether it takes one of its application's places: what is presented now is not scheduled.
+    var isCounted: Bool { draft.schedule != nil }
   }
 
   private(set) var scheduled: [NotificationID: ScheduledNotification] = [:]
@@ -92,14 +94,15 @@ struct Notifications: Sendable, Addition {
   ) -> NotificationID {
     idLast += 1
     let id = NotificationID(idLast)
-    pending[id] = Pending(id: id, request: request, application: application, draft: draft)
-    countByApplication[application, default: 0] += 1
+    let added = Pending(id: id, request: request, application: application, draft: draft)
+    pending[id] = added
+    if added.isCounted { countByApplication[application, default: 0] += 1 }
     return id
   }
 
   mutating func takePending(_ id: NotificationID) -> Pending? {
     guard let taken = pending.removeValue(forKey: id) else { return nil }
-    uncount(taken.application)
+    if taken.isCounted { uncount(taken.application) }
     return taken
   }
 
@@ -159,7 +162,7 @@ struct Notifications: Sendable, Addition {
     }
     let all =
       scheduled.values.map(\.application) + awaitingNext.values.map(\.application)
-      + pending.values.map(\.application)
+      + pending.values.filter(\.isCounted).map(\.application)
     let counts = all.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     try require(counts == countByApplication, "the notifications are miscounted")
   }
@@ -181,7 +184,7 @@ extension Notifications {
       }
     }
     for one in try values.decode([Pending].self, forKey: .pending) {
-      if pending.updateValue(one, forKey: one.id) == nil {
+      if pending.updateValue(one, forKey: one.id) == nil, one.isCounted {
         countByApplication[one.application, default: 0] += 1
       }
     }

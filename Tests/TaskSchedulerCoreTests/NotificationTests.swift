@@ -105,7 +105,9 @@ struct NotificationTests {
     var world = clocked()
     let first = world.schedule(mail, in: .seconds(100))
     for _ in 1..<128 { world.schedule(mail, in: .seconds(100)) }
-    let draft = NotificationDraft(content: NotificationContent(title: "tea"))
+    let draft = NotificationDraft(
+      content: NotificationContent(title: "tea"),
+      schedule: NotificationSchedule(date: "", timeZone: "UTC"))
     let refusal = Refusal.quotaExceeded(name: "MaxNotificationsPerApplication", limit: 128)
     #expect(world.ask { .notification(.schedule($0, mail, draft)) } == .refused(refusal))
     let other = world.schedule(music, in: .seconds(100))
@@ -115,6 +117,26 @@ struct NotificationTests {
     world.advance(by: .seconds(100))
     #expect(world.fired.count == 129)
     world.schedule(mail, in: .seconds(100))
+  }
+
+  @Test("… or present now, which takes nobody's place and needs none")
+  func quotaOfPresented() {
+    var world = clocked { $0.notificationsPerApplicationMax = 1 }
+    world.schedule(mail, in: .seconds(100))
+    let now = NotificationDraft(content: NotificationContent(title: "tea"))
+    #expect(world.ask { .notification(.schedule($0, mail, now)) } == .scheduled(NotificationID(2)))
+    #expect(world.fired.count == 1)
+    var scheduler = world.scheduler
+    _ = scheduler.handle(.notification(.schedule(world.newRequest(), music, now)), at: world.now)
+    scheduler.checkInvariants()
+    let later = NotificationDraft(
+      content: NotificationContent(title: "tea"),
+      schedule: NotificationSchedule(date: "", timeZone: "UTC"))
+    let effects = scheduler.handle(
+      .notification(.schedule(world.newRequest(), music, later)), at: world.now)
+    #expect(
+      effects == [.notification(.store(NotificationID(4), music, later))],
+      "one that is being stored to be presented takes no place")
   }
 
   @Test("… one that repeats keeps its place while its next time is being found")
