@@ -348,6 +348,7 @@ public final class Daemon {
     }
     journal.setClean(true)
     server?.stop(keepingConnections: store.isThere)
+    notifications?.stop()
     loop.exit()
   }
 

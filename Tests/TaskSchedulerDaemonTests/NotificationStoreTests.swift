@@ -182,6 +182,18 @@ struct NotificationStoreTests {
     #expect(settings == ["wal", "2", "exclusive"])
   }
 
+  @Test("nothing is in the log alone after a stop, where damage to it would not be seen")
+  func stopped() throws {
+    do {
+      let store = try store()
+      try store.apply([StoreFixture.schedule(1, mail)])
+      #expect(try FileDescriptor.open(reading: path + "-wal").readToEnd().count > 0)
+      try store.putLogIntoDatabase()
+      #expect(try FileDescriptor.open(reading: path + "-wal").readToEnd().isEmpty)
+    }
+    #expect(try store().list().map(\.id) == [NotificationID(1)])
+  }
+
   @Test("other users cannot read it, and its log as little")
   func permissions() throws {
     let path = folder.file("new/state/notifications.db")

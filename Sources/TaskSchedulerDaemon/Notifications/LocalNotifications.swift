@@ -17,7 +17,11 @@ final class LocalNotifications {
   private(set) var badges: [ApplicationKey: Int] = [:]
   /// Asked to be stored since the last transaction.
   private var waiting: [(NotificationID, ApplicationKey, NotificationDraft)] = []
+  private var commitWhenIdle: DeferredSource?
   private var commitTimer: TimerSource?
+  /// Whoever asks while others are heard shares their sync of the disk, which takes some
+  /// milliseconds itself.
+  private static let commitDelayMax: Duration = .milliseconds(5)
   /// Those that have fired, which could not be stored, and whose next time is being found.
   private var unstored: Set<NotificationID> = []
 
@@ -53,6 +57,7 @@ final class LocalNotifications {
     desktop = try DesktopNotifications(loop: loop, addresses: addresses, log: log) {
       [unowned self] in hear($0)
     }
+    commitWhenIdle = try loop.whenIdle { [unowned self] in commit() }
     commitTimer = try loop.timer { [unowned self] in commit() }
   }
 
@@ -81,6 +86,13 @@ final class LocalNotifications {
   func showRest() {
     attempt("they cannot be read") { () throws(StoreError) in
       for stored in try store?.unpresented() ?? [] { show(stored) }
+    }
+  }
+
+  /// Before the daemon ends.
+  func stop() {
+    attempt("their log cannot be put into the database") { () throws(StoreError) in
+      try store?.putLogIntoDatabase()
     }
   }
 
@@ -126,7 +138,9 @@ final class LocalNotifications {
     switch effect {
     case .store(let id, let key, let draft):
       waiting.append((id, key, draft))
-      commitTimer?.set(BootClock.now())
+      guard waiting.count == 1 else { return }
+      commitWhenIdle?.request()
+      commitTimer?.set(BootClock.after(Self.commitDelayMax))
     case .remove(let ids):
       for id in ids { desktop?.close(id) }
       attempt("they cannot be removed") { () throws(StoreError) in
@@ -143,6 +157,8 @@ final class LocalNotifications {
 
   /// Stores what was asked for since the last time: many share one sync of the disk.
   private func commit() {
+    guard !waiting.isEmpty else { return }
+    commitTimer?.clear()
     let batch = waiting
     waiting = []
     do throws(StoreError) {

@@ -9,8 +9,8 @@ import TaskSchedulerCore
 ///
 /// A write-ahead log that is synced with each transaction (`synchronous=FULL`): one fdatasync for
 /// all changes of a transaction, where a rollback journal takes three to five. The log is put into
-/// the database now and then, and always when the daemon ends. SQLite syncs the folder when it
-/// makes the log.
+/// the database now and then, and when the daemon stops. SQLite syncs the folder when it makes the
+/// log.
 ///
 /// The file is this process's alone while it is open, so that two daemons cannot both fire what is
 /// in it; the kernel gives it up when the process ends, however it does.
@@ -135,6 +135,15 @@ final class NotificationStore {
         }
         for key in grown { try NotificationSchema.prune(key, to: Self.pastMax, database) }
       }
+    } catch {
+      throw StoreError(error, path)
+    }
+  }
+
+  /// Leaves nothing in the log: of what is damaged there SQLite says nothing, it reads up to there.
+  func putLogIntoDatabase() throws(StoreError) {
+    do {
+      _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
     } catch {
       throw StoreError(error, path)
     }
