@@ -23,6 +23,12 @@ struct RegressionTests {
     #expect(Simulation(options).run().violation == nil)
   }
 
+  @Test("§6 a handler whose interval is made shorter may have been called late by the longer one")
+  func shortened() {
+    let options = SimulationOptions(seed: 869)
+    #expect(Simulation(options).run().violation == nil)
+  }
+
   @Test("§7 a program that is woken by its socket, and has no event stream, reads what has come")
   func unawareReader() {
     let options = SimulationOptions(seed: 5942)

@@ -13,12 +13,16 @@ struct BurstChecker: Checker {
     /// A call of it waits, or did, until it has answered another: at which burst it would have
     /// been called since then, nobody saw.
     var isUnsure = false
+    /// By how much its last call may have been late, as the shortest interval then was.
+    var tolerance: UInt64 = 0
     var due: UInt64 { since &+ interval }
   }
 
   private var handlers: [InstanceID: Handler] = [:]
   /// Before that, no burst may be necessary.
   private var nextEarliest: UInt64 = 0
+  /// By how much the last burst may have been late.
+  private var lastTolerance: UInt64 = 0
   private var called: [InstanceID] = []
   /// Whether the device is awake for something else.
   private var isFree = false
@@ -73,27 +77,29 @@ struct BurstChecker: Checker {
     let ran = called.compactMap { handlers[$0] }
     if !isFree {
       try require(
-        ran.contains { $0.isUnsure || $0.due <= now + tolerance },
+        ran.contains { $0.isUnsure || $0.due <= now + max(tolerance, $0.tolerance) },
         "a burst comes though all handlers could wait")
       try require(
-        nextEarliest <= now + tolerance,
+        nextEarliest <= now + max(tolerance, lastTolerance),
         "a burst comes \(nextEarliest - min(now, nextEarliest)) ns early: bursts are one shortest "
           + "interval apart")
     }
     for handler in ran where !handler.isUnsure {
       try require(
-        handler.due <= now + shortest + tolerance,
+        handler.due <= now + shortest + max(tolerance, handler.tolerance),
         "a handler is called that could wait for the next burst")
     }
     for id in called {
       handlers[id]?.since = now
       handlers[id]?.isUnsure = false
+      handlers[id]?.tolerance = tolerance
     }
     for handler in handlers.values where !handler.isUnsure {
       try require(
-        handler.due + tolerance >= now + shortest,
+        handler.due + max(tolerance, handler.tolerance) >= now + shortest,
         "a handler is not called that cannot wait for the next burst")
     }
     nextEarliest = now &+ shortest
+    lastTolerance = tolerance
   }
 }
