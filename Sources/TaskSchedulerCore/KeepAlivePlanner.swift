@@ -38,9 +38,9 @@ public struct KeepAlive: Hashable, Sendable {
 /// **The rule.** The device is woken when some handler can wait no longer: when the earliest is
 /// due, at t (``KeepAlive/due``, a lead before its deadline). Let m be the shortest period, an
 /// interval without its lead. The burst at t runs exactly the handlers that are due before t + m;
-/// who is due at t + m or later waits. In the following, deadlines and intervals are those with the
-/// lead taken off. A multiple of an interval has no greater lead than that multiple of the lead: who
-/// could run at every k-th burst still can.
+/// who is due at t + m or later waits. In the following, deadlines and intervals are those with
+/// the lead taken off. A multiple of an interval has no greater lead than that multiple of the
+/// lead: who could run at every k-th burst still can.
 ///
 /// - *The next burst is at t + m.* Who has run at t is due m later or later still, who has not run
 ///   is due at t + m or later; and the handler with the shortest interval has counted from t or

@@ -29,6 +29,12 @@ struct RegressionTests {
     #expect(Simulation(options).run().violation == nil)
   }
 
+  @Test("§6 who has a call waiting has bursts for which nobody is seen to be called")
+  func waitingCalls() {
+    let options = SimulationOptions(seed: 976)
+    #expect(Simulation(options).run().violation == nil)
+  }
+
   @Test("§7 a program that is woken by its socket, and has no event stream, reads what has come")
   func unawareReader() {
     let options = SimulationOptions(seed: 5942)
