@@ -35,7 +35,7 @@ struct WakeUpsCommand: ParsableCommand {
       Row.Result(row, hours: hours, seeds: (0..<UInt64(samples)).map { seed &+ $0 })
     }
     let free = FreeWakeUps.all(hours: hours, seeds: (0..<UInt64(samples)).map { seed &+ $0 })
-    let verdicts = Verdict.all(rows, free)
+    let verdicts = Verdict.all(rows, free, hours: hours)
     if let picture { try write(Picture(rows).text, to: picture) }
     if json {
       let encoder = JSONEncoder()
