@@ -7,9 +7,6 @@ import TaskSchedulerCore
 /// in between.
 final class CatchUp {
   private static let atOnceMax = 8
-  /// What waits in the sockets comes first: beginning to suspend takes looks at all processes, each
-  /// of which is as long as hundreds of answers. Who was stopped stands still meanwhile.
-  private static let delay: Duration = .milliseconds(100)
 
   private let begin: (InstanceID) -> Void
   private var waiting: Deque<InstanceID> = []
@@ -25,7 +22,7 @@ final class CatchUp {
   /// From here on.
   func start() {
     isUnderWay = true
-    timer?.set(BootClock.after(Self.delay))
+    timer?.set(BootClock.now())
   }
 
   func add(_ id: InstanceID) {
