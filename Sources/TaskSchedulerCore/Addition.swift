@@ -1,5 +1,5 @@
-/// A part of the state that an earlier version did not have: where it is missing in what was
-/// written, it is as it begins. So it is written only where it is not.
+/// A part of the state that is mostly as it begins, or that an earlier version did not have: where
+/// it is missing in what was written, it is as it begins. So it is written only where it is not.
 protocol Addition: Codable {
   init()
   /// Whether it is as it begins.

@@ -123,8 +123,11 @@ struct Applications: Sendable {
 
   /// Who loses its manifest is kept as any other: while it runs, and a while after.
   mutating func replaceManifests(_ fresh: [Manifest], keeping endedMax: Int) {
+    let earlier = manifests
     manifests = [:]
     for manifest in fresh { manifests[manifest.id] = manifest }
+    // A daemon that starts again has read the same.
+    if manifests == earlier { return }
     for key in byKey.keys.sorted() {
       let hadManifest = byKey[key]?.manifest != nil
       let applying = manifest(for: key)

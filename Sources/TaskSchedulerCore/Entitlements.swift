@@ -27,7 +27,7 @@ public enum Activity: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// The activities of one instance that are under way.
-struct Activities: Hashable, Sendable, Codable {
+struct Activities: Hashable, Sendable, Addition {
   private var isPlaying = false
   private var isLocating = false
   private var eventsUnderWay = 0

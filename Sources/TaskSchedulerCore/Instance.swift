@@ -64,20 +64,24 @@ struct Instance: Hashable, Sendable, Codable {
   var tracer = Tracer.absent
 
   /// How far the stopping of its processes has come.
-  enum Suspension: Hashable, Codable {
+  enum Suspension: Hashable, Addition {
     case none
     /// Under way; of what is suspended: again, after the daemon's absence.
     case stopping
     /// It could not complete; the next try comes at the instant given.
     case failed(retryAt: Instant)
+
+    init() { self = .none }
   }
 
   /// What is known of a debugger.
-  enum Tracer: Hashable, Codable {
+  enum Tracer: Hashable, Addition {
     case absent
     /// A limit has passed and the daemon was asked whether a debugger holds it.
     case asked(heldBefore: Bool)
     case present(nextCheck: Instant)
+
+    init() { self = .absent }
   }
 
   /// What is left of the background time; nil is unlimited: in the foreground, and while a debugger

@@ -154,16 +154,14 @@ public struct Scheduler: Sendable {
     _ id: InstanceID, in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
   ) {
     guard let index = instances.index(forKey: id) else { return }
-    let taskCount = instances.values[index].tasks.count
-    change(&instances.values[index], &turn)
-    let instance = instances.values[index]
-    applications.taskCountChanged(
-      by: instance.tasks.count - taskCount, of: instance.application.owner)
-    if instance.termination != nil {
-      seats.leave(instance.seat, id)
+    // Where it lies: an instance is large, and every event changes one.
+    let outcome = instances.values[index].change(in: &turn, change)
+    applications.taskCountChanged(by: outcome.tasksAdded, of: outcome.owner)
+    if let seat = outcome.seatLeft {
+      seats.leave(seat, id)
       keepAlives.remove(id)
     }
-    deadlines.set(id, to: instance.deadline(turn.policy))
+    deadlines.set(id, to: outcome.deadline)
   }
 
   /// The same for a request, which is answered even where the instance has ended.
@@ -171,7 +169,7 @@ public struct Scheduler: Sendable {
     _ id: InstanceID, orRefuse request: RequestID, in turn: inout Turn,
     _ change: (inout Instance, inout Turn) -> Void
   ) {
-    guard instances[id] != nil else {
+    guard instances.keys.contains(id) else {
       return turn.reply(request, .refused(.invalidState(.notRunning)))
     }
     with(id, in: &turn, change)
@@ -206,5 +204,26 @@ public struct Scheduler: Sendable {
       seats.leave(instance.seat, id)
       applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
     }
+  }
+}
+
+extension Instance {
+  /// What a change of an instance means for what is kept of it elsewhere.
+  fileprivate struct ChangeOutcome {
+    var tasksAdded: Int
+    var owner: UserID
+    /// Where it is to end.
+    var seatLeft: SeatID?
+    var deadline: Instant?
+  }
+
+  fileprivate mutating func change(
+    in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
+  ) -> ChangeOutcome {
+    let taskCount = tasks.count
+    change(&self, &turn)
+    return ChangeOutcome(
+      tasksAdded: tasks.count - taskCount, owner: application.owner,
+      seatLeft: termination == nil ? nil : seat, deadline: deadline(turn.policy))
   }
 }

@@ -34,7 +34,7 @@ extension Instance {
   }
 
   private func nearest(_ policy: Policy) -> Instant? {
-    limits(policy).map(\.at).min()
+    limits(policy).lazy.map(\.at).min()
   }
 
   /// Its deadline has passed.
