@@ -55,27 +55,25 @@ public struct JournalProgress: Hashable, Sendable {
 
 /// Reads a journal: bytes that may be anything.
 public struct JournalReader {
-  /// One record after those that it begins with.
-  public enum Entry: Sendable {
-    case event(Event, at: Instant)
-    case note(Note)
-  }
-
-  private let bytes: UnsafeRawBufferPointer
-  private var place = JournalLayout.headerBytes
   public let start: JournalStart
   public let holdings: Holdings
   /// nil where it cannot be read: what is held is known all the same.
   public let scheduler: Result<Scheduler, JournalRefusal>
   public let progress: JournalProgress
-  /// Set when ``next()`` has come to it.
-  public private(set) var damage: JournalDamage?
-
+  private var records: any RecordSource
   /// Where the next record is, or would be.
-  public var end: Int { place }
+  public private(set) var end: Int
+  /// Set when ``next()`` has come to it.
+  public var damage: JournalDamage? { records.damage }
 
-  /// - Parameter boot: the present one; nil reads the journal of any.
-  public init(_ bytes: UnsafeRawBufferPointer, boot: BootID?) throws(JournalRefusal) {
+  /// - Parameters:
+  ///   - boot: the present one; nil reads the journal of any.
+  ///   - readAhead: may hand out what it is given on another thread, which reads while this one
+  ///     does. The bytes must outlive what it returns.
+  public init(
+    _ bytes: UnsafeRawBufferPointer, boot: BootID?,
+    readAhead: (RecordReader) -> any RecordSource = { $0 }
+  ) throws(JournalRefusal) {
     guard bytes.count >= JournalLayout.headerBytes,
       bytes.prefix(JournalLayout.magic.count).elementsEqual(JournalLayout.magic)
     else { throw .noJournal }
@@ -87,15 +85,18 @@ public struct JournalReader {
     if let boot, !bytes[bootPlace..<bootPlace + 16].elementsEqual(boot.bytes) {
       throw .otherBoot
     }
-    self.bytes = bytes
     progress = Self.progress(bytes)
-    var place = place
-    start = try Self.first(.start, JournalStart.self, bytes, &place)
-    holdings = try Self.first(.holdings, Holdings.self, bytes, &place)
-    scheduler = Result { () throws(JournalRefusal) in
-      try Self.first(.scheduler, Scheduler.self, bytes, &place)
+    var reader = RecordReader(bytes, from: JournalLayout.headerBytes)
+    let start = reader.firstRecord(.start)
+    reader.skipHoldings()
+    let scheduler = reader.firstRecord(.scheduler)
+    end = reader.end
+    records = readAhead(reader)
+    self.start = try RecordReader.value(JournalStart.self, in: start)
+    self.scheduler = Result { () throws(JournalRefusal) in
+      try RecordReader.value(Scheduler.self, in: scheduler)
     }
-    self.place = place
+    holdings = try records.holdings().get()
   }
 
   private static func progress(_ bytes: UnsafeRawBufferPointer) -> JournalProgress {
@@ -117,84 +118,10 @@ public struct JournalReader {
       isClean: word(Place.isClean, UInt32.self) != 0)
   }
 
-  private static func first<Value: Decodable>(
-    _ kind: JournalLayout.RecordKind, _ type: Value.Type, _ bytes: UnsafeRawBufferPointer,
-    _ place: inout Int
-  ) throws(JournalRefusal) -> Value {
-    do {
-      guard let record = try record(bytes, at: place) else {
-        throw Torn(problem: "it ends before its \(kind)")
-      }
-      place += JournalLayout.recordHeaderBytes + record.count
-      guard record.first == kind.rawValue else { throw Torn(problem: "its \(kind) is missing") }
-      return try BinaryDecoding.decode(
-        type, from: UnsafeRawBufferPointer(rebasing: record.dropFirst()))
-    } catch {
-      throw .damagedStart(describe(error))
-    }
-  }
-
-  private struct Torn: Error {
-    var problem: String
-  }
-
-  /// The record at a place: its kind and value; nil where none has been written yet.
-  private static func record(
-    _ bytes: UnsafeRawBufferPointer, at place: Int
-  ) throws(Torn) -> UnsafeRawBufferPointer? {
-    let start = place + JournalLayout.recordHeaderBytes
-    guard place + 4 <= bytes.count else { throw Torn(problem: "it was cut off") }
-    let count = UInt32(
-      littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
-    guard count > 0 else { return nil }
-    guard start <= bytes.count, Int(count) <= bytes.count - start else {
-      throw Torn(problem: "a record of \(count) bytes was cut off")
-    }
-    let record = UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(count)])
-    let sum = UInt32(
-      littleEndian: bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self))
-    guard sum == Checksum.crc32(record) else { throw Torn(problem: "a record's checksum is wrong") }
-    return record
-  }
-
   /// The next record; nil at the end, which may be a damage's.
-  public mutating func next() -> Entry? {
-    guard damage == nil else { return nil }
-    do {
-      guard let record = try Self.record(bytes, at: place) else { return nil }
-      let entry = try Self.entry(record)
-      place += JournalLayout.recordHeaderBytes + record.count
-      return entry
-    } catch {
-      damage = JournalDamage(place: place, problem: Self.describe(error))
-      return nil
-    }
-  }
-
-  private static func entry(_ record: UnsafeRawBufferPointer) throws -> Entry {
-    switch JournalLayout.RecordKind(rawValue: record[0]) {
-    case .event:
-      guard record.count > 9 else { throw Torn(problem: "an event without an instant") }
-      let at = UInt64(littleEndian: record.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
-      let event = try BinaryDecoding.decode(
-        Event.self, from: UnsafeRawBufferPointer(rebasing: record.dropFirst(9)))
-      return .event(event, at: Instant(nanoseconds: at))
-    case .note:
-      return .note(
-        try BinaryDecoding.decode(
-          Note.self, from: UnsafeRawBufferPointer(rebasing: record.dropFirst())))
-    case .start, .holdings, .scheduler, nil:
-      throw Torn(problem: "no record that may follow is of kind \(record[0])")
-    }
-  }
-
-  private static func describe(_ error: any Error) -> String {
-    switch error {
-    case let torn as Torn: torn.problem
-    case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
-      DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):
-      context.debugDescription
-    case _: "\(error)"
-    }
+  public mutating func next() -> JournalEntry? {
+    guard let record = records.next() else { return nil }
+    end = record.end
+    return record.entry
   }
 }

@@ -28,10 +28,12 @@ public struct Replay {
   /// - Parameters:
   ///   - boot: the present one; nil reads the journal of any.
   ///   - now: no event after it is believed.
+  ///   - readAhead: as ``JournalReader`` takes it.
   public init(
-    _ bytes: UnsafeRawBufferPointer, boot: BootID?, now: Instant
+    _ bytes: UnsafeRawBufferPointer, boot: BootID?, now: Instant,
+    readAhead: (RecordReader) -> any RecordSource = { $0 }
   ) throws(JournalRefusal) {
-    var reader = try JournalReader(bytes, boot: boot)
+    var reader = try JournalReader(bytes, boot: boot, readAhead: readAhead)
     scheduler = try reader.scheduler.get()
     holdings = reader.holdings
     eventCount = reader.start.eventCount

@@ -35,7 +35,7 @@ extension ScheduledApplication {
   /// Starts the thread that reads the stream, and those that follow it.
   func read(_ stream: EventStream, at socketPath: SocketPath) throws(SystemError) {
     streamConnection.withLock { $0 = stream.connection }
-    try startThread { self.run(stream, at: socketPath) }
+    try DetachedThread.start { self.run(stream, at: socketPath) }
   }
 
   private func run(_ first: EventStream, at socketPath: SocketPath) {
@@ -158,31 +158,4 @@ extension ScheduledApplication {
   func call(_ handler: Ledger.Handler?) {
     if let handler { queue.async(execute: handler) }
   }
-}
-
-/// Starts a detached thread that takes no signals: those of the program's own choosing go to its
-/// own threads.
-private func startThread(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-  final class Box: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  }
-  var all = sigset_t()
-  var previous = sigset_t()
-  sigfillset(&all)
-  pthread_sigmask(SIG_SETMASK, &all, &previous)
-  defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
-  let box = Unmanaged.passRetained(Box(body))
-  var thread = pthread_t()
-  let code = pthread_create(
-    &thread, nil,
-    { raw in
-      Unmanaged<Box>.fromOpaque(raw!).takeRetainedValue().body()
-      return nil
-    }, box.toOpaque())
-  if code != 0 {
-    box.release()
-    throw SystemError(call: "pthread_create", errno: code)
-  }
-  pthread_detach(thread)
 }

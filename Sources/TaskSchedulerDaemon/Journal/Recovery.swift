@@ -33,7 +33,8 @@ struct JournalFinder {
       }
       let bytes = UnsafeRawBufferPointer(mapping.bytes)
       do throws(JournalRefusal) {
-        let replay = try Replay(bytes, boot: boot, now: now)
+        let replay = try Replay(
+          bytes, boot: boot, now: now, readAhead: RecordsAhead.begin)
         if let problem = problem(with: replay.progress) {
           refuse(number, bytes, problem)
           continue

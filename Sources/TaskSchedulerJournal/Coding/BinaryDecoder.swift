@@ -21,11 +21,13 @@ public enum BinaryDecoding {
 
 final class BinaryDecoder: Decoder {
   private let bytes: UnsafeRawBufferPointer
+  // No access to these overlaps another: each is over before a type's own code is called. To check
+  // that anew each time would take a tenth of the reading.
   /// Where the value that is being decoded stands.
-  private var place = 0
+  @exclusivity(unchecked) private var place = 0
   /// The fields of all objects that are being decoded, those of the innermost last: a new daemon
   /// decodes tens of thousands before it serves, and an array for each would take as long again.
-  private var fields: [Field] = []
+  @exclusivity(unchecked) private var fields: [Field] = []
 
   private struct Field {
     var name: Range<Int>
@@ -171,17 +173,30 @@ final class BinaryDecoder: Decoder {
   ) -> Int? {
     for index in range {
       let field = fields[index]
-      guard field.name.count == name.count,
-        bytes[field.name].elementsEqual(UnsafeRawBufferPointer(name))
-      else { continue }
+      guard isName(name, at: field.name) else { continue }
       fields[frame.hint].value = index - frame.fields.lowerBound
       return field.value
     }
     return nil
   }
 
-  func names(in frame: Frame) -> [String] {
-    frame.fields.compactMap { try? text(in: fields[$0].name) }
+  private func isName(_ name: UnsafeBufferPointer<UInt8>, at range: Range<Int>) -> Bool {
+    guard range.count == name.count else { return false }
+    for index in 0..<name.count where bytes[range.lowerBound + index] != name[index] {
+      return false
+    }
+    return true
+  }
+
+  /// Those fields of the frame that are known by these keys.
+  func keys<Key: CodingKey>(_ type: Key.Type, in frame: Frame) -> [Key] {
+    var keys: [Key] = []
+    for index in frame.fields {
+      if let name = try? text(in: fields[index].name), let key = Key(stringValue: name) {
+        keys.append(key)
+      }
+    }
+    return keys
   }
 
   // MARK: Values

@@ -9,7 +9,7 @@ struct FieldReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     frame = try decoder.frame(at: place)
   }
 
-  var allKeys: [Key] { decoder.names(in: frame).compactMap { Key(stringValue: $0) } }
+  var allKeys: [Key] { decoder.keys(Key.self, in: frame) }
 
   private func find(_ key: Key) -> Int? { decoder.find(key.stringValue, in: frame) }
 

@@ -1,0 +1,34 @@
+import Glibc
+
+/// Threads that nobody waits for.
+public enum DetachedThread {
+  /// Runs the body on a thread of its own that takes no signals: those of the program's own
+  /// choosing go to its own threads.
+  ///
+  /// - Throws: EAGAIN where no more threads may be had.
+  public static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    var all = sigset_t()
+    var previous = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &previous)
+    defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
+    let box = Unmanaged.passRetained(Box(body))
+    var thread = pthread_t()
+    let code = pthread_create(
+      &thread, nil,
+      { raw in
+        Unmanaged<Box>.fromOpaque(raw!).takeRetainedValue().body()
+        return nil
+      }, box.toOpaque())
+    if code != 0 {
+      box.release()
+      throw SystemError(call: "pthread_create", errno: code)
+    }
+    pthread_detach(thread)
+  }
+
+  private final class Box: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+}

@@ -1,0 +1,133 @@
+import TaskSchedulerCore
+
+/// One record after those that a journal begins with.
+public enum JournalEntry: Sendable {
+  case event(Event, at: Instant)
+  case note(Note)
+}
+
+/// Where what is held and a journal's records come from, one after the other.
+public protocol RecordSource {
+  /// What is held when the records begin. To be asked once, before the first of them.
+  mutating func holdings() -> Result<Holdings, JournalRefusal>
+  /// The next record, and the place where it ends; nil at the end, which may be a damage's.
+  mutating func next() -> (entry: JournalEntry, end: Int)?
+  /// Set when ``next()`` has come to it.
+  var damage: JournalDamage? { get }
+}
+
+/// What is not as a record should be.
+struct TornRecord: Error {
+  var problem: String
+}
+
+/// Reads the records of a journal from its bytes, which may be anything.
+public struct RecordReader: RecordSource {
+  private let bytes: UnsafeRawBufferPointer
+  private var held: Result<UnsafeRawBufferPointer, TornRecord>?
+  /// Where the next record is, or would be.
+  private(set) var end: Int
+  public private(set) var damage: JournalDamage?
+  /// Bytes from the next record on, written or not.
+  public var bytesLeft: Int { bytes.count - end }
+
+  init(_ bytes: UnsafeRawBufferPointer, from place: Int) {
+    self.bytes = bytes
+    end = place
+  }
+
+  /// Steps over what is held.
+  mutating func skipHoldings() { held = firstRecord(.holdings) }
+
+  /// Decoded when it is asked for.
+  public func holdings() -> Result<Holdings, JournalRefusal> {
+    guard let held else { preconditionFailure("what is held has been stepped over") }
+    return Result { () throws(JournalRefusal) in try Self.value(Holdings.self, in: held) }
+  }
+
+  /// One of the values that a journal begins with.
+  static func value<Value: Decodable>(
+    _ type: Value.Type, in record: Result<UnsafeRawBufferPointer, TornRecord>
+  ) throws(JournalRefusal) -> Value {
+    do {
+      return try BinaryDecoding.decode(type, from: record.get())
+    } catch {
+      throw .damagedStart(describe(error))
+    }
+  }
+
+  /// The value of a record that a journal begins with: its bytes.
+  mutating func firstRecord(
+    _ kind: JournalLayout.RecordKind
+  ) -> Result<UnsafeRawBufferPointer, TornRecord> {
+    Result { () throws(TornRecord) in
+      guard let record = try record(at: end) else {
+        throw TornRecord(problem: "it ends before its \(kind)")
+      }
+      end += JournalLayout.recordHeaderBytes + record.count
+      guard record.first == kind.rawValue else {
+        throw TornRecord(problem: "its \(kind) is missing")
+      }
+      return UnsafeRawBufferPointer(rebasing: record.dropFirst())
+    }
+  }
+
+  /// The record at a place: its kind and value; nil where none has been written yet.
+  private func record(at place: Int) throws(TornRecord) -> UnsafeRawBufferPointer? {
+    let start = place + JournalLayout.recordHeaderBytes
+    guard place + 4 <= bytes.count else { throw TornRecord(problem: "it was cut off") }
+    let count = UInt32(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+    guard count > 0 else { return nil }
+    guard start <= bytes.count, Int(count) <= bytes.count - start else {
+      throw TornRecord(problem: "a record of \(count) bytes was cut off")
+    }
+    let record = UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(count)])
+    let sum = UInt32(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self))
+    guard sum == Checksum.crc32(record) else {
+      throw TornRecord(problem: "a record's checksum is wrong")
+    }
+    return record
+  }
+
+  public mutating func next() -> (entry: JournalEntry, end: Int)? {
+    guard damage == nil else { return nil }
+    do {
+      guard let record = try record(at: end) else { return nil }
+      let entry = try Self.entry(record)
+      end += JournalLayout.recordHeaderBytes + record.count
+      return (entry, end)
+    } catch {
+      damage = JournalDamage(place: end, problem: Self.describe(error))
+      return nil
+    }
+  }
+
+  private static func entry(_ record: UnsafeRawBufferPointer) throws -> JournalEntry {
+    switch JournalLayout.RecordKind(rawValue: record[0]) {
+    case .event:
+      guard record.count > 9 else { throw TornRecord(problem: "an event without an instant") }
+      let at = UInt64(littleEndian: record.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+      let event = try BinaryDecoding.decode(
+        Event.self, from: UnsafeRawBufferPointer(rebasing: record.dropFirst(9)))
+      return .event(event, at: Instant(nanoseconds: at))
+    case .note:
+      return .note(
+        try BinaryDecoding.decode(
+          Note.self, from: UnsafeRawBufferPointer(rebasing: record.dropFirst())))
+    case .start, .holdings, .scheduler, nil:
+      throw TornRecord(problem: "no record that may follow is of kind \(record[0])")
+    }
+  }
+
+  private static func describe(_ error: any Error) -> String {
+    switch error {
+    case let torn as TornRecord: torn.problem
+    case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
+      DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):
+      context.debugDescription
+    case _: "\(error)"
+    }
+  }
+}
