@@ -114,7 +114,8 @@ extension Campaign {
         connections closed: \(lost) (one for each kill may be)
         of the processes that run now: \(sum(.begins)) tasks begun, \(sum(.ends)) seen to have \
       ended, \(sum(.callbacks)) callbacks, \(sum(.acknowledgements)) acknowledged
-        in all: \(expirations) expirations, \(ends) ends of processes
+        in all: \(expirations) expirations, \(ends) ends of processes, \(tooSlow) of them \
+      killed while they were still ending their tasks
       """)
     if lost > kills { found("more connections were closed than there were kills", nil) }
     if findings.isEmpty {

@@ -34,14 +34,17 @@ final class Campaign {
   private var lostSinceLook = 0
   private var killsAtLook = 0
   private(set) var expirations = 0
+  private(set) var tooSlow = 0
 
   init(_ options: Options) throws {
     self.options = options
     proc = try ProcFS()
     clients = (0..<options.clients).map(Client.init)
     chance = Chance(seed: options.seed, for: -2)
-    verifier = Verifier(ledger: ledger, proc: proc, clients: clients) { _, _ in }
+    verifier = Verifier(
+      ledger: ledger, proc: proc, clients: clients, report: { _, _ in }, tooSlow: {})
     verifier.report = { [unowned self] text, client in found(text, client) }
+    verifier.tooSlow = { [unowned self] in tooSlow += 1 }
   }
 
   /// - Returns: whether every promise was kept.
@@ -101,6 +104,8 @@ final class Campaign {
     client.startedAt = BootClock.now()
     client.endedAt = nil
     client.careless = nil
+    client.warned = nil
+    client.relievedAt = nil
     client.terminateAt = 0
     if client.kind.isLaunched {
       do {
@@ -233,8 +238,12 @@ final class Campaign {
           found("a task expired \((line.time - latest) / 1_000_000) ms late", line.client)
         }
       case .careless:
-        let words = line.text.split(separator: " ").compactMap { UInt64($0) }
-        client?.careless = (Int32(words[0]), words[1], words[2])
+        client?.careless = Client.Limit(line.text)
+      case .warned:
+        client?.warned = Client.Limit(line.text)
+        client?.relievedAt = nil
+      case .relieved:
+        client?.relievedAt = line.time
       }
     }
   }

@@ -139,9 +139,14 @@ final class Events: Sendable {
       /// A connection was closed by the daemon. The text is "late" where the client may have been
       /// suspended when it was.
       case lost
-      /// An expiration came: its due time, which the text names, has passed or not.
+      /// An expiration came. The text is when it was due, where that can be told.
       case expired
-      /// The client will not end its tasks: "PID NOT-BEFORE NOT-AFTER" of the limit that kills it.
+      /// An expiration came, and the client is about to end its tasks: "NOT-BEFORE NOT-AFTER" of
+      /// the limit until which it has time for that.
+      case warned
+      /// It has ended all its tasks.
+      case relieved
+      /// The client will not end its tasks: "NOT-BEFORE NOT-AFTER" of the limit that kills it.
       case careless
       /// The operator is about to terminate the application.
       case terminate

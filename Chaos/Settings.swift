@@ -27,6 +27,10 @@ enum Settings {
 
     """
 
+  /// How long after a client's library has taken the end of its last task the daemon may not have
+  /// been told yet.
+  static let relief: UInt64 = 250_000_000
+
   static func application(_ client: Int) -> String { "org.chaos.client\(client)" }
   static func client(_ application: String) -> Int? {
     application.hasPrefix("org.chaos.client") ? Int(application.dropFirst(16)) : nil

@@ -14,8 +14,23 @@ final class Client {
   var lastEndUSec = 0
   /// The last time that the operator was about to terminate it.
   var terminateAt: UInt64 = 0
+  /// When its time in the background is over, as far as it can tell: nanoseconds since boot.
+  struct Limit {
+    var notBefore: UInt64
+    var notAfter: UInt64
+
+    init?(_ text: String) {
+      let words = text.split(separator: " ").compactMap { UInt64($0) }
+      guard words.count == 2 else { return nil }
+      (notBefore, notAfter) = (words[0], words[1])
+    }
+  }
+
   /// What it said when it decided to be killed at the limit.
-  var careless: (pid: Int32, notBefore: UInt64, notAfter: UInt64)?
+  var careless: Limit?
+  /// What it said when its tasks expired, and when it had ended them all.
+  var warned: Limit?
+  var relievedAt: UInt64?
   /// Seen suspended at the last look, and not touched since: its ticks must not move.
   var suspended: (pid: Int32, ticks: Int64)?
 
@@ -34,6 +49,8 @@ struct Verifier {
   let clients: [Client]
   /// What must not be.
   var report: (_ text: String, _ client: Int?) -> Void
+  /// Whoever was killed at its limit while it was still ending its tasks.
+  var tooSlow: () -> Void
 
   /// One look, while the operator stands still.
   mutating func look(touched: Set<Int>, absences: Absences) throws {
@@ -84,21 +101,27 @@ struct Verifier {
     switch end.reason {
     case .terminatedByOperator where client.terminateAt > 0: break
     case .backgroundTimeExpired:
-      guard let careless = client.careless else {
-        return report(
-          "ended by backgroundTimeExpired, though it had ended its tasks", client.number)
-      }
-      if at + 2_000_000 < careless.notBefore {
-        let early = (careless.notBefore - at) / 1_000_000
-        report("killed at its limit, \(early) ms early", client.number)
-      }
-      let latest = absences.latestLimit(due: careless.notAfter)
-      if careless.notAfter > 0, at > latest + Settings.slack {
-        report("killed \((at - latest) / 1_000_000) ms after its limit", client.number)
-      }
-      client.careless = nil
+      judgeExpiry(at: at, of: client, absences)
     case let reason: report("ended by \(reason.rawValue), without cause", client.number)
     }
+  }
+
+  private func judgeExpiry(at: UInt64, of client: Client, _ absences: Absences) {
+    let hadEnded = client.relievedAt.map { $0 + Settings.relief < at } ?? (client.warned == nil)
+    guard let limit = client.careless ?? (hadEnded ? nil : client.warned) else {
+      return report(
+        "ended by backgroundTimeExpired, though it had ended its tasks", client.number)
+    }
+    if client.careless == nil { tooSlow() }
+    if at + 2_000_000 < limit.notBefore {
+      let early = (limit.notBefore - at) / 1_000_000
+      report("killed at its limit, \(early) ms early", client.number)
+    }
+    let latest = absences.latestLimit(due: limit.notAfter)
+    if limit.notAfter > 0, at > latest + Settings.slack {
+      report("killed \((at - latest) / 1_000_000) ms after its limit", client.number)
+    }
+    client.careless = nil
   }
 
   // MARK: Tasks

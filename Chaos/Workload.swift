@@ -31,6 +31,10 @@ final class Workload {
   private var actionNext: UInt64 = 0
   private var namesLast = 0
   private var lastKind: String?
+  /// Whether its tasks have expired in this stint.
+  private var isWarned = false
+  /// Tasks that expire at once: they were begun in the lead before the limit.
+  private var begunInLead: Set<Int> = []
 
   init(client: Int, seed: UInt64) {
     self.client = client
@@ -90,6 +94,9 @@ final class Workload {
 
   private func begin(_ port: some Port) {
     namesLast += 1
+    // Late in the background it may be begun and killed for it before we hear of either.
+    let mayBeLate = isWarned || (record[.limitNotBefore] == 0 && !isInForeground)
+    if mayBeLate { warn() }
     let sent = BootClock.now()
     change { $0[.callSince] = Int64(sent) }
     let answer = port.begin("chaos-\(client)-\(getpid())-\(namesLast)")
@@ -99,10 +106,22 @@ final class Workload {
       guard let answer else { return }
       record.began(answer.task)
       if let remaining = answer.remaining {
+        if remaining < Settings.expirationLead { begunInLead.insert(answer.task) }
         record[.limitNotBefore] = max(record[.limitNotBefore], Int64(sent + remaining))
         record[.limitNotAfter] = Int64(received + remaining)
       }
     }
+    let expires = answer.map { begunInLead.contains($0.task) } ?? !record.outstanding.isEmpty
+    if mayBeLate, !expires { events.write(.relieved, client) }
+  }
+
+  private var isInForeground: Bool {
+    lastKind == "didBecomeActive" || lastKind == "willResignActive"
+  }
+
+  /// From now on it may be killed at the limit, until it is relieved.
+  private func warn() {
+    events.write(.warned, client, "\(record[.limitNotBefore]) \(record[.limitNotAfter])")
   }
 
   private func end(_ task: Int, _ port: some Port) {
@@ -118,6 +137,7 @@ final class Workload {
       case .unknown: record.released(task)
       }
     }
+    if isWarned, record.outstanding.isEmpty { events.write(.relieved, client) }
   }
 
   // MARK: What it hears
@@ -133,9 +153,14 @@ final class Workload {
       violation("task \(task) expired with \(remaining / 1_000_000) ms left")
     }
     let latest = record[.limitNotAfter]
-    // Of one that has ended since, it may be read long after: when the client is resumed.
-    if latest != 0, record.outstanding.contains(task) {
-      events.write(.expired, client, "\(latest - Int64(Settings.expirationLead))")
+    // Of one that has ended since, it may be read long after: when the client is resumed. Those
+    // that expire after the first are read when that has been ended.
+    let isFirst = !isWarned && !begunInLead.contains(task)
+    let isJudged = isFirst && latest != 0 && record.outstanding.contains(task)
+    events.write(.expired, client, isJudged ? "\(latest - Int64(Settings.expirationLead))" : "")
+    if record.outstanding.contains(task) {
+      isWarned = true
+      warn()
     }
     change { record in
       record[.expirations] += 1
@@ -143,8 +168,8 @@ final class Workload {
     }
     if record[.isCareless] == 0, ledger.phase == .work, chance.percent(3) {
       change { $0[.isCareless] = 1 }
-      let limit = "\(record[.limitNotBefore]) \(record[.limitNotAfter])"
-      events.write(.careless, client, "\(getpid()) \(limit)")
+      events.write(
+        .careless, client, "\(record[.limitNotBefore]) \(record[.limitNotAfter])")
     }
     // One that is ending already was sent before it expired.
     if record[.isCareless] == 0, record.outstanding.contains(task) { end(task, port) }
@@ -175,6 +200,8 @@ final class Workload {
       record[.ticks] += 1
       // Another stint begins, or none.
       if kind == "didEnterBackground" || kind == "willEnterForeground" {
+        isWarned = false
+        begunInLead = []
         record[.limitNotBefore] = 0
         record[.limitNotAfter] = 0
       }
