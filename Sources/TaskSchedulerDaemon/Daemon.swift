@@ -54,7 +54,8 @@ public final class Daemon {
   private var notifications: LocalNotifications?
   private var systemChanges: SystemChangeProviders?
   private var alarm: WakeAlarm?
-  private var settling: Settling?
+  /// Set when a journal is gone on from.
+  private var survival: TimerSource?
   private var timer: TimerSource?
   private var armed: Instant?
   private var signals: [Source] = []
@@ -150,6 +151,9 @@ public final class Daemon {
       requests.forget(connection)
       if let id = streams.closed(connection) { self.post(.streamClosed(id)) }
     }
+    runner.hearing = try Hearing(
+      loop: loop, hear: { [unowned server] in server.hear($0) },
+      isTraced: { [unowned processes] in processes.isTraced($0) }, report: post)
     self.processes = processes
     self.runner = runner
     self.server = server
@@ -161,9 +165,7 @@ public final class Daemon {
       armed = nil
       self.post(.deadlineReached)
     }
-    settling = try Settling(
-      loop: loop, served: { [unowned self] in journal.setAttempts(0) },
-      settled: { [unowned self] in armTimer() })
+    survival = try loop.timer { [unowned self] in journal.setAttempts(0) }
     alarm = WakeAlarm(loop: loop, log: log) { [unowned self] in self.post(.deadlineReached) }
     try loop.enableWatchdog()
     runner.manifests = configuration.manifests
@@ -204,6 +206,9 @@ public final class Daemon {
 
   // MARK: Recovery
 
+  /// Whoever has lived for so long does not die of what the journal told.
+  private static let survivalTime: Duration = .milliseconds(100)
+
   /// What is held and known, for the next daemon.
   private func state() -> (Holdings, Scheduler, requestLast: UInt64) {
     var holdings = Holdings()
@@ -227,7 +232,7 @@ public final class Daemon {
   private func recover(
     _ replay: Replay, _ inherited: DescriptorStore.Inherited, _ takeover: Takeover
   ) -> Bool {
-    settling?.begin()
+    survival?.set(BootClock.after(Self.survivalTime))
     let outcome = takeover.run(replay, inherited)
     journal.setClean(false)
     isHandling = true
@@ -309,7 +314,6 @@ public final class Daemon {
   }
 
   private func armTimer() {
-    if settling?.isUnderWay == true { return }
     // Another limit may come before it, and be there already.
     alarm?.set(scheduler.nextWakeUp)
     let next = scheduler.nextDeadline

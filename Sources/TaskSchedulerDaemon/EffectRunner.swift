@@ -20,6 +20,8 @@ final class EffectRunner {
   private let streams: EventStreams
   private let monitors: Monitors
   let log: Log
+  /// Asked before a limit is enforced. Set once, before the first effect.
+  var hearing: Hearing?
   private let sockets: ManagedSockets
   private let notifications: LocalNotifications
   private let store: DescriptorStore
@@ -88,7 +90,7 @@ final class EffectRunner {
       sockets.removeAll(of: id)
       processes.release(id, killing: killing)
     case .checkTracer(let id):
-      post(.tracerChecked(id, isTraced: processes.isTraced(id)))
+      hearing?.ask(id)
     case .record(let record):
       log.write(record, at: now)
       monitors.tell(record, at: now)

@@ -97,6 +97,32 @@ struct BackgroundTaskTests {
 
   @Test(
     """
+    §15.5: A limit is not enforced on who ended its task before it, though the daemon could not \
+    hear of that: what waits in the application's socket is heard first
+    """)
+  func endedUnheard() throws {
+    let daemon = try DaemonFixture(
+      .init(policy: [("BackgroundTime", "2s"), ("ExpirationLead", "1900ms")]))
+    let monitor = try Monitor(daemon)
+    let application = try active(daemon)
+    let tasks = try (0..<6).map { _ in try application.begin() }
+    let away = BootClock.now()
+    try daemon.sendToBackground(id)
+    for _ in tasks { while try application.nextEvent()["parameters"]?["expiration"] == nil {} }
+    _ = try daemon.process.send(signal: SIGSTOP)
+    // Each on a connection of its own.
+    for task in tasks {
+      try application.writeFromChild("EndBackgroundTask", ["task": .integer(Int64(task))])
+    }
+    try #require(BootClock.now() - away < 2_000_000_000, "written in time")
+    while BootClock.now() - away < 2_100_000_000 { try beBusy(milliseconds: 20) }
+    _ = try daemon.process.send(signal: SIGCONT)
+    try monitor.transition(id, to: .suspended)
+    #expect(try daemon.state(of: application.pid) == .stopped)
+  }
+
+  @Test(
+    """
     Every begin is balanced by one end. An unknown or already ended id is an error; nothing else \
     happens. Ending the last task, with nothing else entitling it to run, suspends it at once
     """)

@@ -138,7 +138,8 @@ final class ApplicationService {
     return (instance.id, instance.application)
   }
 
-  private func instance(of peer: Peer) throws(SystemError) -> InstanceProcesses? {
+  /// The instance that a connection's process belongs to; nil where it is of none.
+  func instance(of peer: Peer) throws(SystemError) -> InstanceProcesses? {
     if let known = peer.instance, !known.isReleased { return known }
     peer.instance = nil
     guard let identity = try peer.identity() else { return nil }

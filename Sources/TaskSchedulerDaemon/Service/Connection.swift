@@ -195,6 +195,29 @@ final class Connection: TurnTaker {
     owner.served(self, nanoseconds: BootClock.now() - start)
   }
 
+  /// Whether something waits in its socket that can be taken now.
+  var hasUnheard: Bool { waitingCount > 0 }
+
+  /// Bytes.
+  private var waitingCount: Int {
+    guard isOpen, !wire.isBusy, output.isEmpty else { return 0 }
+    return (try? UnixSocket.readableCount(descriptor.rawValue)) ?? 0
+  }
+
+  /// Takes what waits in its socket, and nothing that comes meanwhile.
+  func hear() {
+    let start = BootClock.now()
+    var left = waitingCount
+    while left > 0, isOpen, !wire.isBusy, output.isEmpty,
+      case .took(let bytes, _) = readNext() {
+      left -= bytes
+    }
+    // The loop has told of what is there: it is asked to tell again.
+    if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
+    countKept()
+    owner.served(self, nanoseconds: BootClock.now() - start)
+  }
+
   private func serve(_ events: PollEvents) {
     guard isOpen else { return }
     if !output.isEmpty { flush() }
@@ -217,30 +240,44 @@ final class Connection: TurnTaker {
         wait()
         return false
       }
-      switch input.next(descriptor.rawValue, owner.readBuffer) {
-      case .part(let part):
-        let message = collect(part)
-        guard let message else { continue }
-        take(message)
-      case .message(let message):
-        let hasMore = input.mayHaveMore
-        take(message)
-        if !hasMore, !toItsEnd {
-          wait()
-          return true
-        }
-      case .incomplete:
+      switch readNext() {
+      case .took(_, let mayHaveMore):
+        if mayHaveMore || toItsEnd { continue }
         wait()
         return true
-      case .closed:
-        close(reason: nil)
-      case .failed(let error):
-        close(reason: String(describing: error))
+      case .nothing:
+        wait()
+        return true
+      case .closed: break
       }
     }
     // There may be more, of which the loop has told already: it is asked to tell again.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     return false
+  }
+
+  private enum ReadStep {
+    /// So many bytes of the socket: a call, which has been carried out, or a part of one.
+    case took(bytes: Int, mayHaveMore: Bool)
+    case nothing
+    case closed
+  }
+
+  private func readNext() -> ReadStep {
+    switch input.next(descriptor.rawValue, owner.readBuffer) {
+    case .part(let part):
+      let count = part.count
+      if let message = collect(part) { take(message) }
+      return .took(bytes: count, mayHaveMore: true)
+    case .message(let message):
+      let step = ReadStep.took(bytes: message.count + 1, mayHaveMore: input.mayHaveMore)
+      take(message)
+      return step
+    case .incomplete: return .nothing
+    case .closed: close(reason: nil)
+    case .failed(let error): close(reason: String(describing: error))
+    }
+    return .closed
   }
 
   private func take(_ message: UnsafeRawBufferPointer) {

@@ -210,6 +210,17 @@ final class Server: ConnectionOwner {
 
   // MARK: Calls
 
+  /// Takes what these instances have written by now, whosever turn it is.
+  func hear(_ instances: Set<InstanceID>) {
+    for connection in connections.values where connection.hasUnheard {
+      // Whoever cannot be told now is told when its call is carried out.
+      guard let speaker = (try? applications?.instance(of: connection.peer)) ?? nil,
+        instances.contains(speaker.id)
+      else { continue }
+      connection.hear()
+    }
+  }
+
   func admits(_ connection: Connection) -> Bool {
     fairShare.admits(connection, of: connection.peer.uid)
   }

@@ -11,6 +11,7 @@ final class TestApplication {
   private var answers: [JSONValue] = []
   private var children: [JSONValue] = []
   private var readings: [JSONValue] = []
+  private var writtenCount = 0
 
   var pid: Int32 { process.pid }
 
@@ -116,8 +117,16 @@ final class TestApplication {
 
   /// A child of it, which stays, calls; returns the answer.
   func callFromChild(_ method: String, _ parameters: JSONValue = [:]) throws -> JSONValue {
-    try process.writeLine("fork \(Self.fullName(method)) \(parameters)")
+    try writeFromChild(method, parameters)
     return try nextAnswer()
+  }
+
+  /// The same, waiting only until the call is in the child's socket: nobody may be there to take
+  /// it.
+  func writeFromChild(_ method: String, _ parameters: JSONValue = [:]) throws {
+    try process.writeLine("fork \(Self.fullName(method)) \(parameters)")
+    while writtenCount == 0 { try read() }
+    writtenCount -= 1
   }
 
   /// The pid of the next child that it has made.
@@ -150,6 +159,7 @@ final class TestApplication {
     case "answer": answers.append(value)
     case "child": children.append(value)
     case "read": readings.append(value)
+    case "written": writtenCount += 1
     case _: throw Unexpected(line: line)
     }
     return true

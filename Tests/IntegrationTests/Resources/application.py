@@ -21,6 +21,8 @@ It registers, says `event JSON` for each event, and acknowledges each callback. 
     urgent N                takes the urgent byte, answered by `read JSON`
     close N                 closes that connection
     stream ID               opens the event stream on one more connection
+    fork METHOD JSON        as `call`, by a child, which stays; says `written {}` when the call is in
+                            its socket, and `child PID`
     drop                    closes the event stream
     reconnect               connects anew and opens the event stream, after the daemon's end
     exit CODE, abort        ends
@@ -52,9 +54,10 @@ class Connection:
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
 
-    def exchange(self, *requests):
+    def exchange(self, *requests, written=lambda: None):
         with self.lock:
             self.socket.sendall(b"".join(encoded(*request) for request in requests))
+            written()
             return [self.receive() for _ in requests]
 
     def send(self, message, descriptors=()):
@@ -232,7 +235,8 @@ for line in sys.stdin:
             # Another thread may have held the lock.
             write_lock = threading.Lock()
             calls = Connection()
-            for answer in calls.exchange((words[1], json.loads(line.split(None, 2)[2]))):
+            call = (words[1], json.loads(line.split(None, 2)[2]))
+            for answer in calls.exchange(call, written=lambda: say("written", {})):
                 say("answer", answer)
             while True:
                 os.read(0, 0)
