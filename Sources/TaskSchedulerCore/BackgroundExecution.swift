@@ -50,6 +50,7 @@ extension Instance {
     suspension = .none
     if state != .suspended { move(to: .suspended, cause: .noEntitlement, in: &turn) }
     if !sockets.isEmpty { turn.emit(.socket(.watch(id))) }
+    if turn.policy.memoryPageOut { turn.emit(.memory(.pageOut(id))) }
   }
 
   mutating func suspensionFailed(reason: String, in turn: inout Turn) {
@@ -58,6 +59,7 @@ extension Instance {
       if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
       move(to: .background, cause: .suspensionLost, in: &turn)
       hearChanges(in: &turn)
+      hearMemoryWarning(in: &turn)
     }
     suspension = .failed(retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
     record(.suspensionFailed(reason: reason), in: &turn)

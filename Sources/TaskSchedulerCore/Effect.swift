@@ -28,6 +28,7 @@ public enum Effect: Hashable, Sendable, Codable {
   case checkTracer(InstanceID)
   /// For the log and the monitors.
   case record(Record)
+  case memory(MemoryEffect)
 }
 
 /// The answer to a request.
@@ -54,6 +55,8 @@ public enum Notice: Hashable, Sendable, Codable {
   case notificationFired(NotificationID)
   /// The user has chosen a notification of its own.
   case notificationChosen(NotificationID)
+  /// Memory is short: it should let go of what it can get again.
+  case memoryWarning
 }
 
 /// The instance as its event stream finds it.
@@ -106,5 +109,9 @@ public struct Record: Hashable, Sendable, Codable {
     case badgeSet(Int)
     /// When it is launched again.
     case relaunchPlanned(after: Duration)
+    /// By an operator, where simulated.
+    case memoryWarned(isSimulated: Bool)
+    /// It is to end, that others may have its memory.
+    case memoryChosen(MemoryChoice)
   }
 }

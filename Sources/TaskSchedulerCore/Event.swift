@@ -62,6 +62,9 @@ public enum Event: Hashable, Sendable, Codable {
   /// given. To be handed in when what it held before (processes, connections) has been taken over
   /// and the effects of the last event have been carried out.
   case recovered(lastAlive: Instant)
+
+  /// From the kernel, the daemon's own looks, or an operator.
+  case memory(MemoryEvent)
 }
 
 extension Event {
@@ -79,6 +82,7 @@ extension Event {
       request
     case .socket(let event): event.request
     case .notification(let event): event.request
+    case .memory(let event): event.request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,

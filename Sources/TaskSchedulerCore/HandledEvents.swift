@@ -50,6 +50,8 @@ struct Inbox: Hashable, Sendable, Addition {
   private(set) var notices: [Notice] = []
   /// The number of the newest system change that it has heard of.
   var changesHeard: UInt64 = 0
+  /// The number of the stretch of pressure on memory that it was warned of last.
+  var memoryEpisodeHeard: UInt64?
 
   mutating func add(_ notice: Notice) {
     if notices.count < Self.noticesMax { notices.append(notice) }

@@ -4,6 +4,8 @@ struct Turn {
   let instant: Instant
   /// What of the machine has changed so far.
   var changes = SystemChanges()
+  /// The stretch of pressure on memory that goes on.
+  var memoryEpisode: UInt64?
   var effects: [Effect] = []
 
   mutating func emit(_ effect: Effect) {

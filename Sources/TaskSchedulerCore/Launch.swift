@@ -142,6 +142,7 @@ extension Scheduler {
         .transition(from: .notRunning, to: instance.state, cause: cause), in: &turn)
       welcome(&instance, &turn)
       instance.enqueueStartCallbacks(in: &turn)
+      instance.hearMemoryWarning(in: &turn)
       instance.reconsider(in: &turn)
     }
     if plan.target == .foreground { takeSeat(id) }

@@ -31,6 +31,7 @@ extension Instance {
     }
     for notice in handling.notices + inbox.takeNotices() { turn.emit(.notify(id, notice)) }
     if state != .suspended { hearChanges(in: &turn) }
+    hearMemoryWarning(in: &turn)
     reconsider(in: &turn)
   }
 
@@ -79,6 +80,7 @@ extension Instance {
     suspension = .none
     move(to: next, cause: cause, in: &turn)
     hearChanges(in: &turn)
+    hearMemoryWarning(in: &turn)
   }
 
   mutating func move(to next: ApplicationState, cause: TransitionCause, in turn: inout Turn) {

@@ -10,6 +10,7 @@ extension Scheduler {
       with(id, in: &turn) { $0.recovered(lastAlive: lastAlive, in: &$1) }
     }
     recoverNotifications(in: &turn)
+    recoverMemory(in: &turn)
   }
 }
 

@@ -207,8 +207,8 @@ extension Holdings {
       for (cookie, connection) in connections where connection.waiting?.request == request {
         connections[cookie]?.waiting = nil
       }
-    case .deliver, .expire, .notify, .socket, .notification, .spawn, .suspend, .resume, .terminate,
-      .kill, .checkTracer, .record:
+    case .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend, .resume,
+      .terminate, .kill, .checkTracer, .record:
       break
     }
   }

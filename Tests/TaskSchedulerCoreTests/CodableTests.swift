@@ -44,6 +44,7 @@ extension Event {
     case .systemChanged: 29
     case .clockRead: 30
     case .started: 31
+    case .memory: 32
     }
   }
 
@@ -106,6 +107,13 @@ extension Event {
     .systemChanged(nil, SystemChange(kind: .timeZone, value: "Europe/Berlin"), for: nil),
     .systemChanged(one, SystemChange(kind: .custom("vpn")), for: mail.owner),
     .clockRead(WallTime(nanoseconds: .min)), .started,
+    .memory(
+      .pressed(
+        MemoryPressure(source: .slice, memory: MemoryReading(available: 0, total: .max)))),
+    .memory(.looked(MemoryReading(available: .max, total: 0))),
+    .memory(.measured([MemorySize(instance, dirty: .max, total: 1, isEstimate: true)])),
+    .memory(.reclaimed(instance, MemoryReading(available: 1, total: 2))),
+    .memory(.warn(one, mail, owner: nil)), .memory(.warn(one, nil, owner: mail.owner)),
   ]
 }
 
@@ -127,6 +135,7 @@ extension Effect {
     case .notify: 12
     case .socket: 13
     case .notification: 14
+    case .memory: 15
     }
   }
 
@@ -134,7 +143,7 @@ extension Effect {
   var name: String {
     let names = [
       "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
-      "release", "checkTracer", "record", "notify", "socket", "notification",
+      "release", "checkTracer", "record", "notify", "socket", "notification", "memory",
     ]
     return names[caseNumber]
   }
@@ -153,7 +162,7 @@ struct CodableTests {
 
   @Test("no case of an event is left out")
   func everyCase() {
-    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...31))
+    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...32))
   }
 
   @Test("every effect that a walk brings about, of every case")
@@ -167,7 +176,7 @@ struct CodableTests {
     }
     let expiration = Effect.expire(instance, TaskID(3), remaining: .milliseconds(1))
     #expect(try roundTrip(expiration) == expiration)
-    #expect(seen.union([expiration.caseNumber]) == Set(0...14))
+    #expect(seen.union([expiration.caseNumber]) == Set(0...15))
   }
 
   @Test("an application's id that is none is refused when it is read")

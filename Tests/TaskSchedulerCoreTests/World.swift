@@ -21,6 +21,12 @@ struct World {
   var tracerChecking = Answer.atOnce
   var killing = Answer.atOnce
   var storing = Answer.atOnce
+  var measuring = Answer.atOnce
+  var reclaiming = Answer.atOnce
+  /// What each instance uses, in MiB; 1 where it is not said.
+  var dirty: [InstanceID: UInt64] = [:]
+  /// What the machine has, in MiB of 1000.
+  var available: UInt64 = 500
   /// Whether processes exit at once on SIGTERM.
   var obeysTerminate = false
   /// Those that a debugger traces.
@@ -78,8 +84,22 @@ struct World {
         storing, .notification(.stored(id)), .notification(.notStored(id, reason: "ENOSPC")))
     case .notification(.findNext(let id)):
       return .notification(.nextFound(id, wall.map { $0.advanced(by: .seconds(60)) }))
+    case .memory(let effect):
+      return answer(to: effect)
     case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record:
       return nil
+    }
+  }
+
+  private func answer(to effect: MemoryEffect) -> Event? {
+    switch effect {
+    case .look: return .memory(.looked(reading))
+    case .measure(let ids):
+      let sizes = ids.map { MemorySize($0, dirty: (dirty[$0] ?? 1) << 20, total: 64 << 20) }
+      return measuring == .atOnce ? .memory(.measured(sizes)) : nil
+    case .reclaim(let id):
+      return reclaiming == .atOnce ? .memory(.reclaimed(id, reading)) : nil
+    case .pageOut: return nil
     }
   }
 
@@ -267,6 +287,24 @@ struct World {
       return NotificationID(0)
     }
     return id
+  }
+
+  // MARK: Memory
+
+  var reading: MemoryReading { MemoryReading(available: available << 20, total: 1000 << 20) }
+
+  /// A trigger of the kernel fires.
+  @discardableResult
+  mutating func press(_ source: MemoryPressure.Source = .machine) -> [Effect] {
+    feed(.memory(.pressed(MemoryPressure(source: source, memory: reading))))
+  }
+
+  /// Those that were chosen to end for memory, in that order.
+  var chosen: [ApplicationKey] {
+    effects.compactMap {
+      guard case .record(let record) = $0, case .memoryChosen = record.change else { return nil }
+      return record.application
+    }
   }
 
   // MARK: What came of it
