@@ -24,6 +24,8 @@ public enum Canary: String, CaseIterable, Hashable, Sendable {
   case dropFire = "drop-fire"
   case forgetChange = "forget-change"
   case earlyRelaunch = "early-relaunch"
+  case wrongVictim = "wrong-victim"
+  case dropWarning = "drop-warning"
 }
 
 /// The canary at work.
@@ -74,6 +76,10 @@ struct PlantedDefect {
       }
       if canary == .earlyKeepAlive { return .setKeepAlive(request, id, interval: interval / 2) }
     }
+    if canary == .wrongVictim, case .memory(.measured(var sizes)) = event {
+      for index in sizes.indices { sizes[index].dirty = .max - sizes[index].dirty }
+      return .memory(.measured(sizes))
+    }
     return event
   }
 
@@ -120,6 +126,8 @@ struct PlantedDefect {
       if canary == .fireTwice, strikes() { return [effect, effect] }
     case .notify(let id, .systemChanges(let changes)):
       if canary == .forgetChange { return [.notify(id, .systemChanges(changes.dropLast()))] }
+    case .notify(_, .memoryWarning):
+      if canary == .dropWarning, strikes() { return [] }
     case _: break
     }
     return [effect]

@@ -18,6 +18,7 @@ extension TraceHash {
       add(notice)
     case .socket(let effect): add(effect)
     case .notification(let effect): add(effect)
+    case .memory(let effect): add(effect)
     case .spawn(let id, let key, let reason):
       add(tag: 43, id.number)
       add(key)
@@ -106,7 +107,7 @@ extension TraceHash {
       add(reason)
     case .keepAliveSet, .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady,
       .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
-      .badgeSet, .relaunchPlanned:
+      .badgeSet, .relaunchPlanned, .memoryWarned, .memoryChosen:
       addWakeUp(change)
     }
   }
@@ -134,6 +135,10 @@ extension TraceHash {
     case .relaunchPlanned(let delay):
       add(tag: 20)
       add(delay)
+    case .memoryWarned(let isSimulated):
+      add(tag: 21)
+      add(isSimulated)
+    case .memoryChosen(let choice): add(choice)
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .ended, .refused,
       .suspensionFailed, .signalFailed:
       preconditionFailure("nothing that wakes: \(change)")
@@ -158,7 +163,7 @@ extension TraceHash {
     case .invalidTransition(let from, let cause):
       add(from)
       add(cause)
-    case .invalidState(let state): add(state)
+    case .invalidState(let state), .cannotBeTold(let state): add(state)
     case .alreadyRunning(let pid, let state):
       add(Int(pid))
       add(state)

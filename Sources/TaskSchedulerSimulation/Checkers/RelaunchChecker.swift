@@ -42,7 +42,7 @@ struct RelaunchChecker: Checker {
       if case .relaunchPlanned(let delay) = record.change {
         planned[record.application] = Nanoseconds.of(delay)
       }
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .suspend, .resume,
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .suspend, .resume,
       .terminate, .kill, .release, .checkTracer:
       break
     }

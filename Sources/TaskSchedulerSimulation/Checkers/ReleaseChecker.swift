@@ -32,7 +32,7 @@ struct ReleaseChecker: Checker {
       .socket(.hold(let id, _)), .socket(.letGo(let id, _)), .socket(.watch(let id)),
       .socket(.stopWatching(let id)):
       try require(ledger[id] != nil, "something is done to instance \(id.number), which is over")
-    case .reply, .notification, .spawn, .record: break
+    case .reply, .notification, .memory, .spawn, .record: break
     }
   }
 

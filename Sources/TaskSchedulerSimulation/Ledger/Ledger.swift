@@ -99,7 +99,7 @@ struct Ledger {
     case .notification(.chosen(_, let key)): chosen(key)
     case .stop: relaunching = []
     case .openStream, .beginBackgroundTask, .setKeepAlive, .notification, .systemChanged, .launch,
-      .deactivate, .deadlineReached, .clockRead, .started:
+      .deactivate, .deadlineReached, .clockRead, .started, .memory:
       break
     case .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed, .signalFailed,
       .tracerChecked, .activityBegan, .activityEnded, .recovered:
@@ -137,7 +137,7 @@ struct Ledger {
     case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
       .endBackgroundTask, .setKeepAlive, .socket, .launch, .adopt, .activate, .deactivate,
       .sendToBackground, .terminate, .notification, .systemChanged, .spawned, .leaderExited,
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop:
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .memory:
       break
     }
   }
@@ -252,7 +252,7 @@ extension Ledger {
   mutating func apply(_ effect: Effect) {
     switch effect {
     case .reply(_, .registered(let registration)): registered(registration.instance)
-    case .reply, .expire, .notification: break
+    case .reply, .expire, .notification, .memory: break
     case .notify(let id, let notice):
       if case .socketsReady(let event, _) = notice { self[id]?.told(of: event) }
     case .socket(let effect): apply(effect)
@@ -360,12 +360,13 @@ extension Ledger {
         sighting.tasks[index].isExpired = true
       }
     case .keepAliveCalled: sighting.owe([.keepAlive], at: now)
+    case .memoryChosen: sighting.end(.memoryPressure, at: now)
     case .socketsReady:
       sighting.handled.append((nil, now + limits.eventTime))
     case .registered, .taskEnded, .ended, .refused, .suspensionFailed, .signalFailed,
       .keepAliveSet, .socketManaged, .socketReleased, .notificationScheduled,
       .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
-      .relaunchPlanned:
+      .relaunchPlanned, .memoryWarned:
       break
     }
   }

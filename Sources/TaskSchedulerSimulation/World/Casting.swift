@@ -60,8 +60,18 @@ struct Casting {
     if chance.happens(300) { policy.queuedCallbacksMax = 4 + chance.below(8) }
     if chance.happens(300) { policy.endedApplicationsMax = chance.below(4) }
     setWakeUps(in: &policy, &chance)
+    setMemory(in: &policy)
     policy.multitaskingSupported = !chance.happens(80)
     return policy
+  }
+
+  /// The same through a run: what a shortage is does not change while it lasts.
+  private func setMemory(in policy: inout Policy) {
+    var chance = Chance(seed: seed, .memory)
+    policy.memoryWarningTime = .milliseconds(10 + chance.below(3000))
+    policy.memoryQuietTime = policy.memoryPressureWindow + .milliseconds(1 + chance.below(9000))
+    policy.memoryFloorPercent = chance.below(40)
+    policy.memoryPageOut = chance.happens(500)
   }
 
   private func setWakeUps(in policy: inout Policy, _ chance: inout Chance) {

@@ -75,6 +75,10 @@ enum Happening {
   case daemonStarts
   /// The store, or the calendar, has an answer.
   case storeAnswers(NotificationEvent, generation: Int)
+  /// A trigger of the kernel fires, and so many more may.
+  case presses(again: Int)
+  /// What the daemon was asked of memory it has found out.
+  case memoryAnswers(MemoryEvent, generation: Int)
   /// From now on nothing comes again and again.
   case farewell(isLast: Bool)
 }

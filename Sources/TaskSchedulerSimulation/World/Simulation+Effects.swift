@@ -37,6 +37,7 @@ extension Simulation {
     case .checkTracer(let id):
       post(.tracerChecked(id, isTraced: process(of: id)?.process.isTraced ?? false))
     case .record: break
+    case .memory(let effect): carryOut(effect)
     }
   }
 

@@ -17,6 +17,11 @@ extension Simulation {
     case .storeAnswers(let event, let generation):
       // What the daemon was about to hear is lost with it.
       if isUp, generation == recoveryCount { post(.notification(event)) }
+    case .presses(let again):
+      if isUp { press(again: again) }
+    case .memoryAnswers(let event, let generation):
+      // What the daemon was about to hear is lost with it.
+      if isUp, generation == recoveryCount { post(.memory(event)) }
     case .farewell(let isLast): sayFarewell(isLast: isLast)
     }
   }
@@ -166,12 +171,14 @@ extension Event {
       .sendToBackground(let request, _), .terminate(let request, _, _),
       .systemChanged(let request, _, _):
       request
+    case .memory(.warn(let request, _, _)): request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .socket(.ready), .socket(.closed), .socket(.lost), .notification(.stored),
       .notification(.notStored),
       .notification(.nextFound), .notification(.chosen), .notification(.loaded),
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered:
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
+      .memory:
       nil
     }
   }
