@@ -16,6 +16,9 @@ public final class ProcFS: Sendable {
     rootPath = root
   }
 
+  /// Another descriptor of its folder.
+  func duplicateRoot() throws(SystemError) -> FileDescriptor { try root.duplicate() }
+
   /// /proc/PID/stat. About 7 µs, nearly all of it the kernel's; allocates nothing.
   public func stat(_ pid: Int32) throws(SystemError) -> ProcessStat? {
     try stat(ProcPath(pid, "stat"))

@@ -8,6 +8,7 @@
 // epoll(7): Glibc's Swift module leaves it out.
 #include <sys/epoll.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 /// The name of an errno ("ENOENT"), or NULL where it has none.
 const char *clinux_errno_name(int code);
@@ -125,6 +126,37 @@ int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence);
 /// One datagram, with its whole length where that is more than `count` (MSG_TRUNC). What is not the
 /// kernel's has length 0.
 ssize_t clinux_route_receive(int fd, void *bytes, size_t count);
+
+// MARK: memory
+
+/// A process whose memory is to be read: by its pid, and its start time (field 22 of
+/// /proc/PID/stat). Those of one group follow each other.
+struct clinux_measured {
+  pid_t pid;
+  uint32_t group;
+  uint64_t start_time;
+};
+/// What smaps_rollup says of one, in bytes; `error` is an errno, ESRCH where it has ended.
+struct clinux_rollup {
+  uint32_t index;
+  int32_t error;
+  uint64_t private_dirty;
+  uint64_t swapped;
+  uint64_t proportional;
+};
+/// Reads /proc/PID/smaps_rollup of each on a thread of its own, for the kernel may make a reader
+/// wait for the process that it reads of; writes a clinux_rollup for each to `fd`, and closes both
+/// descriptors at the end. Ends early where no group that is left can have more that is dirty than
+/// one that was read: `bounds` says how much each can have at most. -1 and errno where there is no
+/// thread; then nothing is closed.
+int clinux_measure_elsewhere(
+    int proc_root, const struct clinux_measured *processes, size_t count, const uint64_t *bounds,
+    size_t groups_count, int fd);
+/// process_mrelease(2) of each on a thread of its own, which closes them.
+void clinux_release_memory_elsewhere(const int *pidfds, size_t count);
+/// process_madvise(2) with MADV_PAGEOUT.
+ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count);
+
 // MARK: identity
 
 /// setresuid(2) of the effective user id, for the calling thread alone; glibc's is for all threads.
