@@ -236,6 +236,8 @@ extension ControlInterface {
   /// - `notificationScheduled`, `notificationsCancelled`, `notificationFired`, `notificationChosen`
   /// - `badgeSet`: an application has set its badge
   /// - `relaunchPlanned`: an application will be launched again
+  /// - `memoryWarned`: an application was told that memory is short
+  /// - `memoryChosen`: an application is to end, that others may have its memory
   public enum ChangeKind: String, Codable, CaseIterable, Hashable, Sendable {
     case transition
     case registered
@@ -257,6 +259,8 @@ extension ControlInterface {
     case notificationChosen
     case badgeSet
     case relaunchPlanned
+    case memoryWarned
+    case memoryChosen
   }
 
   /// One change. `message` says it in one line for people; the other fields for programs.
