@@ -22,6 +22,7 @@ final class EffectRunner {
   let log: Log
   private let sockets: ManagedSockets
   private let notifications: LocalNotifications
+  private let memory: MemoryService
   private let store: DescriptorStore
   let journal: Journal
   let post: (Event) -> Void
@@ -36,10 +37,12 @@ final class EffectRunner {
   init(
     processes: ProcessController, launcher: Launcher, requests: Requests, streams: EventStreams,
     monitors: Monitors, sockets: ManagedSockets, notifications: LocalNotifications,
-    store: DescriptorStore, log: Log, journal: Journal, post: @escaping (Event) -> Void
+    memory: MemoryService, store: DescriptorStore, log: Log, journal: Journal,
+    post: @escaping (Event) -> Void
   ) {
     self.sockets = sockets
     self.notifications = notifications
+    self.memory = memory
     self.store = store
     self.journal = journal
     self.processes = processes
@@ -74,6 +77,8 @@ final class EffectRunner {
       run(effect)
     case .notification(let effect):
       notifications.run(effect, at: WallTime(nanoseconds: WallClock.nanoseconds))
+    case .memory(let effect):
+      memory.run(effect)
     case .spawn(let id, let key, let reason):
       spawn(id, key, reason)
     case .manage(let id, let leader, let key):
@@ -122,6 +127,8 @@ final class EffectRunner {
     case .notificationChosen(let id):
       guard let stored = notifications.notification(id) else { return nil }
       return .init(notification: .init(notification: .init(stored), chosen: true))
+    case .memoryWarning:
+      return .init(memoryWarning: true)
     }
   }
 

@@ -260,10 +260,11 @@ extension Scheduler {
     case .notification(.schedule(_, let key, _)), .notification(.cancel(_, let key, _, _)),
       .notification(.setBadge(_, let key, _)):
       key.id.name
+    case .memory(.warn(_, let key, _)): key?.id.name ?? ""
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .socket, .notification, .systemChanged, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered:
+      .manifestsChanged, .started, .stop, .recovered, .memory:
       ""
     }
   }
@@ -291,10 +292,11 @@ extension Requests.Method {
     case .notification(.cancel): self = .cancelNotifications
     case .notification(.setBadge): self = .setBadge
     case .systemChanged: self = .postSystemChange
+    case .memory(.warn): self = .warnMemory
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .socket, .notification, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged,
-      .started, .stop, .recovered:
+      .started, .stop, .recovered, .memory:
       return nil
     }
   }

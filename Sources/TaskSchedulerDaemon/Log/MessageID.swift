@@ -53,6 +53,10 @@ public enum MessageID: String, CaseIterable, Hashable, Sendable {
   case badgeSet = "0022111c0eba46d58c72ec45e77f6904"
   /// An application will be launched again.
   case relaunchPlanned = "ba5affcd44284d4b83f09e762f4731c1"
+  /// An application was told that memory is short.
+  case memoryWarned = "fa18011195aa4510ab1e56d145c8ada2"
+  /// An application is to end, that others may have its memory.
+  case memoryChosen = "d1b521a5b20d48159af2f65fadc71630"
   /// The store of notifications cannot be used.
   case storeFailed = "e35fdb27f3d94dfc8de0ab3d3fa8ab47"
   /// A user cannot be shown notifications.

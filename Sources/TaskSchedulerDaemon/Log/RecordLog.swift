@@ -46,6 +46,8 @@ extension Record {
     case .notificationChosen: (.info, .notificationChosen)
     case .badgeSet: (.debug, .badgeSet)
     case .relaunchPlanned: (.notice, .relaunchPlanned)
+    case .memoryWarned: (.info, .memoryWarned)
+    case .memoryChosen: (.notice, .memoryChosen)
     }
   }
 
@@ -79,8 +81,12 @@ extension Record {
       fields.append(("TASKSCHEDD_SOCKET", "\(socket.number)"))
     case .notificationScheduled(let id), .notificationFired(let id), .notificationChosen(let id):
       fields.append(("TASKSCHEDD_NOTIFICATION", "\(id.number)"))
+    case .memoryChosen(let choice):
+      fields.append(("TASKSCHEDD_DIRTY_BYTES", "\(choice.chosen.size.dirty)"))
+      fields.append(("TASKSCHEDD_TOTAL_BYTES", "\(choice.chosen.size.total)"))
+      fields.append(("TASKSCHEDD_AVAILABLE_BYTES", "\(choice.memory.available)"))
     case .keepAliveSet, .keepAliveCalled, .socketsReady, .notificationsCancelled, .badgeSet,
-      .relaunchPlanned:
+      .relaunchPlanned, .memoryWarned:
       break
     }
     return fields

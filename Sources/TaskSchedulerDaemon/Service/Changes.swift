@@ -44,6 +44,8 @@ extension ControlInterface.Change {
     case .notificationChosen: kind = .notificationChosen
     case .badgeSet: kind = .badgeSet
     case .relaunchPlanned: kind = .relaunchPlanned
+    case .memoryWarned: kind = .memoryWarned
+    case .memoryChosen: kind = .memoryChosen
     }
   }
 
@@ -108,6 +110,9 @@ extension Record {
       return badge == 0 ? "\(id): no badge any more" : "\(id): its badge is \(badge)"
     case .relaunchPlanned(let delay):
       return "\(id): will be launched again in \(TimeSpan.format(delay.roundedToMilliseconds))"
+    case .memoryWarned(let isSimulated):
+      return "\(id): was warned that memory is short\(isSimulated ? " (simulated)" : "")"
+    case .memoryChosen(let choice): return "\(id): \(choice.sentence)"
     }
   }
 
@@ -139,7 +144,7 @@ extension Refusal {
     switch self {
     case .invalidTransition(let from, let cause):
       "\(name): no \(cause.rawValue) from \(from.rawValue)"
-    case .invalidState(let state): "\(name): it is \(state.rawValue)"
+    case .invalidState(let state), .cannotBeTold(let state): "\(name): it is \(state.rawValue)"
     case .alreadyRunning(let pid, let state): "\(name): \(state.rawValue), as process \(pid)"
     case .launchFailed(let reason): "\(name): \(reason)"
     case .wrongApplication(let registered): "\(name): the process is of \(registered)"

@@ -12,18 +12,21 @@ final class ControlService {
   let runner: EffectRunner
   private let monitors: Monitors
   let notifications: LocalNotifications
-  private unowned let daemon: any ControlledDaemon
+  let memory: MemoryService
+  unowned let daemon: any ControlledDaemon
   let post: (Event) -> Void
 
   init(
     membership: Membership, requests: Requests, runner: EffectRunner, monitors: Monitors,
-    notifications: LocalNotifications, daemon: any ControlledDaemon, post: @escaping (Event) -> Void
+    notifications: LocalNotifications, memory: MemoryService, daemon: any ControlledDaemon,
+    post: @escaping (Event) -> Void
   ) {
     self.membership = membership
     self.requests = requests
     self.runner = runner
     self.monitors = monitors
     self.notifications = notifications
+    self.memory = memory
     self.daemon = daemon
     self.post = post
   }
@@ -42,6 +45,8 @@ final class ControlService {
     case .postNotification: try postNotification(call, connection)
     case .cancelNotifications: try cancelNotifications(call, connection)
     case .postSystemChange: try postSystemChange(call, connection)
+    case .getMemory: try getMemory(call, connection)
+    case .warnMemory: try warnMemory(call, connection)
     case .launch: try launch(call, connection)
     case .adopt: try adopt(call, connection)
     case .activate:
@@ -228,7 +233,7 @@ final class ControlService {
   }
 
   /// What the caller may see.
-  private func visible(_ peer: Peer) -> [ApplicationStatus] {
+  func visible(_ peer: Peer) -> [ApplicationStatus] {
     let all = daemon.scheduler.statuses(at: daemon.now)
     return isOperator(peer) ? all : all.filter { $0.key.owner.uid == peer.uid }
   }
