@@ -31,8 +31,9 @@ extension Instance {
     guard state == .background, termination == nil else { return }
     if isEntitled(turn.policy, at: turn.instant) {
       undoSuspension(in: &turn)
+      watchUse(in: &turn)
     } else if !tasks.isEmpty {
-      guard debuggerIsAbsent else { return deadlinePassed(in: &turn) }
+      guard debuggerIsAbsent else { return askForDebugger(in: &turn) }
       kill(.backgroundTimeExpired, tasks.endDetail, in: &turn)
     } else if suspension == .none {
       suspension = .stopping
@@ -41,7 +42,10 @@ extension Instance {
   }
 
   mutating func undoSuspension(in turn: inout Turn) {
-    if suspension == .stopping { turn.emit(.resume(id)) }
+    if suspension == .stopping {
+      turn.emit(.resume(id))
+      throttleAgain(in: &turn)
+    }
     suspension = .none
   }
 
@@ -62,6 +66,7 @@ extension Instance {
       hearMemoryWarning(in: &turn)
     }
     suspension = .failed(retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
+    throttleAgain(in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
   }
 

@@ -29,6 +29,7 @@ public enum Effect: Hashable, Sendable, Codable {
   /// For the log and the monitors.
   case record(Record)
   case memory(MemoryEffect)
+  case resources(ResourceEffect)
 }
 
 /// The answer to a request.
@@ -113,5 +114,6 @@ public struct Record: Hashable, Sendable, Codable {
     case memoryWarned(isSimulated: Bool)
     /// It is to end, that others may have its memory.
     case memoryChosen(MemoryChoice)
+    case resources(ResourceRecord)
   }
 }

@@ -65,6 +65,8 @@ public enum Event: Hashable, Sendable, Codable {
 
   /// From the kernel, the daemon's own looks, or an operator.
   case memory(MemoryEvent)
+  /// The daemon has found what an instance uses of the machine.
+  case resources(ResourceEvent)
 }
 
 extension Event {
@@ -86,7 +88,7 @@ extension Event {
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
-      .recovered:
+      .recovered, .resources:
       nil
     }
   }

@@ -140,6 +140,7 @@ extension Scheduler {
       instance.reasons.moved(to: instance.state, cause)
       instance.record(
         .transition(from: .notRunning, to: instance.state, cause: cause), in: &turn)
+      instance.prioritize(from: .notRunning, to: instance.state, in: &turn)
       welcome(&instance, &turn)
       instance.enqueueStartCallbacks(in: &turn)
       instance.hearMemoryWarning(in: &turn)

@@ -118,6 +118,24 @@ public struct Policy: Hashable, Sendable, Codable {
   /// is swap. Source: this project.
   public var memoryPageOut = false
 
+  /// `BackgroundProcessorShare`: how many percent of one processor an application may use in the
+  /// background, as an average over `BackgroundUseWindow`; then it is throttled. Source: iOS, whose
+  /// monitor ends what uses 80 % over 60 s.
+  public var backgroundProcessorShare = 80
+
+  /// `ThrottledProcessorShare`: to how many percent of one processor it is throttled then; whoever
+  /// uses four fifths of this for another `BackgroundUseWindow`, or too much again later, is killed.
+  /// Source: this project.
+  public var throttledProcessorShare = 20
+
+  /// `BackgroundUseWindow`: how long an application runs in the background until it is looked at
+  /// what it has used meanwhile, again and again. Source: as `BackgroundProcessorShare`.
+  public var backgroundUseWindow: Duration = .seconds(60)
+
+  /// `BackgroundGPUTime`: what GPUs may still do of what was begun in the foreground, before an
+  /// application that uses them in the background is killed. Source: this project; three frames.
+  public var backgroundGPUTime: Duration = .milliseconds(50)
+
   public init() {}
 
   /// What is missing has its default: an older version did not know it.
@@ -155,6 +173,10 @@ public struct Policy: Hashable, Sendable, Codable {
     try take(.memoryQuietTime, &memoryQuietTime)
     try take(.memoryFloorPercent, &memoryFloorPercent)
     try take(.memoryPageOut, &memoryPageOut)
+    try take(.backgroundProcessorShare, &backgroundProcessorShare)
+    try take(.throttledProcessorShare, &throttledProcessorShare)
+    try take(.backgroundUseWindow, &backgroundUseWindow)
+    try take(.backgroundGPUTime, &backgroundGPUTime)
     if let problem = problems.first {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath, debugDescription: problem))
@@ -174,6 +196,7 @@ public struct Policy: Hashable, Sendable, Codable {
       ("RelaunchResetTime", relaunchResetTime), ("MemoryPressureStall", memoryPressureStall),
       ("MemoryPressureWindow", memoryPressureWindow), ("MemoryWarningTime", memoryWarningTime),
       ("MemoryQuietTime", memoryQuietTime),
+      ("BackgroundUseWindow", backgroundUseWindow),
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),
@@ -183,6 +206,8 @@ public struct Policy: Hashable, Sendable, Codable {
       ("MaxSocketsPerApplication", socketsPerApplicationMax),
       ("MaxNotificationsPerApplication", notificationsPerApplicationMax),
       ("MaxCustomChanges", customChangesMax),
+      ("BackgroundProcessorShare", backgroundProcessorShare),
+      ("ThrottledProcessorShare", throttledProcessorShare),
     ]
     var problems = durations.filter { $0.1 <= .zero }.map { "\($0.0) must be longer than 0" }
     problems += quotas.filter { $0.1 < 1 }.map { "\($0.0) must be at least 1" }
@@ -205,6 +230,10 @@ public struct Policy: Hashable, Sendable, Codable {
     }
     if !(0...100).contains(memoryFloorPercent) {
       problems.append("MemoryFloorPercent must be 0 to 100")
+    }
+    if backgroundGPUTime < .zero { problems.append("BackgroundGPUTime must be at least 0") }
+    if throttledProcessorShare >= min(backgroundProcessorShare, 100) {
+      problems.append("ThrottledProcessorShare must be less than BackgroundProcessorShare, and 100")
     }
     return problems
   }

@@ -87,6 +87,15 @@ extension PolicySetting {
     PolicySetting(
       "RelaunchResetTime", .timeSpan(\.relaunchResetTime, .milliseconds(10) ... .seconds(86_400)),
       "An application that ran for so long comes back after RelaunchDelay again."),
+    PolicySetting(
+      "BackgroundUseWindow",
+      .timeSpan(\.backgroundUseWindow, .milliseconds(100) ... .seconds(3600)),
+      "How long an application runs in the background until it is looked at what it has used "
+        + "meanwhile, again and again."),
+    PolicySetting(
+      "BackgroundGPUTime", .timeSpan(\.backgroundGPUTime, .milliseconds(1) ... .seconds(60)),
+      "What GPUs may still do in the background of what was begun before. Then the application "
+        + "is killed."),
   ]
 
   /// What is done when memory is short.
@@ -147,5 +156,14 @@ extension PolicySetting {
     PolicySetting(
       "MaxEndedApplications", .count(\.endedApplicationsMax, 0...65_536),
       "How many ended applications without a manifest are remembered for each user."),
+    PolicySetting(
+      "BackgroundProcessorShare", .count(\.backgroundProcessorShare, 2...100_000),
+      "How many percent of one processor an application may use in the background, as an average "
+        + "over BackgroundUseWindow. Then it is throttled."),
+    PolicySetting(
+      "ThrottledProcessorShare", .count(\.throttledProcessorShare, 1...99),
+      "How many percent of one processor it may use then. If it uses that up for another "
+        + "BackgroundUseWindow, or too much again later, it is killed. Less than "
+        + "BackgroundProcessorShare."),
   ]
 }

@@ -19,6 +19,7 @@ extension Instance {
     forgiveAbsence(since: lastAlive, in: &turn)
     if case .asked = tracer { turn.emit(.checkTracer(id)) }
     if isKilled { return turn.emit(.kill(id)) }
+    turn.emitLast(.resources(.prioritize(id, ProcessPriority(state))))
     // Whatever was being stopped, or let go, when the daemon died: it is one or the other now.
     if state == .suspended || suspension == .stopping {
       suspension = .stopping
@@ -27,6 +28,7 @@ extension Instance {
       turn.emit(.resume(id))
     }
     if let callback = callbacks.inFlight { deliver(callback, in: &turn) }
+    watchUseAnew(in: &turn)
     reconsider(in: &turn)
   }
 

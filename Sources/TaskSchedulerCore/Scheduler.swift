@@ -61,6 +61,8 @@ public struct Scheduler: Sendable {
       handle(event, in: &turn)
     case .notification(let event):
       handle(event, in: &turn)
+    case .resources(let event):
+      handle(event, in: &turn)
     case .systemChanged(let request, let change, let owner):
       systemChanged(request, change, for: owner, in: &turn)
     case .memory(let event):
@@ -74,7 +76,7 @@ public struct Scheduler: Sendable {
       .recovered:
       handleTurn(of: event, in: &turn)
     }
-    return turn.effects
+    return turn.allEffects
   }
 
   /// What a person or an operator asks for.
@@ -102,7 +104,10 @@ public struct Scheduler: Sendable {
     switch event {
     case .deadlineReached:
       while let id = deadlines.popDue(at: turn.instant) {
-        with(id, in: &turn) { $0.deadlinePassed(in: &$1) }
+        with(id, in: &turn) { instance, turn in
+          instance.lookIfDue(in: &turn)
+          instance.deadlinePassed(in: &turn)
+        }
       }
       relaunchDue(in: &turn)
       notificationsDue(in: &turn)
@@ -184,9 +189,7 @@ public struct Scheduler: Sendable {
 
   private mutating func changePolicy(_ policy: Policy, in turn: inout Turn) {
     self.policy = policy
-    turn = Turn(
-      policy: policy, instant: turn.instant, changes: turn.changes,
-      memoryEpisode: turn.memoryEpisode, effects: turn.effects)
+    turn.policy = policy
     for id in instances.keys.sorted() {
       with(id, in: &turn) { instance, turn in
         instance.stint?.endIfOver(turn.policy, at: turn.instant)

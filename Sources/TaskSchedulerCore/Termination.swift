@@ -33,6 +33,7 @@ extension Instance {
       return
     }
     undoSuspension(in: &turn)
+    stopWatchingUse(in: &turn)
     termination = Termination(reason: reason, phase: .callbacks, waiters: waiters)
     if isAware {
       enqueue(
@@ -60,6 +61,7 @@ extension Instance {
     if next.reason == reason, let detail { next.detail = detail }
     termination = next
     suspension = .none
+    rules.forgetUse()
     turn.emit(.kill(id))
   }
 

@@ -135,6 +135,7 @@ public final class Daemon {
       mechanism: configuration.options.launchMechanism, openFilesSoft: openFiles.forChildren)
     processes.unitEnds = launcher.ends
     let memory = memoryService(arguments, processes, launcher)
+    processes.isSuspended = { [unowned self] in scheduler.state(of: $0) == .suspended }
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
       monitors: monitors, sockets: sockets, notifications: notifications,
@@ -147,9 +148,11 @@ public final class Daemon {
     server.applications = ApplicationService(
       membership: processes.membership, requests: requests, runner: runner, sockets: sockets,
       notifications: notifications, daemon: self, post: post)
-    server.control = ControlService(
+    let control = ControlService(
       membership: processes.membership, requests: requests, runner: runner, monitors: monitors,
       notifications: notifications, memory: memory, daemon: self, post: post)
+    control.lowered = { [unowned processes] in processes[$0]?.lowered.words ?? [] }
+    server.control = control
     server.onClosed = { [unowned self] connection in
       monitors.remove(connection)
       requests.forget(connection)

@@ -97,6 +97,7 @@ final class EffectRunner {
     case .record(let record):
       log.write(record, at: now)
       monitors.tell(record, at: now)
+    case .resources(let effect): processes.run(effect)
     }
   }
 

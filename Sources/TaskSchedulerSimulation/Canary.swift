@@ -26,6 +26,10 @@ public enum Canary: String, CaseIterable, Hashable, Sendable {
   case earlyRelaunch = "early-relaunch"
   case wrongVictim = "wrong-victim"
   case dropWarning = "drop-warning"
+  case dropPriority = "drop-priority"
+  case dropLook = "drop-look"
+  case dropThrottle = "drop-throttle"
+  case killUnused = "kill-unused"
 }
 
 /// The canary at work.
@@ -124,6 +128,13 @@ struct PlantedDefect {
     case .notification(.fire):
       if canary == .dropFire, strikes() { return [] }
       if canary == .fireTwice, strikes() { return [effect, effect] }
+    case .resources(.prioritize):
+      if canary == .dropPriority, strikes() { return [] }
+    case .resources(.look(let id)):
+      if canary == .dropLook, strikes() { return [] }
+      if canary == .killUnused, strikes() { return [effect, .kill(id)] }
+    case .resources(.throttle):
+      if canary == .dropThrottle, strikes() { return [] }
     case .notify(let id, .systemChanges(let changes)):
       if canary == .forgetChange { return [.notify(id, .systemChanges(changes.dropLast()))] }
     case .notify(_, .memoryWarning):

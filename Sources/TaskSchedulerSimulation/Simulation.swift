@@ -262,6 +262,13 @@ public final class Simulation {
   /// Whether what is said to be suspended is stopped, and nothing else.
   private func checkProcesses() {
     for process in processes where process.isAlive {
+      let state = process.instance.map { scheduler.state(of: $0) } ?? .notRunning
+      if process.priority != ProcessPriority(state) {
+        report(
+          "priorities",
+          "process \(process.leader.pid) of a \(state) application is favoured as "
+            + "\(process.priority)")
+      }
       guard let id = process.instance else {
         if process.isStopped {
           report("release", "process \(process.leader.pid) is stopped, and no instance's")

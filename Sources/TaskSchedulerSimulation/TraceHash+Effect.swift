@@ -38,6 +38,7 @@ extension TraceHash {
       add(record.application)
       if let leader = record.leader { add(leader) }
       add(record.change)
+    case .resources(let effect): add(effect)
     }
   }
 
@@ -109,6 +110,7 @@ extension TraceHash {
       .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
       .badgeSet, .relaunchPlanned, .memoryWarned, .memoryChosen:
       addWakeUp(change)
+    case .resources(let record): add(record)
     }
   }
 
@@ -140,7 +142,7 @@ extension TraceHash {
       add(isSimulated)
     case .memoryChosen(let choice): add(choice)
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .ended, .refused,
-      .suspensionFailed, .signalFailed:
+      .suspensionFailed, .signalFailed, .resources:
       preconditionFailure("nothing that wakes: \(change)")
     }
   }

@@ -45,6 +45,7 @@ extension Event {
     case .clockRead: 30
     case .started: 31
     case .memory: 32
+    case .resources: 33
     }
   }
 
@@ -114,6 +115,10 @@ extension Event {
     .memory(.measured([MemorySize(instance, dirty: .max, total: 1, isEstimate: true)])),
     .memory(.reclaimed(instance, MemoryReading(available: 1, total: 2))),
     .memory(.warn(one, mail, owner: nil)), .memory(.warn(one, nil, owner: mail.owner)),
+    .resources(
+      .used(instance, ResourceUse(processor: .seconds(1), gpu: .nanoseconds(3), isTraced: true))),
+    .resources(.held(instance, path: "/var/lib/\"ü\"")),
+    .resources(.listens(instance, ["0.0.0.0:80", "@abstract"])),
   ]
 }
 
@@ -136,6 +141,7 @@ extension Effect {
     case .socket: 13
     case .notification: 14
     case .memory: 15
+    case .resources: 16
     }
   }
 
@@ -144,6 +150,7 @@ extension Effect {
     let names = [
       "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
       "release", "checkTracer", "record", "notify", "socket", "notification", "memory",
+      "resources",
     ]
     return names[caseNumber]
   }

@@ -192,8 +192,14 @@ struct Walk {
 
   private mutating func report() -> Event {
     let id = instance()
-    switch Int.random(in: 0..<10, using: &generator) {
+    switch Int.random(in: 0..<12, using: &generator) {
     case 9: return .started
+    case 10: return .resources(.held(id, path: "/x"))
+    case 11:
+      let use = ResourceUse(
+        processor: pick([.zero, .seconds(1000)]), gpu: pick([.zero, .zero, .zero, .seconds(1)]),
+        isTraced: pick([true, false]))
+      return pick([.resources(.used(id, use)), .resources(.listens(id, pick([[], ["x"]])))])
     case 0: return .spawned(id, world.newLeader())
     case 1: return .spawnFailed(id, reason: "x")
     case 2: return .leaderExited(id, pick([.exited(code: 1), .signaled(11), .unknown]))
@@ -252,7 +258,7 @@ struct Walk {
       case .release(let id, _):
         keys[id] = nil
       case .reply, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
-        .checkTracer:
+        .checkTracer, .resources:
         continue
       }
     }
@@ -286,6 +292,7 @@ struct WalkTests {
     let expected: Set<String> = [
       "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
       "release", "checkTracer", "record", "notify", "socket", "notification", "memory",
+      "resources",
       "KeepAliveTooShort", "UnknownSocket", "UnknownNotification", "NotStored", "NoEventStream",
       "exited", "crashed", "terminatedByOperator", "terminatedByUser", "callbackTimeout",
       "backgroundTimeExpired", "memoryPressure", "optedOut", "schedulerStopped",

@@ -29,6 +29,9 @@ struct World {
   var available: UInt64 = 500
   /// Whether processes exit at once on SIGTERM.
   var obeysTerminate = false
+  /// What instances use while time goes on, as shares of it.
+  var rates: [InstanceID: (processor: Double, gpu: Double)] = [:]
+  private var accounts: [InstanceID: (at: Instant, processor: Double, gpu: Double)] = [:]
   /// Those that a debugger traces.
   var traced: Set<InstanceID> = []
 
@@ -86,7 +89,10 @@ struct World {
       return .notification(.nextFound(id, wall.map { $0.advanced(by: .seconds(60)) }))
     case .memory(let effect):
       return answer(to: effect)
-    case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record:
+    case .resources(.look(let id)):
+      return .resources(.used(id, use(of: id)))
+    case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record,
+      .resources:
       return nil
     }
   }
@@ -101,6 +107,18 @@ struct World {
       return reclaiming == .atOnce ? .memory(.reclaimed(id, reading)) : nil
     case .pageOut: return nil
     }
+  }
+
+  /// At the rate that holds now since the last look.
+  private mutating func use(of id: InstanceID) -> ResourceUse {
+    let rate = rates[id] ?? (0, 0)
+    var account = accounts[id] ?? (now, 0, 0)
+    let time = Double(now.nanoseconds - account.at.nanoseconds)
+    account = (now, account.processor + time * rate.processor, account.gpu + time * rate.gpu)
+    accounts[id] = account
+    return ResourceUse(
+      processor: .nanoseconds(Int64(account.processor)), gpu: .nanoseconds(Int64(account.gpu)),
+      isTraced: traced.contains(id))
   }
 
   private func answer(_ how: Answer, _ success: Event, _ failure: Event) -> Event? {

@@ -32,6 +32,7 @@ private func lines(_ text: String) throws -> [String] {
       case .change(.memoryWarned): "warned"
       case .change(.memoryChosen(let choice)): "chosen, \(choice.chosen.size.dirty >> 20) MiB"
       case .notice(.memoryWarning): "told of memory"
+      case .change(.resources(let record)): "\(record)"
       case .notice(.socketsReady): "told of sockets"
       case .notice(.systemChanges(let changes)): "told of \(changes.count) changes"
       case .notice(.notificationFired): "told of its notification"

@@ -64,6 +64,7 @@ struct MonitorTests {
       (.notificationChosen, "a sentence"), (.badgeSet, "a sentence"),
       (.relaunchPlanned, "a sentence"), (.memoryWarned, "a sentence"),
       (.memoryChosen, "a sentence"),
+      (.resources, "a sentence"),
     ])
   func kinds(kind: ControlInterface.ChangeKind, text: String) {
     var screen = screen()

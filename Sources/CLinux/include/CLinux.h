@@ -157,6 +157,32 @@ void clinux_release_memory_elsewhere(const int *pidfds, size_t count);
 /// process_madvise(2) with MADV_PAGEOUT.
 ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count);
 
+// MARK: priorities
+
+/// How a thread is scheduled.
+struct clinux_priority {
+  /// SCHED_OTHER and so on, without flags.
+  int policy;
+  /// Whether its children are not scheduled in real time (SCHED_RESET_ON_FORK).
+  int resets_on_fork;
+  /// 0 where it is not scheduled in real time.
+  int real_time;
+  int nice;
+  /// As ioprio_get(2) has it.
+  int io;
+};
+int clinux_get_priority(pid_t thread, struct clinux_priority *priority);
+/// setpriority(PRIO_PROCESS), which is for one thread.
+int clinux_set_nice(pid_t thread, int nice);
+/// ioprio_set(IOPRIO_WHO_PROCESS), which is for one thread.
+int clinux_set_io_priority(pid_t thread, int value);
+/// sched_setattr(2), for SCHED_OTHER, SCHED_FIFO and SCHED_RR.
+int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_time);
+/// RLIMIT_NICE and RLIMIT_RTPRIO of a process: what its user may raise its priorities to.
+int clinux_priority_limits(pid_t process, uint64_t *nice, uint64_t *real_time);
+/// fstatat(2), links followed: the device and inode number.
+int clinux_file_identity(int directory, const char *path, uint64_t *device, uint64_t *inode);
+
 // MARK: identity
 
 /// setresuid(2) of the effective user id, for the calling thread alone; glibc's is for all threads.

@@ -67,6 +67,9 @@ struct JournalFinder {
       outcome = ProcessRelease.letRun(
         left.stopped.filter { !$0.wasStopped }.map { ProcessIdentity($0.process) },
         groups: left.groups.map { ControlGroup(path: $0) }, in: proc)
+      outcome.failures += PriorityRelease.all(
+        left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: proc
+      ).failures
     }
     let marked = ProcessRelease.letRunMarked(in: proc)
     outcome.letRun += marked.letRun
@@ -264,7 +267,7 @@ extension Scheduler {
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .socket, .notification, .systemChanged, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered, .memory:
+      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       ""
     }
   }
@@ -296,7 +299,7 @@ extension Requests.Method {
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .socket, .notification, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged,
-      .started, .stop, .recovered, .memory:
+      .started, .stop, .recovered, .memory, .resources:
       return nil
     }
   }

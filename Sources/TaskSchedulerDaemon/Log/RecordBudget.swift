@@ -50,7 +50,7 @@ extension Record {
   fileprivate var isIndispensable: Bool {
     switch change {
     case .ended(.exited), .ended(.crashed): false
-    case .ended, .suspensionFailed, .signalFailed, .memoryChosen: true
+    case .ended, .suspensionFailed, .signalFailed, .memoryChosen, .resources: true
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .refused, .keepAliveSet,
       .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
       .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,

@@ -48,6 +48,9 @@ extension Record {
     case .relaunchPlanned: (.notice, .relaunchPlanned)
     case .memoryWarned: (.info, .memoryWarned)
     case .memoryChosen: (.notice, .memoryChosen)
+    case .resources(.throttled): (.notice, .throttled)
+    case .resources(.listens): (.notice, .listening)
+    case .resources: (.notice, .ruleBroken)
     }
   }
 
@@ -86,8 +89,12 @@ extension Record {
       fields.append(("TASKSCHEDD_TOTAL_BYTES", "\(choice.chosen.size.total)"))
       fields.append(("TASKSCHEDD_AVAILABLE_BYTES", "\(choice.memory.available)"))
     case .keepAliveSet, .keepAliveCalled, .socketsReady, .notificationsCancelled, .badgeSet,
-      .relaunchPlanned, .memoryWarned:
+      .relaunchPlanned, .memoryWarned, .resources(.usedProcessor), .resources(.usedGPU),
+      .resources(.throttled):
       break
+    case .resources(.heldResource(let path)): fields.append(("TASKSCHEDD_PATH", path))
+    case .resources(.listens(let addresses)):
+      fields += addresses.map { ("TASKSCHEDD_ADDRESS", $0) }
     }
     return fields
   }

@@ -46,6 +46,7 @@ extension ControlInterface.Change {
     case .relaunchPlanned: kind = .relaunchPlanned
     case .memoryWarned: kind = .memoryWarned
     case .memoryChosen: kind = .memoryChosen
+    case .resources: kind = .resources
     }
   }
 
@@ -113,10 +114,32 @@ extension Record {
     case .memoryWarned(let isSimulated):
       return "\(id): was warned that memory is short\(isSimulated ? " (simulated)" : "")"
     case .memoryChosen(let choice): return "\(id): \(choice.sentence)"
+    case .resources(let record):
+      return "\(id): \(record.words)"
     }
   }
 
   private static func quoted(_ name: String?) -> String { name.map { " '\($0)'" } ?? "" }
+}
+
+extension ResourceRecord {
+  /// For people, without the application's name.
+  fileprivate var words: String {
+    switch self {
+    case .usedProcessor(let used, let window):
+      "used \(Self.span(used)) of processors within \(Self.span(window)) in the background"
+    case .usedGPU(let used): "used a GPU for \(Self.span(used)) in the background"
+    case .heldResource(let path): "holds a lock on \(QuotedText.of(path)) when it is suspended"
+    case .throttled(let percent?): "is throttled to \(percent) % of one processor"
+    case .throttled(nil): "is throttled no more"
+    case .listens(let addresses):
+      "listens on \(addresses.joined(separator: ", ")) while it is suspended"
+    }
+  }
+
+  private static func span(_ duration: Duration) -> String {
+    TimeSpan.format(duration.roundedToMilliseconds)
+  }
 }
 
 extension Duration {

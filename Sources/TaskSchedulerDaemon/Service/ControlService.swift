@@ -16,6 +16,9 @@ final class ControlService {
   unowned let daemon: any ControlledDaemon
   let post: (Event) -> Void
 
+  /// What of an instance's priorities was lowered, in words.
+  var lowered: (InstanceID) -> [String] = { _ in [] }
+
   init(
     membership: Membership, requests: Requests, runner: EffectRunner, monitors: Monitors,
     notifications: LocalNotifications, memory: MemoryService, daemon: any ControlledDaemon,
@@ -248,7 +251,8 @@ final class ControlService {
   private func described(_ status: ApplicationStatus) -> Interface.Application {
     Interface.Application(
       status, badge: notifications.badges[status.key],
-      problem: runner.processes.problem(of: status.key))
+      problem: runner.processes.problem(of: status.key),
+      lowered: status.instance.map { lowered($0.id) } ?? [])
   }
 
   /// The application that the caller means, where it may operate it. Others' are to a user as if

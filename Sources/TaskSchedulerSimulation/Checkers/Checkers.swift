@@ -57,6 +57,7 @@ public struct Checkers {
   private var changes = SystemChangeChecker()
   private var relaunch: RelaunchChecker
   private var memory = MemoryChecker()
+  private var resources = ResourceChecker()
 
   /// - Parameters:
   ///   - policy: what is in force at the start.
@@ -117,6 +118,7 @@ public struct Checkers {
       try changes.see(effect, ledger)
       try relaunch.see(effect, ledger)
       try memory.see(effect, ledger)
+      try resources.see(effect, ledger)
       ledger.apply(effect)
     }
     ledger.finish()
@@ -137,6 +139,7 @@ public struct Checkers {
     try changes.after(ledger)
     try relaunch.after(ledger)
     try memory.after(ledger)
+    try resources.after(ledger)
   }
 
   /// At the end of the liveness phase.

@@ -9,7 +9,7 @@ struct EarlyLimitChecker: Checker {
     case .kill(let id): try checkKill(id, ledger)
     case .expire(let id, _, _): try checkExpiration(id, ledger)
     case .reply, .deliver, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
-      .resume, .terminate, .release, .checkTracer, .record:
+      .resume, .terminate, .release, .checkTracer, .record, .resources:
       break
     }
   }

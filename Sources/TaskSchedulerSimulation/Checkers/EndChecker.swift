@@ -36,7 +36,7 @@ struct EndChecker: Checker {
         !sighting.owed.contains(.willTerminate),
         "\(sighting.key.id.name) gets SIGTERM before it has acknowledged willTerminate")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .kill, .release, .checkTracer:
+      .suspend, .resume, .kill, .release, .checkTracer, .resources:
       break
     }
   }

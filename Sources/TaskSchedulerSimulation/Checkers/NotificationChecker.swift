@@ -71,7 +71,7 @@ struct NotificationChecker: Checker {
         firedTo.map { $0 == (fired, id) } ?? false,
         "instance \(id.number) hears of a notification that has not fired for it")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record:
+      .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record, .resources:
       break
     }
   }

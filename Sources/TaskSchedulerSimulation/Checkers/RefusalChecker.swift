@@ -46,7 +46,7 @@ struct RefusalChecker: Checker {
     case .acknowledge, .endBackgroundTask, .streamClosed, .spawned, .spawnFailed, .leaderExited,
       .suspensionCompleted, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
       .activityEnded, .notification, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered, .memory:
+      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       .unknown
     }
   }

@@ -43,7 +43,7 @@ struct RelaunchChecker: Checker {
         planned[record.application] = Nanoseconds.of(delay)
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .suspend, .resume,
-      .terminate, .kill, .release, .checkTracer:
+      .terminate, .kill, .release, .checkTracer, .resources:
       break
     }
   }

@@ -40,7 +40,7 @@ struct SocketChecker: Checker {
           "\(sighting.key.id.name) is told of other sockets than are ready")
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record:
+      .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record, .resources:
       break
     }
   }

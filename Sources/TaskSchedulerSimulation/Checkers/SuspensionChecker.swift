@@ -19,7 +19,7 @@ struct SuspensionChecker: Checker {
           sighting.isStopped, "\(sighting.key.id.name) is said to be suspended, and runs")
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .terminate, .kill, .release, .checkTracer:
+      .terminate, .kill, .release, .checkTracer, .resources:
       break
     }
   }

@@ -31,7 +31,7 @@ struct SystemChangeChecker: Checker {
       missed[id] = []
       unheard.remove(id)
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
-      .resume, .terminate, .kill, .checkTracer, .record:
+      .resume, .terminate, .kill, .checkTracer, .record, .resources:
       break
     }
   }

@@ -34,7 +34,7 @@ struct TaskChecker: Checker {
     case .expire(let id, let task, _): try checkExpiration(id, task, ledger)
     case .record(let record): try checkRecord(record, ledger)
     case .reply, .deliver, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
-      .resume, .terminate, .kill, .release, .checkTracer:
+      .resume, .terminate, .kill, .release, .checkTracer, .resources:
       break
     }
   }

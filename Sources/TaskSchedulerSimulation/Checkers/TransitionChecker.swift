@@ -95,7 +95,7 @@ struct TransitionChecker: Checker {
       .sendToBackground, .terminate, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
-      .memory:
+      .memory, .resources:
       false
     }
   }

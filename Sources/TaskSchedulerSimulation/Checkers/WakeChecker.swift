@@ -25,7 +25,7 @@ struct WakeChecker: Checker {
       if case .transition(.suspended, _, let cause) = record.change { moved[sighting.id] = cause }
       if case .keepAliveCalled = record.change { called.insert(sighting.id) }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .terminate, .kill, .release, .checkTracer:
+      .suspend, .terminate, .kill, .release, .checkTracer, .resources:
       break
     }
   }

@@ -203,6 +203,10 @@ public final class ScenarioPlay {
     case .checkTracer(let id):
       post(.tracerChecked(id, isTraced: byInstance[id].map { actors[$0].isTraced } ?? false))
     case .record(let record): note(index(of: record.application), .change(record.change))
+    case .resources(.look(let id)):
+      // What a scenario's applications use is not told in it: nothing.
+      post(.resources(.used(id, ResourceUse(processor: .zero, gpu: .zero))))
+    case .resources: break
     }
   }
 

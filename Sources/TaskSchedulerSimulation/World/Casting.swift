@@ -62,6 +62,7 @@ struct Casting {
     setWakeUps(in: &policy, &chance)
     setMemory(in: &policy)
     policy.multitaskingSupported = !chance.happens(80)
+    setRules(in: &policy, &chance)
     return policy
   }
 
@@ -72,6 +73,15 @@ struct Casting {
     policy.memoryQuietTime = policy.memoryPressureWindow + .milliseconds(1 + chance.below(9000))
     policy.memoryFloorPercent = chance.below(40)
     policy.memoryPageOut = chance.happens(500)
+  }
+
+  private func setRules(in policy: inout Policy, _ chance: inout Chance) {
+    if chance.happens(700) {
+      policy.backgroundUseWindow = .milliseconds(100 + chance.below(10_000))
+    }
+    if chance.happens(300) { policy.backgroundProcessorShare = 30 + chance.below(200) }
+    if chance.happens(300) { policy.throttledProcessorShare = 1 + chance.below(29) }
+    if chance.happens(300) { policy.backgroundGPUTime = .milliseconds(1 + chance.below(1000)) }
   }
 
   private func setWakeUps(in policy: inout Policy, _ chance: inout Chance) {

@@ -31,6 +31,7 @@ extension Simulation {
   ) {
     guard process.isAlive, process.suspensionGeneration == generation, let id = process.instance
     else { return }
+    process.count(until: now)
     guard isUp else {
       // What the freezer was told it does without the daemon.
       process.isStopped = true
@@ -41,6 +42,10 @@ extension Simulation {
       post(.suspensionFailed(id, reason: "it made new processes"))
     } else {
       process.isStopped = true
+      if process.isLookedAt { post(.resources(.used(id, process.use(at: now)))) }
+      process.isLookedAt = false
+      if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
+      if id.number % 5 == 0 { post(.resources(.listens(id, ["127.0.0.1:80"]))) }
       post(.suspensionCompleted(id))
     }
   }
@@ -122,6 +127,7 @@ extension Simulation {
     isUp = true
     recoveryCount += 1
     checkers.machineWoke(at: now)
+    for process in processes { process.countAnew(from: now) }
     let keepsConnections = chance.happens(600)
     let arrivals = keepsConnections ? waiting : waiting.filter { $0.requester == nil }
     waiting = []
@@ -178,7 +184,7 @@ extension Event {
       .notification(.notStored),
       .notification(.nextFound), .notification(.chosen), .notification(.loaded),
       .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
-      .memory:
+      .memory, .resources:
       nil
     }
   }

@@ -62,7 +62,7 @@ enum TimelineText {
     case .signalFailed(let reason): "a signal failed: \(PrintableText.of(reason))"
     case .keepAliveSet, .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady,
       .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
-      .badgeSet, .relaunchPlanned, .memoryWarned, .memoryChosen:
+      .badgeSet, .relaunchPlanned, .memoryWarned, .memoryChosen, .resources:
       WakeUpWords.words(change)
     }
   }
@@ -218,6 +218,7 @@ struct TimelineDocument: Encodable {
     case .relaunchPlanned: entry.kind = "relaunchPlanned"
     case .memoryWarned: entry.kind = "memoryWarned"
     case .memoryChosen: entry.kind = "memoryChosen"
+    case .resources: entry.kind = "resources"
     }
   }
 }

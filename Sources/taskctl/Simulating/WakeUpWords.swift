@@ -35,9 +35,23 @@ enum WakeUpWords {
         + (choice.runnersUp.first.map {
           ", then \($0.application.id.name) with \(ByteText.of($0.size.dirty))"
         } ?? ", the only one that is \(choice.chosen.state.rawValue)")
+    case .resources(let record): words(record)
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .ended, .refused,
       .suspensionFailed, .signalFailed:
       ""
+    }
+  }
+
+  private static func words(_ record: ResourceRecord) -> String {
+    switch record {
+    case .usedProcessor(let used, let window):
+      "used \(span(used)) of processors within \(span(window))"
+    case .usedGPU(let used): "used a GPU for \(span(used))"
+    case .heldResource(let path): "holds a lock on \(PrintableText.of(path))"
+    case .throttled(let percent?): "is throttled to \(percent) % of one processor"
+    case .throttled(nil): "is throttled no more"
+    case .listens(let addresses):
+      "listens on \(addresses.map { PrintableText.of($0) }.joined(separator: ", "))"
     }
   }
 
