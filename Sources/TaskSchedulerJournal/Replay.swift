@@ -105,7 +105,7 @@ extension Event {
       .notification, .systemChanged, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
-      .recovered:
+      .recovered, .memory, .resources:
       nil
     }
   }
