@@ -83,7 +83,7 @@ struct MemoryChecker: Checker {
       case _: break
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
-      .suspend, .resume, .terminate, .kill, .checkTracer:
+      .suspend, .resume, .terminate, .kill, .checkTracer, .resources:
       break
     }
   }

@@ -16,8 +16,8 @@ struct ResourceChecker: Checker {
       else { return }
       try require(
         sighting.offence != nil, "\(sighting.key.id.name) is killed, and has used nothing")
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .spawn, .manage, .suspend,
-      .resume, .terminate, .release, .checkTracer, .record, .resources:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
+      .suspend, .resume, .terminate, .release, .checkTracer, .record, .resources:
       break
     }
   }
