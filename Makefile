@@ -154,6 +154,12 @@ bench-memory: bench-setup ## Who is ended for memory, and how soon, beside early
 	@python3 Benchmarks/bench_memory.py --runs $(RUNS) $(if $(JSON),--json) \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" \
 	  --earlyoom .build/earlyoom/usr/bin/earlyoom
+# About two minutes after the build.
+.PHONY: bench-foreground
+bench-foreground: bench-setup .build/benchmarks/lateness ## How late a foreground is beside busy background processes
+	@$(RELEASE) --product taskschedd >&2
+	@python3 Benchmarks/foreground.py --programs .build/benchmarks \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd"
 
 # In virtual time, half a minute after the build. PICTURE= names a file for the picture.
 HOURS ?= 48

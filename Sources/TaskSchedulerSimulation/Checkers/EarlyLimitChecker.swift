@@ -28,6 +28,8 @@ struct EarlyLimitChecker: Checker {
     if case .memory(.measured) = ledger.event, sighting.wasSuspendedAtEnd, !sighting.isKilled {
       return
     }
+    // What it uses is no limit of time: `ResourceChecker` judges it.
+    if case .resources = ledger.event, sighting.ending == nil { return }
     guard case .tracerChecked(id, false) = ledger.event else {
       return try require(false, "\(name) is killed, and it was not looked for a debugger")
     }
