@@ -33,7 +33,7 @@ struct BackgroundRuleTests {
     #expect(found.message.contains(shared.file("contacts.db")))
     #expect(try monitor.end(id) == "sharedResourceHeld")
     #expect(!monitor.seen.contains { $0.to == .suspended })
-    #expect(try program.process.waitForExit() == .signaled(SIGKILL))
+    #expect(try program.process.waitForExit() == .signaled(signal: SIGKILL))
     #expect(try daemon.application(id).lastEnd?.reason == .sharedResourceHeld)
   }
 
@@ -112,7 +112,7 @@ struct BackgroundRuleTests {
     }
     #expect(throttled.application == id)
     #expect(try monitor.end(id) == "excessiveUse")
-    #expect(try program.waitForExit() == .signaled(SIGKILL))
+    #expect(try program.waitForExit() == .signaled(signal: SIGKILL))
     #expect(try daemon.application(id).lastEnd?.reason == .excessiveUse)
   }
 
