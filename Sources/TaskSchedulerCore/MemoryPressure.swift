@@ -54,8 +54,13 @@ extension Scheduler {
   private mutating func memoryIsBack(_ reading: MemoryReading?, in turn: inout Turn) {
     if let reading { memory.reading = reading }
     if reading != nil, isMemoryShort { return measureCandidates(in: &turn) }
-    memory.phase = .warned(
-      patience: reading == nil ? turn.instant : patience(turn), looks: reading == nil)
+    guard reading == nil else {
+      memory.phase = .warned(patience: patience(turn), looks: false)
+      return
+    }
+    // What is left was not said.
+    memory.phase = .warned(patience: turn.instant, looks: false)
+    turn.emit(.memory(.look))
   }
 
   private func patience(_ turn: Turn) -> Instant {

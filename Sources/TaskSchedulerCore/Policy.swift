@@ -124,8 +124,8 @@ public struct Policy: Hashable, Sendable, Codable {
   public var backgroundProcessorShare = 80
 
   /// `ThrottledProcessorShare`: to how many percent of one processor it is throttled then; whoever
-  /// uses four fifths of this for another `BackgroundUseWindow`, or too much again later, is killed.
-  /// Source: this project.
+  /// uses four fifths of this for another `BackgroundUseWindow`, or too much again later, is
+  /// killed. Source: this project.
   public var throttledProcessorShare = 20
 
   /// `BackgroundUseWindow`: how long an application runs in the background until it is looked at

@@ -30,7 +30,7 @@ struct ExplanationTests {
       ])
   }
 
-  @Test("the nearest limit is the moment at which something happens", arguments: 0..<4)
+  @Test("the nearest limit is the moment at which something happens", arguments: 0..<3)
   func nearest(step: Int) {
     var world = World()
     let id = world.make(mail, .active)

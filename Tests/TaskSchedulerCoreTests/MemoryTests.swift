@@ -141,8 +141,8 @@ struct MemoryTests {
   func simulatedRefused() {
     var world = World()
     _ = world.make(mail, .suspended)
-    _ = world.make(music, .active, isAware: false)
     _ = world.make(maps, .notRunning)
+    _ = world.make(music, .active, isAware: false)
     func warn(_ app: ApplicationKey) -> Reply? {
       world.ask { .memory(.warn($0, app, owner: nil)) }
     }

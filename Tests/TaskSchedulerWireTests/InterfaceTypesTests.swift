@@ -51,7 +51,8 @@ private struct SwiftSide {
       structures: [
         "End": C.End.self, "BackgroundTask": C.BackgroundTask.self, "Instance": C.Instance.self,
         "EndedEntitlement": C.EndedEntitlement.self, "Limit": C.Limit.self,
-        "Explanation": C.Explanation.self,
+        "Explanation": C.Explanation.self, "Resources": C.Resources.self,
+        "MemoryUse": C.MemoryUse.self,
         "KeepAlive": C.KeepAlive.self, "NextLaunch": C.NextLaunch.self,
         "Application": C.Application.self, "NotificationSchedule": C.NotificationSchedule.self,
         "NotificationContent": C.NotificationContent.self, "Notification": C.Notification.self,
@@ -62,7 +63,7 @@ private struct SwiftSide {
         "State": names(C.State.self), "LaunchReason": names(C.LaunchReason.self),
         "CallbackKind": names(C.CallbackKind.self),
         "EndedEntitlementKind": names(C.EndedEntitlementKind.self),
-        "LimitKind": names(C.LimitKind.self),
+        "LimitKind": names(C.LimitKind.self), "MemoryPhase": names(C.MemoryPhase.self),
         "EndKind": names(C.EndKind.self), "Entitlement": names(C.Entitlement.self),
         "RepeatInterval": names(C.RepeatInterval.self),
         "NotificationState": names(C.NotificationState.self),
@@ -73,7 +74,8 @@ private struct SwiftSide {
         C.Adopt.self,
         C.Activate.self, C.Deactivate.self, C.SendToBackground.self, C.Terminate.self,
         C.ListNotifications.self, C.PostNotification.self, C.CancelNotifications.self,
-        C.PostSystemChange.self, C.Monitor.self, C.GetSettings.self, C.Reload.self,
+        C.PostSystemChange.self, C.GetMemory.self, C.WarnMemory.self, C.Monitor.self,
+        C.GetSettings.self, C.Reload.self,
       ],
       methodNames: names(C.MethodName.self), errorNames: names(C.Failure.Name.self),
       failure: { try C.Failure(name: $0, parameters: $1) })

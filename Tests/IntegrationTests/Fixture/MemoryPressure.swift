@@ -2,8 +2,8 @@ import Glibc
 import LinuxSystem
 import TestSupport
 
-/// Real pressure on memory, within a limit of its own: a process that reads here and there in a file
-/// which is larger than the memory it may have. The rest of the machine is left in peace.
+/// Real pressure on memory, within a limit of its own: a process that reads here and there in a
+/// file which is larger than the memory it may have. The rest of the machine is left in peace.
 final class RealPressure: Sendable {
   private static let limit = 32 << 20
   private static let program = """
