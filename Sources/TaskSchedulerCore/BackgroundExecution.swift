@@ -68,6 +68,9 @@ extension Instance {
     suspension = .failed(retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
     throttleAgain(in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
+    // It runs until the next try; or, with what has begun meanwhile, for as long as that lasts.
+    watchUse(in: &turn)
+    reconsider(in: &turn)
   }
 
   // MARK: Background tasks

@@ -168,7 +168,7 @@ extension Instance {
     }
     if use.gpu - stretch.gpu > turn.policy.backgroundGPUTime {
       record(.resources(.usedGPU(use.gpu - stretch.gpu)), in: &turn)
-      return kill(.gpuInBackground, in: &turn)
+      return kill(.gpuInBackground, .gpu(use.gpu - stretch.gpu), in: &turn)
     }
     let window = stretch.since.duration(to: now)
     guard suspension != .stopping, window >= turn.policy.backgroundUseWindow else { return }
@@ -188,7 +188,12 @@ extension Instance {
       return liftThrottle(in: &turn)
     }
     record(.resources(.usedProcessor(used, within: window)), in: &turn)
-    if rules.wasThrottled { return kill(.excessiveUse, in: &turn) }
+    if rules.wasThrottled {
+      let share = rules.throttledTo.map { ProcessorShare.throttled(percent: $0) }
+      let usual = ProcessorShare.usual(percent: turn.policy.backgroundProcessorShare)
+      return kill(
+        .excessiveUse, .processor(used, within: window, share: share ?? usual), in: &turn)
+    }
     let percent = turn.policy.throttledProcessorShare
     rules.throttledTo = percent
     rules.wasThrottled = true
@@ -199,7 +204,7 @@ extension Instance {
   fileprivate mutating func heldResource(_ path: String, in turn: inout Turn) {
     guard suspension == .stopping, termination == nil else { return }
     record(.resources(.heldResource(path: path)), in: &turn)
-    kill(.sharedResourceHeld, in: &turn)
+    kill(.sharedResourceHeld, .sharedResource(path: path), in: &turn)
   }
 
   fileprivate mutating func listens(_ addresses: [String], in turn: inout Turn) {

@@ -115,6 +115,11 @@ public struct MemoryChoice: Hashable, Sendable, Codable {
   public var classCount: Int
   /// How much the machine had when it was looked at last.
   public var memory: MemoryReading
+  /// When the stretch of pressure began, and whoever ran was warned.
+  public var pressedSince: Instant
+  public var at: Instant
+  /// How long it took to find out who it is.
+  public var choosingTime: Duration
 }
 
 /// What is known of the machine's memory.
@@ -127,7 +132,7 @@ struct Memory: Hashable, Sendable, Addition {
     /// whether there is too little still, where that is not said otherwise.
     case warned(patience: Instant, looks: Bool)
     /// It was asked how much the candidates use.
-    case measuring
+    case measuring(since: Instant)
     /// This one was told to end.
     case ending(InstanceID, givenUpAt: Instant)
     /// This one was killed, and its memory is being reclaimed.
@@ -137,6 +142,10 @@ struct Memory: Hashable, Sendable, Addition {
   var phase = Phase.calm
   /// When a trigger fired last.
   var pressedAt = Instant(nanoseconds: 0)
+  /// When the last stretch of pressure began.
+  var pressedSince = Instant(nanoseconds: 0)
+  /// By when its warning has had its time.
+  var warningEnds = Instant(nanoseconds: 0)
   /// What was read last.
   var reading = MemoryReading(available: 0, total: 0)
   /// Stretches of pressure so far; each has one warning for everybody.

@@ -28,6 +28,8 @@ extension Scheduler {
     switch memory.phase {
     case .calm:
       memory.phase = .warned(patience: patience(turn), looks: true)
+      memory.pressedSince = turn.instant
+      memory.warningEnds = patience(turn)
       memory.episodeLast += 1
       turn.memoryEpisode = memory.episode
       for id in instances.keys.sorted() {
@@ -45,22 +47,38 @@ extension Scheduler {
   /// The time after the warning is over.
   private mutating func memoryLooked(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
-    guard case .warned(let patience, _) = memory.phase, patience <= turn.instant, isMemoryShort
+    guard case .warned(let patience, _) = memory.phase,
+      (patience <= turn.instant && isMemoryShort) || isMemoryCritical
     else { return }
     measureCandidates(in: &turn)
   }
 
-  /// The one that was ended is gone, or is waited for no longer.
-  private mutating func memoryIsBack(_ reading: MemoryReading?, in turn: inout Turn) {
-    if let reading { memory.reading = reading }
-    if reading != nil, isMemoryShort { return measureCandidates(in: &turn) }
-    guard reading == nil else {
-      memory.phase = .warned(patience: patience(turn), looks: false)
-      return
+  /// The one that was ended is gone.
+  private mutating func memoryIsBack(_ reading: MemoryReading, in turn: inout Turn) {
+    memory.reading = reading
+    guard isMemoryShort else { return wait(until: patience(turn), looking: false, turn) }
+    // One was ended before the warning had its time; that does not do for all others.
+    if turn.instant < memory.warningEnds, !isMemoryCritical {
+      return wait(until: memory.warningEnds, looking: true, turn)
     }
-    // What is left was not said.
-    memory.phase = .warned(patience: turn.instant, looks: false)
-    turn.emit(.memory(.look))
+    measureCandidates(in: &turn)
+  }
+
+  /// The one that was ended is waited for no longer; how much there is was not said.
+  private mutating func giveUpWaiting(in turn: inout Turn) {
+    let patience = max(turn.instant, memory.warningEnds)
+    wait(until: patience, looking: patience > turn.instant, turn)
+    if memory.phase != .calm { turn.emit(.memory(.look)) }
+  }
+
+  /// Nobody is in hand any more.
+  private mutating func wait(until patience: Instant, looking looks: Bool, _ turn: Turn) {
+    memory.phase = isMemoryQuiet(turn) ? .calm : .warned(patience: patience, looks: looks)
+  }
+
+  /// Nothing was heard of pressure for so long that it is over.
+  private func isMemoryQuiet(_ turn: Turn) -> Bool {
+    memory.pressedAt.advanced(by: turn.policy.memoryQuietTime) <= turn.instant
   }
 
   private func patience(_ turn: Turn) -> Instant {
@@ -90,16 +108,13 @@ extension Scheduler {
 
   private mutating func measureCandidates(in turn: inout Turn) {
     let candidates = memoryCandidates
-    if candidates.isEmpty {
-      memory.phase = .warned(patience: patience(turn), looks: false)
-      return
-    }
-    memory.phase = .measuring
+    if candidates.isEmpty { return wait(until: patience(turn), looking: false, turn) }
+    if case .measuring = memory.phase {} else { memory.phase = .measuring(since: turn.instant) }
     turn.emit(.memory(.measure(candidates)))
   }
 
   private mutating func memoryMeasured(_ sizes: [MemorySize], in turn: inout Turn) {
-    guard memory.phase == .measuring else { return }
+    guard case .measuring(let since) = memory.phase else { return }
     let candidates = memoryCandidates
     var known: [InstanceID: MemorySize] = [:]
     for size in sizes { known[size.instance] = size }
@@ -110,7 +125,8 @@ extension Scheduler {
     guard let chosen = order.first else { return measureCandidates(in: &turn) }
     let choice = MemoryChoice(
       chosen: chosen, runnersUp: Array(order.dropFirst().prefix(3)), classCount: order.count,
-      memory: memory.reading)
+      memory: memory.reading, pressedSince: memory.pressedSince, at: turn.instant,
+      choosingTime: since.duration(to: turn.instant))
     end(choice, in: &turn)
   }
 
@@ -119,8 +135,12 @@ extension Scheduler {
     let policy = turn.policy
     let isSuspended = choice.chosen.state == .suspended
     with(id, in: &turn) { instance, turn in
+      let warnedAt = instance.inbox.memoryHeard.flatMap {
+        $0.episode == turn.memoryEpisode ? $0.at : nil
+      }
       instance.record(.memoryChosen(choice), in: &turn)
-      instance.terminate(.memoryPressure, waiter: nil, in: &turn)
+      instance.terminate(
+        .memoryPressure, .memory(choice, warnedAt: warnedAt), waiter: nil, in: &turn)
     }
     if isSuspended { return reclaim(id, in: &turn) }
     // A callback before it, its own, SIGTERM: no longer, unless a debugger holds it.
@@ -146,13 +166,13 @@ extension Scheduler {
     switch memory.phase {
     case .calm, .measuring: break
     case .warned(let patience, let looks):
-      if memory.pressedAt.advanced(by: turn.policy.memoryQuietTime) <= turn.instant {
+      if isMemoryQuiet(turn) {
         memory.phase = .calm
       } else if looks {
         memory.phase = .warned(patience: patience, looks: false)
         turn.emit(.memory(.look))
       }
-    case .ending, .reclaiming: memoryIsBack(nil, in: &turn)
+    case .ending, .reclaiming: giveUpWaiting(in: &turn)
     }
   }
 
@@ -194,8 +214,10 @@ extension Instance {
   /// Tells a running application of the pressure there is, once in each stretch of it: at its
   /// beginning, or when it runs and listens again.
   mutating func hearMemoryWarning(in turn: inout Turn) {
-    guard let episode = turn.memoryEpisode, inbox.memoryEpisodeHeard != episode else { return }
-    if warnOfMemory(isSimulated: false, in: &turn) { inbox.memoryEpisodeHeard = episode }
+    guard let episode = turn.memoryEpisode, inbox.memoryHeard?.episode != episode else { return }
+    if warnOfMemory(isSimulated: false, in: &turn) {
+      inbox.memoryHeard = MemoryHeard(episode: episode, at: turn.instant)
+    }
   }
 
   /// - Returns: whether it could be told.

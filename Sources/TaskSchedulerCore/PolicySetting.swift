@@ -28,7 +28,7 @@ extension PolicySetting {
 
   /// All settings, in the order of the commented file. The first is the machine's affair and has
   /// a name in kebab case there.
-  public static let all: [PolicySetting] = [multitaskingSupported] + limits + quotas + memory
+  public static let all: [PolicySetting] = [multitaskingSupported] + limits + memory + quotas
 
   /// Whether the machine multitasks.
   public static let multitaskingSupported = PolicySetting(

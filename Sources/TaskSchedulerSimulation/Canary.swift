@@ -26,6 +26,8 @@ public enum Canary: String, CaseIterable, Hashable, Sendable {
   case earlyRelaunch = "early-relaunch"
   case wrongVictim = "wrong-victim"
   case dropWarning = "drop-warning"
+  case earlyChoice = "early-choice"
+  case dropChoice = "drop-choice"
   case dropPriority = "drop-priority"
   case dropLook = "drop-look"
   case dropThrottle = "drop-throttle"
@@ -56,6 +58,7 @@ struct PlantedDefect {
   /// What the policy is told in place of this.
   func policy(_ policy: Policy) -> Policy {
     var shorter = policy
+    if canary == .earlyChoice { shorter.memoryWarningTime = policy.memoryWarningTime / 2 }
     if canary == .earlyRelaunch { shorter.relaunchDelay = policy.relaunchDelay / 2 }
     // It refuses what it refused.
     if canary == .lateKeepAlive { shorter.keepAliveMinimum = policy.keepAliveMinimum * 2 }
@@ -137,6 +140,8 @@ struct PlantedDefect {
       if canary == .dropThrottle, strikes() { return [] }
     case .notify(let id, .systemChanges(let changes)):
       if canary == .forgetChange { return [.notify(id, .systemChanges(changes.dropLast()))] }
+    case .memory(.measure):
+      if canary == .dropChoice, strikes() { return [] }
     case .notify(_, .memoryWarning):
       if canary == .dropWarning, strikes() { return [] }
     case _: break

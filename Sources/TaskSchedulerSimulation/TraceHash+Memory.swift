@@ -38,6 +38,8 @@ extension TraceHash {
     add(tag: 22)
     add(choice.classCount)
     add(choice.memory)
+    add(choice.pressedSince.nanoseconds)
+    add(choice.choosingTime)
     for candidate in [choice.chosen] + choice.runnersUp {
       add(candidate.application)
       add(candidate.state)

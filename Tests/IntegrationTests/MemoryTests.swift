@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §11 with the real daemon and real processes. Pressure is real, and of a control group of
-/// its own; how much the machine has is a file of the test's.
+/// Contract §11 with the real daemon and real processes. Pressure is real, and of a control group
+/// of its own; how much the machine has is a file of the test's.
 @Suite("§11: Memory", .serialized)
 struct MemoryTests {
   private let mail = "org.test.mail"

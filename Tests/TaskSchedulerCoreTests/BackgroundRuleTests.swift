@@ -207,6 +207,25 @@ struct BackgroundRuleTests {
     #expect(world.state(id) == .background)
   }
 
+  @Test("who cannot be stopped again after the daemon's absence is looked at like all who run")
+  func suspensionLost() throws {
+    for isPlaying in [false, true] {
+      var world = world()
+      let id = world.adopt(mail, modes: [.audio])
+      world.ask { .sendToBackground($0, mail) }
+      #expect(world.state(id) == .suspended)
+      if isPlaying { world.feed(.activityBegan(id, .audio)) }
+      world.suspending = .failing
+      world.forget()
+      try world.crash()
+      #expect(world.state(id) == .background)
+      #expect(looks(world) == 1)
+      world.suspending = .atOnce
+      world.advance(by: world.scheduler.policy.suspendRetryInterval)
+      #expect(world.state(id) == (isPlaying ? .background : .suspended))
+    }
+  }
+
   @Test("A listening socket at suspension is reported to the operator, once while it stays so")
   func listens() {
     var world = world()

@@ -74,14 +74,45 @@ struct MemoryTests {
   @Test("An application that allocates faster than it can be warned: half the floor is not waited")
   func critical() {
     var world = World()
-    let active = world.make(music, .active)
     _ = world.make(mail, .suspended)
-    world.register(music)
-    world.ask { .activate($0, music) }
+    let active = world.make(music, .active)
     world.available = 49
     world.press()
     #expect(world.chosen == [mail])
     #expect(warnings(world, active) == 1, "the warning comes first all the same")
+  }
+
+  @Test("After an end that could not wait, the others have the time of the warning all the same")
+  func criticalOnce() {
+    var world = World()
+    let busy = world.make(music, .background)
+    let id = world.make(mail, .suspended)
+    world.reclaiming = .never
+    world.available = 49
+    let since = world.now
+    world.press()
+    #expect(world.chosen == [mail])
+    world.available = 60
+    world.feed(.memory(.reclaimed(id, world.reading)))
+    world.press()
+    #expect(world.chosen == [mail] && world.state(busy) == .background)
+    let warningTime = world.scheduler.policy.memoryWarningTime
+    world.advance(by: warningTime - nanosecond - since.duration(to: world.now))
+    #expect(world.chosen == [mail])
+    world.advance(by: nanosecond)
+    #expect(world.chosen == [mail, music], "it has lasted: a look shows it, without a trigger")
+  }
+
+  @Test("Who is waited for in vain for longer than pressure was heard of is the last")
+  func quietMeanwhile() {
+    var world = World { $0.memoryQuietTime = .seconds(3) }
+    for app in [mail, music] { _ = world.make(app, .suspended) }
+    world.reclaiming = .never
+    last(&world)
+    #expect(world.chosen.count == 1)
+    world.advance(by: world.scheduler.policy.terminateTimeout)
+    #expect(world.scheduler.memoryStatus.phase == .calm)
+    #expect(world.chosen.count == 1)
   }
 
   // MARK: Warnings
@@ -334,8 +365,9 @@ struct MemoryTests {
     world.measuring = .never
     last(&world)
     #expect(world.scheduler.memoryStatus.phase == .measuring)
+    world.forget()
     try world.crash()
-    #expect(world.effects.last == .memory(.measure(ids)))
+    #expect(world.position(of: .memory(.measure(ids))) != nil)
     world.measuring = .atOnce
     world.reclaiming = .never
     try world.crash()

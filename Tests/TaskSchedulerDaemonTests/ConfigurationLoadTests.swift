@@ -40,6 +40,17 @@ struct ConfigurationLoadTests {
       "policy.MaxSocketsPerApplication": ("25", "25"),
       "policy.MaxNotificationsPerApplication": ("26", "26"),
       "policy.MaxCustomChanges": ("27", "27"),
+      "background-priority": ("false", "false"), "background-nice": ("5", "5"),
+      "policy.MemoryPressureStall": ("\"28ms\"", "28ms"),
+      "policy.MemoryPressureWindow": ("\"2s\"", "2s"),
+      "policy.MemoryWarningTime": ("\"29s\"", "29s"),
+      "policy.MemoryQuietTime": ("\"30s\"", "30s"),
+      "policy.MemoryFloorPercent": ("31", "31"), "policy.MemoryPageOut": ("true", "true"),
+      "policy.BackgroundUseWindow": ("\"32s\"", "32s"),
+      "policy.BackgroundGPUTime": ("\"33ms\"", "33ms"),
+      "policy.BackgroundProcessorShare": ("34", "34"),
+      "policy.ThrottledProcessorShare": ("15", "15"),
+      "policy.SharedResources": ("[\"/srv/db\"]", "[\"/srv/db\"]"),
     ]
     var text = ""
     var lines: [String: Int] = [:]

@@ -97,7 +97,8 @@ struct ShippedConfigurationTests {
   func catalogEntries() throws {
     let fields: Set<String> = [
       "MESSAGE", "TASKSCHEDD_APP", "TASKSCHEDD_PID", "TASKSCHEDD_FROM", "TASKSCHEDD_TO",
-      "TASKSCHEDD_REASON", "TASKSCHEDD_TASK",
+      "TASKSCHEDD_REASON", "TASKSCHEDD_TASK", "TASKSCHEDD_DIRTY_BYTES",
+      "TASKSCHEDD_AVAILABLE_BYTES", "TASKSCHEDD_ADDRESS",
     ]
     let entries = try Self.text("catalog/taskschedd.catalog").split(separator: "-- ")
     #expect(entries.count == MessageID.allCases.count)

@@ -86,7 +86,8 @@ extension SettingDescription {
   ]
 
   private static let policySettings: [SettingDescription] =
-    (PolicySetting.limits + PolicySetting.quotas).map { .policy($0, in: .policy) } + ownQuotas
+    (PolicySetting.limits + PolicySetting.memory + PolicySetting.quotas)
+    .map { .policy($0, in: .policy) } + ownQuotas
 
   /// Those that the policy knows nothing of.
   private static let ownQuotas: [SettingDescription] = [

@@ -1,22 +1,23 @@
 import TaskSchedulerCore
 
-/// Everybody who runs is warned before anybody is ended for memory; then one at a time, suspended
-/// ones first, the largest of a class first, never the foreground, and not before the last one's
-/// memory is back (§11).
+/// Everybody who runs is warned before anybody is ended for memory; then, as long as pressure
+/// lasts, one at a time, suspended ones first, the largest of a class first, never the foreground,
+/// and not before the last one's memory is back (§11).
 struct MemoryChecker: Checker {
   static let name = "memory"
 
-  /// Those that were told of pressure.
+  /// Those that were told of the pressure that goes on.
   private var warned: Set<InstanceID> = []
-  private var pressure: MemoryPressure?
   private var reading = MemoryReading(available: 0, total: 0)
-  /// When the trigger fired after which nothing but the last could have been the first; nil where
-  /// it cannot be known from outside when the stretch of pressure began.
-  private var beganAt: UInt64?
-  private var pressedAt: UInt64 = 0
   private var isCalm = true
+  private var pressedAt: UInt64 = 0
+  /// Before that the warning has not had its time.
+  private var warningEnds: UInt64 = 0
+  /// By then at the latest, whoever lasts is to be ended for.
+  private var patienceEnds: UInt64 = 0
   /// Whether it was asked for sizes, and nobody was chosen since.
   private var isChoosing = false
+  private var hasAsked = false
   /// The one that was chosen last, and until when it may be waited for.
   private var victim: (id: InstanceID, name: String, givenUpAt: UInt64)?
   /// When each was last seen to become active.
@@ -24,32 +25,47 @@ struct MemoryChecker: Checker {
   private var activations: UInt64 = 0
 
   mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
-    if let due = victim?.givenUpAt, due <= ledger.now { victim = nil }
+    hasAsked = false
     switch event {
     case .memory(.pressed(let pressed)):
-      beganAt = isCalm ? ledger.now : beganAt
+      // A stretch may have ended without a sign of it.
+      if isCalm || isQuiet(ledger) { waitAgain(ledger) }
+      if isCalm { warningEnds = patienceEnds }
       isCalm = false
       pressedAt = ledger.now
-      pressure = pressed
       reading = pressed.memory
     case .memory(.looked(let read)): reading = read
     case .memory(.reclaimed(let id, let read)):
-      if victim?.id == id {
-        victim = nil
-        reading = read
-      }
-    case .deadlineReached:
-      guard !isCalm, !isChoosing, victim == nil,
-        pressedAt + Nanoseconds.of(ledger.policy.memoryQuietTime) <= ledger.now
-      else { return }
-      // It may be over by now; whether it was noticed shows with the next trigger.
-      beganAt = nil
-    case .recovered: beganAt = nil
-    case .stop:
-      beganAt = nil
+      guard victim?.id == id else { return }
       victim = nil
+      reading = read
+      if !isShort(ledger) { waitAgain(ledger) }
+    case .deadlineReached:
+      if let due = victim?.givenUpAt {
+        guard due <= ledger.now else { return }
+        victim = nil
+      }
+      if isQuiet(ledger), !isChoosing { end() }
+    case .stop:
+      victim = nil
+      isChoosing = false
+      end()
     case _: break
     }
+  }
+
+  private func isQuiet(_ ledger: Ledger) -> Bool {
+    pressedAt + Nanoseconds.of(ledger.policy.memoryQuietTime) <= ledger.now
+  }
+
+  /// This stretch of pressure is over.
+  private mutating func end() {
+    isCalm = true
+    warned = []
+  }
+
+  private mutating func waitAgain(_ ledger: Ledger) {
+    patienceEnds = ledger.now + Nanoseconds.of(ledger.policy.memoryWarningTime)
   }
 
   mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
@@ -64,6 +80,7 @@ struct MemoryChecker: Checker {
     case .memory(.measure):
       try require(victim == nil, "another is looked for while \(victim?.name ?? "") is in hand")
       isChoosing = true
+      hasAsked = true
       try checkTime(ledger)
     case .memory(.reclaim(let id)):
       if victim?.id == id {
@@ -131,31 +148,67 @@ struct MemoryChecker: Checker {
     victim = (chosen.id, name, ledger.now + patience)
   }
 
-  /// Pressure has outlasted the warning, or there is no time for that; and an end may help.
-  /// What comes while sizes are read changes nothing: that takes a tenth of a second.
+  private func isBelow(_ percent: Double) -> Bool {
+    Double(reading.available) * 100 < Double(reading.total) * percent
+  }
+
+  private func isShort(_ ledger: Ledger) -> Bool {
+    isBelow(Double(ledger.policy.memoryFloorPercent))
+  }
+
+  /// Pressure has outlasted the warning, or there is no time for that; and an end may help: memory
+  /// is short, or the slice presses. What comes while sizes are read changes nothing: that takes a
+  /// tenth of a second.
   private func checkTime(_ ledger: Ledger) throws(Finding) {
+    var mayHelp = isShort(ledger)
     switch ledger.event {
-    case .memory(.pressed), .memory(.looked), .memory(.reclaimed): break
+    case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
+    case .memory(.looked), .memory(.reclaimed): break
     case _: return
     }
-    let percent = Double(reading.available) / Double(max(1, reading.total)) * 100
-    let floor = Double(ledger.policy.memoryFloorPercent)
+    try require(!isCalm, "somebody is to end, and there is no pressure")
     try require(
-      percent < floor || pressure?.source == .slice,
-      "somebody is to end, and \(percent)% of the machine's memory is available")
-    guard let beganAt, percent >= floor / 2 else { return }
+      mayHelp,
+      "somebody is to end with \(reading.available) of \(reading.total) bytes available")
+    if isBelow(Double(ledger.policy.memoryFloorPercent) / 2) { return }
     try require(
-      beganAt + Nanoseconds.of(ledger.policy.memoryWarningTime) <= ledger.now,
-      "somebody is to end before the warning can have helped")
+      warningEnds <= ledger.now, "somebody is to end before the warning can have helped")
   }
 
   mutating func after(_ ledger: Ledger) throws(Finding) {
-    guard case .memory(.pressed) = ledger.event else { return }
+    switch ledger.event {
+    case .memory(.measured), .recovered:
+      guard isChoosing, victim == nil, !hasAsked else { return }
+      // There was nobody left to choose.
+      isChoosing = false
+      waitAgain(ledger)
+    case .memory(.pressed(let pressed)):
+      try checkWarned(ledger)
+      try checkChoosing(pressed.source == .slice || isShort(ledger), ledger)
+    case .memory(.looked), .memory(.reclaimed):
+      try checkChoosing(isShort(ledger), ledger)
+    case _: break
+    }
+  }
+
+  private func checkWarned(_ ledger: Ledger) throws(Finding) {
     for sighting in ledger.live
     where sighting.hasStream && sighting.state != .suspended && !sighting.isKilled {
       try require(
         warned.contains(sighting.id),
         "\(sighting.key.id.name) runs, memory is short, and it is not warned")
     }
+  }
+
+  /// Whoever can be ended is, where pressure lasts and nobody is in hand.
+  private mutating func checkChoosing(_ lasts: Bool, _ ledger: Ledger) throws(Finding) {
+    guard lasts, !isCalm, !isChoosing, victim == nil else { return }
+    let candidate = ledger.live.first {
+      $0.ending == nil && ($0.state == .suspended || $0.state == .background)
+    }
+    guard let candidate else { return waitAgain(ledger) }
+    try require(
+      ledger.now < patienceEnds,
+      "pressure lasts, and nobody is to end, not even \(candidate.key.id.name)")
   }
 }
