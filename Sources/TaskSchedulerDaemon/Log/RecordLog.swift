@@ -88,6 +88,7 @@ extension Record {
       fields.append(("TASKSCHEDD_DIRTY_BYTES", "\(choice.chosen.size.dirty)"))
       fields.append(("TASKSCHEDD_TOTAL_BYTES", "\(choice.chosen.size.total)"))
       fields.append(("TASKSCHEDD_AVAILABLE_BYTES", "\(choice.memory.available)"))
+      fields.append(("TASKSCHEDD_CHOOSING_USEC", "\(choice.choosingTime.microseconds)"))
     case .keepAliveSet, .keepAliveCalled, .socketsReady, .notificationsCancelled, .badgeSet,
       .relaunchPlanned, .memoryWarned, .resources(.usedProcessor), .resources(.usedGPU),
       .resources(.throttled):

@@ -1,16 +1,20 @@
 import TaskSchedulerCore
 
 extension MemoryChoice {
-  /// Why it is this one, for people.
+  /// Why it is this one, for people. Its owner's monitors show it: nobody else's are named.
   var sentence: String {
-    let order = chosen.state == .suspended ? "suspended ones" : "background ones"
+    let order = chosen.state == .suspended ? "suspended" : "background"
+    let own = runnersUp.filter { $0.application.owner == chosen.application.owner }
     let rest =
-      runnersUp.isEmpty
-      ? "the only one"
-      : "before " + runnersUp.map { "\($0.application.id.name) (\($0.size.words))" }
+      own.isEmpty
+      ? ""
+      : ", before " + own.map { "\($0.application.id.name) (\($0.size.words))" }
         .joined(separator: ", ")
-    return "is to end for its memory: \(chosen.size.words) dirty, the most of \(classCount) "
-      + "\(order), \(rest); \(memory.percent)% of the machine's memory is available"
+    let place =
+      classCount == 1 ? "the only \(order) one" : "the most of \(classCount) \(order) ones"
+    let time = TimeSpan.format(choosingTime.roundedToMilliseconds)
+    return "is to end for its memory: \(chosen.size.words) dirty, \(place)\(rest); "
+      + "\(memory.percent)% of the machine's memory is available; chosen within \(time)"
   }
 }
 

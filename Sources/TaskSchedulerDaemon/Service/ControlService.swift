@@ -99,9 +99,11 @@ final class ControlService {
     else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
+    let mayAll = isOperator(connection.peer)
     connection.reply(
       Interface.Explain.Output(
-        application: described(status), explanation: .init(explanation)))
+        application: described(status),
+        explanation: .init(explanation) { mayAll || $0.uid == connection.peer.uid }))
   }
 
   private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {

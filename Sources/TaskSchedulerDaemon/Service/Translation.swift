@@ -111,7 +111,8 @@ extension ControlInterface.End {
     case .callback(let kind): callback = .init(kind)
     case .task(let id, let name, let outstanding):
       (tasks, task, taskName) = (outstanding, Int(clamping: id.number), name)
-    case nil: break
+    // What they say belongs into an explanation.
+    case .memory, .processor, .gpu, .sharedResource, nil: break
     }
   }
 }
