@@ -11,25 +11,25 @@ struct MemoryTests {
   private let mail = "org.test.mail"
   private let maps = "org.test.maps"
   private let news = "org.test.news"
+  private let folder = TemporaryDirectory(mode: 0o755)
 
   /// A machine of 1000 MiB that has so many left, and a daemon that hears of this pressure.
   private func fixture(
     available: Int, _ pressure: RealPressure? = nil, policy: [(String, String)] = []
-  ) throws -> (DaemonFixture, TemporaryDirectory) {
-    let folder = TemporaryDirectory(mode: 0o755)
-    setAvailable(available, folder)
+  ) throws -> DaemonFixture {
+    setAvailable(available)
     var settings = DaemonFixture.Settings()
     settings.arguments = ["--mem-info", folder.file("meminfo")]
     if let pressure { settings.arguments += ["--memory-pressure", pressure.path] }
-    settings.policy =
-      [
-        ("MemoryPressureStall", "1ms"), ("MemoryPressureWindow", "500ms"),
-        ("MemoryWarningTime", "10ms"), ("MemoryQuietTime", "1h"),
-      ] + policy
-    return (try DaemonFixture(settings), folder)
+    let limits = [
+      ("MemoryPressureStall", "1ms"), ("MemoryPressureWindow", "500ms"),
+      ("MemoryWarningTime", "10ms"), ("MemoryQuietTime", "1h"),
+    ]
+    settings.policy = limits.filter { limit in !policy.contains { $0.0 == limit.0 } } + policy
+    return try DaemonFixture(settings)
   }
 
-  private func setAvailable(_ mebibytes: Int, _ folder: TemporaryDirectory) {
+  private func setAvailable(_ mebibytes: Int) {
     // One write for all: the daemon may read it at any time.
     folder.write(
       "meminfo", "MemTotal: \(1000 << 10) kB\nMemAvailable: \(mebibytes << 10) kB\n")
@@ -72,39 +72,66 @@ struct MemoryTests {
   func realPressure() throws {
     if let missing = RealPressure.missing { return print("skipped: \(missing)") }
     let pressure = try RealPressure()
-    let (daemon, folder) = try fixture(available: 80, pressure)
+    let daemon = try fixture(available: 80, pressure)
     let monitor = try Monitor(daemon)
     let small = try suspended(daemon, monitor, mail, mebibytes: 8)
     let large = try suspended(daemon, monitor, maps, mebibytes: 48)
     let application = try active(daemon, news)
-    try pressure.begin()
-    #expect(isWarning(try application.nextEvent()))
-    let chosen = try monitor.next("a choice") { $0.kind == .memoryChosen }
-    #expect(chosen.application == maps)
-    #expect(chosen.message.contains("the most of 2 suspended ones, before \(mail)"))
-    #expect(try monitor.end(maps) == "memoryPressure")
-    #expect(try large.pidfd.waitForEnd())
-    let next = try monitor.next("the next") { $0.kind == .memoryChosen }
-    #expect(next.application == mail)
-    #expect(try monitor.end(mail) == "memoryPressure")
-    #expect(try small.pidfd.waitForEnd())
-    setAvailable(500, folder)
+    try pressure.press {
+      #expect(isWarning(try application.nextEvent()))
+      let chosen = try monitor.next("a choice") { $0.kind == .memoryChosen }
+      #expect(chosen.application == maps)
+      #expect(chosen.message.contains("the most of 2 suspended ones, before \(mail)"))
+      #expect(try monitor.end(maps) == "memoryPressure")
+      #expect(try large.pidfd.waitForEnd())
+      let next = try monitor.next("the next") { $0.kind == .memoryChosen }
+      #expect(next.application == mail)
+      #expect(try monitor.end(mail) == "memoryPressure")
+      #expect(try small.pidfd.waitForEnd())
+    }
+    setAvailable(500)
+    let why = try daemon.taskctl("why", maps)
+    #expect(why.text.contains("Of 2 suspended it had the most dirty memory"), "\(why.text)")
+    #expect(why.text.contains("After it would have come \(mail)"), "\(why.text)")
+    #expect(why.text.contains("80.0 MiB of the machine's 1000 MiB were available (8%)"))
     #expect(try daemon.application(news).state == .active)
     #expect(try application.process.pidfd.hasEnded() == false)
+  }
+
+  @Test("Of pressure that goes on the daemon hears again before the trigger's window is over")
+  func heardAgain() throws {
+    if let missing = RealPressure.missing { return print("skipped: \(missing)") }
+    let pressure = try RealPressure()
+    let daemon = try fixture(
+      available: 500, pressure, policy: [("MemoryPressureWindow", "10s")])
+    let monitor = try Monitor(daemon)
+    let process = try suspended(daemon, monitor, mail, mebibytes: 8)
+    let application = try active(daemon, news)
+    try pressure.press {
+      #expect(isWarning(try application.nextEvent()))
+      let heard = try daemon.call(ControlInterface.GetMemory.self, .init())
+      setAvailable(80)
+      let chosen = try monitor.next("a choice") { $0.kind == .memoryChosen }
+      let before = try #require(heard.pressedAtUSec)
+      #expect(chosen.atUSec - before < 10_000_000)
+      #expect(try process.pidfd.waitForEnd())
+    }
   }
 
   @Test("Above the floor, pressure of the machine warns and ends nobody")
   func aboveTheFloor() throws {
     if let missing = RealPressure.missing { return print("skipped: \(missing)") }
     let pressure = try RealPressure()
-    let (daemon, _) = try fixture(
+    let daemon = try fixture(
       available: 500, pressure, policy: [("MemoryQuietTime", "600ms")])
     let monitor = try Monitor(daemon)
     let held = try suspended(daemon, monitor, mail, mebibytes: 8)
     let application = try active(daemon, news)
-    try pressure.begin()
     // Pressure that goes on is one stretch; where the machine stalls, a new one may begin.
-    #expect(isWarning(try application.nextEvent()))
+    try pressure.press {
+      let event = try application.nextEvent()
+      #expect(isWarning(event))
+    }
     let status = try daemon.call(ControlInterface.GetMemory.self, .init())
     #expect(status.pressedAtUSec != nil && status.heard.contains("machine"))
     #expect(try daemon.application(mail).state == .suspended)
@@ -113,7 +140,7 @@ struct MemoryTests {
 
   @Test("taskctl memory shows each application's dirty and total size, and who is next and why")
   func shown() throws {
-    let (daemon, _) = try fixture(available: 500)
+    let daemon = try fixture(available: 500)
     let monitor = try Monitor(daemon)
     let processes = try [
       suspended(daemon, monitor, mail, mebibytes: 8),
@@ -139,7 +166,7 @@ struct MemoryTests {
 
   @Test("taskctl warn-memory simulates a warning, and says who cannot be told")
   func simulated() throws {
-    let (daemon, _) = try fixture(available: 500)
+    let daemon = try fixture(available: 500)
     let monitor = try Monitor(daemon)
     let process = try suspended(daemon, monitor, mail, mebibytes: 1)
     let application = try active(daemon, news)
@@ -155,7 +182,6 @@ struct MemoryTests {
 
   @Test("Where the kernel tells of no pressure, the log says so, and all else goes on")
   func noPressure() throws {
-    let folder = TemporaryDirectory()
     var settings = DaemonFixture.Settings()
     settings.arguments = [
       "--memory-pressure", folder.file("none"), "--mem-info", folder.file("none"),
@@ -172,7 +198,6 @@ struct MemoryTests {
 
   @Test("Settings of memory out of their bounds are refused with the place")
   func settings() throws {
-    let folder = TemporaryDirectory()
     folder.write(
       "taskschedd.toml",
       """

@@ -4,6 +4,10 @@ import TaskSchedulerCore
 
 /// Hears from the kernel when processes wait for memory: those of the machine, and those of the
 /// slice that the applications are in.
+///
+/// A trigger tells once in a window, which is half a second at least: time enough to use up what is
+/// left below the floor. One that has told is therefore replaced, and the new one tells as soon as
+/// there was as much waiting again, which the kernel looks at ten times in a window.
 final class MemoryTriggers {
   private let loop: EventLoop
   private let log: Log
@@ -47,7 +51,12 @@ final class MemoryTriggers {
     for kind in MemoryPressure.Source.allCases {
       guard let path = paths[kind] else { continue }
       do throws(SystemError) {
-        try watch(kind, path, stall, window)
+        let watch = try watch(kind, path, stall, window)
+        if watch.trigger.window != window {
+          log.write(
+            .info, "\(path): without CAP_SYS_RESOURCE the kernel tells of pressure within "
+              + "\(TimeSpan.format(watch.trigger.window)) in place of \(TimeSpan.format(window))")
+        }
       } catch {
         log.write(
           .notice, "pressure on memory of the \(kind.rawValue) is not heard of, and ends no "
@@ -56,15 +65,11 @@ final class MemoryTriggers {
     }
   }
 
+  @discardableResult
   private func watch(
     _ kind: MemoryPressure.Source, _ path: String, _ stall: Duration, _ window: Duration
-  ) throws(SystemError) {
+  ) throws(SystemError) -> Watch {
     let watch = Watch(try PressureTrigger(path: path, stall: stall, window: window), kind)
-    if watch.trigger.window != window {
-      log.write(
-        .info, "\(path): without CAP_SYS_RESOURCE the kernel tells of pressure within "
-          + "\(TimeSpan.format(watch.trigger.window)) in place of \(TimeSpan.format(window))")
-    }
     watch.source = try loop.watch(watch.trigger.rawValue, for: .priority) {
       [unowned self, unowned watch] events in
       if events.contains(.error) {
@@ -72,9 +77,26 @@ final class MemoryTriggers {
         watches.removeAll { $0 === watch }
       } else {
         pressed(kind)
+        replace(watch)
       }
     }
     watches.append(watch)
+    return watch
+  }
+
+  /// By a new one, before the old one goes: without any the kernel would end its own watching, and
+  /// begin it anew. Others' triggers (without CAP_SYS_RESOURCE) are looked at each 2 s anyway.
+  private func replace(_ watch: Watch) {
+    guard let asked, watch.trigger.window == asked.window, let path = paths[watch.kind],
+      watches.contains(where: { $0 === watch })
+    else { return }
+    do throws(SystemError) {
+      try self.watch(watch.kind, path, asked.stall, asked.window)
+    } catch {
+      // The old one goes on.
+      return
+    }
+    watches.removeAll { $0 === watch }
   }
 
   /// What is heard of.

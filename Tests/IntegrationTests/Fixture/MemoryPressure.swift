@@ -35,14 +35,17 @@ final class RealPressure: Sendable {
   static let missing: String? = {
     if geteuid() != 0 { return "only root sets limits of memory" }
     if let missing = TestControlGroup.missing { return missing }
-    guard let group = try? TestControlGroup().group else { return "no control group can be made" }
-    if access("\(group.path)/memory.pressure", W_OK) != 0 {
-      return "the kernel tells no pressure (PSI)"
+    guard let group = try? TestControlGroup() else { return "no control group can be made" }
+    // It is removed with the last use of the value.
+    return withExtendedLifetime(group) {
+      if access("\(group.group.path)/memory.pressure", W_OK) != 0 {
+        return "the kernel tells no pressure (PSI)"
+      }
+      let hasController =
+        access("\(group.group.path)/memory.max", W_OK) == 0
+        || access("\(olderMount)/memory.limit_in_bytes", F_OK) == 0
+      return hasController ? nil : "there is no memory controller"
     }
-    let hasController =
-      access("\(group.path)/memory.max", W_OK) == 0
-      || access("\(olderMount)/memory.limit_in_bytes", F_OK) == 0
-    return hasController ? nil : "there is no memory controller"
   }()
 
   init() throws {
@@ -71,8 +74,11 @@ final class RealPressure: Sendable {
   /// Where the kernel tells of it.
   var path: String { "\(group?.group.path ?? "")/memory.pressure" }
 
-  /// Goes on until the value ends.
-  func begin() throws { try process.writeLine("begin") }
+  /// There is pressure while `body` runs.
+  func press(_ body: () throws -> Void) throws {
+    try process.writeLine("begin")
+    try withExtendedLifetime(self, body)
+  }
 
   private static func write(_ text: String, to path: String) throws {
     let file = try FileDescriptor.open(writing: path)
