@@ -143,6 +143,24 @@ bench-setup: setup
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< Benchmarks/wire.c -lsystemd >&2
 
+# Beside Debian's earlyoom, which is unpacked and not installed: nobody's is started or stopped.
+RUNS ?= 20
+.PHONY: bench-memory
+bench-memory: bench-setup ## Who is ended for memory, and how soon, beside earlyoom (RUNS=20, JSON=1)
+	@$(RELEASE) --product taskschedd >&2
+	@mkdir -p .build/earlyoom
+	@[ -x .build/earlyoom/usr/bin/earlyoom ] || (cd .build/earlyoom && \
+	  apt-get download earlyoom >&2 && dpkg -x earlyoom_*.deb .)
+	@python3 Benchmarks/bench_memory.py --runs $(RUNS) $(if $(JSON),--json) \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" \
+	  --earlyoom .build/earlyoom/usr/bin/earlyoom
+# About two minutes after the build.
+.PHONY: bench-foreground
+bench-foreground: bench-setup .build/benchmarks/lateness ## How late a foreground is beside busy background processes
+	@$(RELEASE) --product taskschedd >&2
+	@python3 Benchmarks/foreground.py --programs .build/benchmarks \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd"
+
 # In virtual time, half a minute after the build. PICTURE= names a file for the picture.
 HOURS ?= 48
 PICTURE ?=

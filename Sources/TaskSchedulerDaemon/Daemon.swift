@@ -19,6 +19,9 @@ public final class Daemon {
     /// Where the users' session buses are; nil shows nobody notifications.
     public var desktops: DesktopAddresses?
     public var logTarget: Log.Target
+    /// Where the kernel tells of memory, and of the pressure on it.
+    public var memInfo = "/proc/meminfo"
+    public var memoryPressure = "/proc/pressure/memory"
 
     public init(
       paths: ConfigurationPaths, socketPath: String, journalPath: String?, statePath: String?,
@@ -51,6 +54,7 @@ public final class Daemon {
   private let store = DescriptorStore()
   private var requests: Requests?
   private var sockets: ManagedSockets?
+  private var memory: MemoryService?
   private var notifications: LocalNotifications?
   private var systemChanges: SystemChangeProviders?
   private var alarm: WakeAlarm?
@@ -131,10 +135,12 @@ public final class Daemon {
       proc: proc, loop: loop, socketPath: arguments.socketPath, scope: paths.scope,
       mechanism: configuration.options.launchMechanism, openFilesSoft: openFiles.forChildren)
     processes.unitEnds = launcher.ends
+    let memory = memoryService(arguments, processes, launcher)
+    processes.isSuspended = { [unowned self] in scheduler.state(of: $0) == .suspended }
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
-      monitors: monitors, sockets: sockets, notifications: notifications, store: store, log: log,
-      journal: journal, post: post)
+      monitors: monitors, sockets: sockets, notifications: notifications,
+      memory: memory, store: store, log: log, journal: journal, post: post)
     let inherited = try DescriptorStore.Inherited()
     let server = try Server(
       listener: try listener(inherited.listeners, arguments.socketPath),
@@ -143,9 +149,11 @@ public final class Daemon {
     server.applications = ApplicationService(
       membership: processes.membership, requests: requests, runner: runner, sockets: sockets,
       notifications: notifications, daemon: self, post: post)
-    server.control = ControlService(
+    let control = ControlService(
       membership: processes.membership, requests: requests, runner: runner, monitors: monitors,
-      notifications: notifications, daemon: self, post: post)
+      notifications: notifications, memory: memory, daemon: self, post: post)
+    control.lowered = { [unowned processes] in processes[$0]?.lowered.words ?? [] }
+    server.control = control
     server.onClosed = { [unowned self] connection in
       monitors.remove(connection)
       requests.forget(connection)
@@ -159,6 +167,7 @@ public final class Daemon {
     self.server = server
     self.requests = requests
     self.sockets = sockets
+    self.memory = memory
     self.notifications = notifications
     journal.state = { [unowned self] in state() }
     timer = try loop.timer { [unowned self] in
@@ -187,6 +196,17 @@ public final class Daemon {
       .notice, "ready at \(arguments.socketPath), \(configuration.manifests.count) manifests",
       id: .started)
     notify("READY=1")
+  }
+
+  private func memoryService(
+    _ arguments: Arguments, _ processes: ProcessController, _ launcher: Launcher
+  ) -> MemoryService {
+    var places = MemoryService.Places(
+      memInfo: arguments.memInfo, pressure: arguments.memoryPressure)
+    places.slicePressure = launcher.groups.map { "\($0.parent.path)/memory.pressure" }
+    return MemoryService(places: places, processes: processes, loop: loop, log: log) {
+      [unowned self] in post($0)
+    }
   }
 
   /// Hears of the world, and tells the policy how it is.
@@ -365,6 +385,7 @@ public final class Daemon {
     processes?.options = configuration.options
     server?.options = configuration.options
     runner?.manifests = configuration.manifests
+    memory?.apply(configuration.policy)
     operatorGroup = (try? Users.group(named: configuration.options.operatorGroup)) ?? nil
     server?.reconsiderOperators()
     let daemonUser = UserID(Users.effectiveUID)

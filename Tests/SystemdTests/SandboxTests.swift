@@ -49,8 +49,9 @@ extension SystemdTests {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try #require(try installed.unit.processes().first)
       let status = try status(of: daemon)
-      // CAP_DAC_READ_SEARCH (2), CAP_KILL (5), CAP_SYS_PTRACE (19), CAP_WAKE_ALARM (35).
-      let mask = String(1 << 2 | 1 << 5 | 1 << 19 | 1 << 35, radix: 16)
+      // CAP_DAC_OVERRIDE (1), CAP_KILL (5), CAP_SYS_PTRACE (19), CAP_SYS_NICE (23),
+      // CAP_WAKE_ALARM (35).
+      let mask = String(1 << 1 | 1 << 5 | 1 << 19 | 1 << 23 | 1 << 35, radix: 16)
       for set in ["CapPrm", "CapEff", "CapBnd"] {
         #expect(try #require(status[set]).drop { $0 == "0" } == mask, "\(set)")
       }
@@ -99,7 +100,7 @@ extension SystemdTests {
 
     @Test(
       "gives no capability that would not be missed",
-      arguments: ["CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH"])
+      arguments: ["CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE"])
     func missed(capability: String) throws {
       try installed.change("CapabilityBoundingSet=~\(capability)")
       try machine.must("systemctl", "start", "taskschedd.service")
@@ -118,6 +119,32 @@ extension SystemdTests {
         #expect(try state(of: child) == "T")
         #expect(try state(of: orphan) != "T")
       }
+    }
+
+    @Test("lets it lower another user's program, real time included, and give all of it back")
+    func priorities() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let (program, child, orphan) = try adopt()
+      defer { withExtendedLifetime(program) {} }
+      try machine.must("chrt", "--fifo", "--pid", "3", child)
+      func facts() throws -> String {
+        let pids = [child, orphan]
+        let scores = try pids.map { try machine.run("cat", "/proc/\($0)/oom_score_adj").text }
+        let io = try pids.map { try machine.run("ionice", "-p", $0).text }
+        let rest = try machine.run("ps", "-o", "pid=,cls=,ni=,rtprio=", "-p", "\(child),\(orphan)")
+        return (scores + io + [rest.text]).joined()
+      }
+      let before = try facts()
+      #expect(before.contains("FF"))
+      try machine.must("taskctl", "background", "org.example.run")
+      try installed.wait(for: "org.example.run", toBe: "suspended")
+      let lowered = try facts()
+      #expect(!lowered.contains("FF"))
+      #expect(lowered.contains("900") && lowered.contains(" 15 "), "\(lowered)")
+      try machine.must("taskctl", "foreground", "org.example.run")
+      try installed.wait(for: "org.example.run", toBe: "active")
+      #expect(try facts() == before)
+      try machine.must("taskctl", "terminate", "org.example.run")
     }
 
     @Test("lets applications register, and answer their callbacks")

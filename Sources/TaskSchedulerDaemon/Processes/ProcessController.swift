@@ -10,7 +10,7 @@ import TaskSchedulerJournal
 final class ProcessController {
   let membership: Membership
   let proc: ProcFS
-  private let loop: EventLoop
+  let loop: EventLoop
   let report: (Event) -> Void
   let journal: Journal
   let store: DescriptorStore
@@ -20,11 +20,17 @@ final class ProcessController {
   private var leaderEnds: LeaderEnds?
   private var sweeper: Sweeper?
   private(set) var catchUp: CatchUp?
+  private(set) var priorityCatchUp: CatchUp?
+  let priorities: Priorities
   private(set) var graveyard: Graveyard?
   /// Those of which some process is yet to be let run, for the kernel has refused it.
   var refusals: [InstanceID: InstanceProcesses] = [:]
   private(set) var refusalTimer: TimerSource?
-  var options: DaemonOptions
+  var options: DaemonOptions {
+    didSet { priorities.options = options }
+  }
+  /// Whether the policy has it suspended; set by the owner.
+  var isSuspended: (InstanceID) -> Bool = { _ in false }
   /// Asked how a program in a unit ended; nil where the kernel tells it.
   var unitEnds: UnitEnds?
 
@@ -40,6 +46,15 @@ final class ProcessController {
     self.options = options
     self.report = report
     membership = try Membership(proc: proc)
+    priorities = try Priorities(
+      membership: membership, loop: loop, journal: journal, options: options, report: report)
+    priorityCatchUp = try CatchUp(loop: loop) { [weak self] id in
+      guard let self, let instance = instances[id] else { return }
+      priorities.prioritize(instance, instance.lowered.priority)
+    }
+    priorities.sweep = { [weak self] id, answer in
+      self?.sweeper?.request(id) { if let found = try? $0.get() { answer(found.members) } }
+    }
     catchUp = try CatchUp(loop: loop) { [weak self] id in
       guard let self, let instance = instances[id], instance.isToBeSuspended,
         instance.suspension == nil
@@ -116,6 +131,7 @@ final class ProcessController {
 
   func suspend(_ id: InstanceID) {
     guard let instance = instances[id], instance.suspension == nil else { return }
+    endThrottle(instance, lettingRun: false)
     if let catchUp, catchUp.isUnderWay {
       instance.isToBeSuspended = true
       return catchUp.add(id)
@@ -157,6 +173,7 @@ final class ProcessController {
     instance.suspension = nil
     switch outcome {
     case .completed:
+      lookAtSuspended(instance)
       report(.suspensionCompleted(instance.id))
     case .failed(let reason):
       letRun(instance)
@@ -169,6 +186,7 @@ final class ProcessController {
     guard let instance = instances[id] else { return }
     instance.suspension = nil
     instance.isToBeSuspended = false
+    endThrottle(instance, lettingRun: false)
     letRun(instance)
   }
 
@@ -197,6 +215,7 @@ final class ProcessController {
     guard let instance = instances[id] else { return }
     instance.suspension = nil
     instance.isToBeSuspended = false
+    endThrottle(instance, lettingRun: false)
     kill(instance)
   }
 
@@ -207,6 +226,7 @@ final class ProcessController {
     instance.isReleased = true
     instance.suspension = nil
     instance.exitSource = nil
+    endThrottle(instance, lettingRun: false)
     store.removeLeader(of: id)
     let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
     if killing || (instance.origin.isLaunched && hasEnded), instance.killing == nil {
