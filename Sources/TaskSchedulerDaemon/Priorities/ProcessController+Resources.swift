@@ -27,7 +27,7 @@ extension ProcessController {
   /// Reads what the instance has used so far.
   private func look(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
-    instance.meter.isWatched = true
+    instance.meter.begin()
     attempt(instance) { () throws(SystemError) in
       let members = try membership.tree(instance)
       if let group = instance.origin.group {
@@ -50,8 +50,8 @@ extension ProcessController {
     let members = ((try? membership.tree(instance)) ?? []).map(\.pid)
     let files = OpenFiles(of: members, in: proc)
     if instance.meter.isWatched {
-      instance.meter.isWatched = false
       instance.meter.readGPUs(files)
+      instance.meter.end()
       report(.resources(.used(instance.id, instance.meter.use(isTraced: false))))
     }
     if let path = files.firstHeld(of: options.sharedResources) {
