@@ -2,7 +2,6 @@
 #include "CLinux.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -76,13 +75,8 @@ int clinux_priority_limits(pid_t process, uint64_t *nice, uint64_t *real_time) {
 int clinux_file_identity(int directory, const char *path, uint64_t *device, uint64_t *inode) {
   struct statx status;
   // What a file is called never changes: no server of files is asked, and none waited for.
-  if (statx(directory, path, AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &status) < 0) return -1;
+  if (statx(directory, path, AT_STATX_DONT_SYNC, STATX_INO, &status) < 0) return -1;
   *device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
   *inode = status.stx_ino;
   return 0;
-}
-
-int clinux_open_below(int root, const char *path) {
-  struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
-  return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
 }

@@ -23,16 +23,15 @@ public struct FileIdentity: Hashable, Sendable {
 
 extension ProcFS {
   /// The files at these paths, as we see them and as the machine's first process does: a sandbox
-  /// may hide users' folders from us.
+  /// may hide users' folders from us. A link with an absolute target is followed in ours alone:
+  /// openat2(2), which could do better, is barred by systemd's RestrictSUIDSGID=.
   func files(at paths: [String]) -> [FileIdentity: String] {
     var found: [FileIdentity: String] = [:]
     for path in paths { if let file = FileIdentity(path: path) { found[file] = path } }
     guard let root = (try? open("1/root", O_RDONLY | O_DIRECTORY)) ?? nil else { return found }
     for path in paths {
-      let number = clinux_open_below(root.rawValue, path)
-      guard number >= 0 else { continue }
-      let opened = FileDescriptor(taking: number)
-      if let file = FileIdentity(opened.rawValue, "") { found[file] = path }
+      let relative = String(path.drop { $0 == "/" })
+      if let file = FileIdentity(root.rawValue, relative) { found[file] = path }
     }
     return found
   }
