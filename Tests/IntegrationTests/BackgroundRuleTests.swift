@@ -118,8 +118,9 @@ struct BackgroundRuleTests {
 
   @Test("who is throttled and then uses little is throttled no more, and runs in the foreground")
   func calms() throws {
+    // Long enough for taskctl to be started while it is throttled.
     let daemon = try daemon(
-      ("BackgroundUseWindow", "1s"), ("BackgroundProcessorShare", "10"),
+      ("BackgroundUseWindow", "4s"), ("BackgroundProcessorShare", "10"),
       ("ThrottledProcessorShare", "9"))
     let monitor = try Monitor(daemon)
     let program = try UsingProgram(daemon)

@@ -14,6 +14,7 @@ final class Priorities {
   private static let walksMax = 16
   /// Without CAP_SYS_ADMIN one autogroup may be set in this time.
   private static let autogroupInterval: Duration = .milliseconds(110)
+  private static let sweepDelay: Duration = .milliseconds(500)
   /// So many are written down at once; more could be longer than a journal's room.
   private static let notedMax = 1024
   private static let notGivenBack = "it could not be given back without CAP_SYS_NICE"
@@ -25,9 +26,13 @@ final class Priorities {
   private let usesAutogroups: Bool
   private var retryTimer: TimerSource?
   private var retries: [InstanceProcesses] = []
+  private var sweepTimer: TimerSource?
+  private var toSweep: [InstanceID] = []
   var options: DaemonOptions
   /// Looks at all processes for those that the tree does not show; set by the owner.
-  var sweep: (InstanceID, @escaping ([ProcessStat]) -> Void) -> Void = { _, _ in }
+  var sweep: (InstanceID, @escaping (InstanceProcesses, [ProcessStat]) -> Void) -> Void = {
+    _, _ in
+  }
 
   private var proc: ProcFS { membership.proc }
 
@@ -42,6 +47,7 @@ final class Priorities {
     rights = PriorityRights(isPrivileged: membership.proc.mayRaisePriorities)
     usesAutogroups = membership.proc.usesAutogroups
     retryTimer = try loop.timer { [weak self] in self?.retry() }
+    sweepTimer = try loop.timer { [weak self] in self?.lowerRest() }
   }
 
   /// Favours an instance so from here on; also where that was begun before.
@@ -53,11 +59,22 @@ final class Priorities {
     // Whoever is lowered already needs another score alone: what is born inherits the rest.
     lower(instance, onlyScore: !isFirst && before.isLowered && before != priority)
     guard isFirst, instance.origin.group == nil else { return }
-    sweep(instance.id) { [weak self, weak instance] members in
-      guard let self, let instance, instance.lowered.priority.isLowered else { return }
-      attempt(instance) { () throws(SystemError) in
-        var seen: Set<Int32> = []
-        _ = try lower(instance, members, &seen, onlyScore: false)
+    if toSweep.isEmpty { sweepTimer?.set(BootClock.after(Self.sweepDelay)) }
+    toSweep.append(instance.id)
+  }
+
+  /// Lowers whom the trees do not show, of all that were lowered meanwhile: one look at all
+  /// processes of the machine serves any number, and would cost most where many come at once.
+  private func lowerRest() {
+    let ids = toSweep
+    toSweep = []
+    for id in ids {
+      sweep(id) { [weak self] instance, members in
+        guard let self, instance.lowered.priority.isLowered else { return }
+        attempt(instance) { () throws(SystemError) in
+          var seen: Set<Int32> = []
+          _ = try lower(instance, members, &seen, onlyScore: false)
+        }
       }
     }
   }
@@ -288,8 +305,8 @@ final class Priorities {
     }
     finish(release, instance)
     if instance.origin.group != nil || instance.isReleased { return }
-    sweep(instance.id) { [weak self, weak instance] members in
-      guard let self, let instance, !instance.lowered.priority.isLowered else { return }
+    sweep(instance.id) { [weak self] instance, members in
+      guard let self, !instance.lowered.priority.isLowered else { return }
       var release = PriorityRelease(items, in: proc)
       release.run { () throws(SystemError) in members }
     }

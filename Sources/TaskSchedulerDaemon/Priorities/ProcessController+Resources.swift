@@ -27,6 +27,9 @@ extension ProcessController {
   /// Reads what the instance has used so far.
   private func look(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
+    // At the first look, all has just been lowered.
+    let isFirst = !instance.meter.isWatched
+    var isTraced = false
     instance.meter.begin()
     attempt(instance) { () throws(SystemError) in
       let members = try membership.tree(instance)
@@ -36,9 +39,10 @@ extension ProcessController {
         instance.meter.readProcessors(of: members)
       }
       instance.meter.readGPUs(OpenFiles(of: members.map(\.pid), in: proc))
+      isTraced = try isAnyTraced(members)
     }
-    priorities.lowerAgain(instance)
-    report(.resources(.used(id, instance.meter.use(isTraced: isTraced(id)))))
+    if !isFirst { priorities.lowerAgain(instance) }
+    report(.resources(.used(id, instance.meter.use(isTraced: isTraced))))
   }
 
   /// All processes stand still: what they have and hold now, they have and hold until they run.
