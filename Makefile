@@ -154,7 +154,7 @@ bench-memory: bench-setup ## Who is ended for memory, and how soon, beside early
 	@python3 Benchmarks/bench_memory.py --runs $(RUNS) $(if $(JSON),--json) \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" \
 	  --earlyoom .build/earlyoom/usr/bin/earlyoom
-# About two minutes after the build.
+# About three minutes after the build.
 .PHONY: bench-foreground
 bench-foreground: bench-setup .build/benchmarks/lateness ## How late a foreground is beside busy background processes
 	@$(RELEASE) --product taskschedd >&2

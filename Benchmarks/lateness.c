@@ -10,11 +10,17 @@
 #include <string.h>
 #include <time.h>
 
-enum { PERIOD = 1000000, SECOND = 1000000000 };
+enum { PERIOD = 1000000, SECOND = 1000000000, MICROSECOND = 1000 };
 
 static int64_t now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
+}
+
+static int64_t used(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
 }
 
@@ -23,7 +29,7 @@ static int by_value(const void *one, const void *other) {
   return (a > b) - (a < b);
 }
 
-static int measure(int seconds, const char *path) {
+static int measure(int seconds, int work, const char *path) {
   size_t count = (size_t)seconds * 1000;
   int64_t *late = calloc(count, sizeof *late);
   if (!late) return 1;
@@ -33,8 +39,8 @@ static int measure(int seconds, const char *path) {
     struct timespec until = {.tv_sec = due / SECOND, .tv_nsec = due % SECOND};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {}
     late[index] = now() - due;
-    // A little work, as a frame would take.
-    for (int64_t end = now() + PERIOD / 20; now() < end;) {}
+    // By the thread's own time: whoever is interrupted has the rest yet to do.
+    for (int64_t end = used() + (int64_t)work * MICROSECOND; used() < end;) {}
     // Whoever is a period late goes on from where it is, as a player would.
     if (now() > due + PERIOD) due = now();
   }
@@ -49,7 +55,8 @@ static int measure(int seconds, const char *path) {
 int main(int count, char **words) {
   if (count == 2 && strcmp(words[1], "spin") == 0)
     for (volatile uint64_t turns = 0;; turns++) {}
-  if (count == 4 && strcmp(words[1], "periodic") == 0) return measure(atoi(words[2]), words[3]);
-  fprintf(stderr, "usage: lateness spin | lateness periodic SECONDS FILE\n");
+  if (count == 5 && strcmp(words[1], "periodic") == 0)
+    return measure(atoi(words[2]), atoi(words[3]), words[4]);
+  fprintf(stderr, "usage: lateness spin | lateness periodic SECONDS MICROSECONDS FILE\n");
   return 2;
 }

@@ -12,10 +12,28 @@ public struct FileIdentity: Hashable, Sendable {
   }
 
   /// The file at this path; nil where there is none.
-  public init?(path: String) {
+  public init?(path: String) { self.init(AT_FDCWD, path) }
+
+  fileprivate init?(_ directory: Int32, _ path: String) {
     var (device, inode): (UInt64, UInt64) = (0, 0)
-    guard clinux_file_identity(AT_FDCWD, path, &device, &inode) == 0 else { return nil }
+    guard clinux_file_identity(directory, path, &device, &inode) == 0 else { return nil }
     self.init(device: device, inode: inode)
+  }
+}
+
+extension ProcFS {
+  /// The files at these paths, as we see them and as the machine's first process does: a sandbox
+  /// may hide users' folders from us. A link with an absolute target is followed in ours alone:
+  /// openat2(2), which could do better, is barred by systemd's RestrictSUIDSGID=.
+  func files(at paths: [String]) -> [FileIdentity: String] {
+    var found: [FileIdentity: String] = [:]
+    for path in paths { if let file = FileIdentity(path: path) { found[file] = path } }
+    guard let root = (try? open("1/root", O_RDONLY | O_DIRECTORY)) ?? nil else { return found }
+    for path in paths {
+      let relative = String(path.drop { $0 == "/" })
+      if let file = FileIdentity(root.rawValue, relative) { found[file] = path }
+    }
+    return found
   }
 }
 
@@ -53,16 +71,14 @@ public struct OpenFiles: Sendable {
   /// flock(2), not who holds it by a descriptor that was handed on, and nobody for one of an open
   /// file description (OFD).
   public func firstHeld(of paths: [String]) -> String? {
-    let wanted = paths.compactMap { path in FileIdentity(path: path).map { (path, $0) } }
+    let wanted = paths.isEmpty ? [:] : proc.files(at: paths)
     if wanted.isEmpty { return nil }
     for file in files where file.target.utf8.first == UInt8(ascii: "/") {
-      guard
+      guard let info = info(file.process, file.number), FieldLines(info).value("lock") != nil,
         let identity = (try? proc.fileIdentity("\(file.process)/fd/\(file.number)")) ?? nil,
-        let found = wanted.first(where: { $0.1 == identity }),
-        let info = info(file.process, file.number),
-        FieldLines(info).value("lock") != nil
+        let path = wanted[identity]
       else { continue }
-      return found.0
+      return path
     }
     return nil
   }
@@ -111,7 +127,10 @@ public struct OpenFiles: Sendable {
     var addresses: Set<String> = []
     for (process, inodes) in networks.values {
       for (name, isWide) in [("tcp", false), ("tcp6", true)] {
-        guard let table = (try? proc.text("\(process)/net/\(name)")) ?? nil else { continue }
+        let path = "\(process)/net/\(name)"
+        guard
+          let table = (try? proc.text(path, until: { !SocketTable.isOfListening($0) })) ?? nil
+        else { continue }
         addresses.formUnion(SocketTable.listening(table, inodes, isWide: isWide))
       }
       guard let table = (try? proc.text("\(process)/net/unix")) ?? nil else { continue }
@@ -136,6 +155,15 @@ enum SocketTable {
       }
     }
     return found
+  }
+
+  /// Whether the last whole line of a part of the table is the header, or of one that listens. A
+  /// machine may have a million sockets that do not.
+  static func isOfListening(_ part: [UInt8]) -> Bool {
+    let lines = part.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    guard lines.count > 2 else { return true }
+    let words = lines[lines.count - 2].split(separator: UInt8(ascii: " "))
+    return words.count > 3 && words[3].elementsEqual("0A".utf8)
   }
 
   /// `Num RefCount Protocol Flags Type St Inode Path`; of those that listen, the flags have

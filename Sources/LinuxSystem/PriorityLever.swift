@@ -106,6 +106,11 @@ public struct PriorityLimits: Hashable, Sendable {
   public var niceMin: Int
   public var realTimeMax: Int
 
+  public init(niceMin: Int, realTimeMax: Int) {
+    self.niceMin = niceMin
+    self.realTimeMax = realTimeMax
+  }
+
   /// - Returns: nil where there is no such process, or it may not be asked.
   public init?(of process: Int32) {
     var (nice, realTime): (UInt64, UInt64) = (0, 0)
@@ -200,10 +205,13 @@ extension PriorityLever {
 
 extension ProcFS {
   /// Whether we have CAP_SYS_NICE, with which every priority may be raised again.
-  public var mayRaisePriorities: Bool {
+  public var mayRaisePriorities: Bool { has(capability: 23) }
+
+  /// Whether we have a capability, by its number (capabilities(7)).
+  public func has(capability: Int) -> Bool {
     guard let status = (try? text("self/status")) ?? nil,
       let set = FieldLines(Array(status.utf8)).value("CapEff").flatMap({ UInt64($0, radix: 16) })
     else { return false }
-    return set & 1 << 23 != 0
+    return set & 1 << capability != 0
   }
 }

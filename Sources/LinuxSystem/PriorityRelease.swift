@@ -21,6 +21,7 @@ public struct PriorityRelease {
   /// Of whom all are who are not known.
   private let leader: LoweredPriority?
   private var seen: Set<Int32> = []
+  private let waits: Bool
   /// What could not be given back, the first of each lever.
   public private(set) var failures: [PriorityLever: SystemError] = [:]
   /// How many were given back.
@@ -29,10 +30,13 @@ public struct PriorityRelease {
   /// How often the threads are listed again while there come new ones.
   private static let walksMax = 16
 
-  /// - Parameter lowered: in the order in which it was: the first of each thread and lever says
-  ///   what was before.
-  public init(_ lowered: [LoweredPriority], in proc: ProcFS) {
+  /// - Parameters:
+  ///   - lowered: in the order in which it was: the first of each thread and lever says what was
+  ///     before.
+  ///   - waits: for the kernel to take another autogroup, of which it takes ten in a second.
+  public init(_ lowered: [LoweredPriority], in proc: ProcFS, waits: Bool = false) {
     self.proc = proc
+    self.waits = waits
     leader = lowered.first { $0.group == nil }
     for item in lowered {
       if item.group != nil {
@@ -125,11 +129,27 @@ public struct PriorityRelease {
           of: item.lever, thread: thread, process: process, group: item.group),
         current != item.before, memory.after.contains(current)
       else { return }
-      try proc.set(
-        item.lever, to: item.before, thread: thread, process: process, group: item.group)
+      try set(item, thread: thread, process: process)
       count += 1
     } catch {
       failures[item.lever] = failures[item.lever] ?? error
+    }
+  }
+
+  /// Others may set autogroups too, and come first.
+  private static let attemptsMax = 20
+
+  private func set(
+    _ item: LoweredPriority, thread: Int32, process: Int32
+  ) throws(SystemError) {
+    for attempt in 1... {
+      do throws(SystemError) {
+        return try proc.set(
+          item.lever, to: item.before, thread: thread, process: process, group: item.group)
+      } catch {
+        guard waits, error.errno == EAGAIN, attempt < Self.attemptsMax else { throw error }
+        usleep(100_000)
+      }
     }
   }
 }
@@ -145,7 +165,7 @@ extension PriorityRelease {
     var count = 0
     var failures: [String] = []
     for items in lowered {
-      var release = PriorityRelease(items, in: proc)
+      var release = PriorityRelease(items, in: proc, waits: true)
       release.run { () throws(SystemError) in try descendants(of: items, in: proc) }
       count += release.count
       for lever in PriorityLever.allCases {

@@ -132,11 +132,24 @@ extension ProcFS {
   }
 
   /// A small file, whole, without the space at its end; nil where it is not there.
-  func text(_ path: String) throws(SystemError) -> String? {
+  ///
+  /// - Parameter isEnough: asked of each part that was read, whether the rest is left unread.
+  func text(
+    _ path: String, until isEnough: ([UInt8]) -> Bool = { _ in false }
+  ) throws(SystemError) -> String? {
     guard let file = try open(path, O_RDONLY) else { return nil }
-    let bytes: [UInt8]
-    do {
-      bytes = try file.readToEnd()
+    var bytes: [UInt8] = []
+    let number = file.rawValue
+    var part = [UInt8](repeating: 0, count: 16_384)
+    do throws(SystemError) {
+      while true {
+        let count = try check("read") {
+          part.withUnsafeMutableBytes { read(number, $0.baseAddress, $0.count) }
+        }
+        if count == 0 { break }
+        bytes += part[..<count]
+        if isEnough(Array(part[..<count])) { break }
+      }
     } catch {
       if error.errno == ESRCH { return nil }
       throw error
@@ -190,7 +203,7 @@ extension ProcFS {
     return try numbers(in: folder, expected: 32)
   }
 
-  private func open(_ path: String, _ flags: Int32) throws(SystemError) -> FileDescriptor? {
+  func open(_ path: String, _ flags: Int32) throws(SystemError) -> FileDescriptor? {
     let directory = root.rawValue
     let number = attempt("openat") { clinux_open_at(directory, path, flags) }
     switch number {

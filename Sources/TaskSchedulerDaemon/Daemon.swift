@@ -369,6 +369,7 @@ public final class Daemon {
       journal.condense(at: now)
     } else {
       post(.stop)
+      processes?.priorities.finish()
     }
     journal.setClean(true)
     server?.stop(keepingConnections: store.isThere)

@@ -118,8 +118,9 @@ struct BackgroundRuleTests {
 
   @Test("who is throttled and then uses little is throttled no more, and runs in the foreground")
   func calms() throws {
+    // Long enough for taskctl to be started while it is throttled.
     let daemon = try daemon(
-      ("BackgroundUseWindow", "1s"), ("BackgroundProcessorShare", "10"),
+      ("BackgroundUseWindow", "4s"), ("BackgroundProcessorShare", "10"),
       ("ThrottledProcessorShare", "9"))
     let monitor = try Monitor(daemon)
     let program = try UsingProgram(daemon)
@@ -134,6 +135,31 @@ struct BackgroundRuleTests {
     try daemon.activate(id)
     #expect(try program.ask("score 1") == "done")
     #expect(try daemon.state(of: program.process.pid) != .stopped)
+  }
+
+  @Test("kill -9 of the daemon while one is throttled: it stands still for none that follows")
+  func throttledOn() throws {
+    var daemon = try DaemonFixture(
+      .init(
+        options: [("suspend-mechanism", "\"signal\"")],
+        policy: [
+          ("BackgroundUseWindow", "1s"), ("BackgroundProcessorShare", "10"),
+          ("ThrottledProcessorShare", "9"),
+        ]))
+    let program = try UsingProgram(daemon)
+    try daemon.adopt(id, program.process, background: true, task: "work")
+    while try daemon.application(id).instance?.resources?.throttledPercent == nil {
+      try program.ask("burn 0.02")
+      try program.ask("score 1")
+    }
+    // As it is for nine tenths of the time.
+    try waitUntil("it stands still") { try daemon.state(of: program.process.pid) == .stopped }
+    daemon = try daemon.killed()
+    #expect(try program.ask("score 1") == "done")
+    try daemon.activate(id)
+    #expect(try daemon.application(id).instance?.resources?.throttledPercent == nil)
+    try waitUntil("it runs") { try daemon.state(of: program.process.pid) != .stopped }
+    #expect(try program.ask("score 1") == "done")
   }
 
   @Test("in the foreground nobody looks: any use of processors is fine")

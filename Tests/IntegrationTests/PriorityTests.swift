@@ -7,6 +7,8 @@ import Testing
 /// Whether the tests may set any priority; in a container they often may not.
 private let mayRaise = (try? ProcFS())?.mayRaisePriorities == true
 
+private let mayRaiseLimits = (try? ProcFS())?.has(capability: 24) == true
+
 @Suite("§12: The foreground comes first", .enabled(if: mayRaise, "it takes CAP_SYS_NICE"))
 struct PriorityTests {
   private let id = "org.test.uses"
@@ -86,6 +88,104 @@ struct PriorityTests {
       #expect(try ThreadPriority(of: thread)?.ioPriority == 0)
     }
     #expect(try daemon.score(child) == 123)
+  }
+
+  @Test("who is born while its parent is lowered, returns with it")
+  func bornMeanwhile() throws {
+    let daemon = try DaemonFixture()
+    let program = try UsingProgram(daemon)
+    let count = 300
+    _ = try program.ask("storm \(count)")
+    try waitUntil("it has begun") { try program.processes().count > count / 10 }
+    try daemon.adopt(id, program.process, background: true, task: "work")
+    _ = try program.ask("calm")
+    _ = try daemon.application(id)
+    let lowered = try program.priorities()
+    #expect(lowered.count == count + 1)
+    #expect(lowered.values.allSatisfy { $0.nice == 15 })
+    try daemon.activate(id)
+    _ = try daemon.application(id)
+    let after = try program.priorities()
+    #expect(after.values.allSatisfy { $0.nice == 0 && $0.ioPriority == 0 })
+    for process in after.keys { #expect(try daemon.score(process) == 0) }
+  }
+
+  @Test(
+    "the scheduler's autogroups: a session that is the application's is lowered, and given back",
+    .enabled(if: (try? ProcFS())?.usesAutogroups == true, "sessions do not compete here"))
+  func sessions() throws {
+    let daemon = try DaemonFixture()
+    let program = try UsingProgram(daemon)
+    let own = try #require(Int32(try program.ask("session")))
+    let other = try #require(Int32(try program.ask("session")))
+    try daemon.proc.set(.autogroup, to: -4, thread: other, process: other, group: nil)
+    func nice(_ leader: Int32) throws -> Int? {
+      try daemon.proc.value(of: .autogroup, thread: leader, process: leader, group: nil)
+    }
+    // Not the application's alone: others of its terminal are there, too.
+    let shared = try nice(program.process.pid)
+    try daemon.adopt(id, program.process, background: true, task: "work")
+    let words = try daemon.application(id).instance?.resources?.lowered.joined(separator: "\n")
+    #expect(try [nice(own), nice(other)] == [15, 15])
+    #expect(try nice(program.process.pid) == shared)
+    #expect(words?.contains("nice value 15 of its 2 sessions") == true, "\(words ?? "")")
+    try daemon.activate(id)
+    _ = try daemon.application(id)
+    #expect(try [nice(own), nice(other)] == [0, -4])
+  }
+
+  /// A user's daemon and program, with a thread of real time.
+  ///
+  /// - Parameter limits: options of prlimit(1) for the program.
+  private func lowerByUsers(
+    _ limits: [String] = []
+  ) throws -> (before: ThreadPriority?, lowered: ThreadPriority?, words: String, after: Bool) {
+    let nobody: UInt32 = 65534
+    let daemon = try DaemonFixture(uid: nobody)
+    let program = try UsingProgram(daemon, uid: nobody)
+    let pid = program.process.pid
+    if !limits.isEmpty {
+      let limiting = try TestProcess("/usr/bin/prlimit", ["prlimit", "--pid=\(pid)"] + limits)
+      #expect(try limiting.waitForExit() == .exited(code: 0))
+    }
+    try daemon.proc.set(.policy, to: 1 | 5 << 16, thread: pid, process: pid, group: nil)
+    let before = try ThreadPriority(of: pid)
+    #expect(before.map { ThreadPriority.isRealTime(policy: $0.policy) } == true)
+    try daemon.adopt(id, program.process, background: true, task: "work")
+    let words = try daemon.application(id).instance?.resources?.lowered.joined(separator: "\n")
+    let lowered = try ThreadPriority(of: pid)
+    #expect(try daemon.score(pid) == 500)
+    try daemon.activate(id)
+    _ = try daemon.application(id)
+    #expect(try daemon.score(pid) == 0)
+    return (before, lowered, words ?? "", try ThreadPriority(of: pid) == before)
+  }
+
+  @Test(
+    "a user's own daemon lowers nothing that it could not give back",
+    .enabled(
+      if: PriorityLimits(of: getpid()) == PriorityLimits(niceMin: 20, realTimeMax: 0),
+      "programs may raise their priorities here"))
+  func withoutRights() throws {
+    let (before, lowered, words, isAsBefore) = try lowerByUsers()
+    #expect(lowered?.nice == before?.nice)
+    #expect(lowered?.policy == before?.policy)
+    #expect(lowered?.ioPriority == ThreadPriority.ioPriorityLast)
+    let reason = "it could not be given back without CAP_SYS_NICE"
+    #expect(words.contains("not the nice value: \(reason)"), "\(words)")
+    #expect(words.contains("not the real-time scheduling: \(reason)"), "\(words)")
+    #expect(isAsBefore)
+  }
+
+  @Test(
+    "a user's own daemon lowers as far as the user's limits let it give back",
+    .enabled(if: mayRaiseLimits, "it takes CAP_SYS_RESOURCE"))
+  func withinLimits() throws {
+    let (_, lowered, words, isAsBefore) = try lowerByUsers(["--nice=20", "--rtprio=5"])
+    #expect(lowered?.nice == 15)
+    #expect(lowered.map { ThreadPriority.isRealTime(policy: $0.policy) } == false)
+    #expect(words.contains("real-time scheduling taken away of 1 thread"), "\(words)")
+    #expect(isAsBefore)
   }
 
   @Test("an application that changes its own priority back is lowered again")
@@ -214,9 +314,9 @@ final class UsingProgram {
   let process: TestProcess
   private let daemon: DaemonFixture
 
-  init(_ daemon: DaemonFixture) throws {
+  init(_ daemon: DaemonFixture, uid: UInt32? = nil) throws {
     self.daemon = daemon
-    process = try daemon.python(Programs.resource("uses.py"))
+    process = try daemon.python(Programs.resource("uses.py"), uid: uid)
     #expect(try process.nextPID() == process.pid)
   }
 

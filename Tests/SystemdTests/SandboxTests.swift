@@ -100,9 +100,10 @@ extension SystemdTests {
 
     @Test(
       "gives no capability that would not be missed",
-      arguments: ["CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE"])
+      arguments: ["CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE", "CAP_SYS_NICE"])
     func missed(capability: String) throws {
-      try installed.change("CapabilityBoundingSet=~\(capability)")
+      // Without CAP_SYS_PTRACE, ProtectProc= would hide from it whom it is to manage.
+      try installed.change("CapabilityBoundingSet=~\(capability)\nProtectProc=default")
       try machine.must("systemctl", "start", "taskschedd.service")
       let (program, child, orphan) = try adopt()
       defer {
@@ -113,6 +114,11 @@ extension SystemdTests {
       if capability == "CAP_KILL" {
         try installed.waitForJournal("could not be suspended", "(EPERM)")
         #expect(try state(of: child) != "T")
+      } else if capability == "CAP_SYS_NICE" {
+        try installed.wait(for: "org.example.run", toBe: "suspended")
+        #expect(try machine.run("ps", "-o", "ni=", "-p", child).text == "  0\n")
+        let status = try machine.must("taskctl", "status", "org.example.run").text
+        #expect(status.contains("not the nice value: it could not be given back"), "\(status)")
       } else {
         // Whose parents have ended is known by its environment, which its user alone may read.
         try installed.wait(for: "org.example.run", toBe: "suspended")
@@ -145,6 +151,46 @@ extension SystemdTests {
       try installed.wait(for: "org.example.run", toBe: "active")
       #expect(try facts() == before)
       try machine.must("taskctl", "terminate", "org.example.run")
+    }
+
+    /// The daemon's unit says so.
+    @Test("could not do with CAP_DAC_READ_SEARCH: who is suspended would not be first for memory")
+    func reading() throws {
+      try installed.change(
+        """
+        CapabilityBoundingSet=~CAP_DAC_OVERRIDE
+        CapabilityBoundingSet=CAP_DAC_READ_SEARCH
+        """)
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let (program, child, orphan) = try adopt()
+      defer { withExtendedLifetime(program) {} }
+      try machine.must("taskctl", "background", "org.example.run")
+      try installed.wait(for: "org.example.run", toBe: "suspended")
+      #expect(try state(of: orphan) == "T")
+      #expect(try machine.run("cat", "/proc/\(child)/oom_score_adj").text == "0\n")
+      let status = try machine.must("taskctl", "status", "org.example.run").text
+      #expect(status.contains("not the score for the out-of-memory killer:"), "\(status)")
+      try machine.must("taskctl", "terminate", "org.example.run")
+    }
+
+    @Test("does not keep it from seeing a lock on a shared file in a user's home")
+    func homesLocked() throws {
+      try machine.must(
+        "sh", "-c",
+        "mkdir -p /home/tester; chmod 755 /home/tester; cd /home/tester; >a.db; chmod 666 a.db")
+      try installed.write(
+        "/etc/taskschedd/taskschedd.toml", "[policy]\nSharedResources = [\"/home/tester/a.db\"]")
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let program = try machine.start(
+        [
+          "taskctl", "run", "--id", "org.example.run", "--", "flock", "/home/tester/a.db",
+          "sh", "-c", "echo locked; exec sleep 1000",
+        ], as: InstalledMachine.other)
+      #expect(try program.readLine() == "locked")
+      try machine.must("taskctl", "background", "org.example.run")
+      try installed.waitForJournal(
+        "holds a lock on \"/home/tester/a.db\"", "ended, sharedResourceHeld")
+      _ = try program.waitForExit()
     }
 
     @Test("lets applications register, and answer their callbacks")

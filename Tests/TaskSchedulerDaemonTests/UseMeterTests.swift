@@ -78,6 +78,23 @@ struct UseMeterTests {
     #expect(try read(&meter) == .nanoseconds(41))
   }
 
+  @Test("with made-up counters: one that is handed on in a message is missed at a look, not new")
+  func handedOn() throws {
+    var meter = UseMeter()
+    meter.begin()
+    client(3, 7, render: 1000)
+    _ = try read(&meter)
+    unlink(root.file("42/fd/3"))
+    _ = try read(&meter)
+    client(4, 7, render: 1003)
+    #expect(try read(&meter) == .nanoseconds(3))
+    // What it uses between two stints in the background does not count.
+    meter.end()
+    client(4, 7, render: 5000)
+    meter.begin()
+    #expect(try read(&meter) == .nanoseconds(3))
+  }
+
   @Test("with made-up files: what is no GPU, or has no such counters, is none")
   func others() throws {
     var meter = UseMeter()

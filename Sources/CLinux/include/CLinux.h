@@ -180,7 +180,7 @@ int clinux_set_io_priority(pid_t thread, int value);
 int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_time);
 /// RLIMIT_NICE and RLIMIT_RTPRIO of a process: what its user may raise its priorities to.
 int clinux_priority_limits(pid_t process, uint64_t *nice, uint64_t *real_time);
-/// fstatat(2), links followed: the device and inode number.
+/// statx(2), links followed: the device and inode number.
 int clinux_file_identity(int directory, const char *path, uint64_t *device, uint64_t *inode);
 
 // MARK: identity

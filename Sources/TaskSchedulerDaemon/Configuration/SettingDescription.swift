@@ -107,8 +107,9 @@ extension SettingDescription {
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
     SettingDescription(
       name: "SharedResources", section: .policy, kind: .paths,
-      summary: "Files, by absolute paths, on which an application may not hold a lock when it is "
-        + "suspended. Then it is killed.",
+      summary: "Files, by absolute paths, on which an application may not hold a lock or a lease "
+        + "when it is suspended. Then it is killed. In users' homes, no absolute links are "
+        + "followed.",
       read: { .paths($0.options.sharedResources) },
       write: { if case .paths(let paths) = $1 { $0.options.sharedResources = paths } }),
   ]

@@ -14,6 +14,10 @@ final class Priorities {
   private static let walksMax = 16
   /// Without CAP_SYS_ADMIN one autogroup may be set in this time.
   private static let autogroupInterval: Duration = .milliseconds(110)
+  private static let sweepDelay: Duration = .milliseconds(500)
+  /// So many are written down at once; more could be longer than a journal's room.
+  private static let notedMax = 1024
+  private static let notGivenBack = "it could not be given back without CAP_SYS_NICE"
 
   private let membership: Membership
   private let journal: Journal
@@ -22,9 +26,13 @@ final class Priorities {
   private let usesAutogroups: Bool
   private var retryTimer: TimerSource?
   private var retries: [InstanceProcesses] = []
+  private var sweepTimer: TimerSource?
+  private var toSweep: [InstanceID] = []
   var options: DaemonOptions
   /// Looks at all processes for those that the tree does not show; set by the owner.
-  var sweep: (InstanceID, @escaping ([ProcessStat]) -> Void) -> Void = { _, _ in }
+  var sweep: (InstanceID, @escaping (InstanceProcesses, [ProcessStat]) -> Void) -> Void = {
+    _, _ in
+  }
 
   private var proc: ProcFS { membership.proc }
 
@@ -39,6 +47,7 @@ final class Priorities {
     rights = PriorityRights(isPrivileged: membership.proc.mayRaisePriorities)
     usesAutogroups = membership.proc.usesAutogroups
     retryTimer = try loop.timer { [weak self] in self?.retry() }
+    sweepTimer = try loop.timer { [weak self] in self?.lowerRest() }
   }
 
   /// Favours an instance so from here on; also where that was begun before.
@@ -50,11 +59,22 @@ final class Priorities {
     // Whoever is lowered already needs another score alone: what is born inherits the rest.
     lower(instance, onlyScore: !isFirst && before.isLowered && before != priority)
     guard isFirst, instance.origin.group == nil else { return }
-    sweep(instance.id) { [weak self, weak instance] members in
-      guard let self, let instance, instance.lowered.priority.isLowered else { return }
-      attempt(instance) { () throws(SystemError) in
-        var seen: Set<Int32> = []
-        _ = try lower(instance, members, &seen, isFirst: true, onlyScore: false)
+    if toSweep.isEmpty { sweepTimer?.set(BootClock.after(Self.sweepDelay)) }
+    toSweep.append(instance.id)
+  }
+
+  /// Lowers whom the trees do not show, of all that were lowered meanwhile: one look at all
+  /// processes of the machine serves any number, and would cost most where many come at once.
+  private func lowerRest() {
+    let ids = toSweep
+    toSweep = []
+    for id in ids {
+      sweep(id) { [weak self] instance, members in
+        guard let self, instance.lowered.priority.isLowered else { return }
+        attempt(instance) { () throws(SystemError) in
+          var seen: Set<Int32> = []
+          _ = try lower(instance, members, &seen, onlyScore: false)
+        }
       }
     }
   }
@@ -68,12 +88,15 @@ final class Priorities {
 
   private func lower(_ instance: InstanceProcesses, onlyScore: Bool) {
     attempt(instance) { () throws(SystemError) in
-      let isFirst = instance.lowered.items.isEmpty
+      instance.lowered.begin()
       if !onlyScore { try lowerGroup(instance) }
       var seen: Set<Int32> = []
       for _ in 0..<Self.walksMax {
         let members = try membership.tree(instance)
-        if try !lower(instance, members, &seen, isFirst: isFirst, onlyScore: onlyScore) { break }
+        if try !lower(instance, members, &seen, onlyScore: onlyScore) { break }
+      }
+      instance.lowered.forgetEnded { [proc] in
+        ((try? proc.stat($0.process, thread: $0.thread.pid)) ?? nil)?.identity == $0.thread
       }
     }
   }
@@ -81,13 +104,13 @@ final class Priorities {
   /// Returns whether there was a thread that had not been seen.
   private func lower(
     _ instance: InstanceProcesses, _ members: [ProcessStat], _ seen: inout Set<Int32>,
-    isFirst: Bool, onlyScore: Bool
+    onlyScore: Bool
   ) throws(SystemError) -> Bool {
     var foundNew = false
     var items: [LoweredPriority] = []
     for stat in members {
       if onlyScore {
-        items += try score(stat, instance, isFirst: false)
+        items += try score(stat, instance)
         continue
       }
       for thread in try proc.threads(stat.pid) ?? [] where seen.insert(thread).inserted {
@@ -96,15 +119,17 @@ final class Priorities {
           let identity = thread == stat.pid
             ? stat.identity : try proc.stat(stat.pid, thread: thread)?.identity
         else { continue }
-        items += try levers(of: identity, stat.pid, instance, isFirst: isFirst)
-        if thread == stat.pid { items += try score(stat, instance, isFirst: isFirst) }
+        items += try levers(of: identity, stat.pid, instance)
+        guard thread == stat.pid else { continue }
+        items += try score(stat, instance)
+        items += try session(stat, instance)
       }
     }
     apply(items, instance)
     return foundNew
   }
 
-  /// The weights of its control group, and the nice value of its session's autogroup.
+  /// The weights of its control group.
   private func lowerGroup(_ instance: InstanceProcesses) throws(SystemError) {
     guard options.backgroundPriority else { return }
     let leader = instance.leader.identity
@@ -117,31 +142,45 @@ final class Priorities {
       items.append(
         LoweredPriority(
           thread: leader, process: leader.pid, group: group, lever: lever,
-          before: instance.lowered.items.first { $0.lever == lever }?.before ?? current,
+          before: instance.lowered.before(leader, lever) ?? current,
           after: instance.lowered.items.first { $0.lever == lever }?.after ?? after))
     }
     instance.hasWeights = (
       items.contains { $0.lever == .processorWeight }, items.contains { $0.lever == .ioWeight })
-    if usesAutogroups, instance.leadsSession, !instance.hasWeights.processor,
-      let current = try proc.value(
-        of: .autogroup, thread: leader.pid, process: leader.pid, group: nil) {
-      items.append(
-        LoweredPriority(
-          thread: leader, process: leader.pid, lever: .autogroup, before: current,
-          after: max(current, options.backgroundNice)))
-    }
     apply(items, instance)
   }
 
-  /// What of a thread is to be lowered. Who was not there at first, and is low, was born so.
+  /// The nice value of the session that a process leads, where sessions compete with one another
+  /// before their threads do: beside it, the threads' own would count for little.
+  private func session(
+    _ stat: ProcessStat, _ instance: InstanceProcesses
+  ) throws(SystemError) -> [LoweredPriority] {
+    guard options.backgroundPriority, usesAutogroups, !instance.hasWeights.processor,
+      stat.session == stat.pid,
+      let current = try proc.value(of: .autogroup, thread: stat.pid, process: stat.pid, group: nil),
+      current < options.backgroundNice
+    else { return [] }
+    guard rights.mayRestore(autogroup: current) else {
+      instance.lowered.obstacles[.autogroup] = Self.notGivenBack
+      return []
+    }
+    return [
+      LoweredPriority(
+        thread: stat.identity, process: stat.pid, lever: .autogroup, before: current,
+        after: options.backgroundNice)
+    ]
+  }
+
+  /// What of a thread is to be lowered. Of who is low already, it is written down where it has that
+  /// from elsewhere; else it was born so.
   private func levers(
-    of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceProcesses, isFirst: Bool
+    of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceProcesses
   ) throws(SystemError) -> [LoweredPriority] {
     guard let current = try ThreadPriority(of: thread.pid) else { return [] }
-    let isNew = !instance.lowered.isKnown(thread)
+    let isItsOwn = !instance.lowered.isKnown(thread) && instance.lowered.isOlder(thread)
     var items: [LoweredPriority] = []
     func add(_ lever: PriorityLever, _ before: Int, _ after: Int, isLower: Bool) {
-      guard isLower || isFirst && isNew else { return }
+      guard isLower || isItsOwn else { return }
       items.append(
         LoweredPriority(
           thread: thread, process: process, lever: lever, before: before,
@@ -152,7 +191,7 @@ final class Priorities {
         add(
           .policy, current.policy, ThreadPriority.ordinary(policy: current.policy), isLower: true)
       } else {
-        instance.lowered.obstacles[.policy] = "it could not be given back without CAP_SYS_NICE"
+        instance.lowered.obstacles[.policy] = Self.notGivenBack
       }
     } else if current.policy & 0xff == 6 {
       instance.lowered.obstacles[.policy] = "SCHED_DEADLINE is the kernel's promise to a thread"
@@ -164,32 +203,38 @@ final class Priorities {
           .nice, current.nice, options.backgroundNice,
           isLower: current.nice < options.backgroundNice)
       } else {
-        instance.lowered.obstacles[.nice] = "it could not be given back without CAP_SYS_NICE"
+        instance.lowered.obstacles[.nice] = Self.notGivenBack
       }
     }
     if !instance.hasWeights.io {
-      add(
-        .ioPriority, current.ioPriority, ThreadPriority.ioPriorityLast,
-        isLower: ThreadPriority.isAboveLast(ioPriority: current.ioPriority))
+      if rights.mayRestore(ioPriority: current.ioPriority) {
+        add(
+          .ioPriority, current.ioPriority, ThreadPriority.ioPriorityLast,
+          isLower: ThreadPriority.isAboveLast(ioPriority: current.ioPriority))
+      } else {
+        instance.lowered.obstacles[.ioPriority] = Self.notGivenBack
+      }
     }
     return items
   }
 
   private func score(
-    _ stat: ProcessStat, _ instance: InstanceProcesses, isFirst: Bool
+    _ stat: ProcessStat, _ instance: InstanceProcesses
   ) throws(SystemError) -> [LoweredPriority] {
     guard let least = instance.lowered.priority.outOfMemoryScoreMin,
       let current = try proc.value(
         of: .outOfMemoryScore, thread: stat.pid, process: stat.pid, group: nil)
     else { return [] }
-    let own = instance.lowered.items.first {
-      $0.thread == stat.identity && $0.lever == .outOfMemoryScore
-    }
-    let before = own?.before ?? inheritedScore(current, instance, isFirst: isFirst)
+    let own = instance.lowered.before(stat.identity, .outOfMemoryScore)
+    let isItsOwn = own == nil && instance.lowered.isOlder(stat.identity)
+    // Who was born lowered had what its leader had.
+    let before = own ?? (isItsOwn
+      ? current
+      : instance.lowered.before(instance.leader.identity, .outOfMemoryScore) ?? current)
     let target = max(least, before)
     // What it has raised itself stays.
     let isOurs = ProcessPriority.allCases.contains { $0.outOfMemoryScoreMin == current }
-    guard isFirst && own == nil || current < target || isOurs && current > target else { return [] }
+    guard isItsOwn || current < target || isOurs && current > target else { return [] }
     return [
       LoweredPriority(
         thread: stat.identity, process: stat.pid, lever: .outOfMemoryScore, before: before,
@@ -197,20 +242,13 @@ final class Priorities {
     ]
   }
 
-  /// Who was born lowered had what its leader had.
-  private func inheritedScore(
-    _ current: Int, _ instance: InstanceProcesses, isFirst: Bool
-  ) -> Int {
-    if isFirst { return current }
-    return instance.lowered.items.first {
-      $0.lever == .outOfMemoryScore && $0.thread == instance.leader.identity
-    }?.before ?? current
-  }
-
   private func apply(_ items: [LoweredPriority], _ instance: InstanceProcesses) {
     let fresh = instance.lowered.add(items)
     // Whoever comes after us must be able to give it back, whenever we die.
-    if !fresh.isEmpty { journal.note(.lowering(instance.id, fresh.map(\.held))) }
+    for start in stride(from: 0, to: fresh.count, by: Self.notedMax) {
+      let part = fresh[start..<min(start + Self.notedMax, fresh.count)]
+      journal.note(.lowering(instance.id, part.map(\.held)))
+    }
     for item in items where item.before != item.after || item.lever == .outOfMemoryScore {
       do throws(SystemError) {
         try proc.set(
@@ -218,8 +256,11 @@ final class Priorities {
           group: item.group)
         instance.lowered.obstacles[item.lever] = nil
       } catch {
-        if error.errno == EAGAIN { return retryLater(instance) }
-        instance.lowered.obstacles[item.lever] = "\(error)"
+        if error.errno == EAGAIN {
+          retryLater(instance)
+        } else {
+          instance.lowered.obstacles[item.lever] = "\(error)"
+        }
       }
     }
   }
@@ -264,8 +305,8 @@ final class Priorities {
     }
     finish(release, instance)
     if instance.origin.group != nil || instance.isReleased { return }
-    sweep(instance.id) { [weak self, weak instance] members in
-      guard let self, let instance, !instance.lowered.priority.isLowered else { return }
+    sweep(instance.id) { [weak self] instance, members in
+      guard let self, !instance.lowered.priority.isLowered else { return }
       var release = PriorityRelease(items, in: proc)
       release.run { () throws(SystemError) in members }
     }
@@ -283,15 +324,27 @@ final class Priorities {
     journal.note(.gaveBack(instance.id))
   }
 
+  /// Only one session can be set then: those that come back to the foreground are first.
   private func retryLater(_ instance: InstanceProcesses) {
-    if retries.isEmpty { retryTimer?.set(BootClock.after(Self.autogroupInterval)) }
-    if !retries.contains(where: { $0 === instance }) { retries.append(instance) }
+    if retries.contains(where: { $0 === instance }) { return }
+    retries.insert(instance, at: instance.lowered.priority.isLowered ? retries.count : 0)
+    retryTimer?.set(BootClock.after(Self.autogroupInterval))
   }
 
   private func retry() {
-    let waiting = retries
-    retries = []
-    for instance in waiting { prioritize(instance, instance.lowered.priority) }
+    guard !retries.isEmpty else { return }
+    let instance = retries.removeFirst()
+    prioritize(instance, instance.lowered.priority)
+    if !retries.isEmpty { retryTimer?.set(BootClock.after(Self.autogroupInterval)) }
+  }
+
+  /// Gives back at once what was to be given back later: this daemon ends.
+  func finish() {
+    for instance in retries where !instance.lowered.priority.isLowered {
+      var release = PriorityRelease(instance.lowered.items, in: proc, waits: true)
+      release.run { () throws(SystemError) in [] }
+      finish(release, instance)
+    }
   }
 
   private func attempt(_ instance: InstanceProcesses, _ body: () throws(SystemError) -> Void) {
@@ -311,6 +364,12 @@ struct PriorityRights {
   func mayRestore(nice: Int, of process: Int32) -> Bool {
     isPrivileged || PriorityLimits(of: process).map { $0.niceMin <= nice } ?? false
   }
+
+  /// The class of real time takes it.
+  func mayRestore(ioPriority: Int) -> Bool { isPrivileged || ioPriority >> 13 != 1 }
+
+  /// The kernel asks what the writer may, whatever the session's user.
+  func mayRestore(autogroup nice: Int) -> Bool { isPrivileged || nice >= 0 }
 
   func mayRestore(policy: Int, of process: Int32) -> Bool {
     isPrivileged || PriorityLimits(of: process).map { $0.realTimeMax >= policy >> 16 } ?? false

@@ -27,7 +27,10 @@ extension ProcessController {
   /// Reads what the instance has used so far.
   private func look(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
-    instance.meter.isWatched = true
+    // At the first look, all has just been lowered.
+    let isFirst = !instance.meter.isWatched
+    var isTraced = false
+    instance.meter.begin()
     attempt(instance) { () throws(SystemError) in
       let members = try membership.tree(instance)
       if let group = instance.origin.group {
@@ -36,9 +39,10 @@ extension ProcessController {
         instance.meter.readProcessors(of: members)
       }
       instance.meter.readGPUs(OpenFiles(of: members.map(\.pid), in: proc))
+      isTraced = try isAnyTraced(members)
     }
-    priorities.lowerAgain(instance)
-    report(.resources(.used(id, instance.meter.use(isTraced: isTraced(id)))))
+    if !isFirst { priorities.lowerAgain(instance) }
+    report(.resources(.used(id, instance.meter.use(isTraced: isTraced))))
   }
 
   /// All processes stand still: what they have and hold now, they have and hold until they run.
@@ -50,8 +54,8 @@ extension ProcessController {
     let members = ((try? membership.tree(instance)) ?? []).map(\.pid)
     let files = OpenFiles(of: members, in: proc)
     if instance.meter.isWatched {
-      instance.meter.isWatched = false
       instance.meter.readGPUs(files)
+      instance.meter.end()
       report(.resources(.used(instance.id, instance.meter.use(isTraced: false))))
     }
     if let path = files.firstHeld(of: options.sharedResources) {

@@ -4,12 +4,19 @@ import TaskSchedulerCore
 /// Counts what the processes of one instance use.
 struct UseMeter {
   /// Whether it was asked since the instance was last stopped.
-  var isWatched = false
+  private(set) var isWatched = false
   private var processor: Duration = .zero
   /// What the counters showed when they were last read.
   private var processorLast: UInt64?
   private var gpu: UInt64 = 0
   private var gpuLast: [GPUClient: UInt64]?
+
+  /// What is used from here on counts.
+  mutating func begin() {
+    if !isWatched { (isWatched, gpuLast) = (true, nil) }
+  }
+
+  mutating func end() { isWatched = false }
 
   /// Reads the counters of a control group, where there is one.
   mutating func readProcessors(of group: ControlGroup) throws(SystemError) {
@@ -35,7 +42,9 @@ struct UseMeter {
         if time > before { gpu &+= time - before }
       }
     }
-    gpuLast = times
+    // One that is not there may only be on its way, in a message to another process; the kernel
+    // gives no id twice.
+    gpuLast = (gpuLast ?? [:]).merging(times) { max($0, $1) }
   }
 
   func use(isTraced: Bool) -> ResourceUse {

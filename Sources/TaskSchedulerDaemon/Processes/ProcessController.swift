@@ -53,7 +53,10 @@ final class ProcessController {
       priorities.prioritize(instance, instance.lowered.priority)
     }
     priorities.sweep = { [weak self] id, answer in
-      self?.sweeper?.request(id) { if let found = try? $0.get() { answer(found.members) } }
+      self?.sweeper?.request(id) { [weak self] in
+        guard let found = try? $0.get(), let instance = self?.instances[id] else { return }
+        answer(instance, found.members)
+      }
     }
     catchUp = try CatchUp(loop: loop) { [weak self] id in
       guard let self, let instance = instances[id], instance.isToBeSuspended,
@@ -263,14 +266,18 @@ final class ProcessController {
   func isTraced(_ id: InstanceID) -> Bool {
     guard let instance = instances[id] else { return false }
     do throws(SystemError) {
-      for stat in try membership.tree(instance) {
-        if try proc.tracerPID(stat.pid) ?? 0 != 0 { return true }
-      }
-      return false
+      return try isAnyTraced(membership.tree(instance))
     } catch {
       report(.signalFailed(id, reason: "cannot see whether it is traced: \(error)"))
       return false
     }
+  }
+
+  func isAnyTraced(_ members: [ProcessStat]) throws(SystemError) -> Bool {
+    for stat in members {
+      if try proc.tracerPID(stat.pid) ?? 0 != 0 { return true }
+    }
+    return false
   }
 
   func attempt(

@@ -129,12 +129,13 @@ struct ReleaseCommand: ParsableCommand {
       do {
         let mapping = try FileMapping.open(path: path)
         let left = try LeftBehind(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
+        // Whoever is let run has its priorities back.
+        let priorities = PriorityRelease.all(
+          left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: try ProcFS())
         let released = ProcessRelease.letRun(
           left.stopped.filter { !$0.wasStopped }.map {
             ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
           }, groups: left.groups.map { ControlGroup(path: $0) }, in: try ProcFS())
-        let priorities = PriorityRelease.all(
-          left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: try ProcFS())
         if priorities.count > 0 {
           outcome.letRun.append("\(priorities.count) priorities as they were before")
         }

@@ -5,6 +5,9 @@ answered by one line.
     thread               makes a thread: its id
     real-time            makes a thread of SCHED_FIFO, priority 7, reset on fork: its id
     nice TID N           sets a nice value
+    session              makes a child that leads a session of its own: `PID`
+    storm N              makes N children, each a moment after the one before; answers at once
+    calm                 waits until all have been made
     score N              sets its oom_score_adj
     lock KIND PATH       locks a file: flock, fcntl, ofd, lease, or `passed`: by a child that ends
     listen PATH          listens on a TCP port and a Unix socket: `127.0.0.1:PORT`
@@ -71,6 +74,13 @@ def listen(path):
     return "127.0.0.1:%d" % tcp.getsockname()[1]
 
 
+def storm(count):
+    for _ in range(count):
+        if os.fork() == 0:
+            while True:
+                signal.pause()
+
+
 def burn(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
@@ -92,6 +102,20 @@ for line in sys.stdin:
             while True:
                 signal.pause()
         os.read(reading, 1)
+    elif words[0] == "session":
+        reading, writing = os.pipe()
+        answer = os.fork()
+        if answer == 0:
+            os.setsid()
+            os.write(writing, b"x")
+            while True:
+                signal.pause()
+        os.read(reading, 1)
+    elif words[0] == "storm":
+        forking = threading.Thread(target=storm, args=(int(words[1]),))
+        forking.start()
+    elif words[0] == "calm":
+        forking.join()
     elif words[0] == "thread":
         answer = thread()
     elif words[0] == "real-time":
