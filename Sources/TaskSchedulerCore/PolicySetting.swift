@@ -102,7 +102,7 @@ extension PolicySetting {
   public static let memory: [PolicySetting] = [
     PolicySetting(
       "MemoryPressureStall",
-      .timeSpan(\.memoryPressureStall, .milliseconds(1) ... .seconds(10)),
+      .timeSpan(\.memoryPressureStall, .microseconds(100) ... .seconds(10)),
       "How long processes must have waited for memory within MemoryPressureWindow before it is "
         + "pressure. At most MemoryPressureWindow."),
     PolicySetting(
