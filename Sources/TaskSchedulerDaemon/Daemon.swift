@@ -125,12 +125,7 @@ public final class Daemon {
     let sockets = ManagedSockets(loop: loop) { id, ready in
       post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
     }
-    let notifications = try LocalNotifications(
-      path: arguments.statePath.map { $0 + "/notifications.db" }, desktops: arguments.desktops,
-      loop: loop, log: log, post: post)
-    notifications.displayName = { [unowned self] in
-      configuration.manifests[$0.id]?.displayName
-    }
+    let notifications = try localNotifications(arguments, post)
     let launcher = try Launcher(
       proc: proc, loop: loop, socketPath: arguments.socketPath, scope: paths.scope,
       mechanism: configuration.options.launchMechanism, openFilesSoft: openFiles.forChildren)
@@ -159,9 +154,6 @@ public final class Daemon {
       requests.forget(connection)
       if let id = streams.closed(connection) { self.post(.streamClosed(id)) }
     }
-    runner.hearing = try Hearing(
-      loop: loop, hear: { [unowned server] in server.hear($0) },
-      isTraced: { [unowned processes] in processes.isTraced($0) }, report: post)
     self.processes = processes
     self.runner = runner
     self.server = server
@@ -170,14 +162,8 @@ public final class Daemon {
     self.memory = memory
     self.notifications = notifications
     journal.state = { [unowned self] in state() }
-    timer = try loop.timer { [unowned self] in
-      armed = nil
-      self.post(.deadlineReached)
-    }
-    survival = try loop.timer { [unowned self] in journal.setAttempts(0) }
-    alarm = WakeAlarm(loop: loop, log: log) { [unowned self] in self.post(.deadlineReached) }
-    try loop.enableWatchdog()
     runner.manifests = configuration.manifests
+    try setUpTime(runner, processes, server)
     // A new life, in which whoever is to be reachable is launched.
     var isNew = true
     if let replay {
@@ -187,15 +173,41 @@ public final class Daemon {
         log: log)
       isNew = recover(replay, inherited, takeover)
     }
-    // It died before it had come so far.
-    isNew = isNew || !scheduler.isStarted
     try releaseLeftovers(launcher)
-    begin(isNew: isNew)
+    // Or it died before it had come so far.
+    begin(isNew: isNew || !scheduler.isStarted)
     try server.start()
     log.write(
       .notice, "ready at \(arguments.socketPath), \(configuration.manifests.count) manifests",
       id: .started)
     notify("READY=1")
+  }
+
+  /// What happens when it is time to.
+  private func setUpTime(
+    _ runner: EffectRunner, _ processes: ProcessController, _ server: Server
+  ) throws(SystemError) {
+    timer = try loop.timer { [unowned self] in
+      armed = nil
+      post(.deadlineReached)
+    }
+    runner.hearing = try Hearing(
+      loop: loop, hear: { [unowned server] in server.hear($0) },
+      isTraced: { [unowned processes] in processes.isTraced($0) },
+      report: { [unowned self] in post($0) })
+    survival = try loop.timer { [unowned self] in journal.setAttempts(0) }
+    alarm = WakeAlarm(loop: loop, log: log) { [unowned self] in post(.deadlineReached) }
+    try loop.enableWatchdog()
+  }
+
+  private func localNotifications(
+    _ arguments: Arguments, _ post: @escaping (Event) -> Void
+  ) throws -> LocalNotifications {
+    let notifications = try LocalNotifications(
+      path: arguments.statePath.map { $0 + "/notifications.db" }, desktops: arguments.desktops,
+      loop: loop, log: log, post: post)
+    notifications.displayName = { [unowned self] in configuration.manifests[$0.id]?.displayName }
+    return notifications
   }
 
   private func memoryService(
@@ -458,23 +470,6 @@ private enum MonotonicClock {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
-  }
-}
-
-/// Why the daemon did not start.
-public enum StartFailure: Error, CustomStringConvertible {
-  /// The mistakes were logged, one by one.
-  case configuration
-  case tooManySockets(Int)
-  case wrongSocket
-
-  public var description: String {
-    switch self {
-    case .configuration: "the configuration has mistakes"
-    case .tooManySockets(let count): "systemd handed over \(count) sockets; one is expected"
-    case .wrongSocket:
-      "the socket that systemd handed over is no listening Unix stream socket (ListenStream=)"
-    }
   }
 }
 
