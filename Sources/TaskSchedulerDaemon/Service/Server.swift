@@ -12,6 +12,7 @@ final class Server: ConnectionOwner {
   private let listener: FileDescriptor
   private var source: DescriptorSource?
   private var pause: TimerSource?
+  private var isPaused = false
   private let listening = ListenersTurn()
   private let fairShare: FairShare
   private let loop: EventLoop
@@ -94,31 +95,40 @@ final class Server: ConnectionOwner {
   /// waiting until nothing else is ready.
   private func accept() {
     for _ in 0..<(callsAtOnce > 1 ? Self.acceptsAtOnceMax : 1) {
-      do {
-        let start = BootClock.now()
-        guard let socket = try UnixSocket.accept(listener.rawValue) else { return }
-        let credentials = try UnixSocket.credentials(socket.rawValue)
-        try add(socket, credentials)
-        fairShare.spend(BootClock.now() - start, by: credentials.uid)
-        guard fairShare.admits(listening, of: credentials.uid) else {
-          source?.wait(for: [])
-          return
-        }
-      } catch {
-        log.write(.warning, "a connection could not be accepted: \(error)")
-        return pauseAccepting()
+      guard let user = acceptNext() else { return }
+      guard fairShare.admits(listening, of: user) else {
+        source?.wait(for: [])
+        return
       }
+    }
+  }
+
+  /// Whose connection was accepted; nil where none waits, or none can be had.
+  private func acceptNext() -> UInt32? {
+    do {
+      let start = BootClock.now()
+      guard let socket = try UnixSocket.accept(listener.rawValue) else { return nil }
+      let credentials = try UnixSocket.credentials(socket.rawValue)
+      try add(socket, credentials)
+      fairShare.spend(BootClock.now() - start, by: credentials.uid)
+      return credentials.uid
+    } catch {
+      log.write(.warning, "a connection could not be accepted: \(error)")
+      pauseAccepting()
+      return nil
     }
   }
 
   /// Without descriptors or memory the next try would fail as well, and the waiting connection
   /// would wake us at once: it waits until a connection is closed, or a while.
   private func pauseAccepting() {
+    isPaused = true
     source?.wait(for: [])
     pause?.set(BootClock.after(Self.acceptPause))
   }
 
   private func resumeAccepting() {
+    isPaused = false
     pause?.clear()
     if !listening.isPutOff { source?.wait(for: .input) }
   }
@@ -212,6 +222,10 @@ final class Server: ConnectionOwner {
 
   /// Takes what these instances have written by now, whosever turn it is.
   func hear(_ instances: Set<InstanceID>) {
+    // One's first word may be on a connection that has not been accepted.
+    for _ in 0..<SOMAXCONN where source != nil && !isPaused {
+      if acceptNext() == nil { break }
+    }
     for connection in connections.values where connection.hasUnheard {
       // Whoever cannot be told now is told when its call is carried out.
       guard let speaker = (try? applications?.instance(of: connection.peer)) ?? nil,
