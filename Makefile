@@ -143,17 +143,20 @@ bench-setup: setup
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< Benchmarks/wire.c -lsystemd >&2
 
-# Beside Debian's earlyoom, which is unpacked and not installed: nobody's is started or stopped.
+# In a small machine of its own. Its kernel and Debian's earlyoom are unpacked and not installed: no
+# boot loader hears of the one, and nobody's of the other is started or stopped.
 RUNS ?= 20
+GROWS ?= eater
+SMALL_MACHINE := .build/small-machine
 .PHONY: bench-memory
-bench-memory: bench-setup ## Who is ended for memory, and how soon, beside earlyoom (RUNS=20, JSON=1)
+bench-memory: bench-setup ## Who is ended for memory, and how soon, beside earlyoom (RUNS=20, GROWS=eater or foreground, JSON=1)
+	@scripts/install-packages qemu-system-x86 e2fsprogs >&2
 	@$(RELEASE) --product taskschedd >&2
-	@mkdir -p .build/earlyoom
-	@[ -x .build/earlyoom/usr/bin/earlyoom ] || (cd .build/earlyoom && \
-	  apt-get download earlyoom >&2 && dpkg -x earlyoom_*.deb .)
-	@python3 Benchmarks/bench_memory.py --runs $(RUNS) $(if $(JSON),--json) \
-	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" \
-	  --earlyoom .build/earlyoom/usr/bin/earlyoom
+	@[ -x $(SMALL_MACHINE)/usr/bin/earlyoom ] || scripts/unpack-packages $(SMALL_MACHINE) \
+	  linux-image-cloud-amd64 busybox-static earlyoom >&2
+	@python3 Benchmarks/bench_memory.py --runs $(RUNS) --grows $(GROWS) $(if $(JSON),--json) \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" --unpacked $(SMALL_MACHINE)
+
 # About three minutes after the build.
 .PHONY: bench-foreground
 bench-foreground: bench-setup .build/benchmarks/lateness ## How late a foreground is beside busy background processes
