@@ -14,7 +14,7 @@ VENV := .venv
 BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
 # What is installed must not need Swift on the machine.
 RELEASE := $(BUILD) -c release --static-swift-stdlib
-TEST := $(SWIFT) test --explicit-target-dependency-import-check error
+TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev

@@ -28,8 +28,6 @@ public struct RecordReader: RecordSource {
   /// Where the next record is, or would be.
   private(set) var end: Int
   public private(set) var damage: JournalDamage?
-  /// Bytes from the next record on, written or not.
-  public var bytesLeft: Int { bytes.count - end }
 
   init(_ bytes: UnsafeRawBufferPointer, from place: Int) {
     self.bytes = bytes

@@ -99,17 +99,9 @@ func inode(of descriptor: Int32) -> UInt {
 
 /// Starts a detached thread.
 func startThread(_ body: @escaping @Sendable () -> Void) {
-  final class Box: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  do {
+    try DetachedThread.start(body)
+  } catch {
+    preconditionFailure("\(error)")
   }
-  var thread = pthread_t()
-  let code = pthread_create(
-    &thread, nil,
-    { raw in
-      Unmanaged<Box>.fromOpaque(raw!).takeRetainedValue().body()
-      return nil
-    }, Unmanaged.passRetained(Box(body)).toOpaque())
-  precondition(code == 0, "pthread_create: \(SystemError.describe(code))")
-  pthread_detach(thread)
 }

@@ -6,8 +6,6 @@ import TaskSchedulerJournal
 /// new daemon reads the state that they follow meanwhile, and handles the first while the last are
 /// being read. Of what a restart takes, reading is the most.
 final class RecordsAhead: RecordSource {
-  /// What is worth a thread: 1,000 records take some milliseconds.
-  private static let bytesMin = 128 << 10
   /// Records that are handed over at a time.
   private static let batchCount = 64
 
@@ -106,12 +104,10 @@ final class RecordsAhead: RecordSource {
   private var taken: ArraySlice<Record> = []
   private(set) var damage: JournalDamage?
 
-  /// Where it is not worth a thread, or none is to be had, they are read as they are taken.
+  /// Where no thread is to be had, they are read as they are taken.
   static func begin(_ records: RecordReader) -> any RecordSource {
-    guard records.bytesLeft >= bytesMin, let ahead = try? RecordsAhead(records) else {
-      return records
-    }
-    return ahead
+    if let ahead = try? RecordsAhead(records) { return ahead }
+    return records
   }
 
   private init(_ records: RecordReader) throws(SystemError) {
