@@ -143,6 +143,27 @@ bench-setup: setup
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< Benchmarks/wire.c -lsystemd >&2
 
+# In a small machine of its own. Its kernel and Debian's earlyoom are unpacked and not installed: no
+# boot loader hears of the one, and nobody's of the other is started or stopped.
+RUNS ?= 20
+GROWS ?= eater
+SMALL_MACHINE := .build/small-machine
+.PHONY: bench-memory
+bench-memory: bench-setup ## Who is ended for memory, and how soon, beside earlyoom (RUNS=20, GROWS=eater or foreground, JSON=1)
+	@scripts/install-packages qemu-system-x86 e2fsprogs >&2
+	@$(RELEASE) --product taskschedd >&2
+	@[ -x $(SMALL_MACHINE)/usr/bin/earlyoom ] || scripts/unpack-packages $(SMALL_MACHINE) \
+	  linux-image-cloud-amd64 busybox-static earlyoom >&2
+	@python3 Benchmarks/bench_memory.py --runs $(RUNS) --grows $(GROWS) $(if $(JSON),--json) \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd" --unpacked $(SMALL_MACHINE)
+
+# About three minutes after the build.
+.PHONY: bench-foreground
+bench-foreground: bench-setup .build/benchmarks/lateness ## How late a foreground is beside busy background processes
+	@$(RELEASE) --product taskschedd >&2
+	@python3 Benchmarks/foreground.py --programs .build/benchmarks \
+	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd"
+
 # In virtual time, half a minute after the build. PICTURE= names a file for the picture.
 HOURS ?= 48
 PICTURE ?=

@@ -11,6 +11,7 @@ import time
 
 import crowd
 import flood
+import memory_choice
 import round_trip
 import socket_wake
 import stop_time
@@ -27,6 +28,7 @@ KILOBYTES_TARGET = 10
 WAKE_UPS_TARGET = 0
 SOCKET_WAKE_TARGET = 1.5
 FLOOD_TARGET = 2
+CHOICE_TARGET = 100
 
 
 class Scale:
@@ -39,6 +41,7 @@ class Scale:
         self.registrations = (3, 300) if quick else (7, 500)
         self.crowd_rounds = (3, 2000) if quick else (9, 4000)
         self.flood_rounds = (2, 2000) if quick else (5, 4000)
+        self.choices = 5 if quick else 25
         self.idle_seconds = 10 if quick else 60
 
 
@@ -69,6 +72,8 @@ def measure(workshop, scale, watching, progress):
     progress("memory and cost with up to 5,000 applications")
     memory, cost = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
     results["private and dirty kB"], results["round trip among µs"] = memory, cost
+    progress("a choice for memory")
+    results["memory choice ms"] = memory_choice.measure(workshop, scale.choices)
     progress(f"idle for {scale.idle_seconds} s")
     results["idle seconds"] = scale.idle_seconds
     results["idle wake-ups"] = crowd.idle_wake_ups(
@@ -146,6 +151,13 @@ def add_crowd(table, results):
         f"among {large} beside among {small}", cost[large] / cost[small], FLAT_TARGET, " ×")
 
 
+def add_memory(table, results):
+    table.section(f"Sizes and order of {memory_choice.APPLICATIONS} suspended applications")
+    middle, most, estimates = results["memory choice ms"]
+    table.figure("median", f"{middle:.1f} ms, {estimates} sizes estimated")
+    table.judged("most", most, CHOICE_TARGET, " ms")
+
+
 def table_of(results):
     table = Table()
     add_round_trips(table, results)
@@ -153,6 +165,7 @@ def table_of(results):
     add_socket_wakes(table, results)
     add_floods(table, results)
     add_crowd(table, results)
+    add_memory(table, results)
     table.section("Idle")
     table.judged(
         f"wake-ups in {results['idle seconds']} s, {IDLE_APPLICATIONS} applications",

@@ -130,7 +130,9 @@ final class RawClient: Workload.Port {
       let remaining = expiration["backgroundTimeRemainingUSec"]?.integer
       work.expired(
         expiration["task"]?.integer ?? 0, remaining: remaining.map { UInt64($0) * 1000 }, self)
-    } else if message["parameters"]?["registered"] == nil {
+    } else if message["parameters"]?["registered"] == nil,
+      // The machine that it runs on may be short of memory.
+      message["parameters"]?["memoryWarning"] == nil {
       work.violation("the event stream said \(message)")
       events = nil
     }

@@ -106,7 +106,7 @@ extension ControlGroup {
     try FileDescriptor.open(reading: "\(path)/\(file)").readToEnd()
   }
 
-  private func write(_ text: String, to file: String) throws(SystemError) {
+  func write(_ text: String, to file: String) throws(SystemError) {
     let place = "\(path)/\(file)"
     let number = try FileDescriptor.open(writing: place).take()
     let descriptor = FileDescriptor(taking: number)

@@ -89,6 +89,11 @@ extension FileDescriptor {
       taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, O_WRONLY) })
   }
 
+  /// Opens an existing path with these flags and FD_CLOEXEC.
+  static func open(path: String, flags: Int32) throws(SystemError) -> FileDescriptor {
+    FileDescriptor(taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, flags) })
+  }
+
   /// Sets or clears O_NONBLOCK.
   public borrowing func setNonblocking(_ nonblocking: Bool) throws(SystemError) {
     let number = rawValue

@@ -16,9 +16,17 @@ public final class ProcFS: Sendable {
     rootPath = root
   }
 
+  /// Another descriptor of its folder.
+  func duplicateRoot() throws(SystemError) -> FileDescriptor { try root.duplicate() }
+
   /// /proc/PID/stat. About 7 µs, nearly all of it the kernel's; allocates nothing.
   public func stat(_ pid: Int32) throws(SystemError) -> ProcessStat? {
     try stat(ProcPath(pid, "stat"))
+  }
+
+  /// The same of one thread; its identity is the thread's.
+  public func stat(_ pid: Int32, thread: Int32) throws(SystemError) -> ProcessStat? {
+    try stat(ProcPath(pid, thread: thread, "stat"))
   }
 
   /// The process that has this pid now.
@@ -123,6 +131,89 @@ extension ProcFS {
     }
   }
 
+  /// A small file, whole, without the space at its end; nil where it is not there.
+  ///
+  /// - Parameter isEnough: asked of each part that was read, whether the rest is left unread.
+  func text(
+    _ path: String, until isEnough: ([UInt8]) -> Bool = { _ in false }
+  ) throws(SystemError) -> String? {
+    guard let file = try open(path, O_RDONLY) else { return nil }
+    var bytes: [UInt8] = []
+    let number = file.rawValue
+    var part = [UInt8](repeating: 0, count: 16_384)
+    do throws(SystemError) {
+      while true {
+        let count = try check("read") {
+          part.withUnsafeMutableBytes { read(number, $0.baseAddress, $0.count) }
+        }
+        if count == 0 { break }
+        bytes += part[..<count]
+        if isEnough(Array(part[..<count])) { break }
+      }
+    } catch {
+      if error.errno == ESRCH { return nil }
+      throw error
+    }
+    let end = bytes.lastIndex { $0 > UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
+    return String(decoding: bytes[..<end], as: UTF8.self)
+  }
+
+  /// Writes to a file; one that is gone is left alone.
+  func write(_ text: String, to path: String) throws(SystemError) {
+    guard let file = try open(path, O_WRONLY) else { return }
+    let number = file.rawValue
+    var text = text
+    let result = text.withUTF8 { bytes in
+      attempt("write") { Glibc.write(number, bytes.baseAddress, bytes.count) }
+    }
+    guard case .failure(let error) = result, error.errno != ESRCH else { return }
+    throw SystemError(call: "write \(rootPath)/\(path)", errno: error.errno)
+  }
+
+  /// Where a symbolic link leads; nil where there is none.
+  func link(_ path: String) throws(SystemError) -> String? {
+    let directory = root.rawValue
+    let result = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) {
+      buffer -> Result<String, SystemError> in
+      attempt("readlinkat") { readlinkat(directory, path, buffer.baseAddress!, buffer.count) }.map {
+        String(decoding: UnsafeRawBufferPointer(buffer)[..<$0], as: UTF8.self)
+      }
+    }
+    switch result {
+    case .success(let target): return target
+    case .failure(let error):
+      if [ENOENT, ESRCH, EINVAL].contains(error.errno) { return nil }
+      throw SystemError(call: "readlinkat \(rootPath)/\(path)", errno: error.errno)
+    }
+  }
+
+  /// What a path leads to; nil where nothing is there.
+  func fileIdentity(_ path: String) throws(SystemError) -> FileIdentity? {
+    var (device, inode): (UInt64, UInt64) = (0, 0)
+    let directory = root.rawValue
+    let found = try check("fstatat", nilFor: ENOENT, ESRCH, ENOTDIR) {
+      clinux_file_identity(directory, path, &device, &inode)
+    }
+    return found == nil ? nil : FileIdentity(device: device, inode: inode)
+  }
+
+  /// The names in a folder that are numbers; nil where it is not there.
+  func numbers(_ path: String) throws(SystemError) -> [Int32]? {
+    guard let folder = try open(path, O_RDONLY | O_DIRECTORY) else { return nil }
+    return try numbers(in: folder, expected: 32)
+  }
+
+  func open(_ path: String, _ flags: Int32) throws(SystemError) -> FileDescriptor? {
+    let directory = root.rawValue
+    let number = attempt("openat") { clinux_open_at(directory, path, flags) }
+    switch number {
+    case .success(let number): return FileDescriptor(taking: number)
+    case .failure(let error):
+      if error.errno == ENOENT || error.errno == ESRCH { return nil }
+      throw SystemError(call: "openat \(rootPath)/\(path)", errno: error.errno)
+    }
+  }
+
   private func stat(_ path: borrowing ProcPath) throws(SystemError) -> ProcessStat? {
     guard let file = try open(path) else { return nil }
     let number = file.rawValue
@@ -159,6 +250,12 @@ extension ProcFS {
     in path: borrowing ProcPath, expected: Int
   ) throws(SystemError) -> [Int32]? {
     guard let folder = try open(path) else { return nil }
+    return try numbers(in: folder, expected: expected)
+  }
+
+  private func numbers(
+    in folder: consuming FileDescriptor, expected: Int
+  ) throws(SystemError) -> [Int32]? {
     let number = folder.rawValue
     var found: [Int32] = []
     found.reserveCapacity(expected)

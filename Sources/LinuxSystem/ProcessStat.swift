@@ -53,6 +53,8 @@ public struct ProcessStat: Sendable {
   public let session: Int32
   /// Clock ticks (100 a second) in user mode and in the kernel, of all threads together.
   public let cpuTicks: UInt64
+  /// The same of the children that have ended and were waited for, and of theirs.
+  public let childrenTicks: UInt64
   public let threadCount: Int32
   /// Clock ticks of CLOCK_BOOTTIME at its start.
   public let startTime: UInt64
@@ -89,6 +91,7 @@ public struct ProcessStat: Sendable {
 
     // Field 3 was the state; numbered as in proc(5).
     var fields: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
+    var children: UInt64 = 0
     var exitCode: UInt64 = 0
     // How it ended interests of a zombie only; half of the line is then left unread.
     for number in 4...(state.hasEnded ? 52 : 22) {
@@ -103,6 +106,7 @@ public struct ProcessStat: Sendable {
       case 6: fields.2 = value
       case 14: fields.3 = value
       case 15: fields.4 = value
+      case 16, 17: children &+= value
       case 20: fields.5 = value
       case 22: fields.6 = value
       case 52: exitCode = value
@@ -113,6 +117,7 @@ public struct ProcessStat: Sendable {
     processGroup = Int32(truncatingIfNeeded: fields.1)
     session = Int32(truncatingIfNeeded: fields.2)
     cpuTicks = fields.3 &+ fields.4
+    childrenTicks = children
     threadCount = Int32(truncatingIfNeeded: fields.5)
     startTime = fields.6
     waitStatus = Int32(truncatingIfNeeded: exitCode)

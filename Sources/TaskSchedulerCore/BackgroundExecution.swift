@@ -31,8 +31,9 @@ extension Instance {
     guard state == .background, termination == nil else { return }
     if isEntitled(turn.policy, at: turn.instant) {
       undoSuspension(in: &turn)
+      watchUse(in: &turn)
     } else if !tasks.isEmpty {
-      guard debuggerIsAbsent else { return deadlinePassed(in: &turn) }
+      guard debuggerIsAbsent else { return askForDebugger(in: &turn) }
       kill(.backgroundTimeExpired, tasks.endDetail, in: &turn)
     } else if suspension == .none {
       suspension = .stopping
@@ -41,7 +42,10 @@ extension Instance {
   }
 
   mutating func undoSuspension(in turn: inout Turn) {
-    if suspension == .stopping { turn.emit(.resume(id)) }
+    if suspension == .stopping {
+      turn.emit(.resume(id))
+      throttleAgain(in: &turn)
+    }
     suspension = .none
   }
 
@@ -50,6 +54,7 @@ extension Instance {
     suspension = .none
     if state != .suspended { move(to: .suspended, cause: .noEntitlement, in: &turn) }
     if !sockets.isEmpty { turn.emit(.socket(.watch(id))) }
+    if turn.policy.memoryPageOut { turn.emit(.memory(.pageOut(id))) }
   }
 
   mutating func suspensionFailed(reason: String, in turn: inout Turn) {
@@ -58,9 +63,14 @@ extension Instance {
       if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
       move(to: .background, cause: .suspensionLost, in: &turn)
       hearChanges(in: &turn)
+      hearMemoryWarning(in: &turn)
     }
     suspension = .failed(retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
+    throttleAgain(in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
+    // It runs until the next try; or, with what has begun meanwhile, for as long as that lasts.
+    watchUse(in: &turn)
+    reconsider(in: &turn)
   }
 
   // MARK: Background tasks

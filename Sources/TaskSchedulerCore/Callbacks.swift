@@ -59,6 +59,9 @@ struct Callbacks: Hashable, Sendable, Codable {
     return (done, sendNext(at: now))
   }
 
+  /// Whether one of this kind is in flight or waits.
+  func contains(_ kind: CallbackKind) -> Bool { inFlight?.kind == kind || waits(kind) }
+
   /// Whether one of this kind waits behind the one in flight.
   func waits(_ kind: CallbackKind) -> Bool { waiting.contains(kind) }
 

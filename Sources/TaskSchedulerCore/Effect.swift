@@ -29,6 +29,8 @@ public enum Effect: Hashable, Sendable, Codable {
   case checkTracer(InstanceID)
   /// For the log and the monitors.
   case record(Record)
+  case memory(MemoryEffect)
+  case resources(ResourceEffect)
 }
 
 /// The answer to a request.
@@ -55,6 +57,8 @@ public enum Notice: Hashable, Sendable, Codable {
   case notificationFired(NotificationID)
   /// The user has chosen a notification of its own.
   case notificationChosen(NotificationID)
+  /// Memory is short: it should let go of what it can get again.
+  case memoryWarning
 }
 
 /// The instance as its event stream finds it.
@@ -107,5 +111,10 @@ public struct Record: Hashable, Sendable, Codable {
     case badgeSet(Int)
     /// When it is launched again.
     case relaunchPlanned(after: Duration)
+    /// By an operator, where simulated.
+    case memoryWarned(isSimulated: Bool)
+    /// It is to end, that others may have its memory.
+    case memoryChosen(MemoryChoice)
+    case resources(ResourceRecord)
   }
 }

@@ -62,6 +62,11 @@ public enum Event: Hashable, Sendable, Codable {
   /// given. To be handed in when what it held before (processes, connections) has been taken over
   /// and the effects of the last event have been carried out.
   case recovered(lastAlive: Instant)
+
+  /// From the kernel, the daemon's own looks, or an operator.
+  case memory(MemoryEvent)
+  /// The daemon has found what an instance uses of the machine.
+  case resources(ResourceEvent)
 }
 
 extension Event {
@@ -79,10 +84,11 @@ extension Event {
       request
     case .socket(let event): event.request
     case .notification(let event): event.request
+    case .memory(let event): event.request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
-      .recovered:
+      .recovered, .resources:
       nil
     }
   }

@@ -12,6 +12,8 @@ public struct Explanation: Hashable, Sendable {
   public var isTraced: Bool
   /// What comes next by itself, the nearest first.
   public var limits: [Limit]
+  /// What exactly brings its end about, or brought its last one about while it does not run.
+  public var end: EndDetail?
 }
 
 /// Something that entitled an instance to run in the background, and has ended.
@@ -72,6 +74,35 @@ public enum EndDetail: Hashable, Sendable, Codable {
   case callback(CallbackKind)
   /// The first of the tasks that were outstanding, and how many there were.
   case task(TaskID, name: String?, outstanding: Int)
+  /// It was chosen to end for its memory. When it was warned; nil where it could not hear it.
+  case memory(MemoryChoice, warnedAt: Instant?)
+  /// It used so much of processors within so long in the background.
+  case processor(Duration, within: Duration, share: ProcessorShare)
+  /// It used GPUs for so long in the background.
+  case gpu(Duration)
+  /// It held a lock or a lease on this file when all its processes stood still.
+  case sharedResource(path: String)
+}
+
+/// What an instance may use of processors in the background.
+public enum ProcessorShare: Hashable, Sendable, Codable {
+  /// So many percent of one processor, to which it was throttled.
+  case throttled(percent: Int)
+  /// So many percent of one processor. It had been throttled before, until it used less.
+  case usual(percent: Int)
+
+  public var percent: Int {
+    switch self {
+    case .throttled(let percent), .usual(let percent): percent
+    }
+  }
+
+  public var isThrottle: Bool {
+    switch self {
+    case .throttled: true
+    case .usual: false
+    }
+  }
 }
 
 /// How an instance came into its state, and what it could run for.
@@ -99,7 +130,8 @@ extension Scheduler {
       let launch = policy.multitaskingSupported ? application.relaunch?.dueAt : nil
       return Explanation(
         cause: application.lastEnd == nil ? nil : .leaderExited, isTraced: false,
-        limits: launch.map { [Limit(kind: .relaunch, at: $0)] } ?? [])
+        limits: launch.map { [Limit(kind: .relaunch, at: $0)] } ?? [],
+        end: application.lastEnd?.detail)
     }
     var limits = instance.limits(policy).filter {
       // They say nothing to whoever has no task.
@@ -111,6 +143,7 @@ extension Scheduler {
     return Explanation(
       cause: instance.reasons.cause,
       lastEntitlement: instance.state.isForeground ? nil : instance.reasons.lastEntitlement,
-      isTraced: instance.isTraced, limits: limits.sorted { $0.at < $1.at })
+      isTraced: instance.isTraced, limits: limits.sorted { $0.at < $1.at },
+      end: instance.termination?.detail)
   }
 }

@@ -50,6 +50,8 @@ struct Inbox: Hashable, Sendable, Addition {
   private(set) var notices: [Notice] = []
   /// The number of the newest system change that it has heard of.
   var changesHeard: UInt64 = 0
+  /// The stretch of pressure on memory that it was warned of last.
+  var memoryHeard: MemoryHeard?
 
   mutating func add(_ notice: Notice) {
     if notices.count < Self.noticesMax { notices.append(notice) }
@@ -59,4 +61,10 @@ struct Inbox: Hashable, Sendable, Addition {
     defer { notices = [] }
     return notices
   }
+}
+
+/// A stretch of pressure on memory, by its number, and when an instance was warned of it.
+struct MemoryHeard: Hashable, Codable {
+  var episode: UInt64
+  var at: Instant
 }

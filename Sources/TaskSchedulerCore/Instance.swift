@@ -1,14 +1,35 @@
 /// One call of ``Scheduler/handle(_:at:)``: what holds during it, and what it brings about.
 struct Turn {
-  let policy: Policy
+  var policy: Policy
   let instant: Instant
   /// What of the machine has changed so far.
   var changes = SystemChanges()
+  /// The stretch of pressure on memory that goes on.
+  var memoryEpisode: UInt64?
   var effects: [Effect] = []
+  /// What nobody is to wait for: it is done after all else.
+  private var effectsLast: [Effect] = []
+
+  init(
+    policy: Policy, instant: Instant, changes: SystemChanges = SystemChanges(),
+    memoryEpisode: UInt64? = nil
+  ) {
+    self.policy = policy
+    self.instant = instant
+    self.changes = changes
+    self.memoryEpisode = memoryEpisode
+  }
 
   mutating func emit(_ effect: Effect) {
     effects.append(effect)
   }
+
+  mutating func emitLast(_ effect: Effect) {
+    effectsLast.append(effect)
+  }
+
+  /// All effects, in the order in which they are to be carried out.
+  var allEffects: [Effect] { effects + effectsLast }
 
   mutating func reply(_ request: RequestID?, _ reply: Reply) {
     if let request { effects.append(.reply(request, reply)) }
@@ -30,8 +51,8 @@ struct StartPlan: Hashable, Sendable, Codable {
 /// One run of an application: its state and all that is promised to it.
 ///
 /// What it does in each part of the contract stands in the file of that part: `Lifecycle`,
-/// `BackgroundExecution`, `ManagedSockets`, `KeepAlive`, `SystemChanges`, `TimeLimits`,
-/// `Termination`.
+/// `BackgroundExecution`, `BackgroundRules`, `ManagedSockets`, `KeepAlive`, `SystemChanges`,
+/// `TimeLimits`, `Termination`.
 struct Instance: Hashable, Sendable, Codable {
   let id: InstanceID
   let application: ApplicationKey
@@ -62,6 +83,7 @@ struct Instance: Hashable, Sendable, Codable {
   /// How long it may run in the background without having opened its event stream.
   var launchEnds: Instant?
   var tracer = Tracer.absent
+  var rules = BackgroundRules()
 
   /// How far the stopping of its processes has come.
   enum Suspension: Hashable, Addition {
@@ -140,8 +162,14 @@ struct Instance: Hashable, Sendable, Codable {
     try callbacks.check()
     try tasks.check()
     try sockets.check()
+    try rules.check()
     try require(state != .notRunning, "an instance that is not running is kept")
     try require((stint != nil) == (state == .background), "a stint is a stretch in background")
+    if state != .background {
+      try require(
+        rules.nextLook == nil && rules.throttledTo == nil,
+        "what is not in the background is judged")
+    }
     if state == .suspended {
       try require(callbacks.isEmpty, "a suspended instance has a callback to acknowledge")
       try require(handling.isEmpty, "a suspended instance handles an event")

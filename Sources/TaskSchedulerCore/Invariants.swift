@@ -33,6 +33,15 @@ extension Scheduler {
     try keepAlives.check()
     try notifications.check()
     try changes.check()
+    try memory.check()
+    switch memory.phase {
+    case .calm, .warned, .measuring: break
+    case .ending(let id, _):
+      try require(
+        instances[id]?.termination != nil, "whoever ends for memory is not told to end")
+    case .reclaiming(let id, _):
+      try require(id.number <= instanceIDLast, "the memory of nobody is reclaimed")
+    }
     for (id, _) in keepAlives.all {
       try require(
         instances[id].map { $0.termination == nil } ?? false, "a keep-alive handler of nobody")

@@ -140,8 +140,10 @@ extension Scheduler {
       instance.reasons.moved(to: instance.state, cause)
       instance.record(
         .transition(from: .notRunning, to: instance.state, cause: cause), in: &turn)
+      instance.prioritize(from: .notRunning, to: instance.state, in: &turn)
       welcome(&instance, &turn)
       instance.enqueueStartCallbacks(in: &turn)
+      instance.hearMemoryWarning(in: &turn)
       instance.reconsider(in: &turn)
     }
     if plan.target == .foreground { takeSeat(id) }

@@ -31,6 +31,7 @@ extension Instance {
     }
     for notice in handling.notices + inbox.takeNotices() { turn.emit(.notify(id, notice)) }
     if state != .suspended { hearChanges(in: &turn) }
+    hearMemoryWarning(in: &turn)
     reconsider(in: &turn)
   }
 
@@ -75,15 +76,23 @@ extension Instance {
   ) {
     precondition(state == .suspended, "only the suspended resumes")
     if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
+    // Before it runs.
+    prioritize(from: state, to: next, in: &turn)
     turn.emit(.resume(id))
     suspension = .none
-    move(to: next, cause: cause, in: &turn)
+    move(to: next, cause: cause, isPrioritized: true, in: &turn)
     hearChanges(in: &turn)
+    hearMemoryWarning(in: &turn)
   }
 
-  mutating func move(to next: ApplicationState, cause: TransitionCause, in turn: inout Turn) {
+  mutating func move(
+    to next: ApplicationState, cause: TransitionCause, isPrioritized: Bool = false,
+    in turn: inout Turn
+  ) {
     record(.transition(from: state, to: next, cause: cause), in: &turn)
     reasons.moved(to: next, cause)
+    if state == .background { stopWatchingUse(in: &turn) }
+    if !isPrioritized { prioritize(from: state, to: next, in: &turn) }
     state = next
     stateSince = turn.instant
     stint = next == .background ? Stint(at: turn.instant) : nil

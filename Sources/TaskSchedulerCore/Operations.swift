@@ -63,6 +63,8 @@ extension Scheduler {
     seats.leave(instance.seat, id)
     applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
     keepAlives.remove(id)
+    // Before it is let go of: who is left of it is waited for.
+    memoryUserEnded(id, in: &turn)
     let end = instance.finish(status, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
     relaunchIfCrashed(instance, end, in: &turn)

@@ -93,6 +93,49 @@ public struct Policy: Hashable, Sendable, Codable {
   /// still remembered, for the switcher and for "why?". Source: this project.
   public var endedApplicationsMax = 64
 
+  /// `MemoryPressureStall`: how long processes must have waited for memory within
+  /// `MemoryPressureWindow` before it is pressure. Source: this project, as Android's lmkd has it
+  /// (psi_partial_stall_ms = 70 of 1000); systemd asks for 200 ms of 2 s.
+  public var memoryPressureStall: Duration = .milliseconds(70)
+
+  /// `MemoryPressureWindow`: see there. The kernel takes 500 ms to 10 s.
+  public var memoryPressureWindow: Duration = .seconds(1)
+
+  /// `MemoryWarningTime`: how long pressure must last after the warning before anybody is ended.
+  /// Source: this project.
+  public var memoryWarningTime: Duration = .seconds(1)
+
+  /// `MemoryQuietTime`: pressure of which nothing was heard for so long is over. Source: this
+  /// project; while it lasts, the kernel tells it once in each window.
+  public var memoryQuietTime: Duration = .seconds(10)
+
+  /// `MemoryFloorPercent`: where less of the machine's memory is available when a trigger fires,
+  /// the whole machine's pressure ends applications; below half of it at once. Source: this
+  /// project; earlyoom's default is 10.
+  public var memoryFloorPercent = 10
+
+  /// `MemoryPageOut`: whether what suspended applications use is written to swap early, where there
+  /// is swap. Source: this project.
+  public var memoryPageOut = false
+
+  /// `BackgroundProcessorShare`: how many percent of one processor an application may use in the
+  /// background, as an average over `BackgroundUseWindow`; then it is throttled. Source: iOS, whose
+  /// monitor ends what uses 80 % over 60 s.
+  public var backgroundProcessorShare = 80
+
+  /// `ThrottledProcessorShare`: to how many percent of one processor it is throttled then; whoever
+  /// uses four fifths of this for another `BackgroundUseWindow`, or too much again later, is
+  /// killed. Source: this project.
+  public var throttledProcessorShare = 20
+
+  /// `BackgroundUseWindow`: how long an application runs in the background until it is looked at
+  /// what it has used meanwhile, again and again. Source: as `BackgroundProcessorShare`.
+  public var backgroundUseWindow: Duration = .seconds(60)
+
+  /// `BackgroundGPUTime`: what GPUs may still do of what was begun in the foreground, before an
+  /// application that uses them in the background is killed. Source: this project; three frames.
+  public var backgroundGPUTime: Duration = .milliseconds(50)
+
   public init() {}
 
   /// What is missing has its default: an older version did not know it.
@@ -124,6 +167,16 @@ public struct Policy: Hashable, Sendable, Codable {
     try take(.applicationsPerUserMax, &applicationsPerUserMax)
     try take(.queuedCallbacksMax, &queuedCallbacksMax)
     try take(.endedApplicationsMax, &endedApplicationsMax)
+    try take(.memoryPressureStall, &memoryPressureStall)
+    try take(.memoryPressureWindow, &memoryPressureWindow)
+    try take(.memoryWarningTime, &memoryWarningTime)
+    try take(.memoryQuietTime, &memoryQuietTime)
+    try take(.memoryFloorPercent, &memoryFloorPercent)
+    try take(.memoryPageOut, &memoryPageOut)
+    try take(.backgroundProcessorShare, &backgroundProcessorShare)
+    try take(.throttledProcessorShare, &throttledProcessorShare)
+    try take(.backgroundUseWindow, &backgroundUseWindow)
+    try take(.backgroundGPUTime, &backgroundGPUTime)
     if let problem = problems.first {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath, debugDescription: problem))
@@ -140,7 +193,10 @@ public struct Policy: Hashable, Sendable, Codable {
       ("TracerCheckInterval", tracerCheckInterval), ("WakeTolerance", wakeTolerance),
       ("KeepAliveMinimum", keepAliveMinimum), ("KeepAliveHandlerTime", keepAliveHandlerTime),
       ("EventTime", eventTime), ("RelaunchDelay", relaunchDelay),
-      ("RelaunchResetTime", relaunchResetTime),
+      ("RelaunchResetTime", relaunchResetTime), ("MemoryPressureStall", memoryPressureStall),
+      ("MemoryPressureWindow", memoryPressureWindow), ("MemoryWarningTime", memoryWarningTime),
+      ("MemoryQuietTime", memoryQuietTime),
+      ("BackgroundUseWindow", backgroundUseWindow),
     ]
     let quotas = [
       ("MaxTasksPerApplication", tasksPerApplicationMax),
@@ -150,6 +206,8 @@ public struct Policy: Hashable, Sendable, Codable {
       ("MaxSocketsPerApplication", socketsPerApplicationMax),
       ("MaxNotificationsPerApplication", notificationsPerApplicationMax),
       ("MaxCustomChanges", customChangesMax),
+      ("BackgroundProcessorShare", backgroundProcessorShare),
+      ("ThrottledProcessorShare", throttledProcessorShare),
     ]
     var problems = durations.filter { $0.1 <= .zero }.map { "\($0.0) must be longer than 0" }
     problems += quotas.filter { $0.1 < 1 }.map { "\($0.0) must be at least 1" }
@@ -163,6 +221,19 @@ public struct Policy: Hashable, Sendable, Codable {
     }
     if relaunchDelayMax < relaunchDelay {
       problems.append("RelaunchDelayMax must be at least RelaunchDelay")
+    }
+    if memoryPressureStall > memoryPressureWindow {
+      problems.append("MemoryPressureStall must be at most MemoryPressureWindow")
+    }
+    if memoryQuietTime <= memoryPressureWindow {
+      problems.append("MemoryQuietTime must be longer than MemoryPressureWindow")
+    }
+    if !(0...100).contains(memoryFloorPercent) {
+      problems.append("MemoryFloorPercent must be 0 to 100")
+    }
+    if backgroundGPUTime < .zero { problems.append("BackgroundGPUTime must be at least 0") }
+    if throttledProcessorShare >= min(backgroundProcessorShare, 100) {
+      problems.append("ThrottledProcessorShare must be less than BackgroundProcessorShare, and 100")
     }
     return problems
   }

@@ -28,7 +28,7 @@ extension PolicySetting {
 
   /// All settings, in the order of the commented file. The first is the machine's affair and has
   /// a name in kebab case there.
-  public static let all: [PolicySetting] = [multitaskingSupported] + limits + quotas
+  public static let all: [PolicySetting] = [multitaskingSupported] + limits + memory + quotas
 
   /// Whether the machine multitasks.
   public static let multitaskingSupported = PolicySetting(
@@ -87,6 +87,45 @@ extension PolicySetting {
     PolicySetting(
       "RelaunchResetTime", .timeSpan(\.relaunchResetTime, .milliseconds(10) ... .seconds(86_400)),
       "An application that ran for so long comes back after RelaunchDelay again."),
+    PolicySetting(
+      "BackgroundUseWindow",
+      .timeSpan(\.backgroundUseWindow, .milliseconds(100) ... .seconds(3600)),
+      "How long an application runs in the background until it is looked at what it has used "
+        + "meanwhile, again and again."),
+    PolicySetting(
+      "BackgroundGPUTime", .timeSpan(\.backgroundGPUTime, .milliseconds(1) ... .seconds(60)),
+      "What GPUs may still do in the background of what was begun before. Then the application "
+        + "is killed."),
+  ]
+
+  /// What is done when memory is short.
+  public static let memory: [PolicySetting] = [
+    PolicySetting(
+      "MemoryPressureStall",
+      .timeSpan(\.memoryPressureStall, .microseconds(100) ... .seconds(10)),
+      "How long processes must have waited for memory within MemoryPressureWindow before it is "
+        + "pressure. At most MemoryPressureWindow."),
+    PolicySetting(
+      "MemoryPressureWindow",
+      .timeSpan(\.memoryPressureWindow, .milliseconds(500) ... .seconds(10)),
+      "See there. Without CAP_SYS_RESOURCE the kernel takes multiples of 2s only: both are "
+        + "lengthened then, in proportion."),
+    PolicySetting(
+      "MemoryWarningTime", .timeSpan(\.memoryWarningTime, .milliseconds(10) ... .seconds(3600)),
+      "How long pressure must last after the warning before applications are ended, one at a "
+        + "time."),
+    PolicySetting(
+      "MemoryQuietTime", .timeSpan(\.memoryQuietTime, .milliseconds(510) ... .seconds(3600)),
+      "Pressure of which nothing was heard for so long is over. Longer than "
+        + "MemoryPressureWindow."),
+    PolicySetting(
+      "MemoryFloorPercent", .count(\.memoryFloorPercent, 0...100),
+      "Pressure of the whole machine ends applications only where less of its memory is "
+        + "available; below half of it at once. That of the daemon's own slice ends them in any "
+        + "case."),
+    PolicySetting(
+      "MemoryPageOut", .flag(\.memoryPageOut),
+      "Whether what suspended applications use is written to swap early, where there is swap."),
   ]
 
   /// The numbers.
@@ -117,5 +156,14 @@ extension PolicySetting {
     PolicySetting(
       "MaxEndedApplications", .count(\.endedApplicationsMax, 0...65_536),
       "How many ended applications without a manifest are remembered for each user."),
+    PolicySetting(
+      "BackgroundProcessorShare", .count(\.backgroundProcessorShare, 2...100_000),
+      "How many percent of one processor an application may use in the background, as an average "
+        + "over BackgroundUseWindow. Then it is throttled."),
+    PolicySetting(
+      "ThrottledProcessorShare", .count(\.throttledProcessorShare, 1...99),
+      "How many percent of one processor it may use then. If it uses that up for another "
+        + "BackgroundUseWindow, or too much again later, it is killed. Less than "
+        + "BackgroundProcessorShare."),
   ]
 }

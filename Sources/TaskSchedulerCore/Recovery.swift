@@ -10,6 +10,7 @@ extension Scheduler {
       with(id, in: &turn) { $0.recovered(lastAlive: lastAlive, in: &$1) }
     }
     recoverNotifications(in: &turn)
+    recoverMemory(in: &turn)
   }
 }
 
@@ -18,6 +19,7 @@ extension Instance {
     forgiveAbsence(since: lastAlive, in: &turn)
     if case .asked = tracer { turn.emit(.checkTracer(id)) }
     if isKilled { return turn.emit(.kill(id)) }
+    turn.emitLast(.resources(.prioritize(id, ProcessPriority(state))))
     // Whatever was being stopped, or let go, when the daemon died: it is one or the other now.
     if state == .suspended || suspension == .stopping {
       suspension = .stopping
@@ -26,6 +28,7 @@ extension Instance {
       turn.emit(.resume(id))
     }
     if let callback = callbacks.inFlight { deliver(callback, in: &turn) }
+    watchUseAnew(in: &turn)
     reconsider(in: &turn)
   }
 

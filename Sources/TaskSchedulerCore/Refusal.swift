@@ -26,6 +26,8 @@ public enum Refusal: Hashable, Sendable, Codable, Error {
   case unknownNotification(NotificationID)
   /// What it asks for could not be stored durably.
   case notStored(reason: String)
+  /// It has to be told of something, and does not run, is suspended, or has no event stream.
+  case cannotBeTold(ApplicationState)
   /// Only a launch that a person or an operator asks for brings it back.
   case terminatedByOperator
 
@@ -51,6 +53,7 @@ public enum Refusal: Hashable, Sendable, Codable, Error {
     case .unknownNotification: "UnknownNotification"
     case .notStored: "NotStored"
     case .terminatedByOperator: "TerminatedByOperator"
+    case .cannotBeTold: "CannotBeTold"
     }
   }
 }

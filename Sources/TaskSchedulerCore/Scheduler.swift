@@ -13,6 +13,7 @@ public struct Scheduler: Sendable {
   var keepAlives = KeepAlivePlanner()
   var notifications = Notifications()
   var changes = SystemChanges()
+  var memory = Memory()
   var instanceIDLast: UInt64 = 0
   /// Whether ``Event/started`` has come, and no ``Event/stop`` since.
   public internal(set) var isStarted = false
@@ -23,7 +24,7 @@ public struct Scheduler: Sendable {
 
   /// When ``Event/deadlineReached`` is to come next; nil where nothing is due.
   public var nextDeadline: Instant? {
-    earlier(deadlines.next, earlier(nextRelaunch, nextWakeUp))
+    earlier(deadlines.next, earlier(nextRelaunch, earlier(memory.deadline(policy), nextWakeUp)))
   }
 
   /// When a machine that sleeps is to be woken for it: nobody else would call a keep-alive handler
@@ -34,7 +35,8 @@ public struct Scheduler: Sendable {
 
   /// The only door: takes one event and says what is to be done, in order.
   public mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
-    var turn = Turn(policy: policy, instant: now, changes: changes)
+    var turn = Turn(
+      policy: policy, instant: now, changes: changes, memoryEpisode: memory.episode)
     switch event {
     case .register(let request, let key, let leader, let target, let seat):
       register(request, key, leader, target: target, seat: seat, in: &turn)
@@ -59,8 +61,12 @@ public struct Scheduler: Sendable {
       handle(event, in: &turn)
     case .notification(let event):
       handle(event, in: &turn)
+    case .resources(let event):
+      handle(event, in: &turn)
     case .systemChanged(let request, let change, let owner):
       systemChanged(request, change, for: owner, in: &turn)
+    case .memory(let event):
+      handle(event, in: &turn)
     case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate:
       handleOperation(event, in: &turn)
     case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
@@ -70,7 +76,7 @@ public struct Scheduler: Sendable {
       .recovered:
       handleTurn(of: event, in: &turn)
     }
-    return turn.effects
+    return turn.allEffects
   }
 
   /// What a person or an operator asks for.
@@ -98,11 +104,15 @@ public struct Scheduler: Sendable {
     switch event {
     case .deadlineReached:
       while let id = deadlines.popDue(at: turn.instant) {
-        with(id, in: &turn) { $0.deadlinePassed(in: &$1) }
+        with(id, in: &turn) { instance, turn in
+          instance.lookIfDue(in: &turn)
+          instance.deadlinePassed(in: &turn)
+        }
       }
       relaunchDue(in: &turn)
       notificationsDue(in: &turn)
       runKeepAlives(in: &turn)
+      memoryDue(in: &turn)
     case .clockRead(let wall):
       notifications.readClock(wall, at: turn.instant)
       notificationsDue(in: &turn)
@@ -177,8 +187,7 @@ public struct Scheduler: Sendable {
 
   private mutating func changePolicy(_ policy: Policy, in turn: inout Turn) {
     self.policy = policy
-    turn = Turn(
-      policy: policy, instant: turn.instant, changes: turn.changes, effects: turn.effects)
+    turn.policy = policy
     for id in instances.keys.sorted() {
       with(id, in: &turn) { instance, turn in
         instance.stint?.endIfOver(turn.policy, at: turn.instant)
@@ -190,6 +199,7 @@ public struct Scheduler: Sendable {
   /// Lets go of every process, running.
   private mutating func stop(in turn: inout Turn) {
     isStarted = false
+    memory.phase = .calm
     for key in relaunches.all { cancelRelaunch(key) }
     refusePendingNotifications(in: &turn)
     for id in launches.keys.sorted() {

@@ -5,7 +5,7 @@
 extension Scheduler: Codable {
   private enum CodingKeys: CodingKey {
     case policy, applications, instances, launches, instanceIDLast, isStarted
-    case keepAlives, notifications, changes
+    case keepAlives, notifications, changes, memory
   }
 
   private struct Launch: Codable {
@@ -34,6 +34,7 @@ extension Scheduler: Codable {
     keepAlives = try values.decode(KeepAlivePlanner.self, forKey: .keepAlives)
     notifications = try values.decode(Notifications.self, forKey: .notifications)
     changes = try values.decode(SystemChanges.self, forKey: .changes)
+    memory = try values.decode(Memory.self, forKey: .memory)
     for application in applications.all {
       relaunches.set(application.key, to: application.relaunch?.dueAt)
     }
@@ -55,6 +56,7 @@ extension Scheduler: Codable {
     try values.encode(keepAlives, forKey: .keepAlives)
     try values.encode(notifications, forKey: .notifications)
     try values.encode(changes, forKey: .changes)
+    try values.encode(memory, forKey: .memory)
     let pending = launches.sorted { $0.key < $1.key }.map { Launch(id: $0, pending: $1) }
     try values.encode(pending, forKey: .launches)
     try values.encode(instances.values.sorted { $0.id < $1.id }, forKey: .instances)

@@ -46,6 +46,11 @@ public struct InstanceStatus: Hashable, Sendable {
   public var managedSockets: Int
   /// How many system changes are held until it is resumed.
   public var heldChanges: Int
+  public var priority: ProcessPriority
+  /// To how many percent of one processor it is throttled.
+  public var throttledTo: Int?
+  /// The addresses that it listened on when it was last suspended.
+  public var listening: [String]
 }
 
 /// A keep-alive handler as it stands.
@@ -137,6 +142,8 @@ extension Scheduler {
           planned: keepAlives.plannedBurst(of: instance.id) ?? keepAlive.deadline)
       },
       managedSockets: instance.sockets.ids.count,
-      heldChanges: instance.state == .suspended ? instance.heldChanges(changes).count : 0)
+      heldChanges: instance.state == .suspended ? instance.heldChanges(changes).count : 0,
+      priority: ProcessPriority(instance.state), throttledTo: instance.rules.throttledTo,
+      listening: instance.rules.listening)
   }
 }

@@ -21,19 +21,23 @@ struct Termination: Hashable, Sendable, Codable {
 
 extension Instance {
   /// The orderly end. A suspended instance gets no notice.
-  mutating func terminate(_ reason: EndReason, waiter: RequestID?, in turn: inout Turn) {
+  mutating func terminate(
+    _ reason: EndReason, _ detail: EndDetail? = nil, waiter: RequestID?, in turn: inout Turn
+  ) {
     if termination != nil {
       if let waiter { termination?.waiters.append(waiter) }
       return
     }
     let waiters = waiter.map { [$0] } ?? []
     guard state != .suspended else {
-      kill(reason, in: &turn)
+      kill(reason, detail, in: &turn)
       termination?.waiters = waiters
       return
     }
     undoSuspension(in: &turn)
-    termination = Termination(reason: reason, phase: .callbacks, waiters: waiters)
+    stopWatchingUse(in: &turn)
+    termination = Termination(
+      reason: reason, phase: .callbacks, waiters: waiters, detail: detail)
     if isAware {
       enqueue(
         state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], in: &turn)
@@ -60,6 +64,7 @@ extension Instance {
     if next.reason == reason, let detail { next.detail = detail }
     termination = next
     suspension = .none
+    rules.forgetUse()
     turn.emit(.kill(id))
   }
 

@@ -2,8 +2,13 @@
 // debugger traces the instance (contract §3): before one is, the daemon is asked.
 
 extension Instance {
-  /// The nearest of its deadlines. Where a debugger holds no limit, its leaving is not waited for.
+  /// The nearest of its deadlines.
   func deadline(_ policy: Policy) -> Instant? {
+    earlier(limit(policy), rules.nextLook)
+  }
+
+  /// The nearest of its limits. Where a debugger holds none, its leaving is not waited for.
+  private func limit(_ policy: Policy) -> Instant? {
     switch tracer {
     case .asked: nil
     case .present(let nextCheck): stint == nil && limits(policy).isEmpty ? nil : nextCheck
@@ -37,8 +42,13 @@ extension Instance {
     limits(policy).lazy.map(\.at).min()
   }
 
-  /// Its deadline has passed.
+  /// A deadline of its has passed, which may be that of a limit.
   mutating func deadlinePassed(in turn: inout Turn) {
+    if let due = limit(turn.policy), due <= turn.instant { askForDebugger(in: &turn) }
+  }
+
+  /// Before a limit is enforced.
+  mutating func askForDebugger(in turn: inout Turn) {
     if case .asked = tracer { return }
     tracer = .asked(heldBefore: isTraced)
     turn.emit(.checkTracer(id))

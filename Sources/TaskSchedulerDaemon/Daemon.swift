@@ -19,6 +19,9 @@ public final class Daemon {
     /// Where the users' session buses are; nil shows nobody notifications.
     public var desktops: DesktopAddresses?
     public var logTarget: Log.Target
+    /// Where the kernel tells of memory, and of the pressure on it.
+    public var memInfo = "/proc/meminfo"
+    public var memoryPressure = "/proc/pressure/memory"
 
     public init(
       paths: ConfigurationPaths, socketPath: String, journalPath: String?, statePath: String?,
@@ -51,6 +54,7 @@ public final class Daemon {
   private let store = DescriptorStore()
   private var requests: Requests?
   private var sockets: ManagedSockets?
+  private var memory: MemoryService?
   private var notifications: LocalNotifications?
   private var systemChanges: SystemChangeProviders?
   private var alarm: WakeAlarm?
@@ -121,20 +125,17 @@ public final class Daemon {
     let sockets = ManagedSockets(loop: loop) { id, ready in
       post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
     }
-    let notifications = try LocalNotifications(
-      path: arguments.statePath.map { $0 + "/notifications.db" }, desktops: arguments.desktops,
-      loop: loop, log: log, post: post)
-    notifications.displayName = { [unowned self] in
-      configuration.manifests[$0.id]?.displayName
-    }
+    let notifications = try localNotifications(arguments, post)
     let launcher = try Launcher(
       proc: proc, loop: loop, socketPath: arguments.socketPath, scope: paths.scope,
       mechanism: configuration.options.launchMechanism, openFilesSoft: openFiles.forChildren)
     processes.unitEnds = launcher.ends
+    let memory = memoryService(arguments, processes, launcher)
+    processes.isSuspended = { [unowned self] in scheduler.state(of: $0) == .suspended }
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
-      monitors: monitors, sockets: sockets, notifications: notifications, store: store, log: log,
-      journal: journal, post: post)
+      monitors: monitors, sockets: sockets, notifications: notifications,
+      memory: memory, store: store, log: log, journal: journal, post: post)
     let inherited = try DescriptorStore.Inherited()
     let server = try Server(
       listener: try listener(inherited.listeners, arguments.socketPath),
@@ -143,32 +144,26 @@ public final class Daemon {
     server.applications = ApplicationService(
       membership: processes.membership, requests: requests, runner: runner, sockets: sockets,
       notifications: notifications, daemon: self, post: post)
-    server.control = ControlService(
+    let control = ControlService(
       membership: processes.membership, requests: requests, runner: runner, monitors: monitors,
-      notifications: notifications, daemon: self, post: post)
+      notifications: notifications, memory: memory, daemon: self, post: post)
+    control.lowered = { [unowned processes] in processes[$0]?.lowered.words ?? [] }
+    server.control = control
     server.onClosed = { [unowned self] connection in
       monitors.remove(connection)
       requests.forget(connection)
       if let id = streams.closed(connection) { self.post(.streamClosed(id)) }
     }
-    runner.hearing = try Hearing(
-      loop: loop, hear: { [unowned server] in server.hear($0) },
-      isTraced: { [unowned processes] in processes.isTraced($0) }, report: post)
     self.processes = processes
     self.runner = runner
     self.server = server
     self.requests = requests
     self.sockets = sockets
+    self.memory = memory
     self.notifications = notifications
     journal.state = { [unowned self] in state() }
-    timer = try loop.timer { [unowned self] in
-      armed = nil
-      self.post(.deadlineReached)
-    }
-    survival = try loop.timer { [unowned self] in journal.setAttempts(0) }
-    alarm = WakeAlarm(loop: loop, log: log) { [unowned self] in self.post(.deadlineReached) }
-    try loop.enableWatchdog()
     runner.manifests = configuration.manifests
+    try setUpTime(runner, processes, server)
     // A new life, in which whoever is to be reachable is launched.
     var isNew = true
     if let replay {
@@ -178,15 +173,52 @@ public final class Daemon {
         log: log)
       isNew = recover(replay, inherited, takeover)
     }
-    // It died before it had come so far.
-    isNew = isNew || !scheduler.isStarted
     try releaseLeftovers(launcher)
-    begin(isNew: isNew)
+    // Or it died before it had come so far.
+    begin(isNew: isNew || !scheduler.isStarted)
     try server.start()
     log.write(
       .notice, "ready at \(arguments.socketPath), \(configuration.manifests.count) manifests",
       id: .started)
     notify("READY=1")
+  }
+
+  /// What happens when it is time to.
+  private func setUpTime(
+    _ runner: EffectRunner, _ processes: ProcessController, _ server: Server
+  ) throws(SystemError) {
+    timer = try loop.timer { [unowned self] in
+      armed = nil
+      post(.deadlineReached)
+    }
+    runner.hearing = try Hearing(
+      loop: loop, hear: { [unowned server] in server.hear($0) },
+      isTraced: { [unowned processes] in processes.isTraced($0) },
+      report: { [unowned self] in post($0) })
+    survival = try loop.timer { [unowned self] in journal.setAttempts(0) }
+    alarm = WakeAlarm(loop: loop, log: log) { [unowned self] in post(.deadlineReached) }
+    try loop.enableWatchdog()
+  }
+
+  private func localNotifications(
+    _ arguments: Arguments, _ post: @escaping (Event) -> Void
+  ) throws -> LocalNotifications {
+    let notifications = try LocalNotifications(
+      path: arguments.statePath.map { $0 + "/notifications.db" }, desktops: arguments.desktops,
+      loop: loop, log: log, post: post)
+    notifications.displayName = { [unowned self] in configuration.manifests[$0.id]?.displayName }
+    return notifications
+  }
+
+  private func memoryService(
+    _ arguments: Arguments, _ processes: ProcessController, _ launcher: Launcher
+  ) -> MemoryService {
+    var places = MemoryService.Places(
+      memInfo: arguments.memInfo, pressure: arguments.memoryPressure)
+    places.slicePressure = launcher.groups.map { "\($0.parent.path)/memory.pressure" }
+    return MemoryService(places: places, processes: processes, loop: loop, log: log) {
+      [unowned self] in post($0)
+    }
   }
 
   /// Hears of the world, and tells the policy how it is.
@@ -349,6 +381,7 @@ public final class Daemon {
       journal.condense(at: now)
     } else {
       post(.stop)
+      processes?.priorities.finish()
     }
     journal.setClean(true)
     server?.stop(keepingConnections: store.isThere)
@@ -365,6 +398,7 @@ public final class Daemon {
     processes?.options = configuration.options
     server?.options = configuration.options
     runner?.manifests = configuration.manifests
+    memory?.apply(configuration.policy)
     operatorGroup = (try? Users.group(named: configuration.options.operatorGroup)) ?? nil
     server?.reconsiderOperators()
     let daemonUser = UserID(Users.effectiveUID)
@@ -436,23 +470,6 @@ private enum MonotonicClock {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
-  }
-}
-
-/// Why the daemon did not start.
-public enum StartFailure: Error, CustomStringConvertible {
-  /// The mistakes were logged, one by one.
-  case configuration
-  case tooManySockets(Int)
-  case wrongSocket
-
-  public var description: String {
-    switch self {
-    case .configuration: "the configuration has mistakes"
-    case .tooManySockets(let count): "systemd handed over \(count) sockets; one is expected"
-    case .wrongSocket:
-      "the socket that systemd handed over is no listening Unix stream socket (ListenStream=)"
-    }
   }
 }
 

@@ -24,6 +24,7 @@ final class EffectRunner {
   var hearing: Hearing?
   private let sockets: ManagedSockets
   private let notifications: LocalNotifications
+  private let memory: MemoryService
   private let store: DescriptorStore
   let journal: Journal
   let post: (Event) -> Void
@@ -38,10 +39,12 @@ final class EffectRunner {
   init(
     processes: ProcessController, launcher: Launcher, requests: Requests, streams: EventStreams,
     monitors: Monitors, sockets: ManagedSockets, notifications: LocalNotifications,
-    store: DescriptorStore, log: Log, journal: Journal, post: @escaping (Event) -> Void
+    memory: MemoryService, store: DescriptorStore, log: Log, journal: Journal,
+    post: @escaping (Event) -> Void
   ) {
     self.sockets = sockets
     self.notifications = notifications
+    self.memory = memory
     self.store = store
     self.journal = journal
     self.processes = processes
@@ -76,6 +79,8 @@ final class EffectRunner {
       run(effect)
     case .notification(let effect):
       notifications.run(effect, at: WallTime(nanoseconds: WallClock.nanoseconds))
+    case .memory(let effect):
+      memory.run(effect)
     case .spawn(let id, let key, let reason):
       spawn(id, key, reason)
     case .manage(let id, let leader, let key):
@@ -94,6 +99,7 @@ final class EffectRunner {
     case .record(let record):
       log.write(record, at: now)
       monitors.tell(record, at: now)
+    case .resources(let effect): processes.run(effect)
     }
   }
 
@@ -124,6 +130,8 @@ final class EffectRunner {
     case .notificationChosen(let id):
       guard let stored = notifications.notification(id) else { return nil }
       return .init(notification: .init(notification: .init(stored), chosen: true))
+    case .memoryWarning:
+      return .init(memoryWarning: true)
     }
   }
 

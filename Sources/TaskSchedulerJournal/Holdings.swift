@@ -49,11 +49,18 @@ public struct Holdings: Hashable, Sendable, Codable {
     public var stopped: [Stopped]
     /// Whether the instance is over, and what is left of its processes is being seen to.
     public var release: Release?
+    /// What of priorities was, or is about to be, lowered, in that order; nil in what an earlier
+    /// version wrote.
+    public var lowered: [Lowered]?
 
     public init(application: String, arrival: Arrival, stopped: [Stopped] = []) {
       self.application = application
       self.arrival = arrival
       self.stopped = stopped
+    }
+
+    mutating func note(_ items: [Lowered]) {
+      lowered = (lowered ?? []) + items
     }
   }
 
@@ -71,6 +78,31 @@ public struct Holdings: Hashable, Sendable, Codable {
     public init(process: Leader, wasStopped: Bool) {
       self.process = process
       self.wasStopped = wasStopped
+    }
+  }
+
+  /// One priority that was, or is about to be, lowered.
+  public struct Lowered: Hashable, Sendable, Codable {
+    /// The id of a thread and when that began; the process, where the whole of it is concerned.
+    public var thread: Leader
+    /// The pid of the thread's process.
+    public var process: Int32
+    /// The path of the control group that is concerned instead.
+    public var group: String?
+    /// What was lowered: a name of the daemon's.
+    public var lever: String
+    public var before: Int
+    public var after: Int
+
+    public init(
+      thread: Leader, process: Int32, group: String?, lever: String, before: Int, after: Int
+    ) {
+      self.thread = thread
+      self.process = process
+      self.group = group
+      self.lever = lever
+      self.before = before
+      self.after = after
     }
   }
 
@@ -155,6 +187,10 @@ public enum Note: Hashable, Sendable, Codable {
   /// The message has become whole, and is being carried out.
   case inputWhole(connection: UInt64)
   case unsaved(Bool, connection: UInt64)
+  /// Before priorities are lowered.
+  case lowering(InstanceID, [Holdings.Lowered])
+  /// After all of them were given back.
+  case gaveBack(InstanceID)
 }
 
 extension Holdings {
@@ -175,6 +211,8 @@ extension Holdings {
     case .inputWhole(let cookie): connections[cookie]?.input = MessagePart()
     case .unsaved(let isUnsaved, let cookie):
       connections[cookie, default: Connection()].isUnsaved = isUnsaved
+    case .lowering(let id, let lowered): instances[id]?.note(lowered)
+    case .gaveBack(let id): instances[id]?.lowered = nil
     }
   }
 
@@ -207,8 +245,8 @@ extension Holdings {
       for (cookie, connection) in connections where connection.waiting?.request == request {
         connections[cookie]?.waiting = nil
       }
-    case .deliver, .expire, .notify, .socket, .notification, .spawn, .suspend, .resume, .terminate,
-      .kill, .checkTracer, .record:
+    case .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend, .resume,
+      .terminate, .kill, .checkTracer, .record, .resources:
       break
     }
   }

@@ -107,7 +107,7 @@ extension Event {
       .notification, .systemChanged, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
-      .recovered:
+      .recovered, .memory, .resources:
       nil
     }
   }

@@ -24,6 +24,14 @@ public enum Canary: String, CaseIterable, Hashable, Sendable {
   case dropFire = "drop-fire"
   case forgetChange = "forget-change"
   case earlyRelaunch = "early-relaunch"
+  case wrongVictim = "wrong-victim"
+  case dropWarning = "drop-warning"
+  case earlyChoice = "early-choice"
+  case dropChoice = "drop-choice"
+  case dropPriority = "drop-priority"
+  case dropLook = "drop-look"
+  case dropThrottle = "drop-throttle"
+  case killUnused = "kill-unused"
 }
 
 /// The canary at work.
@@ -50,6 +58,7 @@ struct PlantedDefect {
   /// What the policy is told in place of this.
   func policy(_ policy: Policy) -> Policy {
     var shorter = policy
+    if canary == .earlyChoice { shorter.memoryWarningTime = policy.memoryWarningTime / 2 }
     if canary == .earlyRelaunch { shorter.relaunchDelay = policy.relaunchDelay / 2 }
     // It refuses what it refused.
     if canary == .lateKeepAlive { shorter.keepAliveMinimum = policy.keepAliveMinimum * 2 }
@@ -73,6 +82,10 @@ struct PlantedDefect {
         return .setKeepAlive(request, id, interval: interval * 2)
       }
       if canary == .earlyKeepAlive { return .setKeepAlive(request, id, interval: interval / 2) }
+    }
+    if canary == .wrongVictim, case .memory(.measured(var sizes)) = event {
+      for index in sizes.indices { sizes[index].dirty = .max - sizes[index].dirty }
+      return .memory(.measured(sizes))
     }
     return event
   }
@@ -118,8 +131,19 @@ struct PlantedDefect {
     case .notification(.fire):
       if canary == .dropFire, strikes() { return [] }
       if canary == .fireTwice, strikes() { return [effect, effect] }
+    case .resources(.prioritize):
+      if canary == .dropPriority, strikes() { return [] }
+    case .resources(.look(let id)):
+      if canary == .dropLook, strikes() { return [] }
+      if canary == .killUnused, strikes() { return [effect, .kill(id)] }
+    case .resources(.throttle):
+      if canary == .dropThrottle, strikes() { return [] }
     case .notify(let id, .systemChanges(let changes)):
       if canary == .forgetChange { return [.notify(id, .systemChanges(changes.dropLast()))] }
+    case .memory(.measure):
+      if canary == .dropChoice, strikes() { return [] }
+    case .notify(_, .memoryWarning):
+      if canary == .dropWarning, strikes() { return [] }
     case _: break
     }
     return [effect]

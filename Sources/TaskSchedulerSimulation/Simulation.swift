@@ -39,6 +39,8 @@ public final class Simulation {
   var sockets = SimulatedSockets()
   var socketLast: UInt64 = 0
   let store = SimulatedStore()
+  /// How much memory the machine has left, in MiB of ``SimulatedMemory/total``.
+  var machine = SimulatedMemory()
   /// What the wall clock shows, less the time since boot, in nanoseconds.
   var wallOffset: Int64 = 1_800_000_000_000_000_000
 
@@ -216,6 +218,7 @@ public final class Simulation {
       advance(to: now + pause(&chance))
       guard violation == nil else { return }
       act(&chance)
+      if violation == nil { runShort(number) }
     }
   }
 
@@ -259,6 +262,13 @@ public final class Simulation {
   /// Whether what is said to be suspended is stopped, and nothing else.
   private func checkProcesses() {
     for process in processes where process.isAlive {
+      let state = process.instance.map { scheduler.state(of: $0) } ?? .notRunning
+      if process.priority != ProcessPriority(state) {
+        report(
+          "priorities",
+          "process \(process.leader.pid) of a \(state) application is favoured as "
+            + "\(process.priority)")
+      }
       guard let id = process.instance else {
         if process.isStopped {
           report("release", "process \(process.leader.pid) is stopped, and no instance's")

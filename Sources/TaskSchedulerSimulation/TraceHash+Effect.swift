@@ -18,6 +18,7 @@ extension TraceHash {
       add(notice)
     case .socket(let effect): add(effect)
     case .notification(let effect): add(effect)
+    case .memory(let effect): add(effect)
     case .spawn(let id, let key, let reason):
       add(tag: 43, id.number)
       add(key)
@@ -37,6 +38,7 @@ extension TraceHash {
       add(record.application)
       if let leader = record.leader { add(leader) }
       add(record.change)
+    case .resources(let effect): add(effect)
     }
   }
 
@@ -106,8 +108,9 @@ extension TraceHash {
       add(reason)
     case .keepAliveSet, .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady,
       .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
-      .badgeSet, .relaunchPlanned:
+      .badgeSet, .relaunchPlanned, .memoryWarned, .memoryChosen:
       addWakeUp(change)
+    case .resources(let record): add(record)
     }
   }
 
@@ -134,8 +137,12 @@ extension TraceHash {
     case .relaunchPlanned(let delay):
       add(tag: 20)
       add(delay)
+    case .memoryWarned(let isSimulated):
+      add(tag: 21)
+      add(isSimulated)
+    case .memoryChosen(let choice): add(choice)
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .ended, .refused,
-      .suspensionFailed, .signalFailed:
+      .suspensionFailed, .signalFailed, .resources:
       preconditionFailure("nothing that wakes: \(change)")
     }
   }
@@ -158,7 +165,7 @@ extension TraceHash {
     case .invalidTransition(let from, let cause):
       add(from)
       add(cause)
-    case .invalidState(let state): add(state)
+    case .invalidState(let state), .cannotBeTold(let state): add(state)
     case .alreadyRunning(let pid, let state):
       add(Int(pid))
       add(state)

@@ -89,6 +89,7 @@ extension TraceHash {
       for change in changes { add(change) }
     case .notificationFired(let id): add(tag: 92, id.number)
     case .notificationChosen(let id): add(tag: 93, id.number)
+    case .memoryWarning: add(tag: 94)
     }
   }
 

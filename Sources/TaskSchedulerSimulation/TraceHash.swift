@@ -99,6 +99,8 @@ extension TraceHash {
       add(interval)
     case .socket(let event): add(event)
     case .notification(let event): add(event)
+    case .memory(let event): add(event)
+    case .resources(let event): add(event)
     case .systemChanged(let request, let change, let owner):
       add(tag: 14, request?.number ?? 0, owner.map { UInt64($0.uid) } ?? .max)
       add(change)
@@ -161,7 +163,7 @@ extension TraceHash {
     case .started: add(tag: 36)
     case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
       .endBackgroundTask, .setKeepAlive, .socket, .notification, .systemChanged, .launch, .adopt,
-      .activate, .deactivate, .sendToBackground, .terminate:
+      .activate, .deactivate, .sendToBackground, .terminate, .memory, .resources:
       preconditionFailure("no report")
     }
   }

@@ -124,6 +124,9 @@ extension ControlInterface.Failure {
     case .multitaskingNotSupported(let id):
       "\(quoted(id)) cannot run in the background: its manifest opts out, or this machine does"
         + " not support multitasking"
+    case .cannotBeTold(let id, let state):
+      "\(quoted(id)) cannot be told: it is \(state.rawValue)"
+        + (state == .suspended || state == .notRunning ? "" : ", and has no event stream")
     case .notPermitted(let id):
       id.map { "you may not operate \(quoted($0)): it is another user's" }
         ?? "only an operator may do this"

@@ -24,6 +24,7 @@ struct Taskctl: ParsableCommand {
       RunCommand.self,
       ForegroundCommand.self, InactiveCommand.self, BackgroundCommand.self, TerminateCommand.self,
       TasksCommand.self, KeepAlivesCommand.self, NotificationsCommand.self, PostCommand.self,
+      MemoryCommand.self, WarnMemoryCommand.self,
       MonitorCommand.self, LogCommand.self, ConfigCommand.self, TaskCommand.self,
       ReloadCommand.self, ReleaseCommand.self, SimulateCommand.self,
     ])

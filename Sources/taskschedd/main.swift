@@ -54,6 +54,18 @@ struct Arguments: ParsableCommand {
       valueName: "address"))
   var desktopBus: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Read what memory the machine has from FILE, in place of /proc/meminfo.", valueName: "file",
+      visibility: .hidden))
+  var memInfo = "/proc/meminfo"
+
+  @Option(
+    help: ArgumentHelp(
+      "Hear of pressure on memory from FILE (a control group's memory.pressure), in place of "
+        + "/proc/pressure/memory.", valueName: "file", visibility: .hidden))
+  var memoryPressure = "/proc/pressure/memory"
+
   @Flag(help: "Keep no journal, to measure what it costs: a crash makes the daemon forget all.")
   var noJournal = false
 
@@ -158,14 +170,16 @@ if arguments.check {
 do {
   let path = socketPath(arguments)
   let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-  let daemon = try Daemon(
-    .init(
-      paths: paths, socketPath: path,
-      journalPath: arguments.noJournal ? nil : arguments.journal ?? folder + "/journal",
-      statePath: statePath(arguments),
-      desktops: arguments.desktopBus.map { .one($0) }
-        ?? .usual(for: paths.scope, environment: environment()),
-      logTarget: arguments.logTarget))
+  var daemonArguments = Daemon.Arguments(
+    paths: paths, socketPath: path,
+    journalPath: arguments.noJournal ? nil : arguments.journal ?? folder + "/journal",
+    statePath: statePath(arguments),
+    desktops: arguments.desktopBus.map { .one($0) }
+      ?? .usual(for: paths.scope, environment: environment()),
+    logTarget: arguments.logTarget)
+  daemonArguments.memInfo = arguments.memInfo
+  daemonArguments.memoryPressure = arguments.memoryPressure
+  let daemon = try Daemon(daemonArguments)
   try daemon.run()
   // Nothing is taken apart: the kernel does that, and a library might want threads for it.
   withExtendedLifetime(daemon) { exit(0) }

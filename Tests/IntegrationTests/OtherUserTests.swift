@@ -34,12 +34,13 @@ struct OtherUserTests {
         expected = ["application": .string(application), "nearest": nil]
       case .postSystemChange: (parameters, expected) = (["name": "dock"], [:])
       case .listNotifications, .cancelNotifications, .getApplication, .explain, .launch, .activate,
-        .deactivate, .sendToBackground, .terminate:
+        .deactivate, .sendToBackground, .terminate, .warnMemory:
         expected = ["application": .string(application), "nearest": nil]
       case .reload: (parameters, expected) = ([:], ["application": nil])
       case .adopt: continue  // of a process: `PermissionTests.adoption`
       case .listApplications: (parameters, expected) = ([:], ["applications": []])
       case .monitor: (parameters, expected) = ([:], ["ready": true])
+      case .getMemory: continue  // below
       case .getSettings: continue  // they are everybody's to see
       }
       let answer = try user.call(
@@ -47,6 +48,8 @@ struct OtherUserTests {
       let told = answer["parameters"] ?? [:]
       #expect(told.withoutNulls == expected.withoutNulls, "\(method): \(answer)")
     }
+    let memory = try user.call(user.open(), ControlInterface.MethodName.getMemory.rawValue, [:])
+    #expect(memory["parameters"]?["applications"] == [])
     #expect(try daemon.applications().map(\.comparable) == before)
   }
 

@@ -169,7 +169,7 @@ extension SystemdTests {
       #expect(!group.exists)
     }
 
-    /// That no process of it is frozen or stopped.
+    /// That no process of it is frozen or stopped, or has a lower priority than it began with.
     private func expectRunning(_ application: String) throws {
       let proc = try ProcFS()
       let groups = try installed.groups(of: application).filter { try $0.isPopulated() }
@@ -178,6 +178,10 @@ extension SystemdTests {
         #expect(try !group.isFrozen(), "\(group.name) is frozen")
         for pid in try group.processes() {
           #expect(try proc.stat(pid)?.state != .stopped, "process \(pid) of \(group.name)")
+          let priority = try ThreadPriority(of: pid)
+          #expect(priority == nil || priority?.nice == 0, "process \(pid) of \(group.name)")
+          let score = try proc.value(of: .outOfMemoryScore, thread: pid, process: pid, group: nil)
+          #expect(score == nil || score == 0, "process \(pid) of \(group.name)")
         }
       }
     }

@@ -98,6 +98,9 @@ final class Recorder: ApplicationDelegate {
   ) {
     note("changed \(changes.map { "\($0)" }.joined(separator: " "))")
   }
+  func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication) {
+    note("memory warning")
+  }
   func application(
     _ application: ScheduledApplication, didReceive notification: LocalNotification
   ) {

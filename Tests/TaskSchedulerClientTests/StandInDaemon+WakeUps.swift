@@ -25,6 +25,10 @@ extension StandInDaemon {
     stream { .init(socketEvent: event) }
   }
 
+  func sendMemoryWarning() {
+    stream { .init(memoryWarning: true) }
+  }
+
   func send(_ changes: [Application.SystemChange]) {
     stream { .init(systemChanges: changes) }
   }

@@ -26,6 +26,13 @@ import Testing
         == ["changed \(changes.map { "\($0)" }.joined(separator: " "))"])
   }
 
+  @Test("didReceiveMemoryWarning is told, and nothing is acknowledged for it")
+  func memoryWarning() throws {
+    let fixture = try Fixture()
+    fixture.daemon.sendMemoryWarning()
+    #expect(try fixture.recorder.wait(for: 1) == ["memory warning"])
+  }
+
   @Test("Sequences hear of changes and sockets between the callbacks, and acknowledge in order")
   func sequence() async throws {
     let folder = TemporaryDirectory()

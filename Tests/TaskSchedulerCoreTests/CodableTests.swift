@@ -44,6 +44,8 @@ extension Event {
     case .systemChanged: 29
     case .clockRead: 30
     case .started: 31
+    case .memory: 32
+    case .resources: 33
     }
   }
 
@@ -106,6 +108,17 @@ extension Event {
     .systemChanged(nil, SystemChange(kind: .timeZone, value: "Europe/Berlin"), for: nil),
     .systemChanged(one, SystemChange(kind: .custom("vpn")), for: mail.owner),
     .clockRead(WallTime(nanoseconds: .min)), .started,
+    .memory(
+      .pressed(
+        MemoryPressure(source: .slice, memory: MemoryReading(available: 0, total: .max)))),
+    .memory(.looked(MemoryReading(available: .max, total: 0))),
+    .memory(.measured([MemorySize(instance, dirty: .max, total: 1, isEstimate: true)])),
+    .memory(.reclaimed(instance, MemoryReading(available: 1, total: 2))),
+    .memory(.warn(one, mail, owner: nil)), .memory(.warn(one, nil, owner: mail.owner)),
+    .resources(
+      .used(instance, ResourceUse(processor: .seconds(1), gpu: .nanoseconds(3), isTraced: true))),
+    .resources(.held(instance, path: "/var/lib/\"ü\"")),
+    .resources(.listens(instance, ["0.0.0.0:80", "@abstract"])),
   ]
 }
 
@@ -127,6 +140,8 @@ extension Effect {
     case .notify: 12
     case .socket: 13
     case .notification: 14
+    case .memory: 15
+    case .resources: 16
     }
   }
 
@@ -134,7 +149,8 @@ extension Effect {
   var name: String {
     let names = [
       "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
-      "release", "checkTracer", "record", "notify", "socket", "notification",
+      "release", "checkTracer", "record", "notify", "socket", "notification", "memory",
+      "resources",
     ]
     return names[caseNumber]
   }
@@ -153,7 +169,7 @@ struct CodableTests {
 
   @Test("no case of an event is left out")
   func everyCase() {
-    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...31))
+    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...33))
   }
 
   @Test("every effect that a walk brings about, of every case")
@@ -167,7 +183,7 @@ struct CodableTests {
     }
     let expiration = Effect.expire(instance, TaskID(3), remaining: .milliseconds(1))
     #expect(try roundTrip(expiration) == expiration)
-    #expect(seen.union([expiration.caseNumber]) == Set(0...14))
+    #expect(seen.union([expiration.caseNumber]) == Set(0...16))
   }
 
   @Test("an application's id that is none is refused when it is read")

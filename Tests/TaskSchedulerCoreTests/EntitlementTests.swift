@@ -119,7 +119,7 @@ struct EntitlementTests {
     world.end(id, TaskID(1))
     world.advance(by: .seconds(7200))
     #expect(world.state(id) == .background)
-    #expect(world.scheduler.nextDeadline == nil, "nothing is due any more")
+    #expect(world.scheduler.explanation(of: mail)?.limits == [], "nothing is due any more")
     world.feed(.activityEnded(id, .audio))
     #expect(world.state(id) == .suspended)
     #expect(world.ends(of: mail).isEmpty)

@@ -8,6 +8,11 @@ struct ExplanationTests {
     world.scheduler.explanation(of: mail)
   }
 
+  private func memoryEnd(_ world: World) -> (choice: MemoryChoice, warnedAt: Instant?)? {
+    guard case .memory(let choice, let warnedAt)? = explanation(world)?.end else { return nil }
+    return (choice, warnedAt)
+  }
+
   @Test("an application that is not known has none")
   func unknown() {
     #expect(explanation(World()) == nil)
@@ -30,7 +35,7 @@ struct ExplanationTests {
       ])
   }
 
-  @Test("the nearest limit is the moment at which something happens", arguments: 0..<4)
+  @Test("the nearest limit is the moment at which something happens", arguments: 0..<3)
   func nearest(step: Int) {
     var world = World()
     let id = world.make(mail, .active)
@@ -110,6 +115,93 @@ struct ExplanationTests {
     world.advance(by: .seconds(601))
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
     #expect(world.lastEnd(mail)?.detail == .task(first, name: "upload", outstanding: 2))
+  }
+
+  @Test("who was ended for memory: its class, its dirty memory, who was next, warned when")
+  func memory() throws {
+    var world = World()
+    let ids = [mail, music].map { world.make($0, .background) }
+    world.dirty[ids[0]] = 30
+    world.dirty[ids[1]] = 20
+    world.available = 80
+    let since = world.now
+    world.press()
+    world.advance(by: .seconds(1))
+    let (choice, warnedAt) = try #require(memoryEnd(world), "it is being ended")
+    #expect(choice.chosen.state == .background && choice.classCount == 2)
+    #expect(choice.chosen.size.dirty == 30 << 20)
+    #expect(choice.runnersUp.map(\.application) == [music])
+    #expect(choice.memory == world.reading && choice.at == world.now)
+    #expect([choice.pressedSince, warnedAt] == [since, since])
+    world.feed(.leaderExited(ids[0], .exited(code: 0)))
+    #expect(world.lastEnd(mail)?.reason == .memoryPressure)
+    #expect(explanation(world)?.end == .memory(choice, warnedAt: since))
+  }
+
+  @Test("who was suspended when memory ran short was not warned; how long the choice took is kept")
+  func memoryOfSuspended() throws {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.measuring = .never
+    world.available = 80
+    world.press()
+    world.advance(by: .seconds(1))
+    world.advance(by: .milliseconds(40))
+    world.feed(.memory(.measured([MemorySize(id, dirty: 9, total: 9)])))
+    let (choice, warnedAt) = try #require(memoryEnd(world))
+    #expect(warnedAt == nil && choice.choosingTime == .milliseconds(40))
+    #expect(choice.runnersUp.isEmpty && choice.classCount == 1)
+  }
+
+  @Test("who was killed for what it did in the background: the lock, the GPUs, the processors")
+  func rules() {
+    func end(_ change: (inout World, InstanceID) -> Void) -> EndDetail? {
+      var world = World {
+        $0.backgroundUseWindow = .seconds(10)
+        $0.backgroundProcessorShare = 50
+        $0.throttledProcessorShare = 10
+      }
+      let id = world.make(mail, .background)
+      change(&world, id)
+      return explanation(world)?.end
+    }
+    #expect(
+      end { world, id in
+        world.suspending = .never
+        world.end(id, TaskID(1))
+        world.feed(.resources(.held(id, path: "/srv/db")))
+      } == .sharedResource(path: "/srv/db"))
+    #expect(
+      end { world, id in
+        world.rates[id] = (0, 0.5)
+        world.advance(by: .seconds(10))
+      } == .gpu(.seconds(5)))
+    #expect(
+      end { world, id in
+        world.rates[id] = (0.75, 0)
+        world.advance(by: .seconds(20))
+      } == .processor(
+        .milliseconds(7_500), within: .seconds(10), share: .throttled(percent: 10)))
+    #expect(
+      end { world, id in
+        for rate in [0.75, 0.01, 0.75] {
+          world.rates[id] = (rate, 0)
+          world.advance(by: .seconds(10))
+        }
+      } == .processor(.milliseconds(7_500), within: .seconds(10), share: .usual(percent: 50)))
+  }
+
+  @Test("why it was ended for memory outlives the daemon")
+  func memoryAfterCrash() throws {
+    var world = World()
+    _ = world.make(mail, .suspended)
+    world.available = 80
+    world.press()
+    world.advance(by: .seconds(1))
+    let before = explanation(world)
+    #expect(before?.end != nil)
+    try world.crash()
+    #expect(explanation(world) == before)
   }
 
   @Test("an answer outlives the daemon")

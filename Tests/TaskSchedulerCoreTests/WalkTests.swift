@@ -74,7 +74,11 @@ struct Walk {
     if pick([true, false, false, false]) { world.traced.insert(instance()) }
     if pick([true, false]) { world.traced = [] }
     world.storing = pick(answers)
-    switch Int.random(in: 0..<15, using: &generator) {
+    world.measuring = pick(answers)
+    world.reclaiming = pick(answers)
+    world.available = pick([20, 80, 500])
+    switch Int.random(in: 0..<16, using: &generator) {
+    case 15: world.feed(memoryEvent())
     case 12...14: world.feed(wakingEvent())
     case 0...2: world.feed(operatorEvent())
     case 3...6: world.feed(applicationEvent())
@@ -162,6 +166,21 @@ struct Walk {
     }
   }
 
+  private mutating func memoryEvent() -> Event {
+    let id = instance()
+    switch Int.random(in: 0..<6, using: &generator) {
+    case 0: return .memory(.looked(world.reading))
+    case 1: return .memory(.measured([MemorySize(id, dirty: pick([0, 1, 2]), total: 3)]))
+    case 2: return .memory(.reclaimed(id, world.reading))
+    case 3:
+      let app = pick([nil, pick(apps)])
+      return .memory(.warn(request(), app, owner: pick([nil, UserID(1000)])))
+    case _:
+      let source = pick(MemoryPressure.Source.allCases)
+      return .memory(.pressed(MemoryPressure(source: source, memory: world.reading)))
+    }
+  }
+
   private mutating func draft() -> NotificationDraft {
     let schedule = NotificationSchedule(
       date: "2026-11-21T18:00:00", timeZone: "UTC", repeats: pick([nil, .minute]))
@@ -173,8 +192,14 @@ struct Walk {
 
   private mutating func report() -> Event {
     let id = instance()
-    switch Int.random(in: 0..<10, using: &generator) {
+    switch Int.random(in: 0..<12, using: &generator) {
     case 9: return .started
+    case 10: return .resources(.held(id, path: "/x"))
+    case 11:
+      let use = ResourceUse(
+        processor: pick([.zero, .seconds(1000)]), gpu: pick([.zero, .zero, .zero, .seconds(1)]),
+        isTraced: pick([true, false]))
+      return pick([.resources(.used(id, use)), .resources(.listens(id, pick([[], ["x"]])))])
     case 0: return .spawned(id, world.newLeader())
     case 1: return .spawnFailed(id, reason: "x")
     case 2: return .leaderExited(id, pick([.exited(code: 1), .signaled(11), .unknown]))
@@ -232,8 +257,8 @@ struct Walk {
         #expect(state != .suspended && state != .notRunning)
       case .release(let id, _):
         keys[id] = nil
-      case .reply, .socket, .notification, .spawn, .suspend, .resume, .terminate, .kill,
-        .checkTracer:
+      case .reply, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
+        .checkTracer, .resources:
         continue
       }
     }
@@ -266,10 +291,11 @@ struct WalkTests {
     }
     let expected: Set<String> = [
       "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
-      "release", "checkTracer", "record", "notify", "socket", "notification",
+      "release", "checkTracer", "record", "notify", "socket", "notification", "memory",
+      "resources",
       "KeepAliveTooShort", "UnknownSocket", "UnknownNotification", "NotStored", "NoEventStream",
       "exited", "crashed", "terminatedByOperator", "terminatedByUser", "callbackTimeout",
-      "backgroundTimeExpired", "optedOut", "schedulerStopped",
+      "backgroundTimeExpired", "memoryPressure", "optedOut", "schedulerStopped",
       "UnknownApplication", "InvalidTransition", "InvalidState", "AlreadyRunning", "Terminating",
       "NotLaunchable", "LaunchFailed", "WrongApplication", "UnknownCallback", "UnknownTask",
       "ModeNotDeclared", "QuotaExceeded", "MultitaskingNotSupported",

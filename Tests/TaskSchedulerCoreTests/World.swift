@@ -21,8 +21,17 @@ struct World {
   var tracerChecking = Answer.atOnce
   var killing = Answer.atOnce
   var storing = Answer.atOnce
+  var measuring = Answer.atOnce
+  var reclaiming = Answer.atOnce
+  /// What each instance uses, in MiB; 1 where it is not said.
+  var dirty: [InstanceID: UInt64] = [:]
+  /// What the machine has, in MiB of 1000.
+  var available: UInt64 = 500
   /// Whether processes exit at once on SIGTERM.
   var obeysTerminate = false
+  /// What instances use while time goes on, as shares of it.
+  var rates: [InstanceID: (processor: Double, gpu: Double)] = [:]
+  private var accounts: [InstanceID: (at: Instant, processor: Double, gpu: Double)] = [:]
   /// Those that a debugger traces.
   var traced: Set<InstanceID> = []
 
@@ -78,9 +87,38 @@ struct World {
         storing, .notification(.stored(id)), .notification(.notStored(id, reason: "ENOSPC")))
     case .notification(.findNext(let id)):
       return .notification(.nextFound(id, wall.map { $0.advanced(by: .seconds(60)) }))
-    case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record:
+    case .memory(let effect):
+      return answer(to: effect)
+    case .resources(.look(let id)):
+      return .resources(.used(id, use(of: id)))
+    case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record,
+      .resources:
       return nil
     }
+  }
+
+  private func answer(to effect: MemoryEffect) -> Event? {
+    switch effect {
+    case .look: return .memory(.looked(reading))
+    case .measure(let ids):
+      let sizes = ids.map { MemorySize($0, dirty: (dirty[$0] ?? 1) << 20, total: 64 << 20) }
+      return measuring == .atOnce ? .memory(.measured(sizes)) : nil
+    case .reclaim(let id):
+      return reclaiming == .atOnce ? .memory(.reclaimed(id, reading)) : nil
+    case .pageOut: return nil
+    }
+  }
+
+  /// At the rate that holds now since the last look.
+  private mutating func use(of id: InstanceID) -> ResourceUse {
+    let rate = rates[id] ?? (0, 0)
+    var account = accounts[id] ?? (now, 0, 0)
+    let time = Double(now.nanoseconds - account.at.nanoseconds)
+    account = (now, account.processor + time * rate.processor, account.gpu + time * rate.gpu)
+    accounts[id] = account
+    return ResourceUse(
+      processor: .nanoseconds(Int64(account.processor)), gpu: .nanoseconds(Int64(account.gpu)),
+      isTraced: traced.contains(id))
   }
 
   private func answer(_ how: Answer, _ success: Event, _ failure: Event) -> Event? {
@@ -267,6 +305,24 @@ struct World {
       return NotificationID(0)
     }
     return id
+  }
+
+  // MARK: Memory
+
+  var reading: MemoryReading { MemoryReading(available: available << 20, total: 1000 << 20) }
+
+  /// A trigger of the kernel fires.
+  @discardableResult
+  mutating func press(_ source: MemoryPressure.Source = .machine) -> [Effect] {
+    feed(.memory(.pressed(MemoryPressure(source: source, memory: reading))))
+  }
+
+  /// Those that were chosen to end for memory, in that order.
+  var chosen: [ApplicationKey] {
+    effects.compactMap {
+      guard case .record(let record) = $0, case .memoryChosen = record.change else { return nil }
+      return record.application
+    }
   }
 
   // MARK: What came of it

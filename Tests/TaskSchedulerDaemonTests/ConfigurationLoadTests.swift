@@ -40,6 +40,17 @@ struct ConfigurationLoadTests {
       "policy.MaxSocketsPerApplication": ("25", "25"),
       "policy.MaxNotificationsPerApplication": ("26", "26"),
       "policy.MaxCustomChanges": ("27", "27"),
+      "background-priority": ("false", "false"), "background-nice": ("5", "5"),
+      "policy.MemoryPressureStall": ("\"28ms\"", "28ms"),
+      "policy.MemoryPressureWindow": ("\"2s\"", "2s"),
+      "policy.MemoryWarningTime": ("\"29s\"", "29s"),
+      "policy.MemoryQuietTime": ("\"30s\"", "30s"),
+      "policy.MemoryFloorPercent": ("31", "31"), "policy.MemoryPageOut": ("true", "true"),
+      "policy.BackgroundUseWindow": ("\"32s\"", "32s"),
+      "policy.BackgroundGPUTime": ("\"33ms\"", "33ms"),
+      "policy.BackgroundProcessorShare": ("34", "34"),
+      "policy.ThrottledProcessorShare": ("15", "15"),
+      "policy.SharedResources": ("[\"/srv/db\"]", "[\"/srv/db\"]"),
     ]
     var text = ""
     var lines: [String: Int] = [:]
@@ -75,6 +86,7 @@ struct ConfigurationLoadTests {
       case .flag: nodes = [.boolean(true), .boolean(false)]
       case .choice(let names): nodes = names.map { .string($0) }
       case .groupName: nodes = [.string(""), .string("wheel")]
+      case .paths: nodes = [.array([]), .array([.string("/var/lib/a \"b\".db")])]
       }
       for node in nodes {
         var configuration = defaults
@@ -86,6 +98,20 @@ struct ConfigurationLoadTests {
       try setting.set(try #require(root.node(at: setting.path)), in: &configuration)
       #expect(configuration == defaults)
     }
+  }
+
+  @Test(
+    "SharedResources are absolute paths without wildcards, or refused with what would be right",
+    arguments: [
+      TOMLNode.string("/x"), .array([.string("x")]), .array([.string("/x/*.db")]),
+      .array([.string("/x?")]), .array([.string("/[x]")]), .array([.integer(1)]),
+      .array([.string("/x\u{0}y")]), .array(Array(repeating: .string("/x"), count: 257)),
+    ])
+  func paths(node: TOMLNode) throws {
+    let setting = try #require(SettingDescription.all.first { $0.name == "SharedResources" })
+    var configuration = Configuration()
+    #expect(throws: SettingRefusal.self) { try setting.set(node, in: &configuration) }
+    #expect(configuration == Configuration())
   }
 
   @Test("A file in /etc wins over one in /usr/share, a drop-in over both, key by key")

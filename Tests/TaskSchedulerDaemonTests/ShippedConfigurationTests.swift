@@ -53,7 +53,7 @@ struct ShippedConfigurationTests {
       case .count(let range): bounds = "\(range.lowerBound) to \(range.upperBound)"
       case .bytes(let range):
         bounds = ByteCount.format(range.lowerBound) + " to " + ByteCount.format(range.upperBound)
-      case .choice, .flag, .groupName: continue
+      case .choice, .flag, .groupName, .paths: continue
       }
       #expect(words.contains("\(bounds). \(setting.name) = "), "\(setting.name)")
     }
@@ -97,7 +97,8 @@ struct ShippedConfigurationTests {
   func catalogEntries() throws {
     let fields: Set<String> = [
       "MESSAGE", "TASKSCHEDD_APP", "TASKSCHEDD_PID", "TASKSCHEDD_FROM", "TASKSCHEDD_TO",
-      "TASKSCHEDD_REASON", "TASKSCHEDD_TASK",
+      "TASKSCHEDD_REASON", "TASKSCHEDD_TASK", "TASKSCHEDD_DIRTY_BYTES",
+      "TASKSCHEDD_AVAILABLE_BYTES", "TASKSCHEDD_ADDRESS",
     ]
     let entries = try Self.text("catalog/taskschedd.catalog").split(separator: "-- ")
     #expect(entries.count == MessageID.allCases.count)

@@ -40,4 +40,16 @@ struct RegressionTests {
     let options = SimulationOptions(seed: 5942)
     #expect(Simulation(options).run().violation == nil)
   }
+
+  @Test("§11 one is ended before the warning had its time, for there was none; no second one is")
+  func secondBeforeTheWarning() {
+    let options = SimulationOptions(seed: 1)
+    #expect(Simulation(options).run().violation == nil)
+  }
+
+  @Test("§12 who plays when it cannot be stopped again after the daemon's absence is looked at")
+  func playsAfterLoss() {
+    let options = SimulationOptions(seed: 57)
+    #expect(Simulation(options).run().violation == nil)
+  }
 }

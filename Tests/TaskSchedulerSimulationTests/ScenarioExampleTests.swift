@@ -9,7 +9,7 @@ private let folder =
 
 @Suite("the examples of scenarios")
 struct ScenarioExampleTests {
-  private static let names = ["killed", "music", "sleep", "upload", "voip"]
+  private static let names = ["killed", "memory", "music", "sleep", "upload", "voip"]
 
   private static func text(_ name: String) throws -> String {
     try String(contentsOfFile: "\(folder)/\(name).scenario", encoding: .utf8)

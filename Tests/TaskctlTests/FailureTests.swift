@@ -139,6 +139,7 @@ struct FailureTests {
       .invalidSystemChange(parameter: bad, reason: bad), .terminatedByOperator(application: bad),
       .stateNotSaved,
       .multitaskingNotSupported(application: bad), .notPermitted(application: bad),
+      .cannotBeTold(application: bad, state: .active),
       .invalidConfiguration(problems: [bad]),
     ]
     #expect(failures.count == Control.Failure.Name.allCases.count)

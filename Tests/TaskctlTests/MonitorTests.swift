@@ -62,7 +62,9 @@ struct MonitorTests {
       (.socketsReady, "a sentence"), (.notificationScheduled, "a sentence"),
       (.notificationsCancelled, "a sentence"), (.notificationFired, "a sentence"),
       (.notificationChosen, "a sentence"), (.badgeSet, "a sentence"),
-      (.relaunchPlanned, "a sentence"),
+      (.relaunchPlanned, "a sentence"), (.memoryWarned, "a sentence"),
+      (.memoryChosen, "a sentence"),
+      (.resources, "a sentence"),
     ])
   func kinds(kind: ControlInterface.ChangeKind, text: String) {
     var screen = screen()

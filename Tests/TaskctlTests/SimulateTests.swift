@@ -16,7 +16,7 @@ struct SimulateFileTests {
 
   @Test(
     "the timeline of each example is the one that is kept",
-    arguments: ["killed", "music", "sleep", "upload", "voip"])
+    arguments: ["killed", "memory", "music", "sleep", "upload", "voip"])
   func examples(_ name: String) throws {
     let expected = try String(
       contentsOfFile: "\(root)/Tests/TaskctlTests/Timelines/\(name).timeline", encoding: .utf8)

@@ -9,13 +9,15 @@ struct WhyTests {
 
   private func text(
     _ application: Control.Application, cause: String? = nil,
-    last: Control.EndedEntitlement? = nil, traced: Bool = false, limits: [Control.Limit] = []
+    last: Control.EndedEntitlement? = nil, traced: Bool = false, limits: [Control.Limit] = [],
+    memory: Control.MemoryEnd? = nil, rule: Control.BrokenRule? = nil
   ) -> String {
     WhyText.text(
       .init(
         application: application,
         explanation: .init(
-          cause: cause, lastEntitlement: last, traced: traced, limits: limits)), context)
+          cause: cause, lastEntitlement: last, traced: traced, limits: limits, memoryEnd: memory,
+          brokenRule: rule)), context)
   }
 
   @Test("what state it is in, since when, what entitles it to run, which limit comes next")
@@ -73,6 +75,92 @@ struct WhyTests {
     #expect(
       text(killed).contains(
         "2 background tasks were outstanding, the first of them background task 4 'upload'.\n"))
+  }
+
+  private var memoryEnd: Control.MemoryEnd {
+    .init(
+      state: .suspended, dirty: 120 << 20, estimate: false, candidates: 500,
+      next: [
+        .init(application: "org.example.maps", owner: 1000, dirty: 80 << 20, estimate: true),
+        .init(application: "org.example.tea", owner: 1000, dirty: 40 << 20, estimate: false),
+      ],
+      available: 80 << 20, total: 1000 << 20, pressedSinceUSec: 937_500_000,
+      chosenAtUSec: 940_000_000, choosingTimeUSec: 41_000)
+  }
+
+  @Test("why it was ended for memory: its class, its size, who was next, whether it was warned")
+  func memory() {
+    let shown = text(endedSample(reason: .memoryPressure, code: nil), memory: memoryEnd)
+    #expect(
+      shown.split(separator: "\n").dropFirst().joined(separator: "\n") == """
+          It was ended because the machine was short of memory.
+          When it was chosen, \(context.clock.moment(ofBoot: 940_000_000)), 80.0 MiB of the \
+        machine's 1000 MiB were available (8%); pressure on memory had begun 2.5 s before.
+          Of 500 suspended it had the most dirty memory, 120 MiB: suspended ones go first. After \
+        it would have come org.example.maps (about 80.0 MiB), org.example.tea (40.0 MiB).
+          It was not woken to be warned: suspended ones are ended without notice.
+          It took 41 ms to find out.
+          Next: nothing happens by itself.
+        """)
+  }
+
+  @Test("one of the background that ends for memory was warned; the only one of its class")
+  func memoryOfBackground() {
+    var end = memoryEnd
+    (end.state, end.candidates, end.next) = (.background, 1, [])
+    end.warnedAtUSec = 938_000_000
+    var ending = sample()
+    ending.instance?.ending = .memoryPressure
+    let shown = text(ending, memory: end)
+    #expect(
+      shown.contains("It is being ended: it was ended because the machine was short of memory."))
+    #expect(
+      shown.contains(
+        "It was the only one in the background, with 120 MiB of dirty memory: nobody was "
+          + "suspended, and the foreground never goes.\n"))
+    #expect(shown.contains("  It was warned 2 s before.\n"))
+    end.warnedAtUSec = nil
+    #expect(text(ending, memory: end).contains("It could not be warned: it has no event stream."))
+  }
+
+  @Test(
+    "the rule of the background that it was killed for",
+    arguments: [
+      (
+        .sharedResourceHeld, .init(path: "/srv/\u{1b}db"),
+        "It held a lock on /srv/\\x1bdb when all its processes stood still."
+      ),
+      (.gpuInBackground, .init(gpuUSec: 5_000_000), "It used GPUs for 5 s in the background."),
+      (
+        .excessiveUse,
+        .init(
+          processorUSec: 7_500_000, withinUSec: 10_000_000, sharePercent: 20, throttled: true),
+        "It used 7.5 s of processors within 10 s in the background, though it was throttled to "
+          + "20 % of one."
+      ),
+      (
+        .excessiveUse,
+        .init(
+          processorUSec: 9_000_000, withinUSec: 10_000_000, sharePercent: 80, throttled: false),
+        "It used 9 s of processors within 10 s in the background: more than 80 % of one, and it "
+          + "had been throttled before."
+      ),
+    ] as [(ControlInterface.EndKind, ControlInterface.BrokenRule, String)])
+  func rules(
+    _ reason: ControlInterface.EndKind, _ rule: ControlInterface.BrokenRule, _ sentence: String
+  ) {
+    let shown = text(endedSample(reason: reason, code: nil), rule: rule)
+    #expect(shown.contains("\n  " + sentence + "\n"), "\(shown)")
+  }
+
+  @Test("who is throttled, and who listens while it is suspended")
+  func found() {
+    var application = sample()
+    application.instance?.resources = .init(lowered: [], throttledPercent: 20, listening: [])
+    #expect(text(application).contains("It is throttled to 20 % of one processor"))
+    application = sample(state: .suspended)
+    application.instance?.resources = .init(lowered: [], listening: ["tcp 0.0.0.0:80"])
+    #expect(text(application).contains("It listened on tcp 0.0.0.0:80 when it was last suspended"))
   }
 
   @Test("a debugger, an end under way, one that never ran")

@@ -17,7 +17,8 @@ public enum InterfaceMethods {
     ControlInterface.Deactivate.self, ControlInterface.SendToBackground.self,
     ControlInterface.Terminate.self, ControlInterface.ListNotifications.self,
     ControlInterface.PostNotification.self, ControlInterface.CancelNotifications.self,
-    ControlInterface.PostSystemChange.self, ControlInterface.Monitor.self,
+    ControlInterface.PostSystemChange.self, ControlInterface.GetMemory.self,
+    ControlInterface.WarnMemory.self, ControlInterface.Monitor.self,
     ControlInterface.GetSettings.self, ControlInterface.Reload.self,
   ]
 

@@ -120,6 +120,7 @@ struct JournalSample: Sendable {
     .event(.acknowledge(RequestID(9), first, CallbackID(4))),
     .event(.endBackgroundTask(RequestID(10), first, TaskID(1))),
     .note(.stopping(first, [Holdings.Stopped(process: leader(11), wasStopped: true)])),
+    .event(.resources(.listens(first, ["0.0.0.0:80", "@abstract"]))),
     .event(.suspensionFailed(first, reason: "EPERM")),
     .note(.letRun(first)),
     .event(.suspensionCompleted(first)),
@@ -146,6 +147,20 @@ struct JournalSample: Sendable {
     .event(.notification(.stored(NotificationID(1)))),
     .event(.notification(.setBadge(RequestID(18), mail, 1))),
     .event(.policyChanged(Policy())),
+    .event(
+      .memory(
+        .pressed(
+          MemoryPressure(
+            source: .machine, memory: MemoryReading(available: 80 << 20, total: 1000 << 20))))),
+    .event(.memory(.looked(MemoryReading(available: 90 << 20, total: 1000 << 20)))),
+    .event(.memory(.measured([MemorySize(second, dirty: 5 << 20, total: 9 << 20)]))),
+    .event(
+      .memory(.reclaimed(second, MemoryReading(available: 500 << 20, total: 1000 << 20)))),
+    .event(.memory(.warn(RequestID(19), mail, owner: nil))),
+    .event(
+      .resources(
+        .used(InstanceID(3), ResourceUse(processor: .seconds(7), gpu: .zero, isTraced: true)))),
+    .event(.resources(.held(first, path: "/var/lib/contacts.db"))),
     .event(.recovered(lastAlive: Instant(nanoseconds: 1_000_000_000))),
     .event(.activate(RequestID(12), mail)),
     .event(.deactivate(RequestID(13), mail)),

@@ -8,6 +8,7 @@
 // epoll(7): Glibc's Swift module leaves it out.
 #include <sys/epoll.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 /// The name of an errno ("ENOENT"), or NULL where it has none.
 const char *clinux_errno_name(int code);
@@ -125,6 +126,63 @@ int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence);
 /// One datagram, with its whole length where that is more than `count` (MSG_TRUNC). What is not the
 /// kernel's has length 0.
 ssize_t clinux_route_receive(int fd, void *bytes, size_t count);
+
+// MARK: memory
+
+/// A process whose memory is to be read: by its pid, and its start time (field 22 of
+/// /proc/PID/stat). Those of one group follow each other.
+struct clinux_measured {
+  pid_t pid;
+  uint32_t group;
+  uint64_t start_time;
+};
+/// What smaps_rollup says of one, in bytes; `error` is an errno, ESRCH where it has ended.
+struct clinux_rollup {
+  uint32_t index;
+  int32_t error;
+  uint64_t private_dirty;
+  uint64_t swapped;
+  uint64_t proportional;
+};
+/// Reads /proc/PID/smaps_rollup of each on a thread of its own, for the kernel may make a reader
+/// wait for the process that it reads of; writes a clinux_rollup for each to `fd`, and closes both
+/// descriptors at the end. Ends early where no group that is left can have more that is dirty than
+/// one that was read: `bounds` says how much each can have at most. -1 and errno where there is no
+/// thread; then nothing is closed.
+int clinux_measure_elsewhere(
+    int proc_root, const struct clinux_measured *processes, size_t count, const uint64_t *bounds,
+    size_t groups_count, int fd);
+/// process_mrelease(2) of each on a thread of its own, which closes them.
+void clinux_release_memory_elsewhere(const int *pidfds, size_t count);
+/// process_madvise(2) with MADV_PAGEOUT.
+ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count);
+
+// MARK: priorities
+
+/// How a thread is scheduled.
+struct clinux_priority {
+  /// SCHED_OTHER and so on, without flags.
+  int policy;
+  /// Whether its children are not scheduled in real time (SCHED_RESET_ON_FORK).
+  int resets_on_fork;
+  /// 0 where it is not scheduled in real time.
+  int real_time;
+  int nice;
+  /// As ioprio_get(2) has it.
+  int io;
+};
+int clinux_get_priority(pid_t thread, struct clinux_priority *priority);
+/// setpriority(PRIO_PROCESS), which is for one thread.
+int clinux_set_nice(pid_t thread, int nice);
+/// ioprio_set(IOPRIO_WHO_PROCESS), which is for one thread.
+int clinux_set_io_priority(pid_t thread, int value);
+/// sched_setattr(2), for SCHED_OTHER, SCHED_FIFO and SCHED_RR.
+int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_time);
+/// RLIMIT_NICE and RLIMIT_RTPRIO of a process: what its user may raise its priorities to.
+int clinux_priority_limits(pid_t process, uint64_t *nice, uint64_t *real_time);
+/// statx(2), links followed: the device and inode number.
+int clinux_file_identity(int directory, const char *path, uint64_t *device, uint64_t *inode);
+
 // MARK: identity
 
 /// setresuid(2) of the effective user id, for the calling thread alone; glibc's is for all threads.

@@ -31,6 +31,9 @@ public protocol ApplicationDelegate: Sendable {
   /// kind, in order.
   func application(
     _ application: ScheduledApplication, systemDidChange changes: [SystemChange])
+  /// Memory is short: let go of what can be had again, such as caches. Where that does not help,
+  /// applications are ended, those that are suspended first.
+  func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication)
   /// A notification of its own has fired while it was active: the user is not shown it.
   func application(
     _ application: ScheduledApplication, didReceive notification: LocalNotification)
@@ -70,6 +73,8 @@ extension ApplicationDelegate {
   public func application(
     _ application: ScheduledApplication, systemDidChange changes: [SystemChange]
   ) {}
+  /// Does nothing.
+  public func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication) {}
   /// Does nothing.
   public func application(
     _ application: ScheduledApplication, didReceive notification: LocalNotification
@@ -130,6 +135,7 @@ struct DelegateSink: CallbackSink {
       }
     case .systemDidChange(let changes):
       delegate.application(application, systemDidChange: changes)
+    case .didReceiveMemoryWarning: delegate.applicationDidReceiveMemoryWarning(application)
     case .didReceive(let notification):
       delegate.application(application, didReceive: notification)
     case .didChoose(let notification):

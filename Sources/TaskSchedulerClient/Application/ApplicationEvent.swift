@@ -49,6 +49,8 @@ public enum ApplicationEvent: Hashable, Sendable {
   /// The machine has changed; what changed during a suspension comes after it, the newest of each
   /// kind, in order.
   case systemDidChange([SystemChange])
+  /// Memory is short: let go of what can be had again, such as caches.
+  case didReceiveMemoryWarning
   /// A notification of its own has fired while it was active.
   case didReceive(LocalNotification)
   /// The user has chosen a notification of its own.

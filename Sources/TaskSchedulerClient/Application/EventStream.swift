@@ -65,6 +65,7 @@ extension ScheduledApplication {
           tell(.systemDidChange(changes.map { SystemChange($0) }))
         }
         if let event = reply.notification { received(event) }
+        if reply.memoryWarning == true { tell(.didReceiveMemoryWarning) }
       }
       return .connection(.closedByDaemon)
     } catch {

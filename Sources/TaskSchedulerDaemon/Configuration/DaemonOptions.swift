@@ -51,5 +51,20 @@ public struct DaemonOptions: Hashable, Sendable {
   /// may have.
   public var queuedBytesPerUserMax = 64 << 20
 
+  /// `background-priority`: whether background applications run with lower priority.
+  public var backgroundPriority = true
+  /// `background-nice`: the nice value at least of their threads. Source: this project; at 15, a
+  /// thread has a thirtieth of the weight of one at 0 (sched(7)).
+  public var backgroundNice = 15
+  /// `SharedResources`: files on which nobody may hold a lock when it is suspended. Source:
+  /// contract §12.
+  public var sharedResources: [String] = []
+
+  /// How many hundredths of its weight a control group has where threads have `backgroundNice`:
+  /// each step of nice is a factor of 1.25 (sched(7)).
+  public var backgroundWeight: Int {
+    max(1, Int((0..<backgroundNice).reduce(100.0) { weight, _ in weight / 1.25 }.rounded()))
+  }
+
   public init() {}
 }

@@ -68,13 +68,26 @@ extension SettingDescription {
       summary: "The group whose members may operate every application, as root may; \"\" for none.",
       read: { .text($0.options.operatorGroup) },
       write: { if case .text(let name) = $1 { $0.options.operatorGroup = name } }),
+    SettingDescription(
+      name: "background-priority", section: .daemon, kind: .flag,
+      summary: "Whether applications in the background run with lower priority than those in the "
+        + "foreground.",
+      read: { .flag($0.options.backgroundPriority) },
+      write: { if case .flag(let flag) = $1 { $0.options.backgroundPriority = flag } }),
+    SettingDescription(
+      name: "background-nice", section: .daemon, kind: .count(1...19),
+      summary: "The nice value at least of their threads, or what corresponds to it as the weight "
+        + "of their cgroup. Takes effect when an application is sent to the background.",
+      read: { .count($0.options.backgroundNice) },
+      write: { if case .count(let nice) = $1 { $0.options.backgroundNice = nice } }),
     .choice(
       "log-level", \.options.logLevel,
       "What is written to the log: records of this level and graver ones."),
   ]
 
   private static let policySettings: [SettingDescription] =
-    (PolicySetting.limits + PolicySetting.quotas).map { .policy($0, in: .policy) } + ownQuotas
+    (PolicySetting.limits + PolicySetting.memory + PolicySetting.quotas)
+    .map { .policy($0, in: .policy) } + ownQuotas
 
   /// Those that the policy knows nothing of.
   private static let ownQuotas: [SettingDescription] = [
@@ -92,6 +105,13 @@ extension SettingDescription {
         + "answers before one that adds to it is closed.",
       read: { .bytes($0.options.queuedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
+    SettingDescription(
+      name: "SharedResources", section: .policy, kind: .paths,
+      summary: "Files, by absolute paths, on which an application may not hold a lock or a lease "
+        + "when it is suspended. Then it is killed. In users' homes, no absolute links are "
+        + "followed.",
+      read: { .paths($0.options.sharedResources) },
+      write: { if case .paths(let paths) = $1 { $0.options.sharedResources = paths } }),
   ]
 }
 

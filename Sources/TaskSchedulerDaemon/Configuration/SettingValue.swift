@@ -10,6 +10,8 @@ public enum SettingKind: Hashable, Sendable {
   case choice([String])
   /// A group of the machine's account database, or empty for none.
   case groupName
+  /// Absolute paths of files.
+  case paths
 }
 
 /// A setting's value, checked against its kind.
@@ -19,6 +21,7 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
   case bytes(Int)
   case flag(Bool)
   case text(String)
+  case paths([String])
 
   /// As it would be written in the file, without quotes.
   public var description: String {
@@ -28,6 +31,7 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
     case .bytes(let bytes): ByteCount.format(bytes)
     case .flag(let flag): flag ? "true" : "false"
     case .text(let text): text
+    case .paths: tomlText
     }
   }
 
@@ -36,6 +40,7 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .count, .flag: description
     case .timeSpan, .bytes, .text: "\"\(description)\""
+    case .paths(let paths): "[\(paths.map { QuotedText.escaped($0) }.joined(separator: ", "))]"
     }
   }
 }
@@ -55,6 +60,7 @@ extension SettingKind {
     case .flag: .flag(try Self.flag(node))
     case .choice(let names): .text(try Self.choice(node, names))
     case .groupName: .text(try Self.groupName(node))
+    case .paths: .paths(try Self.paths(node))
     }
   }
 
@@ -145,6 +151,29 @@ extension SettingKind {
       throw SettingRefusal(message: "\(quoted(name)) is none of \(allowed)\(hint)")
     }
     return name
+  }
+
+  private static func paths(_ node: TOMLNode) throws(SettingRefusal) -> [String] {
+    let right = "write absolute paths of files, such as [\"/var/lib/contacts.db\"]"
+    guard case .array(let elements) = node else {
+      throw SettingRefusal(message: "is \(node.kindName), not a list; \(right)")
+    }
+    guard elements.count <= 256 else {
+      throw SettingRefusal(message: "has \(elements.count) paths; it may have 256 at most")
+    }
+    var paths: [String] = []
+    for element in elements {
+      guard case .string(let path) = element else {
+        throw SettingRefusal(message: "holds \(element.kindName); \(right)")
+      }
+      let isPath = path.hasPrefix("/") && path.utf8.count < 4096 && !path.utf8.contains(0)
+      guard isPath, !path.contains(where: { "*?[".contains($0) }) else {
+        throw SettingRefusal(
+          message: "\(quoted(path)) is no absolute path, or has wildcards; \(right)")
+      }
+      paths.append(path)
+    }
+    return paths
   }
 
   private static func groupName(_ node: TOMLNode) throws(SettingRefusal) -> String {

@@ -68,6 +68,9 @@ struct JournalFinder {
       outcome = ProcessRelease.letRun(
         left.stopped.filter { !$0.wasStopped }.map { ProcessIdentity($0.process) },
         groups: left.groups.map { ControlGroup(path: $0) }, in: proc)
+      outcome.failures += PriorityRelease.all(
+        left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: proc
+      ).failures
     }
     let marked = ProcessRelease.letRunMarked(in: proc)
     outcome.letRun += marked.letRun
@@ -261,10 +264,11 @@ extension Scheduler {
     case .notification(.schedule(_, let key, _)), .notification(.cancel(_, let key, _, _)),
       .notification(.setBadge(_, let key, _)):
       key.id.name
+    case .memory(.warn(_, let key, _)): key?.id.name ?? ""
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .socket, .notification, .systemChanged, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered:
+      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       ""
     }
   }
@@ -292,10 +296,11 @@ extension Requests.Method {
     case .notification(.cancel): self = .cancelNotifications
     case .notification(.setBadge): self = .setBadge
     case .systemChanged: self = .postSystemChange
+    case .memory(.warn): self = .warnMemory
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .socket, .notification, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged,
-      .started, .stop, .recovered:
+      .started, .stop, .recovered, .memory, .resources:
       return nil
     }
   }

@@ -53,6 +53,16 @@ public enum MessageID: String, CaseIterable, Hashable, Sendable {
   case badgeSet = "0022111c0eba46d58c72ec45e77f6904"
   /// An application will be launched again.
   case relaunchPlanned = "ba5affcd44284d4b83f09e762f4731c1"
+  /// An application was told that memory is short.
+  case memoryWarned = "fa18011195aa4510ab1e56d145c8ada2"
+  /// An application is to end, that others may have its memory.
+  case memoryChosen = "d1b521a5b20d48159af2f65fadc71630"
+  /// An application uses too much of the processors in the background and is throttled, or no more.
+  case throttled = "5b7cbe7a7af8470890ee4dc2a7b05840"
+  /// An application was suspended with a socket on which it listens.
+  case listening = "9681549e05d14637a5539e6276db2620"
+  /// An application broke a rule of the background.
+  case ruleBroken = "bddad48348434a9db7212a10d0a14697"
   /// The store of notifications cannot be used.
   case storeFailed = "e35fdb27f3d94dfc8de0ab3d3fa8ab47"
   /// A user cannot be shown notifications.

@@ -50,11 +50,13 @@ extension Record {
   fileprivate var isIndispensable: Bool {
     switch change {
     case .ended(.exited), .ended(.crashed): false
-    case .ended, .suspensionFailed, .signalFailed: true
+    // What it listens on is its own affair.
+    case .resources(.listens): false
+    case .ended, .suspensionFailed, .signalFailed, .memoryChosen, .resources: true
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .refused, .keepAliveSet,
       .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
       .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
-      .relaunchPlanned:
+      .relaunchPlanned, .memoryWarned:
       false
     }
   }

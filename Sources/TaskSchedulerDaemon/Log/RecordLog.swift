@@ -46,6 +46,11 @@ extension Record {
     case .notificationChosen: (.info, .notificationChosen)
     case .badgeSet: (.debug, .badgeSet)
     case .relaunchPlanned: (.notice, .relaunchPlanned)
+    case .memoryWarned: (.info, .memoryWarned)
+    case .memoryChosen: (.notice, .memoryChosen)
+    case .resources(.throttled): (.notice, .throttled)
+    case .resources(.listens): (.notice, .listening)
+    case .resources: (.notice, .ruleBroken)
     }
   }
 
@@ -79,9 +84,18 @@ extension Record {
       fields.append(("TASKSCHEDD_SOCKET", "\(socket.number)"))
     case .notificationScheduled(let id), .notificationFired(let id), .notificationChosen(let id):
       fields.append(("TASKSCHEDD_NOTIFICATION", "\(id.number)"))
+    case .memoryChosen(let choice):
+      fields.append(("TASKSCHEDD_DIRTY_BYTES", "\(choice.chosen.size.dirty)"))
+      fields.append(("TASKSCHEDD_TOTAL_BYTES", "\(choice.chosen.size.total)"))
+      fields.append(("TASKSCHEDD_AVAILABLE_BYTES", "\(choice.memory.available)"))
+      fields.append(("TASKSCHEDD_CHOOSING_USEC", "\(choice.choosingTime.microseconds)"))
     case .keepAliveSet, .keepAliveCalled, .socketsReady, .notificationsCancelled, .badgeSet,
-      .relaunchPlanned:
+      .relaunchPlanned, .memoryWarned, .resources(.usedProcessor), .resources(.usedGPU),
+      .resources(.throttled):
       break
+    case .resources(.heldResource(let path)): fields.append(("TASKSCHEDD_PATH", path))
+    case .resources(.listens(let addresses)):
+      fields += addresses.map { ("TASKSCHEDD_ADDRESS", $0) }
     }
     return fields
   }

@@ -69,6 +69,7 @@ extension ProcessController {
       else { continue }
       instance.noteStopped(process, wasStopped: stopped.wasStopped)
     }
+    _ = instance.lowered.add((held.lowered ?? []).compactMap { LoweredPriority($0) })
     if let group = instance.origin.group, group.exists {
       instance.isFrozen = try group.isFrozen()
     }
@@ -86,6 +87,7 @@ extension ProcessController {
   /// launched them.
   private func seeTo(_ held: Holdings.Instance, _ id: InstanceID) {
     let group = held.arrival.group.map { ControlGroup(path: $0) }
+    giveBack(held.lowered ?? [])
     do throws(SystemError) {
       if let group, group.exists {
         if held.arrival.isLaunched { try group.kill() } else { try group.thaw() }
@@ -97,6 +99,11 @@ extension ProcessController {
     } catch {
       report(.signalFailed(id, reason: String(describing: error)))
     }
+  }
+
+  private func giveBack(_ lowered: [Holdings.Lowered]) {
+    var release = PriorityRelease(lowered.compactMap { LoweredPriority($0) }, in: proc)
+    release.run { () throws(SystemError) in [] }
   }
 
   /// What was written last is lost: whoever stands still of an instance was stopped by us, and is
@@ -123,6 +130,7 @@ extension ProcessController {
     for instance in instances.values {
       instance.suspension = nil
       instance.isToBeSuspended = false
+      endThrottle(instance, lettingRun: false)
       letRun(instance)
     }
   }

@@ -76,6 +76,13 @@ final class InstanceProcesses {
   var isBeingKilled = false
   /// Whether the instance is over.
   var isReleased = false
+  /// What of its priorities was lowered, and whether its control group has weights for that.
+  var lowered = LoweredState()
+  var hasWeights = (processor: false, io: false)
+  var meter = UseMeter()
+  var throttle: Throttle?
+  /// What it listened on when it was last seen to stand still.
+  var listening: [String] = []
   /// To be called before processes are sent SIGSTOP.
   var willStop: ([Holdings.Stopped]) -> Void = { _ in }
 
@@ -113,6 +120,7 @@ final class InstanceProcesses {
       stopped: stopped.map {
         .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped)
       })
+    if !lowered.items.isEmpty { held.lowered = lowered.items.map(\.held) }
     if isReleased { held.release = isBeingKilled ? .kill : .letRun }
     return held
   }

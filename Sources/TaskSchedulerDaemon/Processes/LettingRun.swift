@@ -79,6 +79,7 @@ extension ProcessController {
 
   /// It is over, and what is left of it runs on.
   func forget(_ instance: InstanceProcesses) {
+    priorities.giveBack(instance)
     letRun(instance)
     membership.remove(instance)
     if instance.problem == nil { forgetForGood(instance) }

@@ -110,13 +110,17 @@ final class Membership {
 
   /// The members that can be found from the leader and from those known before, going down: all,
   /// but for descendants whose parents have ended.
-  func tree(_ instance: InstanceProcesses) throws(SystemError) -> [ProcessStat] {
-    if let group = instance.origin.group { return try processes(of: group) }
+  ///
+  /// - Parameter max: no more are looked for.
+  func tree(
+    _ instance: InstanceProcesses, max: Int = .max
+  ) throws(SystemError) -> [ProcessStat] {
+    if let group = instance.origin.group { return try processes(of: group, max: max) }
     var found: [ProcessStat] = []
     var seen: Set<Int32> = [ownPID]
     var queue = [instance.leader.identity] + instance.stopped.map(\.process.identity)
     queue += instance.remembered
-    while let next = queue.popLast() {
+    while found.count < max, let next = queue.popLast() {
       guard !seen.contains(next.pid), let stat = try proc.stat(next.pid), stat.identity == next
       else { continue }
       seen.insert(next.pid)
@@ -132,9 +136,11 @@ final class Membership {
     return found
   }
 
-  private func processes(of group: ControlGroup) throws(SystemError) -> [ProcessStat] {
+  private func processes(
+    of group: ControlGroup, max: Int
+  ) throws(SystemError) -> [ProcessStat] {
     var found: [ProcessStat] = []
-    for pid in try group.processes() {
+    for pid in try group.processes() where found.count < max {
       if let stat = try proc.stat(pid), !stat.hasEnded { found.append(stat) }
     }
     return found

@@ -10,7 +10,7 @@ import TaskSchedulerJournal
 final class ProcessController {
   let membership: Membership
   let proc: ProcFS
-  private let loop: EventLoop
+  let loop: EventLoop
   let report: (Event) -> Void
   let journal: Journal
   let store: DescriptorStore
@@ -20,11 +20,17 @@ final class ProcessController {
   private var leaderEnds: LeaderEnds?
   private var sweeper: Sweeper?
   private(set) var catchUp: CatchUp?
+  private(set) var priorityCatchUp: CatchUp?
+  let priorities: Priorities
   private(set) var graveyard: Graveyard?
   /// Those of which some process is yet to be let run, for the kernel has refused it.
   var refusals: [InstanceID: InstanceProcesses] = [:]
   private(set) var refusalTimer: TimerSource?
-  var options: DaemonOptions
+  var options: DaemonOptions {
+    didSet { priorities.options = options }
+  }
+  /// Whether the policy has it suspended; set by the owner.
+  var isSuspended: (InstanceID) -> Bool = { _ in false }
   /// Asked how a program in a unit ended; nil where the kernel tells it.
   var unitEnds: UnitEnds?
 
@@ -40,6 +46,18 @@ final class ProcessController {
     self.options = options
     self.report = report
     membership = try Membership(proc: proc)
+    priorities = try Priorities(
+      membership: membership, loop: loop, journal: journal, options: options, report: report)
+    priorityCatchUp = try CatchUp(loop: loop) { [weak self] id in
+      guard let self, let instance = instances[id] else { return }
+      priorities.prioritize(instance, instance.lowered.priority)
+    }
+    priorities.sweep = { [weak self] id, answer in
+      self?.sweeper?.request(id) { [weak self] in
+        guard let found = try? $0.get(), let instance = self?.instances[id] else { return }
+        answer(instance, found.members)
+      }
+    }
     catchUp = try CatchUp(loop: loop) { [weak self] id in
       guard let self, let instance = instances[id], instance.isToBeSuspended,
         instance.suspension == nil
@@ -116,6 +134,7 @@ final class ProcessController {
 
   func suspend(_ id: InstanceID) {
     guard let instance = instances[id], instance.suspension == nil else { return }
+    endThrottle(instance, lettingRun: false)
     if let catchUp, catchUp.isUnderWay {
       instance.isToBeSuspended = true
       return catchUp.add(id)
@@ -157,6 +176,7 @@ final class ProcessController {
     instance.suspension = nil
     switch outcome {
     case .completed:
+      lookAtSuspended(instance)
       report(.suspensionCompleted(instance.id))
     case .failed(let reason):
       letRun(instance)
@@ -169,6 +189,7 @@ final class ProcessController {
     guard let instance = instances[id] else { return }
     instance.suspension = nil
     instance.isToBeSuspended = false
+    endThrottle(instance, lettingRun: false)
     letRun(instance)
   }
 
@@ -197,6 +218,7 @@ final class ProcessController {
     guard let instance = instances[id] else { return }
     instance.suspension = nil
     instance.isToBeSuspended = false
+    endThrottle(instance, lettingRun: false)
     kill(instance)
   }
 
@@ -207,6 +229,7 @@ final class ProcessController {
     instance.isReleased = true
     instance.suspension = nil
     instance.exitSource = nil
+    endThrottle(instance, lettingRun: false)
     store.removeLeader(of: id)
     let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
     if killing || (instance.origin.isLaunched && hasEnded), instance.killing == nil {
@@ -243,14 +266,18 @@ final class ProcessController {
   func isTraced(_ id: InstanceID) -> Bool {
     guard let instance = instances[id] else { return false }
     do throws(SystemError) {
-      for stat in try membership.tree(instance) {
-        if try proc.tracerPID(stat.pid) ?? 0 != 0 { return true }
-      }
-      return false
+      return try isAnyTraced(membership.tree(instance))
     } catch {
       report(.signalFailed(id, reason: "cannot see whether it is traced: \(error)"))
       return false
     }
+  }
+
+  func isAnyTraced(_ members: [ProcessStat]) throws(SystemError) -> Bool {
+    for stat in members {
+      if try proc.tracerPID(stat.pid) ?? 0 != 0 { return true }
+    }
+    return false
   }
 
   func attempt(

@@ -44,6 +44,9 @@ extension ControlInterface.Change {
     case .notificationChosen: kind = .notificationChosen
     case .badgeSet: kind = .badgeSet
     case .relaunchPlanned: kind = .relaunchPlanned
+    case .memoryWarned: kind = .memoryWarned
+    case .memoryChosen: kind = .memoryChosen
+    case .resources: kind = .resources
     }
   }
 
@@ -108,10 +111,35 @@ extension Record {
       return badge == 0 ? "\(id): no badge any more" : "\(id): its badge is \(badge)"
     case .relaunchPlanned(let delay):
       return "\(id): will be launched again in \(TimeSpan.format(delay.roundedToMilliseconds))"
+    case .memoryWarned(let isSimulated):
+      return "\(id): was warned that memory is short\(isSimulated ? " (simulated)" : "")"
+    case .memoryChosen(let choice): return "\(id): \(choice.sentence)"
+    case .resources(let record):
+      return "\(id): \(record.words)"
     }
   }
 
   private static func quoted(_ name: String?) -> String { name.map { " '\($0)'" } ?? "" }
+}
+
+extension ResourceRecord {
+  /// For people, without the application's name.
+  fileprivate var words: String {
+    switch self {
+    case .usedProcessor(let used, let window):
+      "used \(Self.span(used)) of processors within \(Self.span(window)) in the background"
+    case .usedGPU(let used): "used a GPU for \(Self.span(used)) in the background"
+    case .heldResource(let path): "holds a lock on \(QuotedText.of(path)) when it is suspended"
+    case .throttled(let percent?): "is throttled to \(percent) % of one processor"
+    case .throttled(nil): "is throttled no more"
+    case .listens(let addresses):
+      "listens on \(addresses.joined(separator: ", ")) while it is suspended"
+    }
+  }
+
+  private static func span(_ duration: Duration) -> String {
+    TimeSpan.format(duration.roundedToMilliseconds)
+  }
 }
 
 extension Duration {
@@ -139,7 +167,7 @@ extension Refusal {
     switch self {
     case .invalidTransition(let from, let cause):
       "\(name): no \(cause.rawValue) from \(from.rawValue)"
-    case .invalidState(let state): "\(name): it is \(state.rawValue)"
+    case .invalidState(let state), .cannotBeTold(let state): "\(name): it is \(state.rawValue)"
     case .alreadyRunning(let pid, let state): "\(name): \(state.rawValue), as process \(pid)"
     case .launchFailed(let reason): "\(name): \(reason)"
     case .wrongApplication(let registered): "\(name): the process is of \(registered)"

@@ -12,18 +12,24 @@ final class ControlService {
   let runner: EffectRunner
   private let monitors: Monitors
   let notifications: LocalNotifications
-  private unowned let daemon: any ControlledDaemon
+  let memory: MemoryService
+  unowned let daemon: any ControlledDaemon
   let post: (Event) -> Void
+
+  /// What of an instance's priorities was lowered, in words.
+  var lowered: (InstanceID) -> [String] = { _ in [] }
 
   init(
     membership: Membership, requests: Requests, runner: EffectRunner, monitors: Monitors,
-    notifications: LocalNotifications, daemon: any ControlledDaemon, post: @escaping (Event) -> Void
+    notifications: LocalNotifications, memory: MemoryService, daemon: any ControlledDaemon,
+    post: @escaping (Event) -> Void
   ) {
     self.membership = membership
     self.requests = requests
     self.runner = runner
     self.monitors = monitors
     self.notifications = notifications
+    self.memory = memory
     self.daemon = daemon
     self.post = post
   }
@@ -42,6 +48,8 @@ final class ControlService {
     case .postNotification: try postNotification(call, connection)
     case .cancelNotifications: try cancelNotifications(call, connection)
     case .postSystemChange: try postSystemChange(call, connection)
+    case .getMemory: try getMemory(call, connection)
+    case .warnMemory: try warnMemory(call, connection)
     case .launch: try launch(call, connection)
     case .adopt: try adopt(call, connection)
     case .activate:
@@ -91,9 +99,11 @@ final class ControlService {
     else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
+    let mayAll = isOperator(connection.peer)
     connection.reply(
       Interface.Explain.Output(
-        application: described(status), explanation: .init(explanation)))
+        application: described(status),
+        explanation: .init(explanation) { mayAll || $0.uid == connection.peer.uid }))
   }
 
   private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -228,7 +238,7 @@ final class ControlService {
   }
 
   /// What the caller may see.
-  private func visible(_ peer: Peer) -> [ApplicationStatus] {
+  func visible(_ peer: Peer) -> [ApplicationStatus] {
     let all = daemon.scheduler.statuses(at: daemon.now)
     return isOperator(peer) ? all : all.filter { $0.key.owner.uid == peer.uid }
   }
@@ -243,7 +253,8 @@ final class ControlService {
   private func described(_ status: ApplicationStatus) -> Interface.Application {
     Interface.Application(
       status, badge: notifications.badges[status.key],
-      problem: runner.processes.problem(of: status.key))
+      problem: runner.processes.problem(of: status.key),
+      lowered: status.instance.map { lowered($0.id) } ?? [])
   }
 
   /// The application that the caller means, where it may operate it. Others' are to a user as if

@@ -20,6 +20,7 @@ extension Refusal {
     case .invalidState(.notRunning), .unknownApplication: .notRegistered
     case .invalidState(let state), .invalidTransition(let state, _):
       .invalidState(application: name, state: .init(state))
+    case .cannotBeTold(let state): .invalidState(application: name, state: .init(state))
     case .notLaunchable, .launchFailed, .terminatedByOperator:
       .invalidState(application: name, state: .notRunning)
     case .keepAliveTooShort(let minimum): .keepAliveTooShort(minimumUSec: minimum.microseconds)
@@ -48,6 +49,7 @@ extension Refusal {
       .unknownNotification(application: name, notification: Int(clamping: id.number))
     case .notStored(let reason): .notStored(reason: reason)
     case .terminatedByOperator: .terminatedByOperator(application: name)
+    case .cannotBeTold(let state): .cannotBeTold(application: name, state: .init(state))
     case .invalidState, .wrongApplication, .unknownCallback, .unknownTask, .modeNotDeclared,
       .keepAliveTooShort, .noEventStream, .unknownSocket:
       preconditionFailure("no operator's request is refused so: \(self)")

@@ -10,7 +10,7 @@ final class Requests {
     case setKeepAlive, manageSocket, releaseSocket
     case scheduleNotification, cancelNotifications, setBadge
     case launch, adopt, activate, deactivate, sendToBackground, terminate
-    case postNotification, cancelApplicationsNotifications, postSystemChange
+    case postNotification, cancelApplicationsNotifications, postSystemChange, warnMemory
 
     /// Whether an application speaks for itself; else an operator asks.
     var isApplications: Bool {
@@ -19,7 +19,7 @@ final class Requests {
         .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge:
         true
       case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
-        .postNotification, .cancelApplicationsNotifications, .postSystemChange:
+        .postNotification, .cancelApplicationsNotifications, .postSystemChange, .warnMemory:
         false
       }
     }
@@ -128,7 +128,7 @@ final class Requests {
     case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAlive,
       .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge,
       .deactivate, .sendToBackground, .terminate, .postNotification,
-      .cancelApplicationsNotifications, .postSystemChange:
+      .cancelApplicationsNotifications, .postSystemChange, .warnMemory:
       preconditionFailure("no answer to \(request.method) starts an instance")
     }
   }

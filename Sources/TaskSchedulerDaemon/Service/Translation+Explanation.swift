@@ -4,11 +4,44 @@ import TaskSchedulerWire
 // Why an application is as it is, from the policy's types to those on the wire.
 
 extension ControlInterface.Explanation {
-  init(_ explanation: TaskSchedulerCore.Explanation) {
+  /// - Parameter isVisible: whether the caller may see this user's applications.
+  init(_ explanation: TaskSchedulerCore.Explanation, isVisible: (UserID) -> Bool) {
     self.init(
       cause: explanation.cause?.rawValue,
       lastEntitlement: explanation.lastEntitlement.map { .init($0) },
       traced: explanation.isTraced, limits: explanation.limits.map { .init($0) })
+    switch explanation.end {
+    case .memory(let choice, let warnedAt):
+      memoryEnd = .init(choice, warnedAt: warnedAt, isVisible: isVisible)
+    case .processor(let used, let window, let share):
+      brokenRule = .init(
+        processorUSec: used.microseconds, withinUSec: window.microseconds,
+        sharePercent: share.percent, throttled: share.isThrottle)
+    case .gpu(let used): brokenRule = .init(gpuUSec: used.microseconds)
+    case .sharedResource(let path): brokenRule = .init(path: path)
+    case .callback, .task, nil: break
+    }
+  }
+}
+
+extension ControlInterface.MemoryEnd {
+  fileprivate init(_ choice: MemoryChoice, warnedAt: Instant?, isVisible: (UserID) -> Bool) {
+    let chosen = choice.chosen
+    self.init(
+      state: .init(chosen.state), dirty: Int(clamping: chosen.size.dirty),
+      estimate: chosen.size.isEstimate, candidates: choice.classCount,
+      next: choice.runnersUp.filter { isVisible($0.application.owner) }.map { .init($0) },
+      available: Int(clamping: choice.memory.available), total: Int(clamping: choice.memory.total),
+      pressedSinceUSec: choice.pressedSince.microseconds, warnedAtUSec: warnedAt?.microseconds,
+      chosenAtUSec: choice.at.microseconds, choosingTimeUSec: choice.choosingTime.microseconds)
+  }
+}
+
+extension ControlInterface.MemoryRival {
+  fileprivate init(_ candidate: MemoryCandidate) {
+    self.init(
+      application: candidate.application.id.name, owner: Int(candidate.application.owner.uid),
+      dirty: Int(clamping: candidate.size.dirty), estimate: candidate.size.isEstimate)
   }
 }
 

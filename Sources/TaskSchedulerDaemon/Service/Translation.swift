@@ -111,7 +111,8 @@ extension ControlInterface.End {
     case .callback(let kind): callback = .init(kind)
     case .task(let id, let name, let outstanding):
       (tasks, task, taskName) = (outstanding, Int(clamping: id.number), name)
-    case nil: break
+    // What they say belongs into an explanation.
+    case .memory, .processor, .gpu, .sharedResource, nil: break
     }
   }
 }
@@ -129,14 +130,16 @@ extension ControlInterface.Entitlement {
 }
 
 extension ControlInterface.Application {
-  init(_ status: ApplicationStatus, badge: Int?, problem: String?) {
+  /// - Parameter lowered: what of its priorities was lowered, in words.
+  init(_ status: ApplicationStatus, badge: Int?, problem: String?, lowered: [String]) {
     self.init(
       application: status.key.id.name, owner: Int(status.key.owner.uid),
       displayName: status.displayName, state: .init(status.state),
       stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
       backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
       launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
-      instance: status.instance.map { .init($0) }, lastEnd: status.lastEnd.map { .init($0) },
+      instance: status.instance.map { .init($0, lowered: lowered) },
+      lastEnd: status.lastEnd.map { .init($0) },
       nextLaunch: status.nextLaunch.map {
         .init(atUSec: $0.at.microseconds, delayUSec: $0.delay.microseconds)
       },
@@ -145,7 +148,7 @@ extension ControlInterface.Application {
 }
 
 extension ControlInterface.Instance {
-  init(_ status: InstanceStatus) {
+  init(_ status: InstanceStatus, lowered: [String]) {
     self.init(
       id: Int(clamping: status.id.number), pid: Int(status.leader.pid),
       startTime: Int(clamping: status.leader.startTime), aware: status.isAware,
@@ -156,7 +159,11 @@ extension ControlInterface.Instance {
       backgroundTimeRemainingUSec: status.timeRemaining?.microseconds,
       tasks: status.tasks.map { .init($0) },
       keepAlive: status.keepAlive.map { .init($0) }, managedSockets: status.managedSockets,
-      heldChanges: status.heldChanges)
+      heldChanges: status.heldChanges,
+      resources: !status.priority.isLowered && lowered.isEmpty
+        ? nil
+        : .init(
+          lowered: lowered, throttledPercent: status.throttledTo, listening: status.listening))
   }
 }
 

@@ -5,7 +5,7 @@
 public struct Chance: Sendable {
   /// What is drawn for.
   enum Stream: UInt64 {
-    case faults = 1, policy, habits, actions, reactions, effects, deaths
+    case faults = 1, policy, habits, actions, reactions, effects, deaths, memory
   }
 
   private var state: UInt64

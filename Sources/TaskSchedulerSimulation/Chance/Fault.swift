@@ -38,6 +38,10 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
   case storeFails
   /// The wall clock is set.
   case clockIsSet
+  /// An application uses a GPU, or processors too much, or keeps a lock, in the background too.
+  case usesGPU
+  case hogsProcessors
+  case keepsLock
 
   /// The highest rate, in a thousand.
   var rateMax: Int {
@@ -50,6 +54,8 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
     case .crashLoops: 600
     case .storeFails: 300
     case .clockIsSet: 40
+    case .usesGPU, .keepsLock: 150
+    case .hogsProcessors: 300
     case .spawnFails, .manageFails, .suspendFails, .terminateFails, .killFails: 250
     }
   }

@@ -56,6 +56,8 @@ public struct Checkers {
   private var notifications: NotificationChecker
   private var changes = SystemChangeChecker()
   private var relaunch: RelaunchChecker
+  private var memory = MemoryChecker()
+  private var resources = ResourceChecker()
 
   /// - Parameters:
   ///   - policy: what is in force at the start.
@@ -96,6 +98,7 @@ public struct Checkers {
     try notifications.before(event, ledger)
     try changes.before(event, ledger)
     try relaunch.before(event, ledger)
+    try memory.before(event, ledger)
     for effect in effects {
       try transitions.see(effect, ledger)
       try callbacks.see(effect, ledger)
@@ -114,6 +117,8 @@ public struct Checkers {
       try notifications.see(effect, ledger)
       try changes.see(effect, ledger)
       try relaunch.see(effect, ledger)
+      try memory.see(effect, ledger)
+      try resources.see(effect, ledger)
       ledger.apply(effect)
     }
     ledger.finish()
@@ -133,6 +138,8 @@ public struct Checkers {
     try notifications.after(ledger)
     try changes.after(ledger)
     try relaunch.after(ledger)
+    try memory.after(ledger)
+    try resources.after(ledger)
   }
 
   /// At the end of the liveness phase.

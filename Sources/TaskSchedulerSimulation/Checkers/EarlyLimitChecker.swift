@@ -8,8 +8,8 @@ struct EarlyLimitChecker: Checker {
     switch effect {
     case .kill(let id): try checkKill(id, ledger)
     case .expire(let id, _, _): try checkExpiration(id, ledger)
-    case .reply, .deliver, .notify, .socket, .notification, .spawn, .manage, .suspend, .resume,
-      .terminate, .release, .checkTracer, .record:
+    case .reply, .deliver, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
+      .resume, .terminate, .release, .checkTracer, .record, .resources:
       break
     }
   }
@@ -24,6 +24,12 @@ struct EarlyLimitChecker: Checker {
       return try require(sighting.isKilled, "\(name) is killed by the daemon's return")
     }
     if case .terminate = ledger.event, sighting.wasSuspendedAtEnd, !sighting.isKilled { return }
+    // For memory, which is no limit.
+    if case .memory(.measured) = ledger.event, sighting.wasSuspendedAtEnd, !sighting.isKilled {
+      return
+    }
+    // What it uses is no limit of time: `ResourceChecker` judges it.
+    if case .resources = ledger.event, sighting.ending == nil { return }
     guard case .tracerChecked(id, false) = ledger.event else {
       return try require(false, "\(name) is killed, and it was not looked for a debugger")
     }

@@ -35,8 +35,8 @@ struct EndChecker: Checker {
       try require(
         !sighting.owed.contains(.willTerminate),
         "\(sighting.key.id.name) gets SIGTERM before it has acknowledged willTerminate")
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .spawn, .manage, .suspend,
-      .resume, .kill, .release, .checkTracer:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
+      .suspend, .resume, .kill, .release, .checkTracer, .resources:
       break
     }
   }

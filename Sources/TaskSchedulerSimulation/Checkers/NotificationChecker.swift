@@ -70,8 +70,8 @@ struct NotificationChecker: Checker {
       try require(
         firedTo.map { $0 == (fired, id) } ?? false,
         "instance \(id.number) hears of a notification that has not fired for it")
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .spawn, .manage, .suspend,
-      .resume, .terminate, .kill, .release, .checkTracer, .record:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
+      .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record, .resources:
       break
     }
   }

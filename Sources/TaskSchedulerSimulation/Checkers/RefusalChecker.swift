@@ -42,10 +42,11 @@ struct RefusalChecker: Checker {
     case .socket(let event): socket(event, ledger)
     case .systemChanged(_, let change, _):
       if case .custom = change.kind { .unknown } else { .allowed }
+    case .memory(.warn(_, let key, _)): warn(key, ledger)
     case .acknowledge, .endBackgroundTask, .streamClosed, .spawned, .spawnFailed, .leaderExited,
       .suspensionCompleted, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
       .activityEnded, .notification, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered:
+      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       .unknown
     }
   }
@@ -100,6 +101,14 @@ struct RefusalChecker: Checker {
     let mayRun = sighting.ending == nil && sighting.state != .suspended
     return mayRun && sighting.plan.modes.contains(.voip) && sighting.isAware
       && interval >= ledger.policy.keepAliveMinimum ? .allowed : .refused
+  }
+
+  /// Who cannot hear a warning is not warned.
+  private func warn(_ key: ApplicationKey?, _ ledger: Ledger) -> Verdict {
+    guard let key else { return .allowed }
+    guard let sighting = ledger.byKey[key], sighting.state != .suspended, sighting.hasStream
+    else { return .refused }
+    return .allowed
   }
 
   private func socket(_ event: SocketEvent, _ ledger: Ledger) -> Verdict {

@@ -42,8 +42,8 @@ struct RelaunchChecker: Checker {
       if case .relaunchPlanned(let delay) = record.change {
         planned[record.application] = Nanoseconds.of(delay)
       }
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .suspend, .resume,
-      .terminate, .kill, .release, .checkTracer:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .suspend, .resume,
+      .terminate, .kill, .release, .checkTracer, .resources:
       break
     }
   }

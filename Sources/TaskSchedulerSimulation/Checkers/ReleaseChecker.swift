@@ -29,10 +29,12 @@ struct ReleaseChecker: Checker {
       }
     case .deliver(let id, _, _), .expire(let id, _, _), .notify(let id, _), .suspend(let id),
       .resume(let id), .terminate(let id), .kill(let id), .checkTracer(let id),
+      .resources(.prioritize(let id, _)), .resources(.look(let id)),
+      .resources(.throttle(let id, _)),
       .socket(.hold(let id, _)), .socket(.letGo(let id, _)), .socket(.watch(let id)),
       .socket(.stopWatching(let id)):
       try require(ledger[id] != nil, "something is done to instance \(id.number), which is over")
-    case .reply, .notification, .spawn, .record: break
+    case .reply, .notification, .memory, .spawn, .record: break
     }
   }
 

@@ -28,7 +28,7 @@ struct ReplyChecker: Checker {
       (.terminate, .ended),
       (.setKeepAlive, .done), (.socket(.manage), .managed), (.socket(.release), .done),
       (.notification(.cancel), .cancelled), (.notification(.setBadge), .done),
-      (.systemChanged, .done):
+      (.systemChanged, .done), (.memory(.warn), .done):
       true
     case _: false
     }

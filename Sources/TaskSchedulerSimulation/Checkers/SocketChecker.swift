@@ -39,8 +39,8 @@ struct SocketChecker: Checker {
           ready == all.filter { sighting.sockets.contains($0.socket) },
           "\(sighting.key.id.name) is told of other sockets than are ready")
       }
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .spawn, .manage, .suspend,
-      .resume, .terminate, .kill, .release, .checkTracer, .record:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
+      .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record, .resources:
       break
     }
   }

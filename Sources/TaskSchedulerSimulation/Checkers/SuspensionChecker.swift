@@ -18,8 +18,8 @@ struct SuspensionChecker: Checker {
         try require(
           sighting.isStopped, "\(sighting.key.id.name) is said to be suspended, and runs")
       }
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .spawn, .manage, .terminate,
-      .kill, .release, .checkTracer:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
+      .terminate, .kill, .release, .checkTracer, .resources:
       break
     }
   }

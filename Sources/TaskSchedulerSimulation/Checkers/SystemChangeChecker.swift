@@ -30,8 +30,8 @@ struct SystemChangeChecker: Checker {
         "\(name) hears of \(changes.map(\.kind)), and has missed \((missed[id] ?? []).map(\.kind))")
       missed[id] = []
       unheard.remove(id)
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .spawn, .suspend, .resume,
-      .terminate, .kill, .checkTracer, .record:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
+      .resume, .terminate, .kill, .checkTracer, .record, .resources:
       break
     }
   }

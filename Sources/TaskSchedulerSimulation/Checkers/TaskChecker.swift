@@ -33,8 +33,8 @@ struct TaskChecker: Checker {
       if isReport { try require(!ledger.isExpected, "refused \(refusal), and it was right") }
     case .expire(let id, let task, _): try checkExpiration(id, task, ledger)
     case .record(let record): try checkRecord(record, ledger)
-    case .reply, .deliver, .notify, .socket, .notification, .spawn, .manage, .suspend, .resume,
-      .terminate, .kill, .release, .checkTracer:
+    case .reply, .deliver, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
+      .resume, .terminate, .kill, .release, .checkTracer, .resources:
       break
     }
   }

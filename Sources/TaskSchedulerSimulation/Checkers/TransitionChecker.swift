@@ -94,7 +94,8 @@ struct TransitionChecker: Checker {
       .setKeepAlive, .socket, .notification, .systemChanged, .launch, .deactivate,
       .sendToBackground, .terminate, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered:
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
+      .memory, .resources:
       false
     }
   }

@@ -24,8 +24,8 @@ struct WakeChecker: Checker {
       guard let sighting = ledger.byKey[record.application] else { return }
       if case .transition(.suspended, _, let cause) = record.change { moved[sighting.id] = cause }
       if case .keepAliveCalled = record.change { called.insert(sighting.id) }
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .spawn, .manage, .suspend,
-      .terminate, .kill, .release, .checkTracer:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
+      .suspend, .terminate, .kill, .release, .checkTracer, .resources:
       break
     }
   }

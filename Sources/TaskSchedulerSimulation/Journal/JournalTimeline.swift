@@ -93,7 +93,8 @@ public struct JournalTimeline {
     case .record(let record): note(record.application.id, .change(record.change))
     case .notify(let id, let notice): note(names[id], .notice(notice))
     case .notification(.fire(let id, let key, nil)): note(key.id, .shown(id))
-    case .reply, .socket, .notification, .suspend, .resume, .checkTracer: break
+    case .reply, .socket, .notification, .memory, .suspend, .resume, .checkTracer, .resources:
+      break
     }
   }
 
@@ -125,9 +126,11 @@ public struct JournalTimeline {
     case .clockRead: return "the wall clock was read"
     case .systemChanged(_, let change, _): return "change \(JournalWords.text(change))"
     case .notification(let event): return JournalWords.step(event)
+    case .memory(let event): return JournalWords.step(event)
     case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
       .setKeepAlive, .socket, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .recovered:
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .recovered,
+      .resources:
       return stepOfInstance(event)
     }
   }
@@ -158,7 +161,7 @@ public struct JournalTimeline {
     case .openStream, .spawned, .suspensionCompleted, .suspensionFailed, .signalFailed,
       .tracerChecked, .socket, .register, .launch, .adopt, .activate, .deactivate,
       .sendToBackground, .terminate, .notification, .systemChanged, .deadlineReached, .clockRead,
-      .policyChanged, .manifestsChanged, .started, .stop, .recovered:
+      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       return nil
     }
   }

@@ -18,6 +18,24 @@ enum JournalWords {
     }
   }
 
+  /// nil for what the timeline shows by what came of it.
+  static func step(_ event: MemoryEvent) -> String? {
+    switch event {
+    case .pressed(let pressure):
+      let whose = pressure.source == .slice ? "of its own slice" : "of the machine"
+      return "memory-pressure \(whose), \(percent(pressure.memory)) available"
+    case .looked(let reading): return "memory was looked at, \(percent(reading)) available"
+    case .measured(let sizes): return "\(sizes.count) applications were measured"
+    case .reclaimed(let id, let reading):
+      return "the memory of instance \(id.number) is back, \(percent(reading)) available"
+    case .warn(_, let key, _): return "warn-memory" + (key.map { " \($0.id.name)" } ?? "")
+    }
+  }
+
+  private static func percent(_ reading: MemoryReading) -> String {
+    reading.total == 0 ? "0%" : "\(Int(Double(reading.available) / Double(reading.total) * 100))%"
+  }
+
   static func text(_ change: SystemChange) -> String {
     let kind =
       switch change.kind {

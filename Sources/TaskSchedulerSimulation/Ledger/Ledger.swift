@@ -99,8 +99,9 @@ struct Ledger {
     case .notification(.chosen(_, let key)): chosen(key)
     case .stop: relaunching = []
     case .openStream, .beginBackgroundTask, .setKeepAlive, .notification, .systemChanged, .launch,
-      .deactivate, .deadlineReached, .clockRead, .started:
+      .deactivate, .deadlineReached, .clockRead, .started, .memory:
       break
+    case .resources(let event): found(event)
     case .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed, .signalFailed,
       .tracerChecked, .activityBegan, .activityEnded, .recovered:
       report(event)
@@ -133,11 +134,13 @@ struct Ledger {
       for sighting in live {
         forgive(sighting, since: lastAlive.nanoseconds)
         sighting.isWatched = false
+        sighting.stretch = nil
       }
     case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
       .endBackgroundTask, .setKeepAlive, .socket, .launch, .adopt, .activate, .deactivate,
       .sendToBackground, .terminate, .notification, .systemChanged, .spawned, .leaderExited,
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop:
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .memory,
+      .resources:
       break
     }
   }
@@ -252,7 +255,7 @@ extension Ledger {
   mutating func apply(_ effect: Effect) {
     switch effect {
     case .reply(_, .registered(let registration)): registered(registration.instance)
-    case .reply, .expire, .notification: break
+    case .reply, .expire, .notification, .memory: break
     case .notify(let id, let notice):
       if case .socketsReady(let event, _) = notice { self[id]?.told(of: event) }
     case .socket(let effect): apply(effect)
@@ -272,6 +275,7 @@ extension Ledger {
       self[id]?.terminateDueLate = now + limits.terminateTimeout
     case .kill(let id): if let sighting = self[id] { kill(sighting) }
     case .release(let id, _): release(id)
+    case .resources(let effect): apply(effect)
     case .checkTracer(let id): self[id]?.askedAt = now
     case .record(let record): note(record)
     }
@@ -328,7 +332,9 @@ extension Ledger {
   }
 
   private func kill(_ sighting: Sighting) {
-    if sighting.ending == nil {
+    if sighting.ending == nil, case .resources = event, let reason = sighting.offence {
+      sighting.ending = reason
+    } else if sighting.ending == nil {
       let isOverdue = sighting.callbackDue(limits).map { $0 <= now } ?? false
       sighting.ending = isOverdue ? sighting.reasonOfLimit : .backgroundTimeExpired
     } else if sighting.terminateDue == nil, !sighting.wasSuspendedAtEnd, !sighting.isKilled {
@@ -360,18 +366,22 @@ extension Ledger {
         sighting.tasks[index].isExpired = true
       }
     case .keepAliveCalled: sighting.owe([.keepAlive], at: now)
+    case .memoryChosen: sighting.end(.memoryPressure, at: now)
     case .socketsReady:
       sighting.handled.append((nil, now + limits.eventTime))
     case .registered, .taskEnded, .ended, .refused, .suspensionFailed, .signalFailed,
       .keepAliveSet, .socketManaged, .socketReleased, .notificationScheduled,
       .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
-      .relaunchPlanned:
+      .relaunchPlanned, .memoryWarned, .resources:
       break
     }
   }
 
   private func move(_ sighting: Sighting, from: ApplicationState, to: ApplicationState) {
     sighting.state = to
+    if from == .background {
+      (sighting.stretch, sighting.isLookedAt, sighting.wasThrottled) = (nil, false, false)
+    }
     if to != .background { sighting.launchDue = nil }
     if to == .background {
       sighting.stintSince = now

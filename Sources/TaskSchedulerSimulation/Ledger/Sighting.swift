@@ -67,6 +67,19 @@ final class Sighting {
   var isKilled = false
   var killRetryDue: UInt64?
 
+  // Its use of the machine in the background.
+  /// How its processes are favoured.
+  var priority = ProcessPriority.foreground
+  var isLookedAt = false
+  var throttledTo: Int?
+  var wasThrottled = false
+  /// What had been used when what is judged began.
+  var stretch: (since: UInt64, processor: Duration, gpu: Duration)?
+  /// What it has just been found to do, for which it is to be killed.
+  var offence: EndReason?
+  /// Whether it is to be throttled from now on.
+  var isExcessive = false
+
   // Debuggers.
   var askedAt: UInt64?
   var isTraced = false

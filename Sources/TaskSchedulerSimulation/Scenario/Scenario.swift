@@ -27,6 +27,8 @@ public struct Scenario: Hashable, Sendable {
     public var handleDelay: Duration? = .milliseconds(10)
     /// Until its processes are stopped; nil for one that cannot be.
     public var stopDelay: Duration? = .milliseconds(5)
+    /// What its processes have made dirty, in bytes.
+    public var dirty: UInt64 = 64 << 20
 
     var manifest: Manifest {
       Manifest(
@@ -74,6 +76,10 @@ public struct Scenario: Hashable, Sendable {
     case setClock(Duration)
     /// The daemon has been started: who is to be reachable is launched.
     case daemonStarts
+    /// A trigger of the kernel fires, with so much available, in hundredths of the machine's 8 GiB.
+    case memoryPressure(Int, MemoryPressure.Source)
+    /// nil warns all.
+    case warnMemory(Int?)
   }
 }
 

@@ -3,14 +3,14 @@ import TaskSchedulerCore
 /// Reads `application org.example.mail acknowledge=1s modes=audio,voip …`.
 enum ScenarioApplicationReader {
   private enum Key {
-    case owner, seat, modes, multitasking, open, acknowledge, expire, terminate, stop, handle
+    case owner, seat, modes, multitasking, open, acknowledge, expire, terminate, stop, handle, dirty
   }
 
   private static let keys: [(String, Key)] = [
     ("owner", .owner), ("seat", .seat), ("modes", .modes), ("multitasking", .multitasking),
     ("open", .open), ("acknowledge", .acknowledge), ("expire", .expire),
     ("terminate", .terminate), ("stop", .stop),
-    ("handle", .handle),
+    ("handle", .handle), ("dirty", .dirty),
   ]
 
   static func read(
@@ -62,6 +62,7 @@ enum ScenarioApplicationReader {
     case .expire: application.expireDelay = try value.delay(orNever: "never")
     case .terminate: application.terminateDelay = try value.delay(orNever: "never")
     case .handle: application.handleDelay = try value.delay(orNever: "never")
+    case .dirty: application.dirty = try value.size()
     case .stop: application.stopDelay = try value.delay(orNever: "never")
     }
   }
@@ -87,6 +88,16 @@ enum ScenarioApplicationReader {
         throw problem("is too long: write 1d at most, or \(never)")
       }
       return span
+    }
+
+    func size() throws(ScenarioProblem) -> UInt64 {
+      let units: [(String, UInt64)] = [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)]
+      let unit = units.first { text.hasSuffix($0.0) }
+      let digits = unit == nil ? text[...] : text.dropLast()
+      guard let count = UInt64(digits), count <= 1 << 40 / (unit?.1 ?? 1) else {
+        throw problem("is no size: write a number of bytes, or of K, M, G, 1024G at most")
+      }
+      return count * (unit?.1 ?? 1)
     }
 
     func yesOrNo() throws(ScenarioProblem) -> Bool {

@@ -20,6 +20,8 @@ public final class ScenarioPlay {
   static let start = 1_000 * Nanoseconds.second
   var now = ScenarioPlay.start
   var store = ScenarioStore()
+  /// What the machine has available, in bytes.
+  var available = ScenarioMemory.total
 
   /// Whom an answer is for.
   enum Request {
@@ -59,12 +61,13 @@ public final class ScenarioPlay {
     case takeBack(String)
   }
 
-  private enum Happening {
+  enum Happening {
     case step(Scenario.Step)
     case deed(Int, Leader, Deed)
     case stopped(Int, Int)
     case exits(Int, Leader, ExitStatus)
     case daemonReturns
+    case reclaimed(InstanceID)
   }
 
   private struct Appointment: Comparable {
@@ -126,7 +129,7 @@ public final class ScenarioPlay {
     agenda.insert(Appointment(at: at, number: appointmentLast, happening: happening))
   }
 
-  private func schedule(after delay: Duration, _ happening: Happening) {
+  func schedule(after delay: Duration, _ happening: Happening) {
     schedule(at: now + Nanoseconds.of(delay), happening)
   }
 
@@ -177,6 +180,7 @@ public final class ScenarioPlay {
     case .notify(let id, let notice): tell(notice, to: id)
     case .socket(let effect): carryOut(effect)
     case .notification(let effect): carryOut(effect)
+    case .memory(let effect): carryOut(effect)
     case .spawn(let id, let key, _): spawn(id, key)
     case .manage(let id, _, let key):
       guard let index = self.index(of: key) else { return }
@@ -199,6 +203,10 @@ public final class ScenarioPlay {
     case .checkTracer(let id):
       post(.tracerChecked(id, isTraced: byInstance[id].map { actors[$0].isTraced } ?? false))
     case .record(let record): note(index(of: record.application), .change(record.change))
+    case .resources(.look(let id)):
+      // What a scenario's applications use is not told in it: nothing.
+      post(.resources(.used(id, ResourceUse(processor: .zero, gpu: .zero))))
+    case .resources: break
     }
   }
 
@@ -281,6 +289,7 @@ public final class ScenarioPlay {
       actors[index].leader = nil
       post(.leaderExited(id, status))
     case .daemonReturns: daemonReturns()
+    case .reclaimed(let id): tellReclaimed(id)
     }
   }
 
@@ -360,7 +369,7 @@ extension ScenarioPlay {
       schedule(at: back, .daemonReturns)
     case .set(let policy): post(.policyChanged(policy))
     case .keepAlive, .handOver, .takeBack, .arrive, .schedule, .cancel, .choose, .post, .setClock,
-      .daemonStarts:
+      .daemonStarts, .memoryPressure, .warnMemory:
       takeWakeUp(action)
     }
   }
@@ -373,7 +382,7 @@ extension ScenarioPlay {
       agenda.unordered.map { appointment in
         switch appointment.happening {
         case .step, .daemonReturns: appointment
-        case .deed, .stopped, .exits:
+        case .deed, .stopped, .exits, .reclaimed:
           Appointment(
             at: appointment.at + length, number: appointment.number,
             happening: appointment.happening)

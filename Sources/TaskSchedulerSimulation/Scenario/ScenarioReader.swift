@@ -141,7 +141,7 @@ struct ScenarioReader {
     case launch, register, adopt, activate, interrupt, sendAway, terminate, begin, end, start, stop
     case exit, crash, debuggerAttaches, debuggerLeaves, machineStandby, daemonDies, set
     case keepAlive, handOver, takeBack, data, hangUp, schedule, cancel, choose, post, clock
-    case daemonStarts
+    case daemonStarts, memoryPressure, warnMemory
   }
 
   private static let verbs: [(String, Verb)] = [
@@ -154,6 +154,7 @@ struct ScenarioReader {
     ("keep-alive", .keepAlive), ("hand-over", .handOver), ("take-back", .takeBack),
     ("data", .data), ("hang-up", .hangUp), ("schedule", .schedule), ("cancel", .cancel),
     ("choose", .choose), ("post", .post), ("clock", .clock), ("daemon-starts", .daemonStarts),
+    ("memory-pressure", .memoryPressure), ("warn-memory", .warnMemory),
   ]
 
   private mutating func step(_ words: inout ScenarioWords) throws(ScenarioProblem) {
@@ -194,7 +195,7 @@ struct ScenarioReader {
       policyNow = policy
       return .set(policy)
     case .keepAlive, .handOver, .takeBack, .data, .hangUp, .schedule, .cancel, .choose, .post,
-      .clock, .daemonStarts:
+      .clock, .daemonStarts, .memoryPressure, .warnMemory:
       return try wakeUp(verb, &words)
     }
   }
@@ -240,8 +241,25 @@ struct ScenarioReader {
       let span = try span(&words, "how far it is set")
       return .setClock(isForward ? span : .zero - span)
     case .daemonStarts: return .daemonStarts
+    case .memoryPressure: return try pressure(&words)
+    case .warnMemory: return .warnMemory(words.isEmpty ? nil : try application(&words))
     case _: preconditionFailure("nothing that wakes: \(verb)")
     }
+  }
+
+  /// How much is available, and whether it is the daemon's own slice that waits.
+  private func pressure(
+    _ words: inout ScenarioWords
+  ) throws(ScenarioProblem) -> Scenario.Action {
+    let word = try words.next("how much is available")
+    guard word.text.hasSuffix("%"), let percent = Int(word.text.dropLast()),
+      (0...100).contains(percent)
+    else {
+      throw words.problem(
+        "\(ScenarioWords.quoted(word.text)) is not how much is available: write 0% to 100%",
+        at: word.column)
+    }
+    return .memoryPressure(percent, words.take("slice") ? .slice : .machine)
   }
 
   private func socket(_ words: inout ScenarioWords) throws(ScenarioProblem) -> String {

@@ -60,8 +60,28 @@ struct Casting {
     if chance.happens(300) { policy.queuedCallbacksMax = 4 + chance.below(8) }
     if chance.happens(300) { policy.endedApplicationsMax = chance.below(4) }
     setWakeUps(in: &policy, &chance)
+    setMemory(in: &policy)
     policy.multitaskingSupported = !chance.happens(80)
+    setRules(in: &policy, &chance)
     return policy
+  }
+
+  /// The same through a run: what a shortage is does not change while it lasts.
+  private func setMemory(in policy: inout Policy) {
+    var chance = Chance(seed: seed, .memory)
+    policy.memoryWarningTime = .milliseconds(10 + chance.below(3000))
+    policy.memoryQuietTime = policy.memoryPressureWindow + .milliseconds(1 + chance.below(9000))
+    policy.memoryFloorPercent = chance.below(40)
+    policy.memoryPageOut = chance.happens(500)
+  }
+
+  private func setRules(in policy: inout Policy, _ chance: inout Chance) {
+    if chance.happens(700) {
+      policy.backgroundUseWindow = .milliseconds(100 + chance.below(10_000))
+    }
+    if chance.happens(300) { policy.backgroundProcessorShare = 30 + chance.below(200) }
+    if chance.happens(300) { policy.throttledProcessorShare = 1 + chance.below(29) }
+    if chance.happens(300) { policy.backgroundGPUTime = .milliseconds(1 + chance.below(1000)) }
   }
 
   private func setWakeUps(in policy: inout Policy, _ chance: inout Chance) {

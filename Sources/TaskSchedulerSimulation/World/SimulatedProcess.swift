@@ -7,12 +7,20 @@ struct Habits {
   var ignoresExpiration: Bool
   var ignoresTermination: Bool
   var forks: Bool
+  var usesGPU: Bool
+  /// How much it uses of processors while it runs, in thousandths of one.
+  var processorRate: UInt64
+  /// Whether it keeps a lock on shared data when it is sent away.
+  var keepsLock: Bool
 
   init(_ chance: inout Chance, _ faults: Faults) {
     isAware = chance.happens(650)
     ignoresExpiration = chance.happens(faults[.ignoresExpiration])
     ignoresTermination = chance.happens(faults[.ignoresTermination])
     forks = chance.happens(faults[.forks])
+    usesGPU = chance.happens(faults[.usesGPU])
+    processorRate = chance.happens(faults[.hogsProcessors]) ? 500 + UInt64(chance.below(2500)) : 10
+    keepsLock = chance.happens(faults[.keepsLock])
   }
 }
 
@@ -47,6 +55,38 @@ final class SimulatedProcess {
   /// What it has scheduled.
   var notifications: [NotificationID] = []
 
+  /// How the daemon favours it.
+  var priority = ProcessPriority.foreground
+  /// To how many percent of a processor it is throttled.
+  var throttledTo: Int?
+  /// What it has used until when, as its daemon counts.
+  private var processor: UInt64 = 0
+  private var gpu: UInt64 = 0
+  private var countedAt: UInt64 = 0
+  /// Whether it was looked at since it was last stopped.
+  var isLookedAt = false
+
+  /// Counts what it has used since it was last asked; it has been going on as it is now.
+  func count(until now: UInt64) {
+    let time = isStopped || !isAlive ? 0 : now - min(now, countedAt)
+    countedAt = now
+    let rate = min(habits.processorRate, throttledTo.map { UInt64($0) * 10 } ?? .max)
+    processor += time / 1000 * rate
+    if habits.usesGPU { gpu += time / 2 }
+  }
+
+  func use(at now: UInt64) -> ResourceUse {
+    count(until: now)
+    return ResourceUse(
+      processor: .nanoseconds(Int64(clamping: processor)), gpu: .nanoseconds(Int64(clamping: gpu)),
+      isTraced: isTraced)
+  }
+
+  /// Another daemon counts from another moment on.
+  func countAnew(from now: UInt64) {
+    (processor, gpu, countedAt) = (0, 0, now)
+  }
+
   init(leader: Leader, key: ApplicationKey, habits: Habits) {
     self.leader = leader
     self.key = key
@@ -75,6 +115,10 @@ enum Happening {
   case daemonStarts
   /// The store, or the calendar, has an answer.
   case storeAnswers(NotificationEvent, generation: Int)
+  /// A trigger of the kernel fires, and so many more may.
+  case presses(again: Int)
+  /// What the daemon was asked of memory it has found out.
+  case memoryAnswers(MemoryEvent, generation: Int)
   /// From now on nothing comes again and again.
   case farewell(isLast: Bool)
 }

@@ -119,6 +119,9 @@ extension Simulation {
       process.habits.ignoresExpiration = false
       process.habits.ignoresTermination = false
       process.habits.forks = false
+      process.habits.keepsLock = false
+      process.habits.usesGPU = false
+      process.habits.processorRate = 10
       if process.habits.isAware, !process.hasStream {
         schedule(after: Nanoseconds.millisecond, .reaction(index, .openStream))
       }

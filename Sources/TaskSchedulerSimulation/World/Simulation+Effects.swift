@@ -37,6 +37,8 @@ extension Simulation {
     case .checkTracer(let id):
       post(.tracerChecked(id, isTraced: process(of: id)?.process.isTraced ?? false))
     case .record: break
+    case .memory(let effect): carryOut(effect)
+    case .resources(let effect): carryOut(effect)
     }
   }
 
@@ -158,6 +160,7 @@ extension Simulation {
 
   private func letRun(_ index: Int) {
     let process = processes[index]
+    process.count(until: now)
     process.isStopped = false
     var postponed = process.postponed
     process.postponed = []
@@ -205,6 +208,22 @@ extension Simulation {
     process.sockets = []
     process.hasStream = false
     process.suspensionGeneration += 1
+    process.priority = .foreground
+    process.throttledTo = nil
     letRun(index)
+  }
+
+  private func carryOut(_ effect: ResourceEffect) {
+    switch effect {
+    case .prioritize(let id, let priority): process(of: id)?.process.priority = priority
+    case .look(let id):
+      guard let process = process(of: id)?.process else { return }
+      process.isLookedAt = true
+      post(.resources(.used(id, process.use(at: now))))
+    case .throttle(let id, let percent):
+      guard let process = process(of: id)?.process else { return }
+      process.count(until: now)
+      process.throttledTo = percent
+    }
   }
 }

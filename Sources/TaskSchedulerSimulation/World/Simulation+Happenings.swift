@@ -17,6 +17,11 @@ extension Simulation {
     case .storeAnswers(let event, let generation):
       // What the daemon was about to hear is lost with it.
       if isUp, generation == recoveryCount { post(.notification(event)) }
+    case .presses(let again):
+      if isUp { press(again: again) }
+    case .memoryAnswers(let event, let generation):
+      // What the daemon was about to hear is lost with it.
+      if isUp, generation == recoveryCount { post(.memory(event)) }
     case .farewell(let isLast): sayFarewell(isLast: isLast)
     }
   }
@@ -26,6 +31,7 @@ extension Simulation {
   ) {
     guard process.isAlive, process.suspensionGeneration == generation, let id = process.instance
     else { return }
+    process.count(until: now)
     guard isUp else {
       // What the freezer was told it does without the daemon.
       process.isStopped = true
@@ -36,6 +42,10 @@ extension Simulation {
       post(.suspensionFailed(id, reason: "it made new processes"))
     } else {
       process.isStopped = true
+      if process.isLookedAt { post(.resources(.used(id, process.use(at: now)))) }
+      process.isLookedAt = false
+      if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
+      if id.number % 5 == 0 { post(.resources(.listens(id, ["127.0.0.1:80"]))) }
       post(.suspensionCompleted(id))
     }
   }
@@ -117,6 +127,7 @@ extension Simulation {
     isUp = true
     recoveryCount += 1
     checkers.machineWoke(at: now)
+    for process in processes { process.countAnew(from: now) }
     let keepsConnections = chance.happens(600)
     let arrivals = keepsConnections ? waiting : waiting.filter { $0.requester == nil }
     waiting = []
@@ -166,12 +177,14 @@ extension Event {
       .sendToBackground(let request, _), .terminate(let request, _, _),
       .systemChanged(let request, _, _):
       request
+    case .memory(.warn(let request, _, _)): request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .socket(.ready), .socket(.closed), .socket(.lost), .notification(.stored),
       .notification(.notStored),
       .notification(.nextFound), .notification(.chosen), .notification(.loaded),
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered:
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
+      .memory, .resources:
       nil
     }
   }

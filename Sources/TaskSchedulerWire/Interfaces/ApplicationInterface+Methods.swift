@@ -28,11 +28,13 @@ extension ApplicationInterface {
       /// In the order in which they happened.
       public var systemChanges: [SystemChange]?
       public var notification: NotificationEvent?
+      /// Memory is short: let go of what can be had again. Need not be acknowledged.
+      public var memoryWarning: Bool?
 
       public init(
         registered: Registration? = nil, callback: Callback? = nil, expiration: Expiration? = nil,
         socketEvent: SocketEvent? = nil, systemChanges: [SystemChange]? = nil,
-        notification: NotificationEvent? = nil
+        notification: NotificationEvent? = nil, memoryWarning: Bool? = nil
       ) {
         self.registered = registered
         self.callback = callback
@@ -40,6 +42,7 @@ extension ApplicationInterface {
         self.socketEvent = socketEvent
         self.systemChanges = systemChanges
         self.notification = notification
+        self.memoryWarning = memoryWarning
       }
     }
   }

@@ -78,15 +78,21 @@ extension ControlInterface {
     public var traced: Bool
     /// The nearest first.
     public var limits: [Limit]
+    /// Set where it is being ended for memory, or was and does not run: why it of all.
+    public var memoryEnd: MemoryEnd?
+    /// The same for what it did in the background.
+    public var brokenRule: BrokenRule?
 
     public init(
       cause: String? = nil, lastEntitlement: EndedEntitlement? = nil, traced: Bool,
-      limits: [Limit]
+      limits: [Limit], memoryEnd: MemoryEnd? = nil, brokenRule: BrokenRule? = nil
     ) {
       self.cause = cause
       self.lastEntitlement = lastEntitlement
       self.traced = traced
       self.limits = limits
+      self.memoryEnd = memoryEnd
+      self.brokenRule = brokenRule
     }
   }
 }

@@ -41,6 +41,9 @@ extension ControlInterface {
     /// The machine does not support multitasking, or the manifest opts out: nothing runs in the
     /// background.
     case multitaskingNotSupported(application: String)
+    /// The application cannot be told of anything: it does not run, is suspended, or has no event
+    /// stream.
+    case cannotBeTold(application: String, state: State)
     /// The caller's user may not do this to that application.
     case notPermitted(application: String?)
     /// Mistakes in the configuration, one line each: FILE:LINE: key: what is wrong and what would
@@ -66,6 +69,7 @@ extension ControlInterface {
       case terminatedByOperator = "org.taskschedd.Control.TerminatedByOperator"
       case stateNotSaved = "org.taskschedd.Control.StateNotSaved"
       case multitaskingNotSupported = "org.taskschedd.Control.MultitaskingNotSupported"
+      case cannotBeTold = "org.taskschedd.Control.CannotBeTold"
       case notPermitted = "org.taskschedd.Control.NotPermitted"
       case invalidConfiguration = "org.taskschedd.Control.InvalidConfiguration"
     }
@@ -91,6 +95,7 @@ extension ControlInterface {
       case .terminatedByOperator: .terminatedByOperator
       case .stateNotSaved: .stateNotSaved
       case .multitaskingNotSupported: .multitaskingNotSupported
+      case .cannotBeTold: .cannotBeTold
       case .notPermitted: .notPermitted
       case .invalidConfiguration: .invalidConfiguration
       }
@@ -130,6 +135,8 @@ extension ControlInterface {
       case .stateNotSaved: [:]
       case .multitaskingNotSupported(let application):
         .fields(("application", JSONValue(application)))
+      case .cannotBeTold(let application, let state):
+        .fields(("application", JSONValue(application)), ("state", JSONValue(state)))
       case .notPermitted(let application): .fields(("application", JSONValue(application)))
       case .invalidConfiguration(let problems): .fields(("problems", JSONValue(problems)))
       }
@@ -180,6 +187,9 @@ extension ControlInterface {
       case .stateNotSaved: self = .stateNotSaved
       case .multitaskingNotSupported:
         self = .multitaskingNotSupported(application: try fields.value("application"))
+      case .cannotBeTold:
+        self = .cannotBeTold(
+          application: try fields.value("application"), state: try fields.value("state"))
       case .notPermitted: self = .notPermitted(application: try fields.optional("application"))
       case .invalidConfiguration:
         self = .invalidConfiguration(problems: try fields.value("problems"))

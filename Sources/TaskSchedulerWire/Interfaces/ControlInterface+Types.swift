@@ -88,12 +88,15 @@ extension ControlInterface {
     public var managedSockets: Int
     /// How many system changes are held for it until it is resumed.
     public var heldChanges: Int
+    /// What the rules of the background do to it; null in the foreground.
+    public var resources: Resources?
 
     public init(
       id: Int, pid: Int, startTime: Int, aware: Bool, launchReason: LaunchReason,
       startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool, entitlements: [Entitlement],
       callbacksPending: Int, backgroundTimeRemainingUSec: Int? = nil, tasks: [BackgroundTask],
-      keepAlive: KeepAlive? = nil, managedSockets: Int, heldChanges: Int
+      keepAlive: KeepAlive? = nil, managedSockets: Int, heldChanges: Int,
+      resources: Resources? = nil
     ) {
       self.id = id
       self.pid = pid
@@ -110,6 +113,23 @@ extension ControlInterface {
       self.keepAlive = keepAlive
       self.managedSockets = managedSockets
       self.heldChanges = heldChanges
+      self.resources = resources
+    }
+  }
+
+  /// How an instance is treated in the background, and what it was found to do there.
+  public struct Resources: Codable, Hashable, Sendable {
+    /// What of its processes' priorities was lowered, and what could not be, in words.
+    public var lowered: [String]
+    /// To how many percent of one processor it is throttled.
+    public var throttledPercent: Int?
+    /// The addresses that it listened on when it was last suspended.
+    public var listening: [String]
+
+    public init(lowered: [String], throttledPercent: Int? = nil, listening: [String]) {
+      self.lowered = lowered
+      self.throttledPercent = throttledPercent
+      self.listening = listening
     }
   }
 
@@ -236,6 +256,10 @@ extension ControlInterface {
   /// - `notificationScheduled`, `notificationsCancelled`, `notificationFired`, `notificationChosen`
   /// - `badgeSet`: an application has set its badge
   /// - `relaunchPlanned`: an application will be launched again
+  /// - `memoryWarned`: an application was told that memory is short
+  /// - `memoryChosen`: an application is to end, that others may have its memory
+  /// - `resources`: an application broke a rule of the background, is throttled, or was suspended
+  ///   with a socket on which it listens
   public enum ChangeKind: String, Codable, CaseIterable, Hashable, Sendable {
     case transition
     case registered
@@ -257,6 +281,9 @@ extension ControlInterface {
     case notificationChosen
     case badgeSet
     case relaunchPlanned
+    case memoryWarned
+    case memoryChosen
+    case resources
   }
 
   /// One change. `message` says it in one line for people; the other fields for programs.

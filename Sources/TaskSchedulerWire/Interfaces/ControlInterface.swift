@@ -27,6 +27,8 @@ public enum ControlInterface {
     case postNotification = "org.taskschedd.Control.PostNotification"
     case cancelNotifications = "org.taskschedd.Control.CancelNotifications"
     case postSystemChange = "org.taskschedd.Control.PostSystemChange"
+    case getMemory = "org.taskschedd.Control.GetMemory"
+    case warnMemory = "org.taskschedd.Control.WarnMemory"
     case monitor = "org.taskschedd.Control.Monitor"
     case getSettings = "org.taskschedd.Control.GetSettings"
     case reload = "org.taskschedd.Control.Reload"

@@ -7,11 +7,11 @@ import TaskSchedulerJournal
 struct ReleaseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "release",
-    abstract: "Let everything run that a daemon which is gone has left suspended.",
+    abstract: "Let everything run that a daemon which is gone has left suspended or lowered.",
     discussion: """
-      Reads the daemon's journal and resumes every process and control group that it names; each \
-      process is checked by its start time, so that no other is reached. Nothing is done while a \
-      daemon runs: it manages what it has suspended.
+      Reads the daemon's journal, resumes every process and control group that it names, and gives \
+      priorities back that were lowered; each process is checked by its start time, so that no \
+      other is reached. Nothing is done while a daemon runs: it manages what it has suspended.
 
       systemd runs this when taskschedd stops for good; by hand it is needed only where \
       taskschedd died, is not started again, and was not run by systemd.
@@ -129,16 +129,25 @@ struct ReleaseCommand: ParsableCommand {
       do {
         let mapping = try FileMapping.open(path: path)
         let left = try LeftBehind(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
+        // Whoever is let run has its priorities back.
+        let priorities = PriorityRelease.all(
+          left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: try ProcFS())
         let released = ProcessRelease.letRun(
           left.stopped.filter { !$0.wasStopped }.map {
             ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
           }, groups: left.groups.map { ControlGroup(path: $0) }, in: try ProcFS())
+        if priorities.count > 0 {
+          outcome.letRun.append("\(priorities.count) priorities as they were before")
+        }
+        outcome.failures += priorities.failures
         if let damage = left.damage {
           outcome.failures.append("what \(path) named \(damage)")
         }
         outcome.letRun += released.letRun
         outcome.failures += released.failures
-        if released.failures.isEmpty { JournalWriter.setClean(in: mapping.bytes) }
+        if released.failures.isEmpty, priorities.failures.isEmpty {
+          JournalWriter.setClean(in: mapping.bytes)
+        }
       } catch JournalRefusal.otherBoot {
         continue
       } catch {
@@ -152,5 +161,16 @@ struct ReleaseCommand: ParsableCommand {
       outcome.failures += marked.failures
     }
     return outcome
+  }
+}
+
+extension LoweredPriority {
+  /// - Returns: nil for a lever that this version does not know.
+  fileprivate init?(_ held: Holdings.Lowered) {
+    guard let lever = PriorityLever(rawValue: held.lever) else { return nil }
+    self.init(
+      thread: ProcessIdentity(pid: held.thread.pid, startTime: held.thread.startTime),
+      process: held.process, group: held.group.map { ControlGroup(path: $0) }, lever: lever,
+      before: held.before, after: held.after)
   }
 }

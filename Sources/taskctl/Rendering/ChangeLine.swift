@@ -31,7 +31,7 @@ struct ChangeLines {
     case .ended, .refused, .suspensionFailed, .signalFailed, .keepAliveSet, .keepAliveCalled,
       .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
       .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
-      .relaunchPlanned:
+      .relaunchPlanned, .memoryWarned, .memoryChosen, .resources:
       sentence(change)
     }
   }

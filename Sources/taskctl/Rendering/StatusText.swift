@@ -86,6 +86,19 @@ enum StatusText {
     if instance.heldChanges > 0 {
       lines.add("Changes", "\(instance.heldChanges) of the machine held until it is resumed")
     }
+    if let resources = instance.resources { add(resources, to: &lines) }
+  }
+
+  /// What the rules of the background do to it.
+  private static func add(_ resources: ControlInterface.Resources, to lines: inout Lines) {
+    for (index, words) in resources.lowered.enumerated() {
+      lines.add(index == 0 ? "Lowered" : "", PrintableText.of(words))
+    }
+    if let percent = resources.throttledPercent {
+      lines.add("Throttled", "to \(percent) % of one processor")
+    }
+    let addresses = resources.listening.map { PrintableText.of($0) }.joined(separator: ", ")
+    if !addresses.isEmpty { lines.add("Listens on", "\(addresses), which should be closed") }
   }
 
   /// The daemon as a whole.

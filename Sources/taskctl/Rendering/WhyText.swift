@@ -12,6 +12,7 @@ enum WhyText {
       lines += self.lines(instance, of: application, answer.explanation, context)
     } else {
       lines += ended(application, context)
+      lines += EndDetailText.lines(answer.explanation, context)
     }
     lines += limits(answer.explanation, context)
     return lines.joined(separator: "\n  ") + "\n"
@@ -58,7 +59,9 @@ enum WhyText {
     }
     if let ending = instance.ending {
       lines.append("It is being ended: it \(ending.words()).")
+      lines += EndDetailText.lines(explanation, context)
     }
+    if let resources = instance.resources { lines += rules(resources) }
     if explanation.traced {
       lines.append("A debugger traces it: no limit is enforced until that leaves.")
     }
@@ -120,6 +123,21 @@ enum WhyText {
       case .launchTime: "its time to open an event stream after its launch was over"
       }
     return ": \(words) \(age) ago."
+  }
+
+  /// What the rules of the background found.
+  private static func rules(_ resources: ControlInterface.Resources) -> [String] {
+    var lines: [String] = []
+    if let percent = resources.throttledPercent {
+      lines.append(
+        "It is throttled to \(percent) % of one processor, for it used too much in the background.")
+    }
+    if !resources.listening.isEmpty {
+      let addresses = resources.listening.map { PrintableText.of($0) }.joined(separator: ", ")
+      lines.append(
+        "It listened on \(addresses) when it was last suspended: whoever connects waits in vain.")
+    }
+    return lines
   }
 
   // MARK: What comes next

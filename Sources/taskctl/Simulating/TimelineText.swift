@@ -62,7 +62,7 @@ enum TimelineText {
     case .signalFailed(let reason): "a signal failed: \(PrintableText.of(reason))"
     case .keepAliveSet, .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady,
       .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
-      .badgeSet, .relaunchPlanned:
+      .badgeSet, .relaunchPlanned, .memoryWarned, .memoryChosen, .resources:
       WakeUpWords.words(change)
     }
   }
@@ -92,7 +92,7 @@ enum TimelineText {
     switch refusal {
     case .invalidTransition(let from, let cause):
       ", it is \(from.rawValue), from which \(cause.rawValue) is not possible"
-    case .invalidState(let state): ", it is \(state.rawValue)"
+    case .invalidState(let state), .cannotBeTold(let state): ", it is \(state.rawValue)"
     case .alreadyRunning(_, let state): ", it is \(state.rawValue)"
     case .launchFailed(let reason): ", \(PrintableText.of(reason))"
     case .wrongApplication(let id): ", it is \(id.name)"
@@ -216,6 +216,9 @@ struct TimelineDocument: Encodable {
       (entry.kind, entry.notification) = ("notificationChosen", id.number)
     case .badgeSet: entry.kind = "badgeSet"
     case .relaunchPlanned: entry.kind = "relaunchPlanned"
+    case .memoryWarned: entry.kind = "memoryWarned"
+    case .memoryChosen: entry.kind = "memoryChosen"
+    case .resources: entry.kind = "resources"
     }
   }
 }

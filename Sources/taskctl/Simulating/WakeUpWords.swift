@@ -9,6 +9,7 @@ enum WakeUpWords {
       "is told of \(changes.map(text).joined(separator: ", "))"
     case .notificationFired(let id): "is told that its notification \(id.number) has fired"
     case .notificationChosen(let id): "is told that its notification \(id.number) was chosen"
+    case .memoryWarning: "is told that memory is short"
     }
   }
 
@@ -27,9 +28,30 @@ enum WakeUpWords {
     case .notificationChosen(let id): "notification \(id.number) is chosen"
     case .badgeSet(let badge): "its badge is \(badge)"
     case .relaunchPlanned(let delay): "is launched again in \(span(delay))"
+    case .memoryWarned(let isSimulated):
+      "was warned that memory is short\(isSimulated ? " (simulated)" : "")"
+    case .memoryChosen(let choice):
+      "is to end, that others may have its memory: \(ByteText.of(choice.chosen.size.dirty)) dirty"
+        + (choice.runnersUp.first.map {
+          ", then \($0.application.id.name) with \(ByteText.of($0.size.dirty))"
+        } ?? ", the only one that is \(choice.chosen.state.rawValue)")
+    case .resources(let record): words(record)
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .ended, .refused,
       .suspensionFailed, .signalFailed:
       ""
+    }
+  }
+
+  private static func words(_ record: ResourceRecord) -> String {
+    switch record {
+    case .usedProcessor(let used, let window):
+      "used \(span(used)) of processors within \(span(window))"
+    case .usedGPU(let used): "used a GPU for \(span(used))"
+    case .heldResource(let path): "holds a lock on \(PrintableText.of(path))"
+    case .throttled(let percent?): "is throttled to \(percent) % of one processor"
+    case .throttled(nil): "is throttled no more"
+    case .listens(let addresses):
+      "listens on \(addresses.map { PrintableText.of($0) }.joined(separator: ", "))"
     }
   }
 

@@ -84,8 +84,8 @@ final class CoreModel {
       case .deliver(let id, let callback, _):
         told[id, default: []].append(.callback(callback.kind.rawValue, callback.id.number))
       case .expire(let id, let task, _): told[id, default: []].append(.expiration(task.number))
-      case .notify, .socket, .notification, .spawn, .suspend, .resume, .terminate, .kill,
-        .release, .checkTracer, .record:
+      case .notify, .socket, .notification, .memory, .spawn, .suspend, .resume, .terminate, .kill,
+        .release, .checkTracer, .record, .resources:
         break
       }
     }
@@ -136,7 +136,7 @@ extension Event {
       .endBackgroundTask, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
       .setKeepAlive, .socket, .notification, .systemChanged, .deadlineReached, .clockRead,
-      .policyChanged, .manifestsChanged, .started, .stop, .recovered:
+      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       self
     }
   }

@@ -18,6 +18,8 @@ final class DaemonFixture: Sendable {
     var policy: [(String, String)] = []
     /// Manifests by id: what each says besides its id.
     var manifests: [(String, String)] = []
+    /// `SharedResources`.
+    var resources: [String] = []
     /// More of the command line.
     var arguments: [String] = []
 
@@ -26,7 +28,8 @@ final class DaemonFixture: Sendable {
         "\(name) = \(Int(value) == nil ? "\"\(value)\"" : value)"
       }
       let lines = options.map { "\($0.0) = \($0.1)" } + ["[policy]"] + limits
-      return lines.joined(separator: "\n") + "\n"
+      let shared = resources.isEmpty ? [] : ["SharedResources = \(resources)"]
+      return (lines + shared).joined(separator: "\n") + "\n"
     }
   }
 

@@ -111,6 +111,16 @@ final class TestApplication {
     try call("EndBackgroundTask", ["task": .integer(Int64(task))])
   }
 
+  func lock(_ path: String) throws -> JSONValue {
+    try process.writeLine("lock \(path)")
+    return try nextAnswer()
+  }
+
+  func unlock() throws -> JSONValue {
+    try process.writeLine("unlock")
+    return try nextAnswer()
+  }
+
   func acknowledge(_ callback: Int) throws -> JSONValue {
     try call("Acknowledge", ["callback": .integer(Int64(callback))])
   }

@@ -25,9 +25,10 @@ It registers, says `event JSON` for each event, and acknowledges each callback. 
                             its socket, and `child PID`
     drop                    closes the event stream
     reconnect               connects anew and opens the event stream, after the daemon's end
+    lock PATH, unlock       takes a lock of flock(2), or lets it go, answered by `answer {}`
     exit CODE, abort        ends
 """
-import json, os, select, socket, struct, sys, threading
+import fcntl, json, os, select, socket, struct, sys, threading
 
 write_lock = threading.Lock()
 
@@ -220,6 +221,13 @@ for line in sys.stdin:
         read(int(words[1]), socket.MSG_OOB)
     elif words[0] == "close":
         connections[int(words[1])].close()
+        say("answer", {})
+    elif words[0] == "lock":
+        locked = os.open(words[1], os.O_RDWR)
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        say("answer", {})
+    elif words[0] == "unlock":
+        os.close(locked)
         say("answer", {})
     elif words[0] == "stream":
         events = stream(words[1], False, "manual" not in flags)

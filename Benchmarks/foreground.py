@@ -1,0 +1,97 @@
+"""How late a foreground is that wakes each millisecond and works, beside busy background processes.
+
+The same two programs are run in four ways, in turns: without the busy ones; with them as they are;
+with them at `nice`; and launched by taskschedd, the busy ones in the background. Each process leads
+a session of its own, as those that a desktop or systemd starts do.
+"""
+
+import argparse
+import os
+import sys
+
+import harness
+
+BUSY = 8
+NICE = 15
+WAYS = ("alone", "neither", "nice", "taskschedd")
+# Of each millisecond, in µs: like a player of music, and like a game.
+WORKS = (50, 500)
+SETTINGS = """launch-mechanism = "child"
+[policy]
+LaunchTime = "1h"
+BackgroundProcessorShare = 100000
+"""
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return [float(word) for word in file.read().split()]
+
+
+def by_hand(workshop, way, seconds, work):
+    program = workshop.program("lateness")
+    prefix = ["nice", "-n", str(NICE)] if way == "nice" else []
+    busy = [] if way == "alone" else [
+        workshop.start([*prefix, program, "spin"]) for _ in range(BUSY)]
+    path = workshop.path("lateness.txt")
+    workshop.run([program, "periodic", str(seconds), str(work), path], seconds * 10 + 60)
+    for process in busy:
+        workshop.end(process)
+    return read(path)
+
+
+def by_daemon(workshop, number, seconds, work):
+    program = workshop.program("lateness")
+    path = workshop.path(f"lateness.{number}.{work}.txt")
+    manifests = [(f"org.bench.busy{index}", f'command = ["{program}", "spin"]')
+                 for index in range(BUSY)]
+    manifests.append(
+        ("org.bench.player",
+         f'command = ["{program}", "periodic", "{seconds}", "{work}", "{path}"]'))
+    daemon = workshop.daemon(f"daemon{number}-{work}", SETTINGS, manifests)
+    for index in range(BUSY):
+        daemon.call("Launch", {"application": f"org.bench.busy{index}", "background": True})
+    daemon.call("Launch", {"application": "org.bench.player"})
+    harness.wait_until(
+        lambda: os.path.exists(path) and len(read(path)) == 3, "the foreground's figures",
+        seconds * 10 + 60)
+    for index in range(BUSY):
+        daemon.call("Terminate", {"application": f"org.bench.busy{index}"})
+    workshop.end(daemon.process)
+    return read(path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", required=True)
+    parser.add_argument("--daemon", required=True)
+    parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    found = {(work, way): [] for work in WORKS for way in WAYS}
+    # Manifests name programs by absolute paths.
+    programs = os.path.abspath(options.programs)
+    with harness.Workshop(programs, options.daemon) as workshop:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+        for number in range(options.rounds):
+            for work, way in found:
+                found[work, way].append(
+                    by_daemon(workshop, number, options.seconds, work) if way == "taskschedd"
+                    else by_hand(workshop, way, options.seconds, work))
+    print(f"lateness of a 1 ms period beside {BUSY} busy processes on "
+          f"{len(os.sched_getaffinity(0))} processors, medians of {options.rounds} rounds, in µs")
+    print(f"{'':28}{'p50':>10}{'p99':>10}{'max':>10}")
+    names = {"alone": "without busy processes", "neither": "busy, without taskschedd",
+             "nice": f"busy, nice -n {NICE} alone", "taskschedd": "busy, with taskschedd"}
+    for work in WORKS:
+        print(f"{work} µs of work in each ms")
+        for way in WAYS:
+            figures = [harness.median(column) for column in zip(*found[work, way])]
+            print(f"  {names[way]:26}" + "".join(f"{figure:10.0f}" for figure in figures))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except harness.Failure as failure:
+        sys.exit(f"bench-foreground: {failure}")

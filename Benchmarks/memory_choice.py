@@ -1,0 +1,74 @@
+"""How long it takes to find out who would be ended for memory, among many applications."""
+
+import array
+import json
+import os
+import socket
+import time
+
+from harness import Failure, START_SECONDS, median, wait_until
+
+APPLICATIONS = 500
+# What each holds for itself, apart from what it shares with the others.
+MEGABYTES = 4
+
+
+def member(number):
+    """A process that holds memory of its own, and waits."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        # Each a little more than the one before, so that there is an order.
+        held = bytearray(os.urandom(4096)) * (MEGABYTES * 256 + number)
+        while held:
+            time.sleep(3600)
+    finally:
+        os._exit(0)
+
+
+def adopt(daemon, number, pid):
+    pidfd = os.pidfd_open(pid)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(START_SECONDS)
+        connection.connect(daemon.socket)
+        message = json.dumps({
+            "method": "org.taskschedd.Control.Adopt",
+            "parameters": {"application": f"org.example.held{number}", "processFileDescriptor": 0,
+                           "background": True}}).encode() + b"\0"
+        connection.sendmsg(
+            [message],
+            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))])
+        answer = connection.recv(65536)
+    os.close(pidfd)
+    if b'"error"' in answer:
+        raise Failure(f"an application could not be adopted: {answer}")
+
+
+def measure(workshop, rounds, count=APPLICATIONS):
+    """Median and most ms of rounds that each measure `count` suspended applications; and how many
+    of the sizes were estimates."""
+    daemon = workshop.daemon("memory", settings='[policy]\nLaunchTime = "10ms"\n')
+    pids = [member(number) for number in range(count)]
+    try:
+        for number, pid in enumerate(pids):
+            adopt(daemon, number, pid)
+        wait_until(
+            lambda: all(a["state"] == "suspended" for a in daemon.call(
+                "ListApplications", {})["applications"]),
+            "suspending all", 60)
+        times, estimates = [], 0
+        for _ in range(rounds + 1):
+            begin = time.perf_counter()
+            order = daemon.call("GetMemory", {})["applications"]
+            times.append((time.perf_counter() - begin) * 1000)
+            estimates = sum(one["estimate"] for one in order)
+            if order[0]["application"] != f"org.example.held{count - 1}":
+                raise Failure(f"not the largest is next, but {order[0]}")
+        return median(times[1:]), max(times[1:]), estimates
+    finally:
+        for pid in pids:
+            os.kill(pid, 9)
+        for pid in pids:
+            os.waitpid(pid, 0)
+        workshop.end(daemon.process)

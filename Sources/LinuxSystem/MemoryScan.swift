@@ -1,0 +1,153 @@
+import CLinux
+import Glibc
+
+/// Reads how much memory processes use, beside the caller: the kernel makes whoever reads
+/// smaps_rollup wait for the process itself (its mmap lock), and nobody may hold the caller up.
+public struct MemoryScan: ~Copyable, Sendable {
+  /// Processes that are added up.
+  public struct Group: Hashable, Sendable {
+    public var processes: [ProcessIdentity]
+    /// How much that is dirty they can have at most, in bytes.
+    public var bound: UInt64
+
+    public init(processes: [ProcessIdentity], bound: UInt64) {
+      self.processes = processes
+      self.bound = bound
+    }
+  }
+
+  /// What was read of one process.
+  public struct Reading: Hashable, Sendable {
+    /// The place of its group, and its own in that.
+    public var group: Int
+    public var process: Int
+    /// Private dirty and, its share of what is in swap, in bytes.
+    public var dirty: UInt64
+    /// All that is resident, with its share of what is shared (PSS).
+    public var proportional: UInt64
+    /// Why it could not be read: ESRCH for one that has ended, EACCES.
+    public var error: Int32?
+  }
+
+  private let output: FileDescriptor
+  private let places: [(group: Int, process: Int)]
+
+  /// Ready to read while something was read, and at the end.
+  public var rawValue: Int32 { output.rawValue }
+
+  /// Begins. The groups are read in this order, which is that of their bounds, the largest first;
+  /// it ends early where no group that is left can have more than one that was read.
+  ///
+  /// - Throws: EMFILE, EAGAIN where there is no thread.
+  public init(of groups: [Group], in proc: ProcFS) throws(SystemError) {
+    var processes: [clinux_measured] = []
+    var places: [(group: Int, process: Int)] = []
+    for (group, one) in groups.enumerated() {
+      for (index, process) in one.processes.enumerated() {
+        processes.append(
+          clinux_measured(
+            pid: process.pid, group: UInt32(group), start_time: process.startTime))
+        places.append((group, index))
+      }
+    }
+    let (reading, writing) = try FileDescriptor.pipe().ends()
+    let output = FileDescriptor(taking: reading)
+    let input = FileDescriptor(taking: writing)
+    try output.setNonblocking(true)
+    let root = try proc.duplicateRoot()
+    let (folder, end) = (root.take(), input.take())
+    do throws(SystemError) {
+      try check("pthread_create") {
+        clinux_measure_elsewhere(
+          folder, processes, processes.count, groups.map(\.bound), groups.count, end)
+      }
+    } catch {
+      FileDescriptor(taking: folder).close()
+      FileDescriptor(taking: end).close()
+      throw error
+    }
+    self.output = output
+    self.places = places
+  }
+
+  /// What has been read since; nil at the end.
+  public borrowing func take() throws(SystemError) -> [Reading]? {
+    let number = rawValue
+    let size = MemoryLayout<clinux_rollup>.stride
+    var readings: [Reading] = []
+    while true {
+      var rollup = clinux_rollup()
+      let result = attempt("read") { withUnsafeMutableBytes(of: &rollup) {
+        read(number, $0.baseAddress, size)
+      } }
+      switch result {
+      case .success(0): return readings.isEmpty ? nil : readings
+      case .success:
+        let place = places[Int(rollup.index)]
+        readings.append(
+          Reading(
+            group: place.group, process: place.process,
+            dirty: rollup.private_dirty + rollup.swapped, proportional: rollup.proportional,
+            error: rollup.error == 0 ? nil : rollup.error))
+      case .failure(let error):
+        guard error.errno == EAGAIN else { throw error }
+        return readings
+      }
+    }
+  }
+}
+
+/// What is done to the memory of processes that are held.
+public enum ProcessMemory {
+  /// Gives the memory of killed processes back (process_mrelease(2), Linux 5.15), on a thread of
+  /// its own, for the more there is the longer it takes. They do it themselves when they run again,
+  /// which may take its time.
+  public static func release(_ pidfds: [Int32]) {
+    var copies: [Int32] = []
+    for number in pidfds {
+      guard let copy = try? FileDescriptor.duplicate(of: number) else { continue }
+      copies.append(copy.take())
+    }
+    if !copies.isEmpty { clinux_release_memory_elsewhere(copies, copies.count) }
+  }
+
+  /// Asks the kernel to write what a process uses to swap (process_madvise(2) with MADV_PAGEOUT,
+  /// Linux 5.10): its private writable memory.
+  ///
+  /// - Returns: how many bytes it was asked for.
+  /// - Throws: EPERM (it needs CAP_SYS_NICE), ENOSYS; ESRCH where it has ended.
+  @discardableResult
+  public static func pageOut(_ pidfd: Int32, maps: [UInt8]) throws(SystemError) -> Int {
+    var asked = 0
+    var ranges: [iovec] = []
+    for line in maps.split(separator: UInt8(ascii: "\n")) {
+      if let range = Self.range(line) { ranges.append(range) }
+    }
+    var rest = ranges[...]
+    while !rest.isEmpty {
+      // IOV_MAX.
+      let batch = Array(rest.prefix(1024))
+      rest = rest.dropFirst(1024)
+      asked += try check("process_madvise") { clinux_page_out(pidfd, batch, batch.count) }
+    }
+    return asked
+  }
+
+  /// `7f00-7f01 rw-p …`: private and writable.
+  private static func range(_ line: ArraySlice<UInt8>) -> iovec? {
+    let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+    guard words.count == 3, words[1].elementsEqual("rw-p".utf8) else { return nil }
+    let ends = String(decoding: words[0], as: UTF8.self).split(separator: "-")
+      .compactMap { UInt($0, radix: 16) }
+    guard ends.count == 2, ends[0] < ends[1] else { return nil }
+    return iovec(
+      iov_base: UnsafeMutableRawPointer(bitPattern: ends[0]), iov_len: Int(ends[1] - ends[0]))
+  }
+}
+
+extension ProcFS {
+  /// /proc/PID/maps; nil where there is no such process.
+  public func maps(_ pid: Int32) throws(SystemError) -> [UInt8]? {
+    try contents(ProcPath(pid, "maps"))
+  }
+}

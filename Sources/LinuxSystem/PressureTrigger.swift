@@ -1,0 +1,58 @@
+import Glibc
+
+/// A trigger of the kernel's pressure stall information (PSI): a file of pressure that is ready
+/// (EPOLLPRI) when processes have waited for so long within a window, once in each window at most.
+/// EPOLLERR: its control group is gone.
+public struct PressureTrigger: ~Copyable, Sendable {
+  private let file: FileDescriptor
+  /// What was asked of the kernel in the end.
+  public let stall: Duration
+  public let window: Duration
+
+  /// For poll(2).
+  public var rawValue: Int32 { file.rawValue }
+
+  /// The kernel takes windows from 500 ms to 10 s. From whoever has no CAP_SYS_RESOURCE it takes
+  /// multiples of 2 s only: then both are lengthened in proportion.
+  ///
+  /// - Parameter path: /proc/pressure/memory, or the `memory.pressure` of a control group.
+  /// - Throws: ENOENT or EOPNOTSUPP where the kernel has no PSI; EACCES, EINVAL.
+  public init(path: String, stall: Duration, window: Duration) throws(SystemError) {
+    do throws(SystemError) {
+      file = try Self.set(path, stall, window)
+      (self.stall, self.window) = (stall, window)
+    } catch {
+      guard error.errno == EINVAL || error.errno == EPERM else { throw error }
+      let step = Duration.seconds(2)
+      let longer = step * max(1, min(5, Int((window / step).rounded(.up))))
+      let stall = min(longer, stall * (longer / window))
+      file = try Self.set(path, stall, longer)
+      (self.stall, self.window) = (stall, longer)
+    }
+  }
+
+  private static func set(
+    _ path: String, _ stall: Duration, _ window: Duration
+  ) throws(SystemError) -> FileDescriptor {
+    let file = try FileDescriptor.open(
+      path: path, flags: O_RDWR | O_NONBLOCK)
+    let number = file.rawValue
+    // The kernel cuts the last byte off: the NUL.
+    var text = "some \(microseconds(stall)) \(microseconds(window))"
+    try check("write \(path)") {
+      text.withUTF8 { bytes in
+        withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) { buffer in
+          buffer.copyMemory(from: UnsafeRawBufferPointer(bytes))
+          buffer[bytes.count] = 0
+          return write(number, buffer.baseAddress, buffer.count)
+        }
+      }
+    }
+    return file
+  }
+
+  private static func microseconds(_ duration: Duration) -> Int64 {
+    let (seconds, attoseconds) = duration.components
+    return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+  }
+}

@@ -1,0 +1,98 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// What the policy hears of the machine's memory, and what it asks to be done (contract §11).
+final class MemoryService {
+  /// Where the kernel tells of memory.
+  struct Places {
+    var memInfo = "/proc/meminfo"
+    var pressure = "/proc/pressure/memory"
+    /// The `memory.pressure` of the applications' control group.
+    var slicePressure: String?
+  }
+
+  private let places: Places
+  private let processes: ProcessController
+  private let log: Log
+  private let post: (Event) -> Void
+  private let measuring: MemoryMeasuring
+  private let reclaiming: MemoryReclaiming
+  private var triggers: MemoryTriggers?
+  /// What was said once of what cannot be done.
+  private var hasSaid: Set<String> = []
+
+  init(
+    places: Places, processes: ProcessController, loop: EventLoop, log: Log,
+    post: @escaping (Event) -> Void
+  ) {
+    self.places = places
+    self.processes = processes
+    self.log = log
+    self.post = post
+    measuring = MemoryMeasuring(
+      membership: processes.membership, loop: loop, memInfo: places.memInfo
+    ) { [unowned processes] in processes[$0] }
+    reclaiming = MemoryReclaiming(proc: processes.proc, loop: loop)
+    var paths = [MemoryPressure.Source.machine: places.pressure]
+    paths[.slice] = places.slicePressure
+    triggers = MemoryTriggers(loop: loop, log: log, paths: paths) { [unowned self] source in
+      post(.memory(.pressed(MemoryPressure(source: source, memory: reading))))
+    }
+  }
+
+  /// The policy is in force.
+  func apply(_ policy: Policy) {
+    triggers?.set(stall: policy.memoryPressureStall, window: policy.memoryPressureWindow)
+  }
+
+  /// Whose pressure is heard of.
+  var heard: [MemoryPressure.Source] { triggers?.heard ?? [] }
+
+  /// What the machine has. Where that cannot be read, nobody is ended for it: all of nothing.
+  var reading: MemoryReading {
+    do throws(SystemError) {
+      let memory = try MachineMemory.read(path: places.memInfo)
+      return MemoryReading(available: memory.available, total: memory.total)
+    } catch {
+      say("what the machine's memory is cannot be read: \(error)")
+      return MemoryReading(available: 0, total: 0)
+    }
+  }
+
+  func run(_ effect: MemoryEffect) {
+    switch effect {
+    case .look:
+      post(.memory(.looked(reading)))
+    case .measure(let ids):
+      measuring.measure(ids) { [unowned self] in post(.memory(.measured($0))) }
+    case .reclaim(let id):
+      reclaiming.reclaim(processes[id] ?? processes.departing[id]) { [unowned self] in
+        post(.memory(.reclaimed(id, reading)))
+      }
+    case .pageOut(let id):
+      pageOut(id)
+    }
+  }
+
+  /// How much each uses, now.
+  func sizes(of ids: [InstanceID]) -> [MemorySize] { measuring.measure(ids) }
+
+  private func pageOut(_ id: InstanceID) {
+    guard let instance = processes[id] else { return }
+    do throws(SystemError) {
+      guard try MachineMemory.read(path: places.memInfo).swapTotal > 0 else { return }
+      for stat in try processes.membership.tree(instance, max: MemoryMeasuring.processesMax) {
+        guard let handle = try ProcessHandle(stat.identity, in: processes.proc),
+          let maps = try processes.proc.maps(stat.pid)
+        else { continue }
+        try ProcessMemory.pageOut(handle.pidfd.rawValue, maps: maps)
+      }
+    } catch {
+      say("suspended applications are not paged out: \(error)")
+    }
+  }
+
+  private func say(_ problem: String) {
+    if hasSaid.insert(problem).inserted { log.write(.warning, problem) }
+  }
+}

@@ -1,0 +1,377 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+
+/// Lets the background come after the foreground (contract §12), and gives back what was lowered,
+/// exactly.
+///
+/// Where an instance has a control group with the controllers, by its weights; else by the nice
+/// value and I/O priority of each thread of each process, which what they make inherits. What was
+/// before is in the journal before it is changed.
+final class Priorities {
+  /// How often the threads are listed again while there come new ones.
+  private static let walksMax = 16
+  /// Without CAP_SYS_ADMIN one autogroup may be set in this time.
+  private static let autogroupInterval: Duration = .milliseconds(110)
+  private static let sweepDelay: Duration = .milliseconds(500)
+  /// So many are written down at once; more could be longer than a journal's room.
+  private static let notedMax = 1024
+  private static let notGivenBack = "it could not be given back without CAP_SYS_NICE"
+
+  private let membership: Membership
+  private let journal: Journal
+  private let report: (Event) -> Void
+  private let rights: PriorityRights
+  private let usesAutogroups: Bool
+  private var retryTimer: TimerSource?
+  private var retries: [InstanceProcesses] = []
+  private var sweepTimer: TimerSource?
+  private var toSweep: [InstanceID] = []
+  var options: DaemonOptions
+  /// Looks at all processes for those that the tree does not show; set by the owner.
+  var sweep: (InstanceID, @escaping (InstanceProcesses, [ProcessStat]) -> Void) -> Void = {
+    _, _ in
+  }
+
+  private var proc: ProcFS { membership.proc }
+
+  init(
+    membership: Membership, loop: EventLoop, journal: Journal, options: DaemonOptions,
+    report: @escaping (Event) -> Void
+  ) throws(SystemError) {
+    self.membership = membership
+    self.journal = journal
+    self.options = options
+    self.report = report
+    rights = PriorityRights(isPrivileged: membership.proc.mayRaisePriorities)
+    usesAutogroups = membership.proc.usesAutogroups
+    retryTimer = try loop.timer { [weak self] in self?.retry() }
+    sweepTimer = try loop.timer { [weak self] in self?.lowerRest() }
+  }
+
+  /// Favours an instance so from here on; also where that was begun before.
+  func prioritize(_ instance: InstanceProcesses, _ priority: ProcessPriority) {
+    let before = instance.lowered.priority
+    instance.lowered.priority = priority
+    guard priority.isLowered else { return giveBack(instance) }
+    let isFirst = instance.lowered.items.isEmpty
+    // Whoever is lowered already needs another score alone: what is born inherits the rest.
+    lower(instance, onlyScore: !isFirst && before.isLowered && before != priority)
+    guard isFirst, instance.origin.group == nil else { return }
+    if toSweep.isEmpty { sweepTimer?.set(BootClock.after(Self.sweepDelay)) }
+    toSweep.append(instance.id)
+  }
+
+  /// Lowers whom the trees do not show, of all that were lowered meanwhile: one look at all
+  /// processes of the machine serves any number, and would cost most where many come at once.
+  private func lowerRest() {
+    let ids = toSweep
+    toSweep = []
+    for id in ids {
+      sweep(id) { [weak self] instance, members in
+        guard let self, instance.lowered.priority.isLowered else { return }
+        attempt(instance) { () throws(SystemError) in
+          var seen: Set<Int32> = []
+          _ = try lower(instance, members, &seen, onlyScore: false)
+        }
+      }
+    }
+  }
+
+  /// Whoever has changed its own priority back, or came by another way, is lowered again.
+  func lowerAgain(_ instance: InstanceProcesses) {
+    if instance.lowered.priority.isLowered { lower(instance, onlyScore: false) }
+  }
+
+  // MARK: Lowering
+
+  private func lower(_ instance: InstanceProcesses, onlyScore: Bool) {
+    attempt(instance) { () throws(SystemError) in
+      instance.lowered.begin()
+      if !onlyScore { try lowerGroup(instance) }
+      var seen: Set<Int32> = []
+      for _ in 0..<Self.walksMax {
+        let members = try membership.tree(instance)
+        if try !lower(instance, members, &seen, onlyScore: onlyScore) { break }
+      }
+      instance.lowered.forgetEnded { [proc] in
+        ((try? proc.stat($0.process, thread: $0.thread.pid)) ?? nil)?.identity == $0.thread
+      }
+    }
+  }
+
+  /// Returns whether there was a thread that had not been seen.
+  private func lower(
+    _ instance: InstanceProcesses, _ members: [ProcessStat], _ seen: inout Set<Int32>,
+    onlyScore: Bool
+  ) throws(SystemError) -> Bool {
+    var foundNew = false
+    var items: [LoweredPriority] = []
+    for stat in members {
+      if onlyScore {
+        items += try score(stat, instance)
+        continue
+      }
+      for thread in try proc.threads(stat.pid) ?? [] where seen.insert(thread).inserted {
+        foundNew = true
+        guard
+          let identity = thread == stat.pid
+            ? stat.identity : try proc.stat(stat.pid, thread: thread)?.identity
+        else { continue }
+        items += try levers(of: identity, stat.pid, instance)
+        guard thread == stat.pid else { continue }
+        items += try score(stat, instance)
+        items += try session(stat, instance)
+      }
+    }
+    apply(items, instance)
+    return foundNew
+  }
+
+  /// The weights of its control group.
+  private func lowerGroup(_ instance: InstanceProcesses) throws(SystemError) {
+    guard options.backgroundPriority else { return }
+    let leader = instance.leader.identity
+    var items: [LoweredPriority] = []
+    for lever in [PriorityLever.processorWeight, .ioWeight] {
+      guard let group = instance.origin.group,
+        let current = try proc.value(of: lever, thread: 0, process: 0, group: group)
+      else { continue }
+      let after = min(current, max(1, current * options.backgroundWeight / 100))
+      items.append(
+        LoweredPriority(
+          thread: leader, process: leader.pid, group: group, lever: lever,
+          before: instance.lowered.before(leader, lever) ?? current,
+          after: instance.lowered.items.first { $0.lever == lever }?.after ?? after))
+    }
+    instance.hasWeights = (
+      items.contains { $0.lever == .processorWeight }, items.contains { $0.lever == .ioWeight })
+    apply(items, instance)
+  }
+
+  /// The nice value of the session that a process leads, where sessions compete with one another
+  /// before their threads do: beside it, the threads' own would count for little.
+  private func session(
+    _ stat: ProcessStat, _ instance: InstanceProcesses
+  ) throws(SystemError) -> [LoweredPriority] {
+    guard options.backgroundPriority, usesAutogroups, !instance.hasWeights.processor,
+      stat.session == stat.pid,
+      let current = try proc.value(of: .autogroup, thread: stat.pid, process: stat.pid, group: nil),
+      current < options.backgroundNice
+    else { return [] }
+    guard rights.mayRestore(autogroup: current) else {
+      instance.lowered.obstacles[.autogroup] = Self.notGivenBack
+      return []
+    }
+    return [
+      LoweredPriority(
+        thread: stat.identity, process: stat.pid, lever: .autogroup, before: current,
+        after: options.backgroundNice)
+    ]
+  }
+
+  /// What of a thread is to be lowered. Of who is low already, it is written down where it has that
+  /// from elsewhere; else it was born so.
+  private func levers(
+    of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceProcesses
+  ) throws(SystemError) -> [LoweredPriority] {
+    guard let current = try ThreadPriority(of: thread.pid) else { return [] }
+    let isItsOwn = !instance.lowered.isKnown(thread) && instance.lowered.isOlder(thread)
+    var items: [LoweredPriority] = []
+    func add(_ lever: PriorityLever, _ before: Int, _ after: Int, isLower: Bool) {
+      guard isLower || isItsOwn else { return }
+      items.append(
+        LoweredPriority(
+          thread: thread, process: process, lever: lever, before: before,
+          after: isLower ? after : before))
+    }
+    if ThreadPriority.isRealTime(policy: current.policy) {
+      if rights.mayRestore(policy: current.policy, of: process) {
+        add(
+          .policy, current.policy, ThreadPriority.ordinary(policy: current.policy), isLower: true)
+      } else {
+        instance.lowered.obstacles[.policy] = Self.notGivenBack
+      }
+    } else if current.policy & 0xff == 6 {
+      instance.lowered.obstacles[.policy] = "SCHED_DEADLINE is the kernel's promise to a thread"
+    }
+    guard options.backgroundPriority else { return items }
+    if !instance.hasWeights.processor {
+      if rights.mayRestore(nice: current.nice, of: process) {
+        add(
+          .nice, current.nice, options.backgroundNice,
+          isLower: current.nice < options.backgroundNice)
+      } else {
+        instance.lowered.obstacles[.nice] = Self.notGivenBack
+      }
+    }
+    if !instance.hasWeights.io {
+      if rights.mayRestore(ioPriority: current.ioPriority) {
+        add(
+          .ioPriority, current.ioPriority, ThreadPriority.ioPriorityLast,
+          isLower: ThreadPriority.isAboveLast(ioPriority: current.ioPriority))
+      } else {
+        instance.lowered.obstacles[.ioPriority] = Self.notGivenBack
+      }
+    }
+    return items
+  }
+
+  private func score(
+    _ stat: ProcessStat, _ instance: InstanceProcesses
+  ) throws(SystemError) -> [LoweredPriority] {
+    guard let least = instance.lowered.priority.outOfMemoryScoreMin,
+      let current = try proc.value(
+        of: .outOfMemoryScore, thread: stat.pid, process: stat.pid, group: nil)
+    else { return [] }
+    let own = instance.lowered.before(stat.identity, .outOfMemoryScore)
+    let isItsOwn = own == nil && instance.lowered.isOlder(stat.identity)
+    // Who was born lowered had what its leader had.
+    let before = own ?? (isItsOwn
+      ? current
+      : instance.lowered.before(instance.leader.identity, .outOfMemoryScore) ?? current)
+    let target = max(least, before)
+    // What it has raised itself stays.
+    let isOurs = ProcessPriority.allCases.contains { $0.outOfMemoryScoreMin == current }
+    guard isItsOwn || current < target || isOurs && current > target else { return [] }
+    return [
+      LoweredPriority(
+        thread: stat.identity, process: stat.pid, lever: .outOfMemoryScore, before: before,
+        after: target)
+    ]
+  }
+
+  private func apply(_ items: [LoweredPriority], _ instance: InstanceProcesses) {
+    let fresh = instance.lowered.add(items)
+    // Whoever comes after us must be able to give it back, whenever we die.
+    for start in stride(from: 0, to: fresh.count, by: Self.notedMax) {
+      let part = fresh[start..<min(start + Self.notedMax, fresh.count)]
+      journal.note(.lowering(instance.id, part.map(\.held)))
+    }
+    for item in items where item.before != item.after || item.lever == .outOfMemoryScore {
+      do throws(SystemError) {
+        try proc.set(
+          item.lever, to: item.after, thread: item.thread.pid, process: item.process,
+          group: item.group)
+        instance.lowered.obstacles[item.lever] = nil
+      } catch {
+        if error.errno == EAGAIN {
+          retryLater(instance)
+        } else {
+          instance.lowered.obstacles[item.lever] = "\(error)"
+        }
+      }
+    }
+  }
+
+  // MARK: Throttling
+
+  /// Limits the processors of its control group to so many hundredths of one; nil gives back.
+  ///
+  /// - Returns: false where there is no controller for it.
+  func limit(_ instance: InstanceProcesses, percent: Int?) throws(SystemError) -> Bool {
+    guard let percent else {
+      let items = instance.lowered.items.filter { $0.lever == .processorLimit }
+      var release = PriorityRelease(items, in: proc)
+      release.run { () throws(SystemError) in [] }
+      if let error = release.failures[.processorLimit] { throw error }
+      return true
+    }
+    guard let group = instance.origin.group,
+      let current = try proc.value(of: .processorLimit, thread: 0, process: 0, group: group)
+    else { return false }
+    let leader = instance.leader.identity
+    apply(
+      [
+        LoweredPriority(
+          thread: leader, process: leader.pid, group: group, lever: .processorLimit,
+          before: current, after: PriorityLever.limit(percent: percent))
+      ], instance)
+    return true
+  }
+
+  // MARK: Giving back
+
+  /// Gives everything back that was lowered.
+  func giveBack(_ instance: InstanceProcesses) {
+    instance.lowered.priority = .foreground
+    let items = instance.lowered.items
+    if items.isEmpty { return instance.lowered.forget() }
+    var release = PriorityRelease(items, in: proc)
+    release.run { () throws(SystemError) in try membership.tree(instance) }
+    if release.failures.values.contains(where: { $0.errno == EAGAIN }) {
+      return retryLater(instance)
+    }
+    finish(release, instance)
+    if instance.origin.group != nil || instance.isReleased { return }
+    sweep(instance.id) { [weak self] instance, members in
+      guard let self, !instance.lowered.priority.isLowered else { return }
+      var release = PriorityRelease(items, in: proc)
+      release.run { () throws(SystemError) in members }
+    }
+  }
+
+  private func finish(_ release: PriorityRelease, _ instance: InstanceProcesses) {
+    // What could not be lowered need not be given back.
+    for lever in PriorityLever.allCases {
+      guard let error = release.failures[lever], instance.lowered.obstacles[lever] == nil else {
+        continue
+      }
+      report(.signalFailed(instance.id, reason: "its \(lever.name) is not given back: \(error)"))
+    }
+    instance.lowered.forget()
+    journal.note(.gaveBack(instance.id))
+  }
+
+  /// Only one session can be set then: those that come back to the foreground are first.
+  private func retryLater(_ instance: InstanceProcesses) {
+    if retries.contains(where: { $0 === instance }) { return }
+    retries.insert(instance, at: instance.lowered.priority.isLowered ? retries.count : 0)
+    retryTimer?.set(BootClock.after(Self.autogroupInterval))
+  }
+
+  private func retry() {
+    guard !retries.isEmpty else { return }
+    let instance = retries.removeFirst()
+    prioritize(instance, instance.lowered.priority)
+    if !retries.isEmpty { retryTimer?.set(BootClock.after(Self.autogroupInterval)) }
+  }
+
+  /// Gives back at once what was to be given back later: this daemon ends.
+  func finish() {
+    for instance in retries where !instance.lowered.priority.isLowered {
+      var release = PriorityRelease(instance.lowered.items, in: proc, waits: true)
+      release.run { () throws(SystemError) in [] }
+      finish(release, instance)
+    }
+  }
+
+  private func attempt(_ instance: InstanceProcesses, _ body: () throws(SystemError) -> Void) {
+    do throws(SystemError) {
+      try body()
+    } catch {
+      report(.signalFailed(instance.id, reason: "its priority is not lowered: \(error)"))
+    }
+  }
+}
+
+/// What this daemon may raise again after it was lowered: nothing else is lowered.
+struct PriorityRights {
+  /// CAP_SYS_NICE, by which all may be.
+  let isPrivileged: Bool
+
+  func mayRestore(nice: Int, of process: Int32) -> Bool {
+    isPrivileged || PriorityLimits(of: process).map { $0.niceMin <= nice } ?? false
+  }
+
+  /// The class of real time takes it.
+  func mayRestore(ioPriority: Int) -> Bool { isPrivileged || ioPriority >> 13 != 1 }
+
+  /// The kernel asks what the writer may, whatever the session's user.
+  func mayRestore(autogroup nice: Int) -> Bool { isPrivileged || nice >= 0 }
+
+  func mayRestore(policy: Int, of process: Int32) -> Bool {
+    isPrivileged || PriorityLimits(of: process).map { $0.realTimeMax >= policy >> 16 } ?? false
+  }
+}

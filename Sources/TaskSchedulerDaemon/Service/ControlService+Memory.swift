@@ -1,0 +1,55 @@
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+// What operators ask about memory (contract §11).
+
+extension ControlService {
+  func getMemory(_ call: ReceivedCall, _ connection: Connection) throws {
+    _ = try call.decode(Interface.GetMemory.Input.self)
+    let scheduler = daemon.scheduler
+    let ids = visible(connection.peer).compactMap { $0.instance?.id }
+    let order = scheduler.memoryOrder(memory.sizes(of: ids))
+    let status = scheduler.memoryStatus
+    let reading = memory.reading
+    connection.reply(
+      Interface.GetMemory.Output(
+        phase: .init(status.phase), pressedAtUSec: status.pressedAt?.microseconds,
+        heard: memory.heard.map(\.rawValue), available: Int(clamping: reading.available),
+        total: Int(clamping: reading.total), floorPercent: scheduler.policy.memoryFloorPercent,
+        applications: order.enumerated().map { .init($1, position: $0 + 1) }))
+  }
+
+  func warnMemory(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.WarnMemory.Input.self)
+    if input.application == nil, input.owner != nil {
+      throw ParameterError(parameter: "owner", problem: "it goes with an application")
+    }
+    let key = try input.application.map { try self.key($0, input.owner, connection.peer) }
+    let owner = isOperator(connection.peer) ? nil : UserID(connection.peer.uid)
+    let request = requests.open(connection, .warnMemory, application: input.application ?? "")
+    post(.memory(.warn(request, key, owner: owner)))
+  }
+}
+
+extension ControlInterface.MemoryPhase {
+  fileprivate init(_ phase: MemoryStatus.Phase) {
+    switch phase {
+    case .calm: self = .calm
+    case .warned: self = .warned
+    case .measuring: self = .measuring
+    case .ending: self = .ending
+    case .reclaiming: self = .reclaiming
+    }
+  }
+}
+
+extension ControlInterface.MemoryUse {
+  fileprivate init(_ candidate: MemoryCandidate, position: Int) {
+    let isSafe = candidate.state.isForeground
+    self.init(
+      application: candidate.application.id.name, owner: Int(candidate.application.owner.uid),
+      state: .init(candidate.state), dirty: Int(clamping: candidate.size.dirty),
+      total: Int(clamping: candidate.size.total), estimate: candidate.size.isEstimate,
+      position: isSafe ? nil : position)
+  }
+}

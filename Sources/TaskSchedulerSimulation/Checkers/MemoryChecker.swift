@@ -1,0 +1,214 @@
+import TaskSchedulerCore
+
+/// Everybody who runs is warned before anybody is ended for memory; then, as long as pressure
+/// lasts, one at a time, suspended ones first, the largest of a class first, never the foreground,
+/// and not before the last one's memory is back (§11).
+struct MemoryChecker: Checker {
+  static let name = "memory"
+
+  /// Those that were told of the pressure that goes on.
+  private var warned: Set<InstanceID> = []
+  private var reading = MemoryReading(available: 0, total: 0)
+  private var isCalm = true
+  private var pressedAt: UInt64 = 0
+  /// Before that the warning has not had its time.
+  private var warningEnds: UInt64 = 0
+  /// By then at the latest, whoever lasts is to be ended for.
+  private var patienceEnds: UInt64 = 0
+  /// Whether it was asked for sizes, and nobody was chosen since.
+  private var isChoosing = false
+  private var hasAsked = false
+  /// The one that was chosen last, and until when it may be waited for.
+  private var victim: (id: InstanceID, name: String, givenUpAt: UInt64)?
+  /// When each was last seen to become active.
+  private var activeAt: [InstanceID: UInt64] = [:]
+  private var activations: UInt64 = 0
+
+  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
+    hasAsked = false
+    switch event {
+    case .memory(.pressed(let pressed)):
+      // A stretch may have ended without a sign of it.
+      if isCalm || isQuiet(ledger) { waitAgain(ledger) }
+      if isCalm { warningEnds = patienceEnds }
+      isCalm = false
+      pressedAt = ledger.now
+      reading = pressed.memory
+    case .memory(.looked(let read)): reading = read
+    case .memory(.reclaimed(let id, let read)):
+      guard victim?.id == id else { return }
+      victim = nil
+      reading = read
+      if !isShort(ledger) { waitAgain(ledger) }
+    case .deadlineReached:
+      if let due = victim?.givenUpAt {
+        guard due <= ledger.now else { return }
+        victim = nil
+      }
+      if isQuiet(ledger), !isChoosing { end() }
+    case .stop:
+      victim = nil
+      isChoosing = false
+      end()
+    case _: break
+    }
+  }
+
+  private func isQuiet(_ ledger: Ledger) -> Bool {
+    pressedAt + Nanoseconds.of(ledger.policy.memoryQuietTime) <= ledger.now
+  }
+
+  /// This stretch of pressure is over.
+  private mutating func end() {
+    isCalm = true
+    warned = []
+  }
+
+  private mutating func waitAgain(_ ledger: Ledger) {
+    patienceEnds = ledger.now + Nanoseconds.of(ledger.policy.memoryWarningTime)
+  }
+
+  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+    switch effect {
+    case .notify(let id, .memoryWarning):
+      let sighting = ledger[id]
+      try require(
+        sighting.map { $0.hasStream && $0.state != .suspended } ?? false,
+        "instance \(id.number) is warned, and cannot hear it")
+      if case .memory(.warn) = ledger.event { return }
+      warned.insert(id)
+    case .memory(.measure):
+      try require(victim == nil, "another is looked for while \(victim?.name ?? "") is in hand")
+      isChoosing = true
+      hasAsked = true
+      try checkTime(ledger)
+    case .memory(.reclaim(let id)):
+      if victim?.id == id {
+        victim?.givenUpAt = ledger.now + ledger.limits.terminateTimeout
+      }
+      if case .leaderExited(id, _) = ledger.event { return }
+      try require(
+        ledger[id]?.isKilled ?? true, "the memory of instance \(id.number) is taken while it runs")
+    case .release(let id, _):
+      activeAt[id] = nil
+      warned.remove(id)
+    case .record(let record):
+      switch record.change {
+      case .memoryChosen(let choice): try checkChoice(choice, ledger)
+      case .transition(_, .active, _):
+        activations += 1
+        if let sighting = ledger.byKey[record.application] { activeAt[sighting.id] = activations }
+      case _: break
+      }
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
+      .suspend, .resume, .terminate, .kill, .checkTracer, .resources:
+      break
+    }
+  }
+
+  // MARK: The choice
+
+  private mutating func checkChoice(
+    _ choice: MemoryChoice, _ ledger: Ledger
+  ) throws(Finding) {
+    guard case .memory(.measured(let sizes)) = ledger.event else {
+      return try require(false, "somebody is chosen, and nobody was measured")
+    }
+    guard let chosen = ledger.byKey[choice.chosen.application] else {
+      return try require(false, "\(choice.chosen.application.id.name) is chosen, and does not run")
+    }
+    let name = chosen.key.id.name
+    try require(victim == nil, "\(name) is chosen while \(victim?.name ?? "") is in hand")
+    try require(
+      chosen.state == .suspended || chosen.state == .background,
+      "\(name) is \(chosen.state), and is chosen to end for memory")
+    try require(chosen.ending == nil, "\(name) is chosen, and ends already")
+    try require(
+      chosen.state == .suspended || !chosen.hasStream || warned.contains(chosen.id),
+      "\(name) was not warned before it is to end")
+    let dirty = Dictionary(sizes.map { ($0.instance, $0.dirty) }, uniquingKeysWith: { $1 })
+    let others = ledger.live.filter { $0.ending == nil && $0 !== chosen }
+    for other in others where other.state == .suspended || other.state == .background {
+      let otherName = other.key.id.name
+      try require(
+        chosen.state == .suspended || other.state != .suspended,
+        "\(name) is to end, and \(otherName) is suspended")
+      guard other.state == chosen.state else { continue }
+      guard let one = dirty[chosen.id], let more = dirty[other.id] else {
+        return try require(false, "\(name) is chosen, and \(otherName) was not measured")
+      }
+      try require(one >= more, "\(name) is chosen with \(one) bytes; \(otherName) has \(more)")
+      if one == more, let recent = activeAt[chosen.id], let older = activeAt[other.id] {
+        try require(recent < older, "\(name) is chosen; \(otherName) was active longer ago")
+      }
+    }
+    isChoosing = false
+    let limits = ledger.limits
+    let patience = limits.callbackTimeout * 2 + limits.terminateTimeout
+    victim = (chosen.id, name, ledger.now + patience)
+  }
+
+  private func isBelow(_ percent: Double) -> Bool {
+    Double(reading.available) * 100 < Double(reading.total) * percent
+  }
+
+  private func isShort(_ ledger: Ledger) -> Bool {
+    isBelow(Double(ledger.policy.memoryFloorPercent))
+  }
+
+  /// Pressure has outlasted the warning, or there is no time for that; and an end may help: memory
+  /// is short, or the slice presses. What comes while sizes are read changes nothing: that takes a
+  /// tenth of a second.
+  private func checkTime(_ ledger: Ledger) throws(Finding) {
+    var mayHelp = isShort(ledger)
+    switch ledger.event {
+    case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
+    case .memory(.looked), .memory(.reclaimed): break
+    case _: return
+    }
+    try require(!isCalm, "somebody is to end, and there is no pressure")
+    try require(
+      mayHelp,
+      "somebody is to end with \(reading.available) of \(reading.total) bytes available")
+    if isBelow(Double(ledger.policy.memoryFloorPercent) / 2) { return }
+    try require(
+      warningEnds <= ledger.now, "somebody is to end before the warning can have helped")
+  }
+
+  mutating func after(_ ledger: Ledger) throws(Finding) {
+    switch ledger.event {
+    case .memory(.measured), .recovered:
+      guard isChoosing, victim == nil, !hasAsked else { return }
+      // There was nobody left to choose.
+      isChoosing = false
+      waitAgain(ledger)
+    case .memory(.pressed(let pressed)):
+      try checkWarned(ledger)
+      try checkChoosing(pressed.source == .slice || isShort(ledger), ledger)
+    case .memory(.looked), .memory(.reclaimed):
+      try checkChoosing(isShort(ledger), ledger)
+    case _: break
+    }
+  }
+
+  private func checkWarned(_ ledger: Ledger) throws(Finding) {
+    for sighting in ledger.live
+    where sighting.hasStream && sighting.state != .suspended && !sighting.isKilled {
+      try require(
+        warned.contains(sighting.id),
+        "\(sighting.key.id.name) runs, memory is short, and it is not warned")
+    }
+  }
+
+  /// Whoever can be ended is, where pressure lasts and nobody is in hand.
+  private mutating func checkChoosing(_ lasts: Bool, _ ledger: Ledger) throws(Finding) {
+    guard lasts, !isCalm, !isChoosing, victim == nil else { return }
+    let candidate = ledger.live.first {
+      $0.ending == nil && ($0.state == .suspended || $0.state == .background)
+    }
+    guard let candidate else { return waitAgain(ledger) }
+    try require(
+      ledger.now < patienceEnds,
+      "pressure lasts, and nobody is to end, not even \(candidate.key.id.name)")
+  }
+}

@@ -1,0 +1,71 @@
+import TaskSchedulerCore
+
+/// The memory of the made-up machine, in MiB.
+struct SimulatedMemory {
+  static let total: UInt64 = 1000
+  var available: UInt64 = SimulatedMemory.total
+
+  var reading: MemoryReading {
+    MemoryReading(available: available << 20, total: Self.total << 20)
+  }
+}
+
+// Shortages, drawn as the seed decides; from a stream of their own, so that all else stays as it
+// was before there were any.
+extension Simulation {
+  /// Perhaps memory runs short after this action.
+  func runShort(_ action: Int) {
+    var chance = Chance(seed: options.seed, .memory, UInt64(action) + 1)
+    guard chance.happens(60) else { return }
+    if chance.happens(200) { return warn(&chance) }
+    machine.available = chance.below(chance.pick([40, 150, 600] as [UInt64]))
+    if isUp { press(again: chance.below(12)) }
+  }
+
+  private func warn(_ chance: inout Chance) {
+    let key = chance.happens(600) ? chance.pick(casting.keys) : nil
+    let owner = chance.happens(300) ? chance.pick(casting.keys).owner : nil
+    send(.memory(.warn(request(nil), key, owner: key == nil ? owner : nil)))
+  }
+
+  /// A trigger fires; as long as too little is left, it fires again and again.
+  func press(again: Int) {
+    var chance = draw(.memory)
+    let source: MemoryPressure.Source = chance.happens(300) ? .slice : .machine
+    post(.memory(.pressed(MemoryPressure(source: source, memory: machine.reading))))
+    guard again > 0, !isSettling else { return }
+    let pause = Nanoseconds.second / 2 + chance.below(2 * Nanoseconds.second)
+    schedule(after: pause, .presses(again: again - 1))
+  }
+
+  /// What the processes of an instance have made dirty: now and then as much as another's.
+  private func dirty(of id: InstanceID) -> UInt64 {
+    guard let (index, _) = process(of: id) else { return 0 }
+    var chance = Chance(seed: options.seed, .memory, 1 << 32 + UInt64(index))
+    return chance.happens(300) ? 50 : 1 + chance.below(200)
+  }
+
+  func carryOut(_ effect: MemoryEffect) {
+    var chance = draw(.memory)
+    let answer: MemoryEvent
+    switch effect {
+    case .look:
+      return post(.memory(.looked(machine.reading)))
+    case .measure(let ids):
+      answer = .measured(
+        ids.map {
+          MemorySize($0, dirty: dirty(of: $0) << 20, total: 1 << 30, isEstimate: chance.happens(50))
+        })
+    case .reclaim(let id):
+      // The kernel may hold it for long.
+      if !isSettling, chance.happens(50) { return }
+      machine.available = min(SimulatedMemory.total, machine.available + dirty(of: id))
+      answer = .reclaimed(id, machine.reading)
+    case .pageOut:
+      return
+    }
+    schedule(
+      after: chance.below(100 * Nanoseconds.millisecond),
+      .memoryAnswers(answer, generation: recoveryCount))
+  }
+}

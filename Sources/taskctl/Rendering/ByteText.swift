@@ -1,0 +1,16 @@
+/// Numbers of bytes for people.
+enum ByteText {
+  /// `3.5 MiB`: two digits at least, in the largest unit of which there is one.
+  static func of(_ bytes: UInt64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    var value = Double(bytes)
+    var unit = 0
+    while value >= 1024, unit < units.count - 1 {
+      value /= 1024
+      unit += 1
+    }
+    if unit == 0 || value >= 99.95 { return "\(Int(value.rounded())) \(units[unit])" }
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+  }
+}

@@ -1,0 +1,202 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// That a use of the GPU kills is shown with made-up counters by `UseMeterTests` and the core's
+/// tests: test machines have no GPU.
+@Suite("§12: Off limits in the background")
+struct BackgroundRuleTests {
+  private let id = "org.test.uses"
+  private let shared = TemporaryDirectory(mode: 0o755)
+
+  private func daemon(_ policy: (String, String)...) throws -> DaemonFixture {
+    shared.write("contacts.db", "")
+    shared.write("other.db", "")
+    let path = shared.file("contacts.db")
+    return try DaemonFixture(
+      .init(policy: policy.map { ($0.0, $0.1) }, resources: [path, "/nowhere/at-all"]))
+  }
+
+  @Test(
+    "Holding a lock on shared system data when suspended kills, reason sharedResourceHeld",
+    arguments: ["flock", "fcntl", "ofd", "lease", "passed"])
+  func held(kind: String) throws {
+    let daemon = try daemon()
+    let monitor = try Monitor(daemon)
+    let program = try UsingProgram(daemon)
+    #expect(try program.ask("lock \(kind) \(shared.file("contacts.db"))") == "done")
+    try daemon.adopt(id, program.process)
+    try daemon.sendToBackground(id)
+    let found = try monitor.next("the lock") { $0.kind == .resources }
+    #expect(found.message.contains(shared.file("contacts.db")))
+    #expect(try monitor.end(id) == "sharedResourceHeld")
+    #expect(!monitor.seen.contains { $0.to == .suspended })
+    #expect(try program.process.waitForExit() == .signaled(signal: SIGKILL))
+    #expect(try daemon.application(id).lastEnd?.reason == .sharedResourceHeld)
+  }
+
+  @Test("a lock on what is not shared does not kill, nor one that was let go")
+  func free() throws {
+    let daemon = try daemon()
+    let monitor = try Monitor(daemon)
+    let program = try UsingProgram(daemon)
+    for kind in ["flock", "fcntl", "ofd"] {
+      _ = try program.ask("lock \(kind) \(shared.file("contacts.db"))")
+      _ = try program.ask("unlock")
+    }
+    _ = try program.ask("lock flock \(shared.file("other.db"))")
+    try daemon.adopt(id, program.process)
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    try daemon.activate(id)
+    // In the foreground it may.
+    _ = try program.ask("lock flock \(shared.file("contacts.db"))")
+    #expect(try daemon.application(id).state == .active)
+  }
+
+  @Test("one that lets go in didEnterBackground is not killed; one that does not, is")
+  func lets() throws {
+    let daemon = try daemon()
+    for letsGo in [true, false] {
+      let monitor = try Monitor(daemon)
+      let application = try TestApplication(daemon, id, "manual")
+      try application.registered()
+      try acknowledge(application, ["didFinishLaunching", "didBecomeActive"])
+      _ = try application.lock(shared.file("contacts.db"))
+      try daemon.sendToBackground(id)
+      try acknowledge(application, ["willResignActive"])
+      let callback = try application.nextCallback()
+      #expect(callback.kind == "didEnterBackground")
+      if letsGo { _ = try application.unlock() }
+      try application.send("Acknowledge", ["callback": .integer(Int64(callback.id))])
+      if letsGo {
+        try monitor.transition(id, to: .suspended)
+        try daemon.terminate(id)
+      } else {
+        #expect(try monitor.end(id) == "sharedResourceHeld")
+      }
+    }
+  }
+
+  private func acknowledge(_ application: TestApplication, _ kinds: [String]) throws {
+    for kind in kinds {
+      let callback = try application.nextCallback()
+      #expect(callback.kind == kind)
+      _ = try application.acknowledge(callback.id)
+    }
+  }
+
+  @Test(
+    "Too much CPU in the background is throttled further, then killed, reason excessiveUse",
+    arguments: ["auto", "signal"])
+  func excessive(mechanism: String) throws {
+    let daemon = try DaemonFixture(
+      .init(
+        // At low priority, a busy machine would leave it too little.
+        options: [
+          ("suspend-mechanism", "\"\(mechanism)\""), ("background-priority", "false"),
+        ],
+        policy: [
+          ("BackgroundUseWindow", "400ms"), ("BackgroundProcessorShare", "10"),
+          ("ThrottledProcessorShare", "9"),
+        ]))
+    let monitor = try Monitor(daemon)
+    // Its work is done by short-lived children.
+    let program = try daemon.shell(
+      "while :; do sh -c 'i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done'; done")
+    try daemon.adopt(id, program, background: true, task: "work")
+    let throttled = try monitor.next("the throttle") {
+      $0.kind == .resources && $0.message.contains("is throttled to 9 %")
+    }
+    #expect(throttled.application == id)
+    #expect(try monitor.end(id) == "excessiveUse")
+    #expect(try program.waitForExit() == .signaled(signal: SIGKILL))
+    #expect(try daemon.application(id).lastEnd?.reason == .excessiveUse)
+  }
+
+  @Test("who is throttled and then uses little is throttled no more, and runs in the foreground")
+  func calms() throws {
+    // Long enough for taskctl to be started while it is throttled.
+    let daemon = try daemon(
+      ("BackgroundUseWindow", "4s"), ("BackgroundProcessorShare", "10"),
+      ("ThrottledProcessorShare", "9"))
+    let monitor = try Monitor(daemon)
+    let program = try UsingProgram(daemon)
+    try daemon.adopt(id, program.process, background: true, task: "work")
+    while try daemon.application(id).instance?.resources?.throttledPercent == nil {
+      try program.ask("burn 0.02")
+      try program.ask("score 1")
+    }
+    #expect(try daemon.application(id).instance?.resources?.throttledPercent == 9)
+    #expect(try daemon.taskctl("status", id).text.contains("Throttled: to 9 % of one processor"))
+    try monitor.next("its end") { $0.message.contains("is throttled no more") }
+    try daemon.activate(id)
+    #expect(try program.ask("score 1") == "done")
+    #expect(try daemon.state(of: program.process.pid) != .stopped)
+  }
+
+  @Test("kill -9 of the daemon while one is throttled: it stands still for none that follows")
+  func throttledOn() throws {
+    var daemon = try DaemonFixture(
+      .init(
+        options: [("suspend-mechanism", "\"signal\"")],
+        policy: [
+          ("BackgroundUseWindow", "1s"), ("BackgroundProcessorShare", "10"),
+          ("ThrottledProcessorShare", "9"),
+        ]))
+    let program = try UsingProgram(daemon)
+    try daemon.adopt(id, program.process, background: true, task: "work")
+    while try daemon.application(id).instance?.resources?.throttledPercent == nil {
+      try program.ask("burn 0.02")
+      try program.ask("score 1")
+    }
+    // As it is for nine tenths of the time.
+    try waitUntil("it stands still") { try daemon.state(of: program.process.pid) == .stopped }
+    daemon = try daemon.killed()
+    #expect(try program.ask("score 1") == "done")
+    try daemon.activate(id)
+    #expect(try daemon.application(id).instance?.resources?.throttledPercent == nil)
+    try waitUntil("it runs") { try daemon.state(of: program.process.pid) != .stopped }
+    #expect(try program.ask("score 1") == "done")
+  }
+
+  @Test("in the foreground nobody looks: any use of processors is fine")
+  func foreground() throws {
+    let daemon = try daemon(
+      ("BackgroundUseWindow", "100ms"), ("BackgroundProcessorShare", "2"),
+      ("ThrottledProcessorShare", "1"))
+    let program = try UsingProgram(daemon)
+    try daemon.adopt(id, program.process)
+    try program.ask("burn 0.6")
+    // Answered when it has used it up.
+    #expect(try program.ask("score 1") == "done")
+    #expect(try daemon.application(id).state == .active)
+  }
+
+  @Test(
+    "A listening socket at suspension is reported to the operator and the log, with its address")
+  func listening() throws {
+    let daemon = try daemon()
+    let monitor = try Monitor(daemon)
+    let program = try UsingProgram(daemon)
+    let path = shared.file("socket")
+    let address = try program.ask("listen \(path)")
+    try daemon.adopt(id, program.process)
+    try daemon.sendToBackground(id)
+    let report = try monitor.next("the sockets") { $0.kind == .resources }
+    #expect(report.message == "\(id): listens on \(path), \(address) while it is suspended")
+    try monitor.transition(id, to: .suspended)
+    #expect(daemon.logged.contains(report.message))
+    #expect(try daemon.application(id).instance?.resources?.listening == [path, address])
+    let status = try daemon.taskctl("status", id).text
+    #expect(status.contains("Listens on: \(path), \(address), which should be closed"), "\(status)")
+    #expect(status.contains("Lowered: "), "\(status)")
+    // Said once, as long as it stays so.
+    try daemon.activate(id)
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    #expect(monitor.seen.count { $0.kind == .resources } == 1)
+  }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+
+/// Real pressure on memory, within a limit of its own: a process that reads here and there in a
+/// file which is larger than the memory it may have. The rest of the machine is left in peace.
+final class RealPressure: Sendable {
+  private static let limit = 32 << 20
+  private static let program = """
+    import mmap, os, random, sys
+    for group in sys.argv[2:]:
+        open(group + "/cgroup.procs", "w").write(str(os.getpid()))
+    size = \(limit * 3)
+    with open(sys.argv[1], "wb") as file:
+        for _ in range(size >> 20):
+            file.write(os.urandom(1 << 20))
+    file = os.open(sys.argv[1], os.O_RDONLY)
+    os.fsync(file)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    held = mmap.mmap(file, size, prot=mmap.PROT_READ)
+    sys.stdin.readline()
+    while True:
+        held[random.randrange(size)]
+    """
+
+  private let group = try? TestControlGroup()
+  /// Of the older hierarchy, where the memory controller is there.
+  private let older: ControlGroup?
+  private let folder = TemporaryDirectory()
+  private let process: TestProcess
+
+  private static let olderMount = "/sys/fs/cgroup/memory"
+
+  /// Why this machine cannot have it; nil where it can.
+  static let missing: String? = {
+    if geteuid() != 0 { return "only root sets limits of memory" }
+    if let missing = TestControlGroup.missing { return missing }
+    guard let group = try? TestControlGroup() else { return "no control group can be made" }
+    // It is removed with the last use of the value.
+    return withExtendedLifetime(group) {
+      if access("\(group.group.path)/memory.pressure", W_OK) != 0 {
+        return "the kernel tells no pressure (PSI)"
+      }
+      let hasController =
+        access("\(group.group.path)/memory.max", W_OK) == 0
+        || access("\(olderMount)/memory.limit_in_bytes", F_OK) == 0
+      return hasController ? nil : "there is no memory controller"
+    }
+  }()
+
+  init() throws {
+    guard let group else { throw SystemError(call: "TestControlGroup", errno: ENOENT) }
+    var groups = [group.group.path]
+    let own = "\(group.group.path)/memory.max"
+    if access(own, W_OK) == 0 {
+      older = nil
+      try Self.write("\(Self.limit)", to: own)
+    } else {
+      let limited = ControlGroup(path: "\(Self.olderMount)/\(group.group.name)")
+      try limited.create()
+      older = limited
+      try Self.write("\(Self.limit)", to: "\(limited.path)/memory.limit_in_bytes")
+      groups.append(limited.path)
+    }
+    process = try TestProcess.python(Self.program, [folder.file("file")] + groups)
+  }
+
+  deinit {
+    _ = try? process.pidfd.send(signal: SIGKILL)
+    _ = try? process.waitForExit()
+    try? older?.remove()
+  }
+
+  /// Where the kernel tells of it.
+  var path: String { "\(group?.group.path ?? "")/memory.pressure" }
+
+  /// There is pressure while `body` runs.
+  func press(_ body: () throws -> Void) throws {
+    try process.writeLine("begin")
+    try withExtendedLifetime(self, body)
+  }
+
+  private static func write(_ text: String, to path: String) throws {
+    let file = try FileDescriptor.open(writing: path)
+    var text = text
+    let written = text.withUTF8 { Glibc.write(file.rawValue, $0.baseAddress, $0.count) }
+    guard written > 0 else { throw SystemError(call: "write \(path)", errno: errno) }
+  }
+}

@@ -1,0 +1,218 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §11 with the real daemon and real processes. Pressure is real, and of a control group
+/// of its own; how much the machine has is a file of the test's.
+@Suite("§11: Memory", .serialized)
+struct MemoryTests {
+  private let mail = "org.test.mail"
+  private let maps = "org.test.maps"
+  private let news = "org.test.news"
+  private let folder = TemporaryDirectory(mode: 0o755)
+
+  /// A machine of 1000 MiB that has so many left, and a daemon that hears of this pressure.
+  private func fixture(
+    available: Int, _ pressure: RealPressure? = nil, policy: [(String, String)] = []
+  ) throws -> DaemonFixture {
+    setAvailable(available)
+    var settings = DaemonFixture.Settings()
+    settings.arguments = ["--mem-info", folder.file("meminfo")]
+    if let pressure { settings.arguments += ["--memory-pressure", pressure.path] }
+    let limits = [
+      ("MemoryPressureStall", "1ms"), ("MemoryPressureWindow", "500ms"),
+      ("MemoryWarningTime", "10ms"), ("MemoryQuietTime", "1h"),
+    ]
+    settings.policy = limits.filter { limit in !policy.contains { $0.0 == limit.0 } } + policy
+    return try DaemonFixture(settings)
+  }
+
+  private func setAvailable(_ mebibytes: Int) {
+    // One write for all: the daemon may read it at any time.
+    folder.write(
+      "meminfo", "MemTotal: \(1000 << 10) kB\nMemAvailable: \(mebibytes << 10) kB\n")
+  }
+
+  /// A program that has made so many MiB dirty, suspended.
+  private func suspended(
+    _ daemon: DaemonFixture, _ monitor: Monitor, _ id: String, mebibytes: Int
+  ) throws -> TestProcess {
+    let process = try daemon.python(
+      """
+      import os, signal
+      held = bytearray(os.urandom(1 << 20) * \(mebibytes))
+      print("held", flush=True)
+      signal.pause()
+      """)
+    #expect(try process.readLine() == "held")
+    try daemon.adopt(id, process)
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    return process
+  }
+
+  private func active(_ daemon: DaemonFixture, _ id: String) throws -> TestApplication {
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    #expect(try application.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
+    return application
+  }
+
+  private func isWarning(_ event: JSONValue) -> Bool {
+    event["parameters"]?["memoryWarning"] == .bool(true)
+  }
+
+  @Test(
+    """
+    Real pressure: the active one is warned, of the suspended the largest goes first without \
+    notice, the next when its memory is back, the foreground never
+    """)
+  func realPressure() throws {
+    if let missing = RealPressure.missing { return print("skipped: \(missing)") }
+    let pressure = try RealPressure()
+    let daemon = try fixture(available: 80, pressure)
+    let monitor = try Monitor(daemon)
+    let small = try suspended(daemon, monitor, mail, mebibytes: 8)
+    let large = try suspended(daemon, monitor, maps, mebibytes: 48)
+    let application = try active(daemon, news)
+    try pressure.press {
+      #expect(isWarning(try application.nextEvent()))
+      let chosen = try monitor.next("a choice") { $0.kind == .memoryChosen }
+      #expect(chosen.application == maps)
+      #expect(chosen.message.contains("the most of 2 suspended ones, before \(mail)"))
+      #expect(try monitor.end(maps) == "memoryPressure")
+      #expect(try large.pidfd.waitForEnd())
+      let next = try monitor.next("the next") { $0.kind == .memoryChosen }
+      #expect(next.application == mail)
+      #expect(try monitor.end(mail) == "memoryPressure")
+      #expect(try small.pidfd.waitForEnd())
+    }
+    setAvailable(500)
+    let why = try daemon.taskctl("why", maps)
+    #expect(why.text.contains("Of 2 suspended it had the most dirty memory"), "\(why.text)")
+    #expect(why.text.contains("After it would have come \(mail)"), "\(why.text)")
+    #expect(why.text.contains("80.0 MiB of the machine's 1000 MiB were available (8%)"))
+    #expect(try daemon.application(news).state == .active)
+    #expect(try application.process.pidfd.hasEnded() == false)
+  }
+
+  @Test("Of pressure that goes on the daemon hears again before the trigger's window is over")
+  func heardAgain() throws {
+    if let missing = RealPressure.missing { return print("skipped: \(missing)") }
+    let pressure = try RealPressure()
+    let daemon = try fixture(
+      available: 500, pressure, policy: [("MemoryPressureWindow", "10s")])
+    let monitor = try Monitor(daemon)
+    let process = try suspended(daemon, monitor, mail, mebibytes: 8)
+    let application = try active(daemon, news)
+    try pressure.press {
+      #expect(isWarning(try application.nextEvent()))
+      let heard = try daemon.call(ControlInterface.GetMemory.self, .init())
+      setAvailable(80)
+      let chosen = try monitor.next("a choice") { $0.kind == .memoryChosen }
+      let before = try #require(heard.pressedAtUSec)
+      #expect(chosen.atUSec - before < 10_000_000)
+      #expect(try process.pidfd.waitForEnd())
+    }
+  }
+
+  @Test("Above the floor, pressure of the machine warns and ends nobody")
+  func aboveTheFloor() throws {
+    if let missing = RealPressure.missing { return print("skipped: \(missing)") }
+    let pressure = try RealPressure()
+    let daemon = try fixture(
+      available: 500, pressure, policy: [("MemoryQuietTime", "600ms")])
+    let monitor = try Monitor(daemon)
+    let held = try suspended(daemon, monitor, mail, mebibytes: 8)
+    let application = try active(daemon, news)
+    // Pressure that goes on is one stretch; where the machine stalls, a new one may begin.
+    try pressure.press {
+      let event = try application.nextEvent()
+      #expect(isWarning(event))
+    }
+    let status = try daemon.call(ControlInterface.GetMemory.self, .init())
+    #expect(status.pressedAtUSec != nil && status.heard.contains("machine"))
+    #expect(try daemon.application(mail).state == .suspended)
+    #expect(try held.pidfd.hasEnded() == false)
+  }
+
+  @Test("taskctl memory shows each application's dirty and total size, and who is next and why")
+  func shown() throws {
+    let daemon = try fixture(available: 500)
+    let monitor = try Monitor(daemon)
+    let processes = try [
+      suspended(daemon, monitor, mail, mebibytes: 8),
+      suspended(daemon, monitor, maps, mebibytes: 32),
+    ]
+    let application = try active(daemon, news)
+    let memory = try daemon.call(ControlInterface.GetMemory.self, .init())
+    #expect(memory.available == 500 << 20 && memory.total == 1000 << 20)
+    #expect(memory.applications.map(\.application) == [maps, mail, news])
+    #expect(memory.applications.map(\.position) == [1, 2, nil])
+    #expect(memory.applications[0].dirty > 32 << 20 && memory.applications[1].dirty > 8 << 20)
+    #expect(memory.applications.allSatisfy { $0.total >= $0.dirty || $0.estimate })
+    let shown = try daemon.taskctl("memory")
+    #expect(shown.text.contains("suspended, the most dirty memory"))
+    #expect(shown.text.contains("in the foreground: never"))
+    #expect(shown.text.contains("(50%); applications may end below 10%"))
+    let round = try daemon.taskctl("warn-memory", "--dry-run")
+    #expect(round.exit == .exited(code: 0))
+    #expect(round.text.hasPrefix("1. \(maps) (suspended): "))
+    #expect(try processes.allSatisfy { try !$0.pidfd.hasEnded() })
+    #expect(try application.process.pidfd.hasEnded() == false)
+  }
+
+  @Test("taskctl warn-memory simulates a warning, and says who cannot be told")
+  func simulated() throws {
+    let daemon = try fixture(available: 500)
+    let monitor = try Monitor(daemon)
+    let process = try suspended(daemon, monitor, mail, mebibytes: 1)
+    let application = try active(daemon, news)
+    #expect(try daemon.taskctl("warn-memory", news).exit == .exited(code: 0))
+    #expect(isWarning(try application.nextEvent()))
+    #expect(try daemon.taskctl("warn-memory").exit == .exited(code: 0))
+    #expect(isWarning(try application.nextEvent()))
+    let refused = try daemon.taskctl("warn-memory", mail)
+    #expect(refused.exit == .exited(code: 1))
+    #expect(refused.text == "taskctl: CannotBeTold: '\(mail)' cannot be told: it is suspended\n")
+    #expect(try process.pidfd.hasEnded() == false)
+  }
+
+  @Test("Where the kernel tells of no pressure, the log says so, and all else goes on")
+  func noPressure() throws {
+    var settings = DaemonFixture.Settings()
+    settings.arguments = [
+      "--memory-pressure", folder.file("none"), "--mem-info", folder.file("none"),
+    ]
+    let daemon = try DaemonFixture(settings)
+    let application = try active(daemon, news)
+    #expect(daemon.logged.contains("\(folder.file("none"))"))
+    let memory = try daemon.call(ControlInterface.GetMemory.self, .init())
+    #expect(!memory.heard.contains("machine") && memory.total == 0)
+    #expect(memory.applications.map(\.application) == [news])
+    #expect(try daemon.application(news).state == .active)
+    #expect(try application.process.pidfd.hasEnded() == false)
+  }
+
+  @Test("Settings of memory out of their bounds are refused with the place")
+  func settings() throws {
+    folder.write(
+      "taskschedd.toml",
+      """
+      [policy]
+      MemoryPressureWindow = "400ms"
+      MemoryFloorPercent = 101
+      """)
+    let checked = try TestProcess(
+      "/bin/sh",
+      [
+        "sh", "-c", "exec \"$0\" \"$@\" 2>&1", Programs.path(of: "taskschedd"),
+        "--check", "--config", folder.file("taskschedd.toml"),
+      ])
+    let text = try checked.remainingText()
+    #expect(text.contains("taskschedd.toml:2") && text.contains("500ms to 10s"))
+    #expect(text.contains("taskschedd.toml:3") && text.contains("0 to 100"))
+  }
+}

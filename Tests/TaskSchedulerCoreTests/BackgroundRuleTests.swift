@@ -1,0 +1,262 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§12: Resource rules in the background")
+struct BackgroundRuleTests {
+  private func world() -> World {
+    World {
+      $0.backgroundUseWindow = .seconds(10)
+      $0.backgroundProcessorShare = 50
+      $0.throttledProcessorShare = 10
+    }
+  }
+
+  private func resources(_ world: World) -> [ResourceEffect] {
+    world.effects.compactMap { if case .resources(let effect) = $0 { effect } else { nil } }
+  }
+
+  private func priorities(_ world: World) -> [ProcessPriority] {
+    resources(world).compactMap { effect in
+      if case .prioritize(_, let priority) = effect { priority } else { nil }
+    }
+  }
+
+  private func throttles(_ world: World) -> [Int?] {
+    resources(world).compactMap { effect -> Int?? in
+      if case .throttle(_, let percent) = effect { percent } else { nil }
+    }
+  }
+
+  private func looks(_ world: World) -> Int {
+    resources(world).count { if case .look = $0 { true } else { false } }
+  }
+
+  @Test("Background instances run at lower weight; foreground returns at once, before it runs")
+  func order() throws {
+    var world = world()
+    let id = world.make(mail, .suspended)
+    #expect(priorities(world) == [.background, .suspended])
+    world.forget()
+    world.ask { .activate($0, mail) }
+    let raised = try #require(
+      world.position(of: .resources(.prioritize(id, .foreground))))
+    #expect(raised < (try #require(world.position(of: .resume(id)))))
+  }
+
+  @Test("activating B never waits for A: A is lowered after all that B is to do")
+  func last() throws {
+    var world = world()
+    let first = world.make(mail, .active)
+    let second = world.make(music, .suspended)
+    world.ask { .activate($0, music) }
+    world.acknowledgeAll(first)
+    world.acknowledgeAll(second)
+    world.forget()
+    let effects = world.feed(.activate(world.newRequest(), mail))
+    let lowered = try #require(effects.firstIndex(of: .resources(.prioritize(second, .background))))
+    #expect(lowered == effects.count - 1)
+    #expect(effects.contains(.resources(.prioritize(first, .foreground))) )
+  }
+
+  @Test("whoever starts in the background is lowered; released, it is the daemon's to give back")
+  func start() {
+    var world = world()
+    let id = world.adopt(mail, in: .background, task: "work")
+    #expect(priorities(world) == [.background])
+    world.feed(.leaderExited(id, .exited(code: 0)))
+    #expect(priorities(world) == [.background])
+  }
+
+  @Test("Using the GPU in the background kills, reason gpuInBackground", arguments: [true, false])
+  func gpu(isUsed: Bool) {
+    var world = world()
+    let id = world.make(mail, .background)
+    world.rates[id] = (0, isUsed ? 0.1 : 0)
+    world.advance(by: .seconds(10))
+    #expect(world.lastEnd(mail)?.reason == (isUsed ? .gpuInBackground : nil))
+  }
+
+  @Test("BackgroundGPUTime: what a GPU still finishes of earlier work does not kill")
+  func gpuRest() {
+    var world = world()
+    let id = world.make(mail, .background)
+    let limit = world.scheduler.policy.backgroundGPUTime
+    world.feed(.resources(.used(id, ResourceUse(processor: .zero, gpu: limit))))
+    #expect(world.state(id) == .background)
+    world.feed(.resources(.used(id, ResourceUse(processor: .zero, gpu: limit + .nanoseconds(1)))))
+    #expect(world.lastEnd(mail)?.reason == .gpuInBackground)
+  }
+
+  @Test("Holding a lock on shared system data when suspended kills, reason sharedResourceHeld")
+  func held() {
+    var world = world()
+    world.suspending = .never
+    let id = world.make(mail, .active)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    // It may run again before its processes stand still.
+    world.feed(.resources(.held(id, path: "/x")))
+    world.feed(.suspensionCompleted(id))
+    #expect(world.lastEnd(mail)?.reason == .sharedResourceHeld)
+    #expect(!world.changes(of: mail).contains { change in
+      if case .transition(_, .suspended, _) = change { true } else { false }
+    })
+  }
+
+  @Test("a lock that is found when nobody is being suspended kills nobody")
+  func lateHeld() {
+    var world = world()
+    for state in [ApplicationState.active, .background, .suspended] {
+      let id = world.make(mail, state)
+      world.feed(.resources(.held(id, path: "/x")))
+      #expect(world.state(id) == state)
+      world.feed(.leaderExited(id, .exited(code: 0)))
+    }
+  }
+
+  @Test("Too much CPU in the background is throttled further, then killed, reason excessiveUse")
+  func excessive() {
+    var world = world()
+    let id = world.make(mail, .background)
+    world.rates[id] = (0.51, 0)
+    world.advance(by: .seconds(10))
+    #expect(throttles(world) == [10])
+    #expect(world.status(id)?.throttledTo == 10)
+    world.rates[id] = (0.09, 0)
+    world.advance(by: .seconds(10))
+    #expect(world.lastEnd(mail)?.reason == .excessiveUse)
+  }
+
+  @Test("who is throttled no more, for it used less, and then uses too much again, is killed")
+  func again() {
+    var world = world()
+    let id = world.make(mail, .background)
+    world.rates[id] = (0.51, 0)
+    world.advance(by: .seconds(10))
+    world.rates[id] = (0.07, 0)
+    world.advance(by: .seconds(10))
+    #expect(throttles(world) == [10, nil])
+    world.rates[id] = (0.49, 0)
+    world.advance(by: .seconds(30))
+    #expect(world.state(id) == .background)
+    world.rates[id] = (0.51, 0)
+    world.advance(by: .seconds(10))
+    #expect(world.lastEnd(mail)?.reason == .excessiveUse)
+  }
+
+  @Test("who uses less than its share is not throttled; nobody is looked at in the foreground")
+  func share() {
+    var world = world()
+    let id = world.make(mail, .background)
+    world.rates[id] = (0.49, 0)
+    world.advance(by: .seconds(400))
+    #expect(throttles(world).isEmpty)
+    #expect(looks(world) > 30)
+    world.ask { .activate($0, mail) }
+    world.acknowledgeAll(id)
+    world.forget()
+    world.advance(by: .seconds(4000))
+    #expect(looks(world) == 0)
+    #expect(world.scheduler.nextDeadline == nil, "nothing wakes an idle daemon")
+  }
+
+  @Test("suspended, nobody looks either; the foreground is never throttled")
+  func lifted() {
+    var world = world()
+    let id = world.make(mail, .background)
+    world.rates[id] = (0.6, 0)
+    world.advance(by: .seconds(10))
+    #expect(throttles(world) == [10])
+    world.ask { .activate($0, mail) }
+    #expect(throttles(world) == [10, nil])
+    world.acknowledgeAll(id)
+    world.rates[id] = (0, 0)
+    world.end(id, TaskID(1))
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    #expect(world.state(id) == .suspended)
+    world.forget()
+    world.advance(by: .seconds(1000))
+    #expect(looks(world) == 0)
+  }
+
+  @Test("While a debugger traces any process of the instance, its use is not judged")
+  func traced() {
+    var world = world()
+    let id = world.make(mail, .background)
+    world.traced = [id]
+    world.rates[id] = (2, 1)
+    world.advance(by: .seconds(100))
+    #expect(world.state(id) == .background)
+    #expect(throttles(world).isEmpty)
+  }
+
+  @Test("after the daemon's absence, use is counted from its return on, and a throttle holds")
+  func absence() throws {
+    var world = world()
+    let id = world.make(mail, .background)
+    world.rates[id] = (0.6, 0)
+    world.advance(by: .seconds(10))
+    #expect(throttles(world) == [10])
+    world.forget()
+    try world.crash(awayFor: .seconds(5))
+    #expect(throttles(world) == [10])
+    #expect(priorities(world) == [.background])
+    #expect(looks(world) == 1)
+    #expect(world.state(id) == .background)
+  }
+
+  @Test("who cannot be stopped again after the daemon's absence is looked at like all who run")
+  func suspensionLost() throws {
+    for isPlaying in [false, true] {
+      var world = world()
+      let id = world.adopt(mail, modes: [.audio])
+      world.ask { .sendToBackground($0, mail) }
+      #expect(world.state(id) == .suspended)
+      if isPlaying { world.feed(.activityBegan(id, .audio)) }
+      world.suspending = .failing
+      world.forget()
+      try world.crash()
+      #expect(world.state(id) == .background)
+      #expect(looks(world) == 1)
+      world.suspending = .atOnce
+      world.advance(by: world.scheduler.policy.suspendRetryInterval)
+      #expect(world.state(id) == (isPlaying ? .background : .suspended))
+    }
+  }
+
+  @Test("A listening socket at suspension is reported to the operator, once while it stays so")
+  func listens() {
+    var world = world()
+    world.suspending = .never
+    let id = world.make(mail, .active)
+    func suspend(_ addresses: [String]) {
+      world.ask { .sendToBackground($0, mail) }
+      world.acknowledgeAll(id)
+      world.feed(.resources(.listens(id, addresses)))
+      world.feed(.suspensionCompleted(id))
+      world.ask { .activate($0, mail) }
+      world.acknowledgeAll(id)
+    }
+    suspend(["0.0.0.0:80"])
+    suspend(["0.0.0.0:80"])
+    suspend([])
+    suspend(["[::]:80", "@x"])
+    let reports = world.changes(of: mail).compactMap { change -> [String]? in
+      if case .resources(.listens(let addresses)) = change { addresses } else { nil }
+    }
+    #expect(reports == [["0.0.0.0:80"], ["[::]:80", "@x"]])
+    #expect(world.status(id)?.listening == ["[::]:80", "@x"])
+  }
+
+  @Test("relations between the limits hold, or the policy is refused with their names")
+  func bounds() {
+    var policy = Policy()
+    policy.throttledProcessorShare = 80
+    #expect(policy.problems.contains { $0.contains("ThrottledProcessorShare") })
+    policy = Policy()
+    policy.backgroundUseWindow = .zero
+    #expect(policy.problems.contains { $0.contains("BackgroundUseWindow") })
+  }
+}

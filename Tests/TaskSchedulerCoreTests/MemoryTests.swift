@@ -1,0 +1,405 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§11 memory")
+struct MemoryTests {
+  private let chat = key("org.example.chat")
+
+  /// Pressure that has outlasted the warning, with less than the floor available.
+  private func last(_ world: inout World) {
+    world.available = 80
+    world.press()
+    world.advance(by: world.scheduler.policy.memoryWarningTime)
+  }
+
+  private func warnings(_ world: World, _ id: InstanceID) -> Int {
+    world.notices(id).count { $0 == .memoryWarning }
+  }
+
+  // MARK: Pressure
+
+  @Test("Pressure comes from the kernel, never from polling: without a trigger nothing is due")
+  func neverPolled() {
+    var world = World()
+    world.available = 1
+    _ = world.make(mail, .suspended)
+    #expect(world.scheduler.nextDeadline == nil)
+    world.feed(.memory(.looked(world.reading)))
+    #expect(world.chosen.isEmpty)
+  }
+
+  @Test("Pressure is over when nothing was heard of it for MemoryQuietTime")
+  func quiet() {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.press()
+    #expect(world.scheduler.memoryStatus.phase == .warned)
+    world.advance(by: world.scheduler.policy.memoryQuietTime)
+    #expect(world.scheduler.memoryStatus.phase == .calm)
+    #expect(world.scheduler.nextDeadline == nil)
+    world.press()
+    #expect(warnings(world, id) == 2, "the next stretch has a warning of its own")
+  }
+
+  @Test("a floor on MemAvailable is checked when a trigger fires: above it nobody is ended")
+  func floor() {
+    var world = World()
+    _ = world.make(mail, .suspended)
+    world.available = 100
+    for _ in 0..<9 {
+      world.press()
+      world.advance(by: .seconds(1))
+    }
+    #expect(world.chosen.isEmpty)
+    world.available = 99
+    world.press()
+    #expect(world.chosen == [mail])
+  }
+
+  @Test("Pressure of the daemon's own slice ends applications also above the floor, if it lasts")
+  func ownSlice() {
+    var world = World()
+    _ = world.make(mail, .suspended)
+    world.press(.slice)
+    world.advance(by: .milliseconds(999))
+    world.press(.slice)
+    #expect(world.chosen.isEmpty, "it has not outlasted the warning")
+    world.advance(by: .milliseconds(1))
+    #expect(world.chosen.isEmpty, "a look shows no shortage")
+    world.press(.slice)
+    #expect(world.chosen == [mail])
+  }
+
+  @Test("An application that allocates faster than it can be warned: half the floor is not waited")
+  func critical() {
+    var world = World()
+    _ = world.make(mail, .suspended)
+    let active = world.make(music, .active)
+    world.available = 49
+    world.press()
+    #expect(world.chosen == [mail])
+    #expect(warnings(world, active) == 1, "the warning comes first all the same")
+  }
+
+  @Test("After an end that could not wait, the others have the time of the warning all the same")
+  func criticalOnce() {
+    var world = World()
+    let busy = world.make(music, .background)
+    let id = world.make(mail, .suspended)
+    world.reclaiming = .never
+    world.available = 49
+    let since = world.now
+    world.press()
+    #expect(world.chosen == [mail])
+    world.available = 60
+    world.feed(.memory(.reclaimed(id, world.reading)))
+    world.press()
+    #expect(world.chosen == [mail] && world.state(busy) == .background)
+    let warningTime = world.scheduler.policy.memoryWarningTime
+    world.advance(by: warningTime - nanosecond - since.duration(to: world.now))
+    #expect(world.chosen == [mail])
+    world.advance(by: nanosecond)
+    #expect(world.chosen == [mail, music], "it has lasted: a look shows it, without a trigger")
+  }
+
+  @Test("Who is waited for in vain for longer than pressure was heard of is the last")
+  func quietMeanwhile() {
+    var world = World { $0.memoryQuietTime = .seconds(3) }
+    for app in [mail, music] { _ = world.make(app, .suspended) }
+    world.reclaiming = .never
+    last(&world)
+    #expect(world.chosen.count == 1)
+    world.advance(by: world.scheduler.policy.terminateTimeout)
+    #expect(world.scheduler.memoryStatus.phase == .calm)
+    #expect(world.chosen.count == 1)
+  }
+
+  // MARK: Warnings
+
+  @Test(
+    "First every running application gets didReceiveMemoryWarning",
+    arguments: [ApplicationState.active, .inactive, .background])
+  func warned(_ state: ApplicationState) {
+    var world = World()
+    let id = world.make(mail, state)
+    world.press()
+    #expect(warnings(world, id) == 1)
+    #expect(world.changes(of: mail).last == .memoryWarned(isSimulated: false))
+    world.press()
+    #expect(warnings(world, id) == 1, "one for each stretch of pressure")
+    #expect(world.chosen.isEmpty)
+  }
+
+  @Test("suspended ones are not woken")
+  func suspendedNotWoken() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.forget()
+    world.press()
+    #expect(world.state(id) == .suspended)
+    #expect(world.effects.isEmpty)
+  }
+
+  @Test("One that runs again while pressure lasts is warned then")
+  func warnedLater() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.press()
+    world.ask { .activate($0, mail) }
+    #expect(warnings(world, id) == 1)
+    let late = world.register(music)
+    #expect(warnings(world, late) == 1)
+  }
+
+  @Test("taskctl warn-memory simulates a warning: for one, for a user's, for all")
+  func simulated() {
+    var world = World()
+    let other = key("org.example.mail", uid: 2000)
+    let id = world.make(mail, .active)
+    let others = world.make(other, .background)
+    #expect(world.ask { .memory(.warn($0, mail, owner: nil)) } == .done)
+    #expect([warnings(world, id), warnings(world, others)] == [1, 0])
+    #expect(world.ask { .memory(.warn($0, nil, owner: other.owner)) } == .done)
+    #expect([warnings(world, id), warnings(world, others)] == [1, 1])
+    #expect(world.ask { .memory(.warn($0, nil, owner: nil)) } == .done)
+    #expect([warnings(world, id), warnings(world, others)] == [2, 2])
+    #expect(world.changes(of: mail).last == .memoryWarned(isSimulated: true))
+    #expect(world.scheduler.memoryStatus.phase == .calm)
+  }
+
+  @Test("A simulated warning of what cannot hear it is refused")
+  func simulatedRefused() {
+    var world = World()
+    _ = world.make(mail, .suspended)
+    _ = world.make(maps, .notRunning)
+    _ = world.make(music, .active, isAware: false)
+    func warn(_ app: ApplicationKey) -> Reply? {
+      world.ask { .memory(.warn($0, app, owner: nil)) }
+    }
+    #expect(warn(mail) == .refused(.cannotBeTold(.suspended)))
+    #expect(warn(music) == .refused(.cannotBeTold(.active)))
+    #expect(warn(maps) == .refused(.cannotBeTold(.notRunning)))
+  }
+
+  // MARK: Terminations
+
+  @Test("If pressure lasts, applications are terminated one at a time until it ends")
+  func oneAtATime() {
+    var world = World()
+    let ids = [mail, music, maps].map { world.make($0, .suspended) }
+    for (id, size) in zip(ids, [30, 20, 10] as [UInt64]) { world.dirty[id] = size }
+    world.reclaiming = .never
+    last(&world)
+    #expect(world.chosen == [mail])
+    world.press()
+    #expect(world.chosen == [mail], "no second while the first is being seen to")
+    world.feed(.memory(.reclaimed(ids[0], world.reading)))
+    #expect(world.chosen == [mail, music])
+    world.available = 200
+    world.feed(.memory(.reclaimed(ids[1], world.reading)))
+    world.advance(by: .seconds(60))
+    #expect(world.chosen == [mail, music], "it has ended")
+    #expect(world.state(ids[2]) == .suspended)
+    #expect(world.lastEnd(mail)?.reason == .memoryPressure)
+  }
+
+  @Test("suspended ones first, without notice")
+  func suspendedFirst() {
+    var world = World()
+    let busy = world.make(music, .background)
+    let id = world.make(mail, .suspended)
+    world.dirty[busy] = 500
+    world.reclaiming = .never
+    world.forget()
+    last(&world)
+    #expect(world.chosen == [mail])
+    #expect(world.position(of: .kill(id)) != nil)
+    #expect(world.delivered(id).isEmpty)
+    #expect(world.state(busy) == .background)
+  }
+
+  @Test("then background ones, with willTerminate")
+  func backgroundThen() {
+    var world = World()
+    let id = world.make(mail, .background)
+    last(&world)
+    #expect(world.chosen == [mail])
+    #expect(world.delivered(id).last == .willTerminate)
+    #expect(world.position(of: .kill(id)) == nil)
+    world.obeysTerminate = true
+    world.acknowledgeAll(id)
+    #expect(world.ends(of: mail) == [.memoryPressure])
+  }
+
+  @Test("Never the foreground", arguments: [ApplicationState.active, .inactive])
+  func neverForeground(_ state: ApplicationState) {
+    var world = World()
+    let id = world.make(mail, state)
+    world.available = 1
+    for _ in 0..<20 {
+      world.press()
+      world.press(.slice)
+      world.advance(by: .seconds(2))
+    }
+    #expect(world.state(id) == state)
+    #expect(world.chosen.isEmpty)
+  }
+
+  @Test("Within a class the largest dirty memory goes first")
+  func largestFirst() {
+    var world = World()
+    let ids = [mail, music, maps].map { world.make($0, .suspended) }
+    for (id, size) in zip(ids, [10, 30, 20] as [UInt64]) { world.dirty[id] = size }
+    last(&world)
+    #expect(world.chosen == [music, maps, mail])
+    guard case .memoryChosen(let choice)? = world.changes(of: music).first(where: {
+      if case .memoryChosen = $0 { true } else { false }
+    }) else { return #expect(Bool(false), "no record says why") }
+    #expect(choice.runnersUp.map(\.application) == [maps, mail])
+    #expect(choice.chosen.size.dirty == 30 << 20 && choice.classCount == 3)
+  }
+
+  @Test("at a tie, the least recently active")
+  func tie() {
+    var world = World()
+    for app in [mail, music, maps] { _ = world.make(app, .suspended) }
+    world.ask { .activate($0, mail) }
+    _ = world.make(chat, .active)
+    world.acknowledgeAll(InstanceID(1))
+    #expect(world.state(InstanceID(1)) == .suspended)
+    last(&world)
+    #expect(world.chosen == [music, maps, mail])
+  }
+
+  @Test("After a kill, its memory is reclaimed before the next choice is made")
+  func reclaimed() {
+    var world = World()
+    let ids = [mail, music].map { world.make($0, .suspended) }
+    world.reclaiming = .never
+    world.forget()
+    last(&world)
+    let first = world.chosen.count
+    #expect(first == 1)
+    #expect(
+      world.position(of: .memory(.reclaim(ids[0])))! > world.position(of: .kill(ids[0]))!)
+    world.advance(by: .seconds(4))
+    #expect(world.chosen.count == 1)
+    world.feed(.memory(.reclaimed(ids[0], world.reading)))
+    #expect(world.chosen.count == 2)
+  }
+
+  @Test("One that the kernel does not let die is waited for TerminateTimeout, and no longer")
+  func stuck() {
+    var world = World()
+    for app in [mail, music] { _ = world.make(app, .suspended) }
+    world.reclaiming = .never
+    world.killing = .never
+    last(&world)
+    world.advance(by: world.scheduler.policy.terminateTimeout)
+    #expect(world.chosen.count == 2)
+  }
+
+  @Test("One that ignores willTerminate is killed at its limit, and the next is chosen then")
+  func ignoresWillTerminate() {
+    var world = World()
+    let ids = [mail, music].map { world.make($0, .background) }
+    world.dirty[ids[0]] = 9
+    last(&world)
+    for _ in 0..<5 {
+      world.advance(by: .seconds(1))
+      world.press()
+    }
+    #expect(world.chosen == [mail])
+    world.advance(by: .seconds(1))
+    #expect(world.ends(of: mail) == [.callbackTimeout])
+    #expect(world.chosen == [mail, music])
+  }
+
+  @Test("One that a debugger holds does not hold up the others")
+  func traced() {
+    var world = World()
+    let ids = [mail, music].map { world.make($0, .background) }
+    world.dirty[ids[0]] = 9
+    world.traced = [ids[0]]
+    last(&world)
+    for _ in 0..<20 {
+      world.advance(by: .seconds(1))
+      world.press()
+    }
+    #expect(world.chosen == [mail, music])
+    #expect(world.ends(of: mail).isEmpty)
+  }
+
+  @Test("Who is suspended while sizes are read is measured too: suspended ones go first")
+  func suspendedMeanwhile() {
+    var world = World()
+    let ids = [mail, music].map { world.make($0, .background) }
+    world.dirty[ids[0]] = 9
+    world.measuring = .never
+    last(&world)
+    let task = TaskID(1)
+    world.end(ids[1], task)
+    #expect(world.state(ids[1]) == .suspended)
+    world.measuring = .atOnce
+    world.feed(.memory(.measured([MemorySize(ids[0], dirty: 9, total: 9)])))
+    #expect(world.chosen.first == music)
+  }
+
+  @Test("Who was ended for memory is not relaunched")
+  func notRelaunched() {
+    var world = World()
+    _ = world.makeVoIP(mail, .suspended)
+    last(&world)
+    world.advance(by: .seconds(1000))
+    #expect(world.ends(of: mail) == [.memoryPressure])
+    #expect(world.spawned.isEmpty)
+  }
+
+  // MARK: The rest
+
+  @Test("A daemon that died goes on where the procedure stood")
+  func recovery() throws {
+    var world = World()
+    let ids = [mail, music].map { world.make($0, .suspended) }
+    world.measuring = .never
+    last(&world)
+    #expect(world.scheduler.memoryStatus.phase == .measuring)
+    world.forget()
+    try world.crash()
+    #expect(world.position(of: .memory(.measure(ids))) != nil)
+    world.measuring = .atOnce
+    world.reclaiming = .never
+    try world.crash()
+    #expect(world.chosen == [mail])
+    world.reclaiming = .atOnce
+    world.available = 500
+    try world.crash()
+    #expect(world.scheduler.memoryStatus.phase == .warned)
+    #expect(world.chosen == [mail])
+  }
+
+  @Test("Where swap exists, suspended instances may be paged out early: a setting")
+  func pageOut() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    #expect(world.position(of: .memory(.pageOut(id))) == nil)
+    var asked = World { $0.memoryPageOut = true }
+    let paged = asked.make(mail, .suspended)
+    #expect(asked.position(of: .memory(.pageOut(paged))) != nil)
+  }
+
+  @Test("The choice among 500 measured applications needs no second look at any of them")
+  func many() {
+    var world = World { $0.applicationsPerUserMax = 600 }
+    for number in 0..<500 {
+      let id = world.make(key("org.example.a\(number)"), .suspended)
+      world.dirty[id] = UInt64((number * 7919) % 500)
+    }
+    world.reclaiming = .never
+    world.forget()
+    last(&world)
+    let largest = (0..<500).max { ($0 * 7919) % 500 < ($1 * 7919) % 500 }!
+    #expect(world.chosen == [key("org.example.a\(largest)")])
+  }
+}

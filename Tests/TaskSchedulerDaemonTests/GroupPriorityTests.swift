@@ -1,0 +1,102 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+/// Few test machines have the controllers `cpu` and `io`; so the files of the group are made up,
+/// and its one process is real.
+@Suite("§12: By the weights of a made-up control group")
+struct GroupPriorityTests {
+  private let folder = TemporaryDirectory()
+  private let program: TestProcess
+  private let instance: InstanceProcesses
+  private let priorities: Priorities
+  private let loop: EventLoop
+  private let proc: ProcFS
+
+  init() throws {
+    program = try TestProcess.shell("exec sleep 1000")
+    proc = try ProcFS()
+    loop = try EventLoop()
+    let log = Log(target: .stderr, level: .error)
+    let journal = try Journal(
+      nil, boot: BootID(""), scheduler: Scheduler(), at: Instant(nanoseconds: 0), log: log)
+    // Files are not cut off as the kernel's are: so no number is shorter than the one before.
+    folder.write("cgroup.procs", "\(program.pid)\n")
+    folder.write("cpu.weight", "200\n")
+    folder.write("io.weight", "default 500\n8:0 300\n")
+    folder.write("cpu.max", "90000 100000\n")
+    var options = DaemonOptions()
+    options.backgroundNice = 1
+    let membership = try Membership(proc: proc)
+    priorities = try Priorities(
+      membership: membership, loop: loop, journal: journal, options: options
+    ) { Issue.record("\($0)") }
+    let identity = try #require(try proc.identity(program.pid))
+    let leader = try #require(try ProcessHandle(identity, in: proc))
+    instance = InstanceProcesses(
+      InstanceID(1), of: "org.test.group", leader: leader, uid: geteuid(),
+      origin: .init(group: ControlGroup(path: folder.path)), stat: try proc.stat(program.pid))
+  }
+
+  private func text(_ file: String) throws -> String {
+    String(
+      decoding: try FileDescriptor.open(reading: folder.file(file)).readToEnd(), as: UTF8.self)
+  }
+
+  @Test(
+    "where the controllers are there, cpu.weight and io.weight are lowered, and no thread")
+  func weights() throws {
+    let before = try ThreadPriority(of: program.pid)
+    for _ in 0..<2 {
+      priorities.prioritize(instance, .background)
+      // Four fifths: a step of nice.
+      #expect(try text("cpu.weight") == "160\n")
+      #expect(try text("io.weight") == "default 400\n8:0 300\n")
+      #expect(try ThreadPriority(of: program.pid) == before)
+      let words = ["weight for processors 160, from 200", "weight for I/O 400, from 500"]
+      #expect(words.allSatisfy { instance.lowered.words.contains($0) })
+      priorities.prioritize(instance, .suspended)
+      #expect(try text("cpu.weight") == "160\n")
+      priorities.prioritize(instance, .foreground)
+      #expect(try text("cpu.weight") == "200\n")
+      #expect(try text("io.weight") == "default 500\n8:0 300\n")
+      #expect(instance.lowered.words == [])
+    }
+  }
+
+  @Test("a weight that was set meanwhile by somebody else is theirs")
+  func changed() throws {
+    priorities.prioritize(instance, .background)
+    folder.write("cpu.weight", "170\n")
+    priorities.prioritize(instance, .foreground)
+    #expect(try text("cpu.weight") == "170\n")
+    #expect(try text("io.weight") == "default 500\n8:0 300\n")
+  }
+
+  @Test("where only cpu.weight is there, I/O is lowered by the threads'")
+  func processorsOnly() throws {
+    unlink(folder.file("io.weight"))
+    priorities.prioritize(instance, .background)
+    #expect(try text("cpu.weight") == "160\n")
+    let lowered = try #require(try ThreadPriority(of: program.pid))
+    #expect(lowered.ioPriority == ThreadPriority.ioPriorityLast)
+    #expect(lowered.nice == 0)
+    priorities.prioritize(instance, .foreground)
+    #expect(try ThreadPriority(of: program.pid)?.ioPriority == 0)
+  }
+
+  @Test("a throttle is cpu.max, and given back")
+  func throttle() throws {
+    #expect(try priorities.limit(instance, percent: 25))
+    #expect(try text("cpu.max") == "25000 100000\n")
+    #expect(try priorities.limit(instance, percent: nil))
+    #expect(try text("cpu.max") == "90000 100000\n")
+    unlink(folder.file("cpu.max"))
+    #expect(try !priorities.limit(instance, percent: 25), "then it is stopped and let run")
+  }
+}

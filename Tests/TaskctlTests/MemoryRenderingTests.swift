@@ -1,0 +1,81 @@
+import TaskSchedulerWire
+import Testing
+
+@testable import taskctl
+
+@Suite("What memory and warn-memory print")
+struct MemoryRenderingTests {
+  private func use(
+    _ id: String, _ state: ControlInterface.State, dirty: Int, position: Int?,
+    estimate: Bool = false
+  ) -> ControlInterface.MemoryUse {
+    .init(
+      application: id, owner: 1000, state: state, dirty: dirty << 20, total: 300 << 20,
+      estimate: estimate, position: position)
+  }
+
+  private var memory: ControlInterface.GetMemory.Output {
+    .init(
+      phase: .warned, pressedAtUSec: nil, heard: ["machine", "slice"], available: 80 << 20,
+      total: 1000 << 20, floorPercent: 10,
+      applications: [
+        use("org.example.maps", .suspended, dirty: 200, position: 1),
+        use("org.example.mail", .suspended, dirty: 20, position: 2, estimate: true),
+        use("org.example.news", .suspended, dirty: 20, position: 3),
+        use("org.example.sync", .background, dirty: 250, position: 4),
+        use("org.example.game", .active, dirty: 280, position: nil),
+      ])
+  }
+
+  @Test("memory says how the machine stands, and why each has its place")
+  func table() {
+    #expect(
+      MemoryText.text(memory, context) == """
+        Memory:    80.0 MiB of 1000 MiB available (8%); applications may end below 10%
+        Pressure:  applications were warned; never heard of; the kernel tells of the \
+        machine and slice
+
+        NEXT  APPLICATION       STATE           DIRTY    TOTAL  WHY
+           1  org.example.maps  suspended     200 MiB  300 MiB  suspended, the most dirty memory
+           2  org.example.mail  suspended   ~20.0 MiB  300 MiB  less dirty memory
+           3  org.example.news  suspended    20.0 MiB  300 MiB  as much, and active more recently
+           4  org.example.sync  background    250 MiB  300 MiB  in the background: \
+        after all that are suspended
+           -  org.example.game  active        280 MiB  300 MiB  in the foreground: never
+
+        """)
+  }
+
+  @Test("where the kernel tells of no pressure, and nothing runs, it says so")
+  func empty() {
+    let text = MemoryText.text(
+      .init(phase: .calm, heard: [], available: 0, total: 0, floorPercent: 0, applications: []),
+      context)
+    #expect(text.contains("none; never heard of; the kernel tells of none"))
+    #expect(!text.contains("APPLICATION"))
+  }
+
+  @Test("a dry run names those who would end, in order, with what each gives back")
+  func round() {
+    let uses = memory.applications.filter { $0.position != nil }
+    #expect(
+      MemoryText.round(uses, context) == """
+        1. org.example.maps (suspended): 200 MiB back, without notice
+        2. org.example.mail (suspended): about 20.0 MiB back, without notice
+        3. org.example.news (suspended): 20.0 MiB back, without notice
+        4. org.example.sync (background): 250 MiB back, with willTerminate
+
+        """)
+    #expect(MemoryText.round([], context).hasPrefix("Nobody would be ended"))
+  }
+
+  @Test(
+    "bytes have two digits at least",
+    arguments: [
+      (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (3 << 19, "1.5 MiB"),
+      (102_400, "100 KiB"), (UInt64.max, "16.0 EiB"),
+    ] as [(UInt64, String)])
+  func bytes(_ count: UInt64, _ text: String) {
+    #expect(ByteText.of(count) == text)
+  }
+}
