@@ -5,7 +5,7 @@ import Testing
 
 /// What people and programs do is drawn from a seed, as in the simulation; the daemon and the
 /// processes are real, and time is.
-@Suite("The real daemon is as the policy says", .timeLimit(.minutes(2)))
+@Suite("The real daemon is as the policy says")
 struct ModelTests {
   /// Some that are always the same, and one of this run, which a failure names.
   private static let seeds: [UInt64] = [1, 2, 3, .random(in: 4...999_999)]

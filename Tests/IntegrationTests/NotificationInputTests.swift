@@ -209,13 +209,8 @@ struct NotificationInputTests {
     let flooding = try daemon.python(Self.flood, uid: geteuid() == 0 ? nobody : nil)
     #expect(try flooding.nextLine() == "floods")
     let own = try application.notify("Own", at: WallClockTime(in: 1000))
-    var slowest: UInt64 = 0
-    for _ in 0..<200 {
-      let start = BootClock.now()
-      #expect(try application.end(9).errorName == "UnknownTask")
-      slowest = max(slowest, BootClock.now() - start)
-    }
-    #expect(slowest < 2_000_000_000, "one round trip took \(slowest / 1_000_000) ms")
+    for _ in 0..<50 { #expect(try application.end(9).errorName == "UnknownTask") }
+    #expect(try !flooding.hasWritten, "they were answered before the flood was over")
     guard case .array(let kept) = try JSONParser.parse(
       Array(try unwrap(try flooding.readLine(within: .seconds(120))).utf8))
     else { return #expect(Bool(false), "it says which it has kept") }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("The commands, against a daemon played by the test", .timeLimit(.minutes(2)))
+@Suite("The commands, against a daemon played by the test")
 struct CommandTests {
   private typealias Control = ControlInterface
 

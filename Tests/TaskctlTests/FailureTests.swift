@@ -7,7 +7,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("What goes wrong, and the exit code for it", .timeLimit(.minutes(2)))
+@Suite("What goes wrong, and the exit code for it")
 struct FailureTests {
   private typealias Control = ControlInterface
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("taskctl release, without a daemon", .timeLimit(.minutes(2)))
+@Suite("taskctl release, without a daemon")
 struct ReleaseTests {
   @Test("where there is no journal it says so, and exits with 0; in a unit it says nothing")
   func nothing() throws {

@@ -92,7 +92,7 @@ private let uploadTimeline = """
          org.example.mail  didBecomeActive
 """
 
-@Suite("taskctl simulate --replay", .timeLimit(.minutes(2)))
+@Suite("taskctl simulate --replay")
 struct ReplayTests {
   @Test("the timeline shows what happened and what the policy made of it, with the cause")
   func timeline() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("Programs under management", .timeLimit(.minutes(2)))
+@Suite("Programs under management")
 struct RunTests {
   private typealias Control = ControlInterface
 

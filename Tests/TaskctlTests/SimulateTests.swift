@@ -8,7 +8,7 @@ import Testing
 private let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
   .dropLast(3).joined(separator: "/")
 
-@Suite("taskctl simulate FILE", .timeLimit(.minutes(2)))
+@Suite("taskctl simulate FILE")
 struct SimulateFileTests {
   private func simulate(_ arguments: [String]) throws -> TaskctlProcess.Outcome {
     try TaskctlProcess(["simulate"] + arguments, socket: nil).outcome()
@@ -79,7 +79,7 @@ struct SimulateFileTests {
   }
 }
 
-@Suite("taskctl simulate --seeds", .timeLimit(.minutes(5)))
+@Suite("taskctl simulate --seeds")
 struct SimulateSeedsTests {
   private func simulate(_ arguments: [String]) throws -> TaskctlProcess.Outcome {
     try TaskctlProcess(["simulate", "--actions", "300"] + arguments, socket: nil).outcome()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("Signals, stops and job control of run", .timeLimit(.minutes(2)))
+@Suite("Signals, stops and job control of run")
 struct SupervisionTests {
   /// A `taskctl run` of a shell script that has printed "ready".
   private func start(_ script: String) throws -> ManagedRun {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import taskctl
 
-@Suite("Commands about wake-ups, against a daemon played by the test", .timeLimit(.minutes(2)))
+@Suite("Commands about wake-ups, against a daemon played by the test")
 struct WakeUpCommandTests {
   private typealias Control = ControlInterface
 

@@ -23,8 +23,15 @@ final class DaemonFixture: Sendable {
     /// More of the command line.
     var arguments: [String] = []
 
+    /// The machine's own memory may be short while the tests run: where a test does not say that
+    /// it is about that, no daemon hears of it.
+    private static let unheard = [
+      ("MemoryPressureStall", "10s"), ("MemoryPressureWindow", "10s"), ("MemoryQuietTime", "11s"),
+    ]
+
     var text: String {
-      let limits = policy.map { name, value in
+      let isAboutMemory = policy.contains { $0.0.hasPrefix("Memory") }
+      let limits = (policy + (isAboutMemory ? [] : Self.unheard)).map { name, value in
         "\(name) = \(Int(value) == nil ? "\"\(value)\"" : value)"
       }
       let lines = options.map { "\($0.0) = \($0.1)" } + ["[policy]"] + limits

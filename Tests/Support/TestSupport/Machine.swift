@@ -121,7 +121,7 @@ public final class Machine: Sendable {
   private static func line(_ output: borrowing FileDescriptor) throws -> String {
     var bytes: [UInt8] = []
     while true {
-      try waitFor(POLLIN, on: output.rawValue, within: .seconds(40))
+      try waitFor(POLLIN, on: output.rawValue)
       var byte: UInt8 = 0
       guard try withUnsafeMutableBytes(of: &byte, { try output.read(into: $0) }) == 1,
         byte != UInt8(ascii: "\n")

@@ -77,6 +77,13 @@ public final class TestProcess: Sendable {
     try text.withUTF8 { _ = try UnixSocket.send(input.rawValue, UnsafeRawBufferPointer($0)) }
   }
 
+  /// Whether it has written something that was not read, or closed its output.
+  public var hasWritten: Bool {
+    get throws(SystemError) {
+      try Readiness.wait(for: Int16(POLLIN), on: output.rawValue, timeout: .zero) != 0
+    }
+  }
+
   /// The next line that it writes, without its end; nil at the end of its output.
   ///
   /// - Throws: ETIMEDOUT when the deadline passes first.
