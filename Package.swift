@@ -46,10 +46,12 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
-      name: "TaskSchedulerJournal", dependencies: ["TaskSchedulerCore"], swiftSettings: strictQuick),
+      name: "TaskSchedulerJournal", dependencies: ["TaskSchedulerCore"],
+      swiftSettings: strictQuick),
     .target(
       name: "TaskSchedulerSimulation",
-      dependencies: ["TaskSchedulerCore", "TaskSchedulerJournal", heap], swiftSettings: strictQuick),
+      dependencies: ["TaskSchedulerCore", "TaskSchedulerJournal", heap],
+      swiftSettings: strictQuick),
     .target(name: "CSystemd", cSettings: strictC, linkerSettings: [.linkedLibrary("systemd")]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: strict),

@@ -234,8 +234,9 @@ final class Campaign {
         expirations += 1
         guard let due = UInt64(line.text) else { continue }
         let latest = absences.latestExpiration(due: due)
-        if line.time > latest + Settings.slack {
-          found("a task expired \((line.time - latest) / 1_000_000) ms late", line.client)
+        let late = absences.lateness(of: line.time, due: latest)
+        if late > Settings.slack {
+          found("a task expired \(late / 1_000_000) ms late", line.client)
         }
       case .careless:
         client?.careless = Client.Limit(line.text)

@@ -53,6 +53,15 @@ struct Absences {
 
   mutating func add(from: UInt64, until: UInt64) { all.append(Absence(from: from, until: until)) }
 
+  /// How late something was that was due then, in as much as a daemon was there meanwhile.
+  func lateness(of at: UInt64, due: UInt64) -> UInt64 {
+    guard at > due else { return 0 }
+    return all.reduce(at - due) { late, absence in
+      let (from, until) = (max(absence.from, due), min(absence.until, at))
+      return from < until ? late - (until - from) : late
+    }
+  }
+
   /// When an expiration may have come at the latest that was due then: at once after the absence.
   func latestExpiration(due: UInt64) -> UInt64 {
     all.reduce(due) { due, absence in

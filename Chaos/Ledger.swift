@@ -137,7 +137,7 @@ final class Events: Sendable {
       /// A promise was broken; the text says which.
       case violation
       /// A connection was closed by the daemon. The text is "late" where the client may have been
-      /// suspended when it was.
+      /// suspended when it was, "young" where the daemon need not have saved it yet.
       case lost
       /// An expiration came. The text is when it was due, where that can be told.
       case expired

@@ -35,7 +35,7 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
           at: SocketPath(Settings.socket))
       } catch .connection(.closedByDaemon) {
         // Once open, the library opens it anew by itself.
-        work.events.write(.lost, work.client)
+        work.events.write(.lost, work.client, "young")
       } catch {
         work.violation("registration failed: \(error)")
         exit(1)

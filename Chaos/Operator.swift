@@ -74,13 +74,13 @@ struct Operator {
         case .nothing: continue
         case .closed:
           self.connection = nil
-          events.write(.lost, clients)
+          events.write(.lost, clients, connection.isYoung ? "young" : "")
           return nil
         }
       }
       events.write(.violation, clients, "\(method) of \(application) was not answered")
     } else {
-      events.write(.lost, clients)
+      events.write(.lost, clients, connection.isYoung ? "young" : "")
     }
     self.connection = nil
     return nil

@@ -45,7 +45,7 @@ final class RawClient: Workload.Port {
       case .message(let message): take(message)
       case .nothing: break
       case .closed:
-        lost()
+        lost(events)
         self.events = nil
         continue
       }
@@ -59,8 +59,9 @@ final class RawClient: Workload.Port {
     return instant > now ? instant - now : 0
   }
 
-  private func lost() {
-    work.events.write(.lost, work.client, work.hasPaused ? "late" : "")
+  private func lost(_ connection: RawConnection) {
+    let excuse = work.hasPaused ? "late" : connection.isYoung ? "young" : ""
+    work.events.write(.lost, work.client, excuse)
     work.change { $0[.connectionsLost] += 1 }
   }
 
@@ -79,7 +80,7 @@ final class RawClient: Workload.Port {
     while waited < Self.answerTime {
       switch connection.receive(within: Workload.tickTime) {
       case .nothing: waited += Workload.tickTime
-      case .closed: return lost()
+      case .closed: return lost(connection)
       case .message(let message):
         guard let registered = message["parameters"]?["registered"] else {
           // What ends us may have been under way already.
@@ -212,7 +213,7 @@ final class RawClient: Workload.Port {
       waited = .max
     }
     calls = nil
-    if waited == .max { lost() } else { work.violation("\(method) was not answered") }
+    if waited == .max { lost(connection) } else { work.violation("\(method) was not answered") }
     return nil
   }
 

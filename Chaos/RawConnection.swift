@@ -10,7 +10,12 @@ final class RawConnection {
     case closed
   }
 
+  /// For so long the daemon need not have saved a connection (50 ms), on a machine that has more to
+  /// do than processors.
+  private static let youth: UInt64 = 200_000_000
+
   private let socket: FileDescriptor
+  private var answeredAt: UInt64?
   private var buffer = MessageBuffer(messageBytesMax: 1 << 24)
 
   var number: Int32 { socket.rawValue }
@@ -38,8 +43,17 @@ final class RawConnection {
     return true
   }
 
+  /// Whether the daemon has taken it so lately that it may be lost with it.
+  var isYoung: Bool { answeredAt.map { BootClock.now() < $0 + Self.youth } ?? true }
+
   /// What comes within that time.
   func receive(within nanoseconds: UInt64) -> Incoming {
+    let incoming = take(within: nanoseconds)
+    if answeredAt == nil, case .message = incoming { answeredAt = BootClock.now() }
+    return incoming
+  }
+
+  private func take(within nanoseconds: UInt64) -> Incoming {
     do {
       if let message = try buffer.next() { return .message(try JSONParser.parse(message)) }
       let ready = try Readiness.wait(

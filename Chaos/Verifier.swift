@@ -117,9 +117,9 @@ struct Verifier {
       let early = (limit.notBefore - at) / 1_000_000
       report("killed at its limit, \(early) ms early", client.number)
     }
-    let latest = absences.latestLimit(due: limit.notAfter)
-    if limit.notAfter > 0, at > latest + Settings.slack {
-      report("killed \((at - latest) / 1_000_000) ms after its limit", client.number)
+    let late = absences.lateness(of: at, due: absences.latestLimit(due: limit.notAfter))
+    if limit.notAfter > 0, late > Settings.slack {
+      report("killed \(late / 1_000_000) ms after its limit", client.number)
     }
     client.careless = nil
   }

@@ -29,6 +29,11 @@ struct KeptInput: Sendable, CustomTestStringConvertible {
     }
   }
 
+  /// What a file of the folder `Fuzz` says.
+  static func text(_ path: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: "\(fuzz)/\(path)")), as: UTF8.self)
+  }
+
   func run() throws {
     let bytes = try Data(contentsOf: URL(filePath: "\(Self.fuzz)/\(path)"))
     try bytes.withUnsafeBytes { try target.run($0) }
@@ -60,6 +65,23 @@ struct CorpusTests {
     for target in FuzzTarget.all {
       for input in KeptInput.all(in: "Corpus") where input.target.name == target.name {
         try input.runTruncated()
+      }
+    }
+  }
+
+  @Test(
+    "the dictionary of the wire has every name of the interfaces",
+    arguments: ["org.taskschedd.Application", "org.taskschedd.Control"])
+  func dictionary(_ interface: String) throws {
+    let words = try KeptInput.text("Dictionaries/wire.dict")
+    let text = try KeptInput.text("Corpus/interface/\(interface).varlink")
+    for whole in text.split(separator: "\n") {
+      let line = whole.prefix { $0 != "#" }
+      for field in line.matches(of: /([a-z]\w*):/) {
+        #expect(words.contains(#""\"\#(field.1)\"""#))
+      }
+      for member in line.matches(of: /^(?:method|error) (\w+)/) {
+        #expect(words.contains(#""\"\#(interface).\#(member.1)\"""#))
       }
     }
   }

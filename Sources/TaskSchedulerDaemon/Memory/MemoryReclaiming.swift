@@ -38,6 +38,7 @@ final class MemoryReclaiming {
     // Of one that it was asked of before, too.
     waiting.removeAll { $0.instance == id }
     for handle in members(of: instance) {
+      hasten(handle)
       do throws(SystemError) {
         let one = Waiting(try handle.pidfd.duplicate(), of: id)
         if try one.pidfd.hasEnded() { continue }
@@ -55,6 +56,15 @@ final class MemoryReclaiming {
     let own = waiting.filter { $0.instance == id }
     ProcessMemory.release(own.map { $0.pidfd.rawValue })
     if own.isEmpty { done() }
+  }
+
+  /// Its threads give their memory back themselves, and for having been in the background they
+  /// stand behind all others. Where that is refused they take their time.
+  private func hasten(_ handle: ProcessHandle) {
+    let pid = handle.identity.pid
+    for thread in (try? proc.threads(pid) ?? []) ?? [] {
+      try? proc.set(.nice, to: 0, thread: thread, process: pid, group: nil)
+    }
   }
 
   private func members(of instance: InstanceProcesses) -> [ProcessHandle] {
