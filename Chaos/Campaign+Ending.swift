@@ -116,6 +116,8 @@ extension Campaign {
       ended, \(sum(.callbacks)) callbacks, \(sum(.acknowledgements)) acknowledged
         in all: \(expirations) expirations, \(ends) ends of processes, \(tooSlow) of them \
       killed while they were still ending their tasks
+        of the processors' time that was wanted, others took \(Int(stolenTime.share * 100)) %; \
+      \(excused) times something was late for it
       """)
     if lost > kills { found("more connections were closed than there were kills", nil) }
     if findings.isEmpty {

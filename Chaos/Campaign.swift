@@ -21,6 +21,9 @@ final class Campaign {
   /// Connections on which nothing is ever said: no kill may close one.
   private var idle: [RawConnection] = []
   private(set) var findings = Findings()
+  private(set) var stolenTime = StolenTime()
+  /// What was late where others had taken the machine.
+  private(set) var excused = 0
   private var absences = Absences()
   private var eventsRead = 0
   // What was counted.
@@ -42,8 +45,10 @@ final class Campaign {
     clients = (0..<options.clients).map(Client.init)
     chance = Chance(seed: options.seed, for: -2)
     verifier = Verifier(
-      ledger: ledger, proc: proc, clients: clients, report: { _, _ in }, tooSlow: {})
+      ledger: ledger, proc: proc, clients: clients, report: { _, _ in }, reportLate: { _, _ in },
+      tooSlow: {})
     verifier.report = { [unowned self] text, client in found(text, client) }
+    verifier.reportLate = { [unowned self] text, client in foundLate(text, client) }
     verifier.tooSlow = { [unowned self] in tooSlow += 1 }
   }
 
@@ -78,6 +83,12 @@ final class Campaign {
 
   func found(_ text: String, _ client: Int?, at time: UInt64 = BootClock.now()) {
     findings.add(text, client, at: time, afterKill: kills)
+  }
+
+  /// What may also come of a machine that others have taken.
+  private func foundLate(_ text: String, _ client: Int?) {
+    stolenTime.sample()
+    if stolenTime.excuses(BootClock.now()) { excused += 1 } else { found(text, client) }
   }
 
   func say(_ text: String) {
@@ -201,6 +212,7 @@ final class Campaign {
 
   /// - Parameter touched: what the operator, who stands still, has touched since the last look.
   func look(touched: Set<Int>) throws {
+    stolenTime.sample()
     readEvents()
     try verifier.look(touched: touched, absences: absences)
     try tend(verifier.list())
@@ -236,7 +248,7 @@ final class Campaign {
         let latest = absences.latestExpiration(due: due)
         let late = absences.lateness(of: line.time, due: latest)
         if late > Settings.slack {
-          found("a task expired \(late / 1_000_000) ms late", line.client)
+          foundLate("a task expired \(late / 1_000_000) ms late", line.client)
         }
       case .careless:
         client?.careless = Client.Limit(line.text)

@@ -49,6 +49,8 @@ struct Verifier {
   let clients: [Client]
   /// What must not be.
   var report: (_ text: String, _ client: Int?) -> Void
+  /// What must not be on a machine that is ours.
+  var reportLate: (_ text: String, _ client: Int?) -> Void
   /// Whoever was killed at its limit while it was still ending its tasks.
   var tooSlow: () -> Void
 
@@ -102,6 +104,8 @@ struct Verifier {
     case .terminatedByOperator where client.terminateAt > 0: break
     case .backgroundTimeExpired:
       judgeExpiry(at: at, of: client, absences)
+    // Whoever does not get to run cannot acknowledge.
+    case .callbackTimeout: reportLate("ended by callbackTimeout, without cause", client.number)
     case let reason: report("ended by \(reason.rawValue), without cause", client.number)
     }
   }
@@ -109,7 +113,7 @@ struct Verifier {
   private func judgeExpiry(at: UInt64, of client: Client, _ absences: Absences) {
     let hadEnded = client.relievedAt.map { $0 + Settings.relief < at } ?? (client.warned == nil)
     guard let limit = client.careless ?? (hadEnded ? nil : client.warned) else {
-      return report(
+      return reportLate(
         "ended by backgroundTimeExpired, though it had ended its tasks", client.number)
     }
     if client.careless == nil { tooSlow() }
@@ -117,11 +121,12 @@ struct Verifier {
       let early = (limit.notBefore - at) / 1_000_000
       report("killed at its limit, \(early) ms early", client.number)
     }
-    let late = absences.lateness(of: at, due: absences.latestLimit(due: limit.notAfter))
-    if limit.notAfter > 0, late > Settings.slack {
-      report("killed \(late / 1_000_000) ms after its limit", client.number)
-    }
     client.careless = nil
+    guard limit.notAfter > 0 else { return }
+    let late = absences.lateness(of: at, due: absences.latestLimit(due: limit.notAfter))
+    if late > Settings.slack {
+      reportLate("killed \(late / 1_000_000) ms after its limit", client.number)
+    }
   }
 
   // MARK: Tasks
