@@ -18,6 +18,7 @@ final class RealPressure: Sendable {
     os.fsync(file)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
     held = mmap.mmap(file, size, prot=mmap.PROT_READ)
+    print("ready", flush=True)
     sys.stdin.readline()
     while True:
         held[random.randrange(size)]
@@ -63,6 +64,10 @@ final class RealPressure: Sendable {
       groups.append(limited.path)
     }
     process = try TestProcess.python(Self.program, [folder.file("file")] + groups)
+    // Writing the file was pressure, too.
+    guard try process.readLine() == "ready" else {
+      throw SystemError(call: "making pressure", errno: EPIPE)
+    }
   }
 
   deinit {
