@@ -125,9 +125,11 @@ private struct Measured {
 
   var bound: UInt64 { processes.reduce(0) { $0 + $1.resident } }
 
-  var size: MemorySize {
+  /// - Parameter likeness: which part of their estimates those have made dirty that were read.
+  func size(likeness: Double) -> MemorySize {
     MemorySize(
-      id, dirty: processes.reduce(0) { $0 + ($1.dirty ?? $1.estimate) },
+      id,
+      dirty: processes.reduce(0) { $0 + ($1.dirty ?? UInt64(Double($1.estimate) * likeness)) },
       total: processes.reduce(0) { $0 + ($1.proportional ?? $1.resident) },
       isEstimate: !isWhole || processes.contains { $0.dirty == nil })
   }
@@ -197,10 +199,23 @@ private final class Job {
     }
   }
 
+  /// An estimate counts what is shared with a parent or its other children, too. So whoever was not
+  /// read is taken for the like of those that were, who were the larger: it would be chosen for
+  /// having been forgotten.
+  private var likeness: Double {
+    var (dirty, estimate): (UInt64, UInt64) = (0, 0)
+    for process in measured.lazy.flatMap(\.processes) where process.proportional ?? 0 > 0 {
+      dirty += process.dirty ?? 0
+      estimate += process.estimate
+    }
+    return dirty < estimate ? Double(dirty) / Double(estimate) : 1
+  }
+
   /// Those that are over are 0.
   var sizes: [MemorySize] {
     var known: [InstanceID: MemorySize] = [:]
-    for one in measured { known[one.id] = one.size }
+    let likeness = self.likeness
+    for one in measured { known[one.id] = one.size(likeness: likeness) }
     return ids.map { known[$0] ?? MemorySize($0, dirty: 0, total: 0) }
   }
 }
