@@ -5,6 +5,11 @@ import Glibc
 /// EPOLLERR: its control group is gone.
 public struct PressureTrigger: ~Copyable, Sendable {
   private let file: FileDescriptor
+  private let path: String
+  /// What all have waited so far when it was last ready, or was made.
+  private var total: Duration
+  /// When it was ready first.
+  private var firstReadyAt: UInt64?
   /// What was asked of the kernel in the end.
   public let stall: Duration
   public let window: Duration
@@ -18,6 +23,7 @@ public struct PressureTrigger: ~Copyable, Sendable {
   /// - Parameter path: /proc/pressure/memory, or the `memory.pressure` of a control group.
   /// - Throws: ENOENT or EOPNOTSUPP where the kernel has no PSI; EACCES, EINVAL.
   public init(path: String, stall: Duration, window: Duration) throws(SystemError) {
+    let total = try Self.total(path)
     do throws(SystemError) {
       file = try Self.set(path, stall, window)
       (self.stall, self.window) = (stall, window)
@@ -29,6 +35,33 @@ public struct PressureTrigger: ~Copyable, Sendable {
       file = try Self.set(path, stall, longer)
       (self.stall, self.window) = (stall, longer)
     }
+    (self.path, self.total) = (path, total)
+  }
+
+  /// Whether processes have waited for so long indeed, now that it is ready.
+  ///
+  /// To a trigger of whoever has no CAP_SYS_RESOURCE the kernel (6.18) counts all waiting since the
+  /// boot, so that it is ready with the first that there is, and perhaps in the window after that.
+  public mutating func isTrue() -> Bool {
+    let now = BootClock.now()
+    let isFirst = firstReadyAt == nil
+    let first = firstReadyAt ?? now
+    firstReadyAt = first
+    guard isFirst || .nanoseconds(Int64(now - first)) <= window * 2,
+      let total = try? Self.total(path)
+    else { return true }
+    let waited = total - self.total
+    self.total = total
+    return waited >= stall
+  }
+
+  /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, in microseconds.
+  private static func total(_ path: String) throws(SystemError) -> Duration {
+    let bytes = try FileDescriptor.open(reading: path).readToEnd()
+    let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    let number = line.split(separator: "=").last.flatMap { Int64($0) }
+    guard let number else { throw SystemError(call: "read \(path)", errno: EINVAL) }
+    return .microseconds(number)
   }
 
   private static func set(

@@ -18,7 +18,7 @@ final class MemoryTriggers {
   private var asked: (stall: Duration, window: Duration)?
 
   private final class Watch {
-    let trigger: PressureTrigger
+    var trigger: PressureTrigger
     let kind: MemoryPressure.Source
     var source: DescriptorSource?
 
@@ -75,7 +75,7 @@ final class MemoryTriggers {
       if events.contains(.error) {
         // Its control group was removed.
         watches.removeAll { $0 === watch }
-      } else {
+      } else if watch.trigger.isTrue() {
         pressed(kind)
         replace(watch)
       }

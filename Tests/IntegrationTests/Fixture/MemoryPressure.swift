@@ -8,8 +8,6 @@ final class RealPressure: Sendable {
   private static let limit = 32 << 20
   private static let program = """
     import mmap, os, random, sys
-    for group in sys.argv[2:]:
-        open(group + "/cgroup.procs", "w").write(str(os.getpid()))
     size = \(limit * 3)
     with open(sys.argv[1], "wb") as file:
         for _ in range(size >> 20):
@@ -17,6 +15,9 @@ final class RealPressure: Sendable {
     file = os.open(sys.argv[1], os.O_RDONLY)
     os.fsync(file)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    # Not before: written slowly, a file may be more than the limit of what cannot be given up.
+    for group in sys.argv[2:]:
+        open(group + "/cgroup.procs", "w").write(str(os.getpid()))
     held = mmap.mmap(file, size, prot=mmap.PROT_READ)
     print("ready", flush=True)
     sys.stdin.readline()
@@ -64,7 +65,6 @@ final class RealPressure: Sendable {
       groups.append(limited.path)
     }
     process = try TestProcess.python(Self.program, [folder.file("file")] + groups)
-    // Writing the file was pressure, too.
     guard try process.readLine() == "ready" else {
       throw SystemError(call: "making pressure", errno: EPIPE)
     }
