@@ -7,7 +7,7 @@ struct StolenTime {
   /// How far back a cause may lie of what is found: a limit, and a callback's time before it.
   private static let reach: UInt64 = 8_000_000_000
   /// The share from which nothing can be said about time.
-  private static let shareMax = 0.25
+  private static let shareMax = 0.1
 
   private struct Sample {
     var at: UInt64
