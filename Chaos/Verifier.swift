@@ -113,7 +113,9 @@ struct Verifier {
   private func judgeExpiry(at: UInt64, of client: Client, _ absences: Absences) {
     let hadEnded = client.relievedAt.map { $0 + Settings.relief < at } ?? (client.warned == nil)
     guard let limit = client.careless ?? (hadEnded ? nil : client.warned) else {
-      return reportLate(
+      // A library says so before the daemon has heard it; who speaks itself has its answer.
+      let report = client.kind.usesLibrary ? reportLate : report
+      return report(
         "ended by backgroundTimeExpired, though it had ended its tasks", client.number)
     }
     if client.careless == nil { tooSlow() }

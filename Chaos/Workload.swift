@@ -137,7 +137,10 @@ final class Workload {
       case .unknown: record.released(task)
       }
     }
-    if isWarned, record.outstanding.isEmpty { events.write(.relieved, client) }
+    // One that was refused, for the end had begun, did not come in time.
+    if isWarned, case .ended = ending, record.outstanding.isEmpty {
+      events.write(.relieved, client)
+    }
   }
 
   // MARK: What it hears
