@@ -13,7 +13,8 @@ public struct FileDescriptor: ~Copyable, Sendable {
   ///
   /// - Parameter closesElsewhere: close it on a thread of its own. For what somebody else opened,
   ///   since closing waits for what they choose: a socket that lingers (SO_LINGER) for as long as
-  ///   its peer takes nothing, a file of FUSE for as long as its server likes.
+  ///   its peer takes nothing, a file of FUSE for as long as its server likes. And for what the
+  ///   kernel itself takes 10 to 20 ms to close.
   public init(taking rawValue: Int32, closesElsewhere: Bool = false) {
     precondition(rawValue >= 0, "a file descriptor is never negative")
     self.rawValue = rawValue

@@ -67,8 +67,11 @@ public struct PressureTrigger: ~Copyable, Sendable {
   private static func set(
     _ path: String, _ stall: Duration, _ window: Duration
   ) throws(SystemError) -> FileDescriptor {
-    let file = try FileDescriptor.open(
-      path: path, flags: O_RDWR | O_NONBLOCK)
+    // The kernel takes a trigger away when all processors have passed a quiet state (RCU): that is
+    // not to be waited for while memory is short.
+    let file = FileDescriptor(
+      taking: try FileDescriptor.open(path: path, flags: O_RDWR | O_NONBLOCK).take(),
+      closesElsewhere: true)
     let number = file.rawValue
     // The kernel cuts the last byte off: the NUL.
     var text = "some \(microseconds(stall)) \(microseconds(window))"

@@ -177,10 +177,18 @@ public final class Daemon {
     // Or it died before it had come so far.
     begin(isNew: isNew || !scheduler.isStarted)
     try server.start()
+    for number in inherited.slowToClose {
+      FileDescriptor(taking: number, closesElsewhere: true).close()
+    }
     log.write(
       .notice, "ready at \(arguments.socketPath), \(configuration.manifests.count) manifests",
       id: .started)
     notify("READY=1")
+    saveSlowToClose()
+  }
+
+  private func saveSlowToClose() {
+    store.save(slowToClose: (systemChanges?.slowToClose ?? []) + (memory?.slowToClose ?? []))
   }
 
   /// What happens when it is time to.
@@ -450,6 +458,7 @@ extension Daemon: ControlledDaemon {
     let (fresh, problems) = Configuration.load(from: paths)
     if problems.isEmpty {
       apply(fresh)
+      saveSlowToClose()
       log.write(
         .notice, "configuration read, \(fresh.manifests.count) manifests",
         id: .configurationLoaded)

@@ -9,6 +9,7 @@ struct DescriptorStore {
   private static let connectionName = "connection"
   private static let leaderPrefix = "leader-"
   private static let socketPrefix = "socket-"
+  private static let slowToCloseName = "slow-to-close"
 
   /// Whether a service manager started us: only then is there a store.
   let isThere = getenv("NOTIFY_SOCKET") != nil && getenv("INVOCATION_ID") != nil
@@ -38,6 +39,14 @@ struct DescriptorStore {
     remove(Self.name(of: socket, id))
   }
 
+  /// Keeps these open when the daemon dies, in place of those before: the kernel closes a watch of
+  /// files and a trigger of pressure no sooner than all processors have passed a quiet state (RCU),
+  /// 10 to 20 ms for each, and before that the daemon's end is told to nobody.
+  func save(slowToClose numbers: [Int32]) {
+    remove(Self.slowToCloseName)
+    for number in numbers { send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.slowToCloseName)", number) }
+  }
+
   private static func name(of socket: UInt64, _ id: InstanceID) -> String {
     "\(socketPrefix)\(id.number)-\(socket)"
   }
@@ -62,6 +71,8 @@ struct DescriptorStore {
     var leaders: [InstanceID: Int32] = [:]
     /// Watches of managed sockets, by the socket's cookie.
     var sockets: [InstanceID: [UInt64: Int32]] = [:]
+    /// What the last daemon heard of the machine by: of no use any more.
+    var slowToClose: [Int32] = []
 
     var isEmpty: Bool { connections.isEmpty && leaders.isEmpty }
 
@@ -90,6 +101,8 @@ struct DescriptorStore {
         if let twice = sockets[id, default: [:]].updateValue(number, forKey: socket) {
           close(twice)
         }
+      } else if name == slowToCloseName {
+        slowToClose.append(number)
       } else {
         listeners.append(number)
       }

@@ -48,6 +48,9 @@ final class MemoryService {
   /// Whose pressure is heard of.
   var heard: [MemoryPressure.Source] { triggers?.heard ?? [] }
 
+  /// What takes the kernel long to close.
+  var slowToClose: [Int32] { triggers?.numbers ?? [] }
+
   /// What the machine has. Where that cannot be read, nobody is ended for it: all of nothing.
   var reading: MemoryReading {
     do throws(SystemError) {

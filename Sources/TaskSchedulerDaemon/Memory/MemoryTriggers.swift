@@ -99,6 +99,9 @@ final class MemoryTriggers {
     watches.removeAll { $0 === watch }
   }
 
+  /// What hears of it now.
+  var numbers: [Int32] { watches.map { $0.trigger.rawValue } }
+
   /// What is heard of.
   var heard: [MemoryPressure.Source] { watches.map(\.kind) }
 }

@@ -32,6 +32,8 @@ final class LocaleProvider: SystemChangeProvider {
     self.report = report
   }
 
+  var slowToClose: Int32? { folders?.watch.descriptor.rawValue }
+
   func start() throws(SystemError) {
     let folders = try Folders()
     _ = try folders.watch.add(etc)

@@ -19,6 +19,9 @@ final class SystemChangeProviders {
   let clock: ClockProvider
   private let providers: [any SystemChangeProvider]
 
+  /// What takes the kernel long to close.
+  var slowToClose: [Int32] { providers.compactMap(\.slowToClose) }
+
   /// Starts all.
   ///
   /// - Parameters:

@@ -32,6 +32,8 @@ final class TimeZoneProvider: SystemChangeProvider {
     zone = MachineZone(etc: etc)
   }
 
+  var slowToClose: Int32? { folder?.watch.descriptor.rawValue }
+
   func start() throws(SystemError) {
     let folder = try Folder()
     // The folder and not the file: timedatectl and editors put another in its place.
