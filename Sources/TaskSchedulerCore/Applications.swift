@@ -14,6 +14,11 @@ struct Application: Hashable, Sendable, Codable {
   /// How it is brought back by itself; nil where that has not come up.
   var relaunch: Relaunch?
 
+  /// The manifest is among all manifests.
+  private enum CodingKeys: CodingKey {
+    case key, instance, launching, lastEnd, activation, relaunch
+  }
+
   /// Whether neither a process nor a manifest keeps it.
   var isIdle: Bool { instance == nil && launching == nil && manifest == nil }
 }
@@ -33,8 +38,14 @@ struct Applications: Sendable {
 
   subscript(key: ApplicationKey) -> Application? { byKey[key] }
 
-  var all: [Application] { byKey.values.sorted { $0.key < $1.key } }
+  /// By their keys.
+  var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
+  /// In no order.
+  var unordered: Dictionary<ApplicationKey, Application>.Values { byKey.values }
   var running: [ApplicationKey] { all.filter { $0.instance != nil }.map(\.key) }
+
+  /// By their ids.
+  var allManifests: [Manifest] { manifests.values.sorted { $0.id < $1.id } }
 
   func owners(of id: ApplicationID) -> [UserID] {
     byKey.keys.filter { $0.id == id }.map(\.owner).sorted()
@@ -168,11 +179,14 @@ extension Applications: Codable {
 
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    for application in try values.decode([Application].self, forKey: .applications) {
-      byKey[application.key] = application
-    }
     for manifest in try values.decode([Manifest].self, forKey: .manifests) {
       manifests[manifest.id] = manifest
+    }
+    var list = try values.nestedUnkeyedContainer(forKey: .applications)
+    while !list.isAtEnd {
+      var application = try list.decode(Application.self)
+      application.manifest = manifest(for: application.key)
+      byKey[application.key] = application
     }
     for key in try values.decode([ApplicationKey].self, forKey: .ended) {
       endedByOwner[key.owner, default: []].append(key)
@@ -184,7 +198,7 @@ extension Applications: Codable {
   func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(all, forKey: .applications)
-    try values.encode(manifests.values.sorted { $0.id < $1.id }, forKey: .manifests)
+    try values.encode(allManifests, forKey: .manifests)
     let owners = endedByOwner.keys.sorted()
     try values.encode(owners.flatMap { endedByOwner[$0] ?? [] }, forKey: .ended)
     try values.encode(activationLast, forKey: .activationLast)

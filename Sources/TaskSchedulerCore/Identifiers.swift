@@ -54,7 +54,7 @@ public struct UserID: Hashable, Comparable, Sendable, Codable {
 
 /// An application as the scheduler keeps it: the same id run by two users is two applications, so
 /// that no user can take another's place.
-public struct ApplicationKey: Hashable, Comparable, Sendable, Codable {
+public struct ApplicationKey: Hashable, Comparable, Sendable {
   public let id: ApplicationID
   public let owner: UserID
 
@@ -119,14 +119,14 @@ public struct RequestID: NumberedID {
 }
 
 /// Where a person sits: at each seat one application is active.
-public struct SeatID: Hashable, Sendable, Codable {
+public struct SeatID: Hashable, Sendable {
   public let name: String
   public init(_ name: String) { self.name = name }
 }
 
 /// The leader of an instance: a pid alone may be reused, so it is never kept without the start
 /// time (field 22 of /proc/PID/stat, in clock ticks since boot).
-public struct Leader: Hashable, Sendable, Codable {
+public struct Leader: Hashable, Sendable {
   public let pid: Int32
   public let startTime: UInt64
   public init(pid: Int32, startTime: UInt64) {

@@ -23,7 +23,9 @@ extension Scheduler: Codable {
     for launch in try values.decode([Launch].self, forKey: .launches) {
       launches[launch.id] = launch.pending
     }
-    for instance in try values.decode([Instance].self, forKey: .instances) {
+    var list = try values.nestedUnkeyedContainer(forKey: .instances)
+    while !list.isAtEnd {
+      let instance = try list.decode(Instance.self)
       instances[instance.id] = instance
       deadlines.set(instance.id, to: instance.deadline(policy))
       if instance.state == .active, instance.termination == nil,
@@ -35,7 +37,7 @@ extension Scheduler: Codable {
     notifications = try values.decode(Notifications.self, forKey: .notifications)
     changes = try values.decode(SystemChanges.self, forKey: .changes)
     memory = try values.decode(Memory.self, forKey: .memory)
-    for application in applications.all {
+    for application in applications.unordered {
       relaunches.set(application.key, to: application.relaunch?.dueAt)
     }
     for (owner, count) in countTasks() { applications.taskCountChanged(by: count, of: owner) }

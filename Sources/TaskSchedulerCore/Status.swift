@@ -80,6 +80,9 @@ extension Scheduler {
   /// The instances that are running.
   public var running: [InstanceID] { instances.keys.sorted() }
 
+  /// The manifests in force, by their ids.
+  public var manifests: [Manifest] { applications.allManifests }
+
   /// The owners of the applications of this id.
   public func owners(of id: ApplicationID) -> [UserID] {
     applications.owners(of: id)

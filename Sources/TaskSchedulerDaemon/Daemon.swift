@@ -147,7 +147,9 @@ public final class Daemon {
     let control = ControlService(
       membership: processes.membership, requests: requests, runner: runner, monitors: monitors,
       notifications: notifications, memory: memory, daemon: self, post: post)
-    control.lowered = { [unowned processes] in processes[$0]?.lowered.words ?? [] }
+    control.lowered = { [unowned processes] in
+      processes[$0].map { $0.lowered.words($0.priority) } ?? []
+    }
     server.control = control
     server.onClosed = { [unowned self] connection in
       monitors.remove(connection)
@@ -411,7 +413,9 @@ public final class Daemon {
     server?.reconsiderOperators()
     let daemonUser = UserID(Users.effectiveUID)
     let manifests = configuration.manifests.values.map { $0.manifest(daemonUser: daemonUser) }
-    post(.manifestsChanged(manifests.sorted { $0.id < $1.id }))
+    let sorted = manifests.sorted { $0.id < $1.id }
+    // A daemon that starts again has mostly read the same.
+    if sorted != scheduler.manifests { post(.manifestsChanged(sorted)) }
     if configuration.policy != scheduler.policy { post(.policyChanged(configuration.policy)) }
   }
 

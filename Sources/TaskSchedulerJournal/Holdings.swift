@@ -52,6 +52,10 @@ public struct Holdings: Hashable, Sendable, Codable {
     /// What of priorities was, or is about to be, lowered, in that order; nil in what an earlier
     /// version wrote.
     public var lowered: [Lowered]?
+    /// Whether the leader led its session and its process group when it was taken under management;
+    /// nil where it is to be found out.
+    public var leadsSession: Bool?
+    public var leadsGroup: Bool?
 
     public init(application: String, arrival: Arrival, stopped: [Stopped] = []) {
       self.application = application
@@ -82,7 +86,7 @@ public struct Holdings: Hashable, Sendable, Codable {
   }
 
   /// One priority that was, or is about to be, lowered.
-  public struct Lowered: Hashable, Sendable, Codable {
+  public struct Lowered: Hashable, Sendable {
     /// The id of a thread and when that began; the process, where the whole of it is concerned.
     public var thread: Leader
     /// The pid of the thread's process.
@@ -141,6 +145,44 @@ public struct Holdings: Hashable, Sendable, Codable {
       self.application = application
       self.isOneway = isOneway
     }
+  }
+}
+
+/// There may be tens of thousands, so it is a list of its fields; earlier versions named them.
+extension Holdings.Lowered: Codable {
+  private enum CodingKeys: CodingKey {
+    case thread, process, group, lever, before, after
+  }
+
+  public init(from decoder: any Decoder) throws {
+    if var fields = try? decoder.unkeyedContainer() {
+      let id = try fields.decode(Int32.self)
+      thread = Leader(pid: id, startTime: try fields.decode(UInt64.self))
+      process = try fields.decode(Int32.self)
+      lever = try fields.decode(String.self)
+      before = try fields.decode(Int.self)
+      after = try fields.decode(Int.self)
+      group = fields.isAtEnd ? nil : try fields.decode(String.self)
+    } else {
+      let fields = try decoder.container(keyedBy: CodingKeys.self)
+      thread = try fields.decode(Leader.self, forKey: .thread)
+      process = try fields.decode(Int32.self, forKey: .process)
+      group = try fields.decodeIfPresent(String.self, forKey: .group)
+      lever = try fields.decode(String.self, forKey: .lever)
+      before = try fields.decode(Int.self, forKey: .before)
+      after = try fields.decode(Int.self, forKey: .after)
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.unkeyedContainer()
+    try fields.encode(thread.pid)
+    try fields.encode(thread.startTime)
+    try fields.encode(process)
+    try fields.encode(lever)
+    try fields.encode(before)
+    try fields.encode(after)
+    if let group { try fields.encode(group) }
   }
 }
 
@@ -230,7 +272,8 @@ extension Holdings {
     }
   }
 
-  /// What an effect that was carried out means for what is held.
+  /// What an effect that was carried out means for what is held, but for calls that wait: who finds
+  /// those by their requests, knows where they wait.
   public mutating func apply(_ effect: Effect) {
     switch effect {
     case .manage(let id, let leader, let key):
@@ -241,11 +284,7 @@ extension Holdings {
       // Where it was launched and its leader has ended, it may be killed all the same: the one
       // who lets it go finds out again.
       instances[id]?.release = killing ? .kill : .letRun
-    case .reply(let request, _):
-      for (cookie, connection) in connections where connection.waiting?.request == request {
-        connections[cookie]?.waiting = nil
-      }
-    case .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend, .resume,
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend, .resume,
       .terminate, .kill, .checkTracer, .record, .resources:
       break
     }

@@ -100,6 +100,9 @@ public struct JournalWriter {
     return appendScratch()
   }
 
+  /// Bytes of the record that was to be written last, and what it takes besides.
+  public var lastBytes: Int { JournalLayout.recordHeaderBytes + scratch.count + 4 }
+
   private mutating func appendScratch() -> Bool {
     let start = end + JournalLayout.recordHeaderBytes
     // The next length must be there to be read as 0.

@@ -21,6 +21,8 @@ public struct Replay {
   /// Whether the last event's request was replied to.
   public private(set) var isAnswered = false
   public let progress: JournalProgress
+  /// On which connections calls wait.
+  private var waiting: [RequestID: UInt64] = [:]
   /// Where the next record of the journal goes.
   public private(set) var end: Int
   public private(set) var damage: JournalDamage?
@@ -41,6 +43,9 @@ public struct Replay {
     lastAlive = reader.start.at
     progress = reader.progress
     end = reader.end
+    for (cookie, connection) in holdings.connections {
+      if let request = connection.waiting?.request { waiting[request] = cookie }
+    }
     guard lastAlive <= now else { throw .damagedStart("it was begun in the future") }
     settle(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
     while let entry = reader.next() {
@@ -49,6 +54,7 @@ public struct Replay {
         damage = lookAt(at, now: now)
         if damage == nil { take(event, at: at) }
       case .note(let note):
+        if case .waiting(let call, let cookie) = note { waiting[call.request] = cookie }
         holdings.apply(note)
       }
       if damage != nil { break }
@@ -86,7 +92,11 @@ public struct Replay {
     isAnswered = false
     for effect in effects.prefix(done) {
       holdings.apply(effect)
-      if case .reply(lastEvent?.request, _) = effect { isAnswered = true }
+      guard case .reply(let request, _) = effect else { continue }
+      if let cookie = waiting.removeValue(forKey: request) {
+        holdings.connections[cookie]?.waiting = nil
+      }
+      if request == lastEvent?.request { isAnswered = true }
     }
     effectsLeft = effects.dropFirst(done)
     effectsDone = alreadyDone + done

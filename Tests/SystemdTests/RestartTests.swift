@@ -136,7 +136,7 @@ extension SystemdTests {
       try machine.must("systemctl", "stop", "taskschedd.service")
       let folder = "/run/taskschedd/journal"
       try machine.must("mkdir", "-p", folder)
-      try machine.must("mount", "-t", "tmpfs", "-o", "size=700k,mode=700", "tmpfs", folder)
+      try machine.must("mount", "-t", "tmpfs", "-o", "size=350k,mode=700", "tmpfs", folder)
       defer { _ = try? machine.run("umount", "-l", folder) }
       let client = try client()
       // Else its time to answer them would be over before that, on a slow machine.

@@ -89,6 +89,9 @@ extension SystemdTests {
     @Test("goes on after kill -9 with more connections than 1024, the usual limit on open files")
     func manyConnections() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
+      // What the kernel takes long to close: the daemon's end is not to wait for it.
+      let others = Int(try installed.property("NFileDescriptorStore")) ?? 0
+      #expect(others >= 3, "watches of the time zone and the locale, a trigger of pressure")
       let clients = try machine.start([
         "python3", "-u", "-c",
         """
@@ -106,11 +109,19 @@ extension SystemdTests {
       ])
       #expect(try clients.readLine() == "1500")
       // A connection that is soon over is not worth a place in the store: it waits a moment.
-      let end = ContinuousClock.now + deadline
-      while try installed.property("NFileDescriptorStore") != "1500", ContinuousClock.now < end {}
+      func isStored(_ count: Int) throws -> Bool {
+        let end = ContinuousClock.now + deadline
+        while ContinuousClock.now < end {
+          if try installed.property("NFileDescriptorStore") == "\(count)" { return true }
+        }
+        return false
+      }
+      let count = 1500 + others
+      #expect(try isStored(count))
       try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
       try clients.writeLine("again")
       #expect(try clients.readLine() == "1500", "the new daemon answers on the same connections")
+      #expect(try isStored(count), "nothing of the last daemon's stays there beside the new one's")
     }
 
     @Test("takes a new configuration at a reload")

@@ -59,13 +59,13 @@ struct GroupPriorityTests {
       #expect(try text("io.weight") == "default 400\n8:0 300\n")
       #expect(try ThreadPriority(of: program.pid) == before)
       let words = ["weight for processors 160, from 200", "weight for I/O 400, from 500"]
-      #expect(words.allSatisfy { instance.lowered.words.contains($0) })
+      #expect(words.allSatisfy { instance.lowered.words(instance.priority).contains($0) })
       priorities.prioritize(instance, .suspended)
       #expect(try text("cpu.weight") == "160\n")
       priorities.prioritize(instance, .foreground)
       #expect(try text("cpu.weight") == "200\n")
       #expect(try text("io.weight") == "default 500\n8:0 300\n")
-      #expect(instance.lowered.words == [])
+      #expect(instance.lowered.words(instance.priority) == [])
     }
   }
 

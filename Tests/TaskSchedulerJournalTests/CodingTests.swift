@@ -55,6 +55,32 @@ struct CodingTests {
     }
   }
 
+  @Test("what was lowered is read as a list, and as the fields of earlier versions")
+  func lowered() throws {
+    struct Named: Codable {
+      struct Process: Codable {
+        var pid: Int32 = 5
+        var startTime: UInt64 = 6
+      }
+      var thread = Process()
+      var process: Int32 = 4
+      var group: String?
+      var lever = "nice"
+      var before = -3
+      var after = 10
+    }
+    for group in [nil, "/a.slice"] {
+      let value = Holdings.Lowered(
+        thread: Leader(pid: 5, startTime: 6), process: 4, group: group, lever: "nice", before: -3,
+        after: 10)
+      for bytes in [
+        try BinaryEncoding.bytes(of: value), try BinaryEncoding.bytes(of: Named(group: group)),
+      ] {
+        #expect(try BinaryDecoding.decode(Holdings.Lowered.self, from: bytes) == value)
+      }
+    }
+  }
+
   @Test("fields are found in whatever order they are asked for, also while others are decoded")
   func anyOrder() throws {
     struct Pair: Codable, Equatable {

@@ -10,8 +10,8 @@ import TaskSchedulerJournal
 /// each event tries anew to write down where things stand.
 final class Journal {
   /// Room for records after the beginning. An event takes some 100 bytes: as many as fit are
-  /// handled again after a crash in some 30 ms.
-  static let roomBytes = 512 << 10
+  /// handled again after a crash in some 20 ms.
+  static let roomBytes = 256 << 10
 
   /// nil where no journal is kept.
   private let folder: JournalFolder?
@@ -95,9 +95,11 @@ final class Journal {
   }
 
   private static func begin(
-    _ beginning: JournalBeginning, in folder: JournalFolder, _ number: UInt64, _ boot: BootID
+    _ beginning: JournalBeginning, in folder: JournalFolder, _ number: UInt64, _ boot: BootID,
+    room least: Int = 0
   ) throws(SystemError) -> (MappingBox, JournalWriter) {
-    let room = max(roomBytes, beginning.count)
+    // Reading it takes a new daemon as long as reading the beginning, which is in half the bytes.
+    let room = max(roomBytes, beginning.count / 2, least)
     let mapping = MappingBox(try folder.make(number, bytesCount: beginning.count + room))
     guard
       let writer = JournalWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)
@@ -119,7 +121,7 @@ final class Journal {
     if isBehind { return }
     if writer.append(event, at: now) { return }
     eventCount -= 1
-    beginNew(at: now)
+    beginNew(at: now, room: writer.lastBytes)
     eventCount += 1
     writer.setEvent(eventCount)
     if isBehind || writer.append(event, at: now) { return }
@@ -154,7 +156,7 @@ final class Journal {
   /// Writes what the daemon is about to do.
   func note(_ note: Note) {
     if isBehind || folder == nil || writer.append(note) { return }
-    beginNew(at: Instant(nanoseconds: BootClock.now()))
+    beginNew(at: Instant(nanoseconds: BootClock.now()), room: writer.lastBytes)
     // What is noted after it is done is known already; what comes before is noted now.
     if !isBehind, !writer.append(note) { fallBehind("a note is longer than a journal's room") }
   }
@@ -193,7 +195,9 @@ final class Journal {
   // MARK: Beginning anew
 
   /// Begins a journal with where things stand, in place of the one that is full.
-  private func beginNew(at now: Instant) {
+  ///
+  /// - Parameter least: bytes that there must be for what comes next.
+  private func beginNew(at now: Instant, room least: Int = 0) {
     guard let folder else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
     let (holdings, scheduler, requestLast) = state()
@@ -203,7 +207,8 @@ final class Journal {
     start.effectsDone = effectsDone
     let beginning = JournalBeginning(start, holdings, scheduler)
     do throws(SystemError) {
-      let (fresh, freshWriter) = try Self.begin(beginning, in: folder, number + 1, boot)
+      let (fresh, freshWriter) = try Self.begin(
+        beginning, in: folder, number + 1, boot, room: least)
       freshWriter.copyProgress(from: writer)
       freshWriter.setBehind(false)
       try folder.finish(number + 1)

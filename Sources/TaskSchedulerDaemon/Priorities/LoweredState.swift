@@ -15,8 +15,6 @@ struct LoweredState {
     let lever: PriorityLever
   }
 
-  /// How it is to be favoured.
-  var priority = ProcessPriority.foreground
   /// In the order in which it was written down.
   private(set) var items: [LoweredPriority] = []
   private var written: Set<Key> = []
@@ -31,6 +29,10 @@ struct LoweredState {
 
   /// Below this many, nothing is forgotten of who has ended.
   private static let countMin = 1024
+
+  init(_ held: [Holdings.Lowered] = []) {
+    _ = add(held.compactMap { LoweredPriority($0) })
+  }
 
   mutating func begin() {
     if items.isEmpty { since = BootClock.ticks() }
@@ -80,7 +82,9 @@ struct LoweredState {
   }
 
   /// For people: what was lowered, and what could not be.
-  var words: [String] {
+  ///
+  /// - Parameter priority: what it was lowered for.
+  func words(_ priority: ProcessPriority) -> [String] {
     if !priority.isLowered, items.isEmpty { return [] }
     var words: [String] = []
     // A limit of processors is told of as a throttle.

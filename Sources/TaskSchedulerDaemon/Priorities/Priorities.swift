@@ -52,10 +52,10 @@ final class Priorities {
 
   /// Favours an instance so from here on; also where that was begun before.
   func prioritize(_ instance: InstanceProcesses, _ priority: ProcessPriority) {
-    let before = instance.lowered.priority
-    instance.lowered.priority = priority
+    let before = instance.priority
+    instance.priority = priority
     guard priority.isLowered else { return giveBack(instance) }
-    let isFirst = instance.lowered.items.isEmpty
+    let isFirst = !instance.hasLowered
     // Whoever is lowered already needs another score alone: what is born inherits the rest.
     lower(instance, onlyScore: !isFirst && before.isLowered && before != priority)
     guard isFirst, instance.origin.group == nil else { return }
@@ -70,7 +70,7 @@ final class Priorities {
     toSweep = []
     for id in ids {
       sweep(id) { [weak self] instance, members in
-        guard let self, instance.lowered.priority.isLowered else { return }
+        guard let self, instance.priority.isLowered else { return }
         attempt(instance) { () throws(SystemError) in
           var seen: Set<Int32> = []
           _ = try lower(instance, members, &seen, onlyScore: false)
@@ -81,7 +81,7 @@ final class Priorities {
 
   /// Whoever has changed its own priority back, or came by another way, is lowered again.
   func lowerAgain(_ instance: InstanceProcesses) {
-    if instance.lowered.priority.isLowered { lower(instance, onlyScore: false) }
+    if instance.priority.isLowered { lower(instance, onlyScore: false) }
   }
 
   // MARK: Lowering
@@ -221,7 +221,7 @@ final class Priorities {
   private func score(
     _ stat: ProcessStat, _ instance: InstanceProcesses
   ) throws(SystemError) -> [LoweredPriority] {
-    guard let least = instance.lowered.priority.outOfMemoryScoreMin,
+    guard let least = instance.priority.outOfMemoryScoreMin,
       let current = try proc.value(
         of: .outOfMemoryScore, thread: stat.pid, process: stat.pid, group: nil)
     else { return [] }
@@ -295,7 +295,7 @@ final class Priorities {
 
   /// Gives everything back that was lowered.
   func giveBack(_ instance: InstanceProcesses) {
-    instance.lowered.priority = .foreground
+    instance.priority = .foreground
     let items = instance.lowered.items
     if items.isEmpty { return instance.lowered.forget() }
     var release = PriorityRelease(items, in: proc)
@@ -306,7 +306,7 @@ final class Priorities {
     finish(release, instance)
     if instance.origin.group != nil || instance.isReleased { return }
     sweep(instance.id) { [weak self] instance, members in
-      guard let self, !instance.lowered.priority.isLowered else { return }
+      guard let self, !instance.priority.isLowered else { return }
       var release = PriorityRelease(items, in: proc)
       release.run { () throws(SystemError) in members }
     }
@@ -327,20 +327,20 @@ final class Priorities {
   /// Only one session can be set then: those that come back to the foreground are first.
   private func retryLater(_ instance: InstanceProcesses) {
     if retries.contains(where: { $0 === instance }) { return }
-    retries.insert(instance, at: instance.lowered.priority.isLowered ? retries.count : 0)
+    retries.insert(instance, at: instance.priority.isLowered ? retries.count : 0)
     retryTimer?.set(BootClock.after(Self.autogroupInterval))
   }
 
   private func retry() {
     guard !retries.isEmpty else { return }
     let instance = retries.removeFirst()
-    prioritize(instance, instance.lowered.priority)
+    prioritize(instance, instance.priority)
     if !retries.isEmpty { retryTimer?.set(BootClock.after(Self.autogroupInterval)) }
   }
 
   /// Gives back at once what was to be given back later: this daemon ends.
   func finish() {
-    for instance in retries where !instance.lowered.priority.isLowered {
+    for instance in retries where !instance.priority.isLowered {
       var release = PriorityRelease(instance.lowered.items, in: proc, waits: true)
       release.run { () throws(SystemError) in [] }
       finish(release, instance)

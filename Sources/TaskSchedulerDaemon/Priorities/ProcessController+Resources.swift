@@ -15,8 +15,8 @@ extension ProcessController {
   private func prioritize(_ id: InstanceID, _ priority: ProcessPriority) {
     guard let instance = instances[id] else { return }
     // Hundreds may be taken over at once, most of them as they should be.
-    if catchUp?.isUnderWay == true, priority.isLowered || !instance.lowered.items.isEmpty {
-      instance.lowered.priority = priority
+    if catchUp?.isUnderWay == true, priority.isLowered || instance.hasLowered {
+      instance.priority = priority
       priorityCatchUp?.add(id)
       priorityCatchUp?.start()
     } else {

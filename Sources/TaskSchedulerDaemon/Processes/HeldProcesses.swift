@@ -55,21 +55,19 @@ extension ProcessController {
   private func takeOver(
     _ id: InstanceID, _ held: Holdings.Instance, _ leader: ProcessHandle
   ) throws(SystemError) {
-    let leaderStat = try proc.stat(leader.identity.pid)
-    let instance = InstanceProcesses(
-      id, of: held.application, leader: leader, uid: held.arrival.uid,
-      origin: .init(held.arrival), stat: leaderStat?.identity == leader.identity ? leaderStat : nil)
+    let instance = try InstanceProcesses(id, held, leader: leader) { () throws(SystemError) in
+      let stat = try proc.stat(leader.identity.pid)
+      return stat?.identity == leader.identity ? stat : nil
+    }
     for stopped in held.stopped {
       // Only who stands still as we left it: whoever runs by now is to be stopped again, where
       // it should be.
       let identity = ProcessIdentity(stopped.process)
-      let stat = identity == leader.identity ? leaderStat : try proc.stat(identity.pid)
-      guard let stat, stat.identity == identity, stat.state == .stopped,
+      guard let stat = try proc.stat(identity.pid), stat.identity == identity, stat.state == .stopped,
         let process = try instance.handle(of: stat.identity, in: proc)
       else { continue }
       instance.noteStopped(process, wasStopped: stopped.wasStopped)
     }
-    _ = instance.lowered.add((held.lowered ?? []).compactMap { LoweredPriority($0) })
     if let group = instance.origin.group, group.exists {
       instance.isFrozen = try group.isFrozen()
     }

@@ -76,8 +76,13 @@ final class InstanceProcesses {
   var isBeingKilled = false
   /// Whether the instance is over.
   var isReleased = false
-  /// What of its priorities was lowered, and whether its control group has weights for that.
-  var lowered = LoweredState()
+  /// How it is to be favoured.
+  var priority = ProcessPriority.foreground
+  /// What of its priorities was lowered. What an earlier daemon has lowered is gone through when it
+  /// is asked for: until a new one serves, everybody waits.
+  lazy var lowered = LoweredState(takeHeldLowered())
+  private var heldLowered: [Holdings.Lowered]?
+  /// Whether its control group has weights for that.
   var hasWeights = (processor: false, io: false)
   var meter = UseMeter()
   var throttle: Throttle?
@@ -98,6 +103,35 @@ final class InstanceProcesses {
     leadsSession = stat?.session == leader.identity.pid
     leadsGroup = stat?.processGroup == leader.identity.pid
   }
+
+  /// As an earlier daemon held it.
+  ///
+  /// - Parameter stat: of the leader, where that is needed.
+  init(
+    _ id: InstanceID, _ held: Holdings.Instance, leader: ProcessHandle,
+    stat: () throws(SystemError) -> ProcessStat?
+  ) throws(SystemError) {
+    self.id = id
+    application = held.application
+    self.leader = leader
+    origin = Origin(held.arrival)
+    uid = held.arrival.uid
+    if let leadsSession = held.leadsSession, let leadsGroup = held.leadsGroup {
+      (self.leadsSession, self.leadsGroup) = (leadsSession, leadsGroup)
+    } else {
+      let stat = try stat()
+      leadsSession = stat?.session == leader.identity.pid
+      leadsGroup = stat?.processGroup == leader.identity.pid
+    }
+    heldLowered = held.lowered
+  }
+
+  private func takeHeldLowered() -> [Holdings.Lowered] {
+    defer { heldLowered = nil }
+    return heldLowered ?? []
+  }
+
+  var hasLowered: Bool { heldLowered?.isEmpty == false || !lowered.items.isEmpty }
 
   func hasStopped(_ process: ProcessIdentity) -> Bool {
     stoppedIdentities.contains(process)
@@ -120,7 +154,8 @@ final class InstanceProcesses {
       stopped: stopped.map {
         .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped)
       })
-    if !lowered.items.isEmpty { held.lowered = lowered.items.map(\.held) }
+    (held.leadsSession, held.leadsGroup) = (leadsSession, leadsGroup)
+    if hasLowered { held.lowered = heldLowered ?? lowered.items.map(\.held) }
     if isReleased { held.release = isBeingKilled ? .kill : .letRun }
     return held
   }

@@ -50,7 +50,7 @@ final class ProcessController {
       membership: membership, loop: loop, journal: journal, options: options, report: report)
     priorityCatchUp = try CatchUp(loop: loop) { [weak self] id in
       guard let self, let instance = instances[id] else { return }
-      priorities.prioritize(instance, instance.lowered.priority)
+      priorities.prioritize(instance, instance.priority)
     }
     priorities.sweep = { [weak self] id, answer in
       self?.sweeper?.request(id) { [weak self] in

@@ -115,6 +115,26 @@ struct ElementReader: UnkeyedDecodingContainer {
     return true
   }
 
+  mutating func decode(_ type: String.Type) throws -> String {
+    try decoder.string(at: next())
+  }
+
+  mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
+    try decoder.integer(type, at: next())
+  }
+
+  mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
+    try decoder.integer(type, at: next())
+  }
+
+  mutating func decode(_ type: Int32.Type) throws -> Int32 {
+    try decoder.integer(type, at: next())
+  }
+
+  mutating func decode(_ type: Int.Type) throws -> Int {
+    try decoder.integer(type, at: next())
+  }
+
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
     try decoder.decode(type, at: next())
   }
