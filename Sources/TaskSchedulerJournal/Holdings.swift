@@ -284,8 +284,8 @@ extension Holdings {
       // Where it was launched and its leader has ended, it may be killed all the same: the one
       // who lets it go finds out again.
       instances[id]?.release = killing ? .kill : .letRun
-    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend, .resume,
-      .terminate, .kill, .checkTracer, .record, .resources:
+    case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
+      .resume, .terminate, .kill, .checkTracer, .record, .resources:
       break
     }
   }

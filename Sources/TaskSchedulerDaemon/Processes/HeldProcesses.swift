@@ -63,8 +63,8 @@ extension ProcessController {
       // Only who stands still as we left it: whoever runs by now is to be stopped again, where
       // it should be.
       let identity = ProcessIdentity(stopped.process)
-      guard let stat = try proc.stat(identity.pid), stat.identity == identity, stat.state == .stopped,
-        let process = try instance.handle(of: stat.identity, in: proc)
+      guard let stat = try proc.stat(identity.pid), stat.identity == identity,
+        stat.state == .stopped, let process = try instance.handle(of: stat.identity, in: proc)
       else { continue }
       instance.noteStopped(process, wasStopped: stopped.wasStopped)
     }
