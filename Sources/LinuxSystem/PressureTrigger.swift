@@ -6,8 +6,9 @@ import Glibc
 public struct PressureTrigger: ~Copyable, Sendable {
   private let file: FileDescriptor
   private let path: String
-  /// What all have waited so far when it was last ready, or was made.
-  private var total: Duration
+  /// What all have waited so far when it was last ready, or was made; nil where the kernel is
+  /// believed.
+  private var total: Duration?
   /// When it was ready first.
   private var firstReadyAt: UInt64?
   /// What was asked of the kernel in the end.
@@ -23,7 +24,7 @@ public struct PressureTrigger: ~Copyable, Sendable {
   /// - Parameter path: /proc/pressure/memory, or the `memory.pressure` of a control group.
   /// - Throws: ENOENT or EOPNOTSUPP where the kernel has no PSI; EACCES, EINVAL.
   public init(path: String, stall: Duration, window: Duration) throws(SystemError) {
-    let total = try Self.total(path)
+    let total = Self.isBelieved ? nil : try Self.total(path)
     do throws(SystemError) {
       file = try Self.set(path, stall, window)
       (self.stall, self.window) = (stall, window)
@@ -42,7 +43,11 @@ public struct PressureTrigger: ~Copyable, Sendable {
   ///
   /// To a trigger of whoever has no CAP_SYS_RESOURCE the kernel (6.18) counts all waiting since the
   /// boot, so that it is ready with the first that there is, and perhaps in the window after that.
+  /// Of whoever has it this is not asked, for it would be wrong: a window begins when the kernel
+  /// looked last, before its trigger was made, and what was waited between is missing here. And a
+  /// trigger that is not believed is silent for the rest of its window.
   public mutating func isTrue() -> Bool {
+    guard let before = self.total else { return true }
     let now = BootClock.now()
     let isFirst = firstReadyAt == nil
     let first = firstReadyAt ?? now
@@ -50,10 +55,12 @@ public struct PressureTrigger: ~Copyable, Sendable {
     guard isFirst || .nanoseconds(Int64(now - first)) <= window * 2,
       let total = try? Self.total(path)
     else { return true }
-    let waited = total - self.total
     self.total = total
-    return waited >= stall
+    return total - before >= stall
   }
+
+  /// Whether we have CAP_SYS_RESOURCE.
+  private static let isBelieved = (try? ProcFS())?.has(capability: 24) ?? false
 
   /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, in microseconds.
   private static func total(_ path: String) throws(SystemError) -> Duration {

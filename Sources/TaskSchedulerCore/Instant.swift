@@ -31,6 +31,12 @@ public struct Instant: Hashable, Comparable, Sendable, Codable {
     return Instant(nanoseconds: isTooLong || isTooFar || isTooFarByParts ? .max : sum)
   }
 
+  /// The instant `duration` (not negative) before this one; saturates at the beginning of time.
+  public func earlier(by duration: Duration) -> Instant {
+    let time = Instant(nanoseconds: 0).advanced(by: duration).nanoseconds
+    return Instant(nanoseconds: nanoseconds - min(time, nanoseconds))
+  }
+
   /// How long it is from this instant to `later`; zero if `later` is past.
   public func duration(to later: Instant) -> Duration {
     later <= self ? .zero : .nanoseconds(Int64(clamping: later.nanoseconds - nanoseconds))

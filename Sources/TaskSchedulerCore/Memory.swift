@@ -118,7 +118,7 @@ public struct MemoryChoice: Hashable, Sendable, Codable {
   /// When the stretch of pressure began, and whoever ran was warned.
   public var pressedSince: Instant
   public var at: Instant
-  /// How long it took to find out who it is.
+  /// How long it took to find out who it is, once one was to end; 0 where it was known before.
   public var choosingTime: Duration
 }
 
@@ -150,6 +150,16 @@ struct Memory: Hashable, Sendable, Addition {
   var reading = MemoryReading(available: 0, total: 0)
   /// Stretches of pressure so far; each has one warning for everybody.
   var episodeLast: UInt64 = 0
+  /// What the candidates use, where that was asked.
+  var measurement: Measurement?
+
+  /// How much the candidates use: asked for before one is to end, where there is time for that.
+  struct Measurement: Hashable, Codable {
+    /// No size is older.
+    var askedAt: Instant
+    /// nil until the answer has come.
+    var sizes: [MemorySize]?
+  }
 
   /// The stretch of pressure that goes on.
   var episode: UInt64? { phase == .calm ? nil : episodeLast }
@@ -159,13 +169,26 @@ struct Memory: Hashable, Sendable, Addition {
     case .calm, .measuring: return nil
     case .warned(let patience, let looks):
       let quiet = pressedAt.advanced(by: policy.memoryQuietTime)
-      return looks ? min(patience, quiet) : quiet
+      guard looks else { return quiet }
+      let isToBeMeasured = measurement == nil
+      return min(
+        quiet, isToBeMeasured ? patience.earlier(by: Policy.memoryMeasuringLead) : patience)
     case .ending(_, let givenUpAt), .reclaiming(_, let givenUpAt): return givenUpAt
     }
   }
 
+  var isBeingMeasured: Bool { measurement.map { $0.sizes == nil } ?? false }
+
+  /// Pressure is over. What was measured meanwhile is of no use; an answer may be on its way.
+  mutating func calmDown() {
+    phase = .calm
+    if !isBeingMeasured { measurement = nil }
+  }
+
   func check() throws(Contradiction) {
     try require(episodeLast < Contradiction.countMax, "pressures are numbered too high")
+    try require(
+      phase != .calm || measurement?.sizes == nil, "sizes are kept, and there is no pressure")
   }
 }
 

@@ -7,6 +7,9 @@
 // - the daemon's own slice presses after that. Its limit may be far below what the machine has.
 // Pressure of the whole machine alone ends nobody: a container that thrashes within a limit of its
 // own counts in it, and no end of an application would help that.
+//
+// Who would be the one is found out before, while the warning has its time or while memory comes
+// near to the floor: nobody ends earlier for it, but the choice does not wait for it.
 
 extension Scheduler {
   mutating func handle(_ event: MemoryEvent, in turn: inout Turn) {
@@ -35,10 +38,15 @@ extension Scheduler {
       for id in instances.keys.sorted() {
         with(id, in: &turn) { $0.hearMemoryWarning(in: &$1) }
       }
-      if isMemoryCritical { measureCandidates(in: &turn) }
+      if isMemoryCritical { return choose(in: &turn) }
+      // The time may be shorter than measuring takes.
+      memoryDue(in: &turn)
     case .warned(let patience, _):
-      let lasts = pressure.source == .slice || isMemoryShort
-      if (lasts && patience <= turn.instant) || isMemoryCritical { measureCandidates(in: &turn) }
+      let isOfSlice = pressure.source == .slice
+      let lasts = isOfSlice || isMemoryShort
+      if (lasts && patience <= turn.instant) || isMemoryCritical { return choose(in: &turn) }
+      let mayEndSoon = patience <= turn.instant.advanced(by: Policy.memoryMeasuringLead)
+      if mayEndSoon, isOfSlice || isMemoryNearFloor { measureAhead(in: &turn) }
     case .measuring, .ending, .reclaiming:
       break
     }
@@ -50,7 +58,7 @@ extension Scheduler {
     guard case .warned(let patience, _) = memory.phase,
       (patience <= turn.instant && isMemoryShort) || isMemoryCritical
     else { return }
-    measureCandidates(in: &turn)
+    choose(in: &turn)
   }
 
   /// The one that was ended is gone.
@@ -61,7 +69,7 @@ extension Scheduler {
     if turn.instant < memory.warningEnds, !isMemoryCritical {
       return wait(until: memory.warningEnds, looking: true, turn)
     }
-    measureCandidates(in: &turn)
+    choose(in: &turn)
   }
 
   /// The one that was ended is waited for no longer; how much there is was not said.
@@ -73,7 +81,8 @@ extension Scheduler {
 
   /// Nobody is in hand any more.
   private mutating func wait(until patience: Instant, looking looks: Bool, _ turn: Turn) {
-    memory.phase = isMemoryQuiet(turn) ? .calm : .warned(patience: patience, looks: looks)
+    if isMemoryQuiet(turn) { return memory.calmDown() }
+    memory.phase = .warned(patience: patience, looks: looks)
   }
 
   /// Nothing was heard of pressure for so long that it is over.
@@ -94,6 +103,11 @@ extension Scheduler {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) / 2)
   }
 
+  /// Not much more than the floor is left, and by the next trigger it may be gone.
+  private var isMemoryNearFloor: Bool {
+    memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) * 2)
+  }
+
   // MARK: The choice
 
   /// Those of the first class in which there is anybody.
@@ -106,28 +120,82 @@ extension Scheduler {
     return []
   }
 
-  private mutating func measureCandidates(in turn: inout Turn) {
+  /// One is to end: the first of those that were measured before, or who turns out to be.
+  private mutating func choose(in turn: inout Turn) {
     let candidates = memoryCandidates
     if candidates.isEmpty { return wait(until: patience(turn), looking: false, turn) }
+    if let order = orderKnown(candidates, turn) {
+      return end(order, since: turn.instant, in: &turn)
+    }
     if case .measuring = memory.phase {} else { memory.phase = .measuring(since: turn.instant) }
+    measure(candidates, in: &turn)
+  }
+
+  /// It may be needed soon. Who is suspended is not measured twice.
+  private mutating func measureAhead(in turn: inout Turn) {
+    let candidates = memoryCandidates
+    if let order = orderKnown(candidates, turn), order[0].state == .suspended { return }
+    if !candidates.isEmpty { return measure(candidates, in: &turn) }
+    memory.measurement = memory.measurement ?? .init(askedAt: turn.instant, sizes: [])
+  }
+
+  private mutating func measure(_ candidates: [InstanceID], in turn: inout Turn) {
+    // One at a time: the answer that is on its way will do, or it is asked again then.
+    if memory.isBeingMeasured { return }
+    memory.measurement = .init(askedAt: turn.instant)
     turn.emit(.memory(.measure(candidates)))
   }
 
   private mutating func memoryMeasured(_ sizes: [MemorySize], in turn: inout Turn) {
-    guard case .measuring(let since) = memory.phase else { return }
-    let candidates = memoryCandidates
+    guard case .measuring(let since) = memory.phase else {
+      // Until it is needed, if it is.
+      if memory.isBeingMeasured { memory.measurement?.sizes = sizes }
+      if memory.phase == .calm { memory.measurement = nil }
+      return
+    }
+    memory.measurement = nil
+    // Somebody has been suspended, or has come, meanwhile: who is first is not known.
+    guard let order = order(memoryCandidates, sizes) else { return choose(in: &turn) }
+    end(order, since: since, in: &turn)
+  }
+
+  /// Their order by what was measured before, where that holds still: who has stood still since
+  /// uses what it used, who runs does not for long. And the largest, which ended the reading early,
+  /// may be gone.
+  private func orderKnown(_ candidates: [InstanceID], _ turn: Turn) -> [MemoryCandidate]? {
+    guard let measurement = memory.measurement, let sizes = measurement.sizes,
+      let order = order(candidates, sizes), !order[0].size.isEstimate
+    else { return nil }
+    let asked = measurement.askedAt
+    let isNew = turn.instant <= asked.advanced(by: Policy.memorySizeLife)
+    let holds = candidates.allSatisfy { id in
+      isNew || instances[id].map { $0.state == .suspended && $0.stateSince <= asked } ?? false
+    }
+    return holds ? order : nil
+  }
+
+  /// The candidates in the order in which they go; nil where there are none, or where it is not
+  /// known of all how much they use.
+  private func order(
+    _ candidates: [InstanceID], _ sizes: [MemorySize]
+  ) -> [MemoryCandidate]? {
     var known: [InstanceID: MemorySize] = [:]
     for size in sizes { known[size.instance] = size }
     let measured = candidates.compactMap { known[$0] }
-    // Somebody has been suspended, or has come, meanwhile: who is first is not known.
-    guard measured.count == candidates.count else { return measureCandidates(in: &turn) }
-    let order = memoryOrder(measured)
-    guard let chosen = order.first else { return measureCandidates(in: &turn) }
-    let choice = MemoryChoice(
-      chosen: chosen, runnersUp: Array(order.dropFirst().prefix(3)), classCount: order.count,
-      memory: memory.reading, pressedSince: memory.pressedSince, at: turn.instant,
-      choosingTime: since.duration(to: turn.instant))
-    end(choice, in: &turn)
+    return measured.isEmpty || measured.count < candidates.count ? nil : memoryOrder(measured)
+  }
+
+  /// - Parameter since: when it was to be known who is first.
+  private mutating func end(
+    _ order: [MemoryCandidate], since: Instant, in turn: inout Turn
+  ) {
+    memory.measurement = nil
+    end(
+      MemoryChoice(
+        chosen: order[0], runnersUp: Array(order.dropFirst().prefix(3)), classCount: order.count,
+        memory: memory.reading, pressedSince: memory.pressedSince, at: turn.instant,
+        choosingTime: since.duration(to: turn.instant)),
+      in: &turn)
   }
 
   private mutating func end(_ choice: MemoryChoice, in turn: inout Turn) {
@@ -167,7 +235,9 @@ extension Scheduler {
     case .calm, .measuring: break
     case .warned(let patience, let looks):
       if isMemoryQuiet(turn) {
-        memory.phase = .calm
+        memory.calmDown()
+      } else if looks, turn.instant < patience {
+        measureAhead(in: &turn)
       } else if looks {
         memory.phase = .warned(patience: patience, looks: false)
         turn.emit(.memory(.look))
@@ -178,11 +248,13 @@ extension Scheduler {
 
   /// After the daemon's absence: what it was asked is asked again.
   mutating func recoverMemory(in turn: inout Turn) {
+    // No answer comes to who has died, and in its absence who was suspended may have run.
+    memory.measurement = nil
     switch memory.phase {
     case .calm, .ending: break
     case .warned(let patience, _):
       memory.phase = .warned(patience: patience, looks: true)
-    case .measuring: measureCandidates(in: &turn)
+    case .measuring: choose(in: &turn)
     case .reclaiming(let id, _): reclaim(id, in: &turn)
     }
   }

@@ -199,7 +199,7 @@ public struct Scheduler: Sendable {
   /// Lets go of every process, running.
   private mutating func stop(in turn: inout Turn) {
     isStarted = false
-    memory.phase = .calm
+    memory.calmDown()
     for key in relaunches.all { cancelRelaunch(key) }
     refusePendingNotifications(in: &turn)
     for id in launches.keys.sorted() {

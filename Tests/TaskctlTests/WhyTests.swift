@@ -121,6 +121,10 @@ struct WhyTests {
     #expect(shown.contains("  It was warned 2 s before.\n"))
     end.warnedAtUSec = nil
     #expect(text(ending, memory: end).contains("It could not be warned: it has no event stream."))
+    end.choosingTimeUSec = 0
+    #expect(
+      text(ending, memory: end).contains(
+        "  It took no time to find out: sizes had been read before.\n"))
   }
 
   @Test(

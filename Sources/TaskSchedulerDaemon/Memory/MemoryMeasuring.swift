@@ -7,7 +7,7 @@ import TaskSchedulerCore
 final class MemoryMeasuring {
   /// How long processes are looked for, and then how long smaps_rollup is read (100 processes of
   /// 12 MB take 28 ms). A choice among 500 applications takes less than 100 ms with it.
-  static let timeMax: Duration = .milliseconds(40)
+  static let timeMax = Policy.memoryMeasuringLead / 2
   /// No more processes of one instance are looked at; the others are taken for their like.
   static let processesMax = 512
 

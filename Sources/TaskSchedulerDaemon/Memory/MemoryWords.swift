@@ -12,9 +12,12 @@ extension MemoryChoice {
         .joined(separator: ", ")
     let place =
       classCount == 1 ? "the only \(order) one" : "the most of \(classCount) \(order) ones"
-    let time = TimeSpan.format(choosingTime.roundedToMilliseconds)
+    let time =
+      choosingTime == .zero
+      ? "measured before"
+      : "chosen within \(TimeSpan.format(choosingTime.roundedToMilliseconds))"
     return "is to end for its memory: \(chosen.size.words) dirty, \(place)\(rest); "
-      + "\(memory.percent)% of the machine's memory is available; chosen within \(time)"
+      + "\(memory.percent)% of the machine's memory is available; \(time)"
   }
 }
 

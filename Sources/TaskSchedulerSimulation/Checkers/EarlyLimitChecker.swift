@@ -24,8 +24,9 @@ struct EarlyLimitChecker: Checker {
       return try require(sighting.isKilled, "\(name) is killed by the daemon's return")
     }
     if case .terminate = ledger.event, sighting.wasSuspendedAtEnd, !sighting.isKilled { return }
-    // For memory, which is no limit.
-    if case .memory(.measured) = ledger.event, sighting.wasSuspendedAtEnd, !sighting.isKilled {
+    // For memory, which is no limit: `MemoryChecker` judges it.
+    if case .memory = ledger.event, sighting.ending == .memoryPressure,
+      sighting.wasSuspendedAtEnd, !sighting.isKilled {
       return
     }
     // What it uses is no limit of time: `ResourceChecker` judges it.

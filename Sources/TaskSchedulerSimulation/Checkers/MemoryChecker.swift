@@ -15,17 +15,23 @@ struct MemoryChecker: Checker {
   private var warningEnds: UInt64 = 0
   /// By then at the latest, whoever lasts is to be ended for.
   private var patienceEnds: UInt64 = 0
-  /// Whether it was asked for sizes, and nobody was chosen since.
-  private var isChoosing = false
-  private var hasAsked = false
+  /// When it was asked for sizes that have not come yet.
+  private var askedAt: UInt64?
+  /// The sizes that came last, and when they were asked for.
+  private var dirty: [InstanceID: UInt64] = [:]
+  private var dirtyAt: UInt64 = 0
+  /// Sizes are awaited, and one might have been chosen, or was to be, had they been there.
+  private var mayChoose = false
+  private var mustChoose = false
   /// The one that was chosen last, and until when it may be waited for.
   private var victim: (id: InstanceID, name: String, givenUpAt: UInt64)?
   /// When each was last seen to become active.
   private var activeAt: [InstanceID: UInt64] = [:]
+  /// Since when each that is suspended is.
+  private var stillSince: [InstanceID: UInt64] = [:]
   private var activations: UInt64 = 0
 
   mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
-    hasAsked = false
     switch event {
     case .memory(.pressed(let pressed)):
       // A stretch may have ended without a sign of it.
@@ -35,6 +41,7 @@ struct MemoryChecker: Checker {
       pressedAt = ledger.now
       reading = pressed.memory
     case .memory(.looked(let read)): reading = read
+    case .memory(.measured(let sizes)): take(sizes)
     case .memory(.reclaimed(let id, let read)):
       guard victim?.id == id else { return }
       victim = nil
@@ -45,13 +52,24 @@ struct MemoryChecker: Checker {
         guard due <= ledger.now else { return }
         victim = nil
       }
-      if isQuiet(ledger), !isChoosing { end() }
+      if isQuiet(ledger), !mayChoose { end() }
+    case .recovered:
+      // Nobody is there to hear them, and who was suspended may have run.
+      askedAt = nil
+      dirty = [:]
     case .stop:
       victim = nil
-      isChoosing = false
+      askedAt = nil
       end()
     case _: break
     }
+  }
+
+  private mutating func take(_ sizes: [MemorySize]) {
+    guard let asked = askedAt else { return }
+    dirty = Dictionary(sizes.map { ($0.instance, $0.dirty) }, uniquingKeysWith: { $1 })
+    dirtyAt = asked
+    askedAt = nil
   }
 
   private func isQuiet(_ ledger: Ledger) -> Bool {
@@ -62,6 +80,9 @@ struct MemoryChecker: Checker {
   private mutating func end() {
     isCalm = true
     warned = []
+    dirty = [:]
+    mayChoose = false
+    mustChoose = false
   }
 
   private mutating func waitAgain(_ ledger: Ledger) {
@@ -79,9 +100,9 @@ struct MemoryChecker: Checker {
       warned.insert(id)
     case .memory(.measure):
       try require(victim == nil, "another is looked for while \(victim?.name ?? "") is in hand")
-      isChoosing = true
-      hasAsked = true
-      try checkTime(ledger)
+      try require(askedAt == nil, "sizes are asked for while others are awaited")
+      try checkAsking(ledger)
+      askedAt = ledger.now
     case .memory(.reclaim(let id)):
       if victim?.id == id {
         victim?.givenUpAt = ledger.now + ledger.limits.terminateTimeout
@@ -91,6 +112,7 @@ struct MemoryChecker: Checker {
         ledger[id]?.isKilled ?? true, "the memory of instance \(id.number) is taken while it runs")
     case .release(let id, _):
       activeAt[id] = nil
+      stillSince[id] = nil
       warned.remove(id)
     case .record(let record):
       switch record.change {
@@ -98,6 +120,8 @@ struct MemoryChecker: Checker {
       case .transition(_, .active, _):
         activations += 1
         if let sighting = ledger.byKey[record.application] { activeAt[sighting.id] = activations }
+      case .transition(_, .suspended, _):
+        if let sighting = ledger.byKey[record.application] { stillSince[sighting.id] = ledger.now }
       case _: break
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
@@ -111,9 +135,7 @@ struct MemoryChecker: Checker {
   private mutating func checkChoice(
     _ choice: MemoryChoice, _ ledger: Ledger
   ) throws(Finding) {
-    guard case .memory(.measured(let sizes)) = ledger.event else {
-      return try require(false, "somebody is chosen, and nobody was measured")
-    }
+    try checkTime(ledger)
     guard let chosen = ledger.byKey[choice.chosen.application] else {
       return try require(false, "\(choice.chosen.application.id.name) is chosen, and does not run")
     }
@@ -126,7 +148,7 @@ struct MemoryChecker: Checker {
     try require(
       chosen.state == .suspended || !chosen.hasStream || warned.contains(chosen.id),
       "\(name) was not warned before it is to end")
-    let dirty = Dictionary(sizes.map { ($0.instance, $0.dirty) }, uniquingKeysWith: { $1 })
+    try checkAge(of: chosen, ledger)
     let others = ledger.live.filter { $0.ending == nil && $0 !== chosen }
     for other in others where other.state == .suspended || other.state == .background {
       let otherName = other.key.id.name
@@ -134,6 +156,7 @@ struct MemoryChecker: Checker {
         chosen.state == .suspended || other.state != .suspended,
         "\(name) is to end, and \(otherName) is suspended")
       guard other.state == chosen.state else { continue }
+      try checkAge(of: other, ledger)
       guard let one = dirty[chosen.id], let more = dirty[other.id] else {
         return try require(false, "\(name) is chosen, and \(otherName) was not measured")
       }
@@ -142,7 +165,8 @@ struct MemoryChecker: Checker {
         try require(recent < older, "\(name) is chosen; \(otherName) was active longer ago")
       }
     }
-    isChoosing = false
+    mayChoose = false
+    mustChoose = false
     let limits = ledger.limits
     let patience = limits.callbackTimeout * 2 + limits.terminateTimeout
     victim = (chosen.id, name, ledger.now + patience)
@@ -157,31 +181,64 @@ struct MemoryChecker: Checker {
   }
 
   /// Pressure has outlasted the warning, or there is no time for that; and an end may help: memory
-  /// is short, or the slice presses. What comes while sizes are read changes nothing: that takes a
-  /// tenth of a second.
-  private func checkTime(_ ledger: Ledger) throws(Finding) {
+  /// is short, or the slice presses. Nil where this event does not say so.
+  private func objection(_ ledger: Ledger) -> String? {
     var mayHelp = isShort(ledger)
     switch ledger.event {
     case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
     case .memory(.looked), .memory(.reclaimed): break
-    case _: return
+    case _: return "nothing is heard of memory"
     }
-    try require(!isCalm, "somebody is to end, and there is no pressure")
+    if isCalm { return "there is no pressure" }
+    if !mayHelp { return "\(reading.available) of \(reading.total) bytes are available" }
+    if isCritical(ledger) || warningEnds <= ledger.now { return nil }
+    return "the warning cannot have helped yet"
+  }
+
+  private func isCritical(_ ledger: Ledger) -> Bool {
+    isBelow(Double(ledger.policy.memoryFloorPercent) / 2)
+  }
+
+  /// What comes while sizes are awaited changes nothing: that takes a tenth of a second.
+  private func checkTime(_ ledger: Ledger) throws(Finding) {
+    if mayChoose, case .memory(.measured) = ledger.event { return }
+    let objection = objection(ledger)
+    try require(objection == nil, "somebody is to end, and \(objection ?? "")")
+  }
+
+  /// Nobody is measured long before somebody may end.
+  private func checkAsking(_ ledger: Ledger) throws(Finding) {
+    let lead = Nanoseconds.of(Policy.memoryMeasuringLead)
     try require(
-      mayHelp,
-      "somebody is to end with \(reading.available) of \(reading.total) bytes available")
-    if isBelow(Double(ledger.policy.memoryFloorPercent) / 2) { return }
-    try require(
-      warningEnds <= ledger.now, "somebody is to end before the warning can have helped")
+      mayChoose || !isCalm && (isCritical(ledger) || warningEnds <= ledger.now + lead),
+      "sizes are asked for, and nobody may end soon")
+  }
+
+  /// What one uses that stands still is known; of one that runs it is soon old.
+  private func checkAge(of sighting: Sighting, _ ledger: Ledger) throws(Finding) {
+    if case .memory(.measured) = ledger.event { return }
+    // Twice the time that measuring may take.
+    let isNew = ledger.now <= dirtyAt + 160 * Nanoseconds.millisecond
+    let isStill =
+      sighting.state == .suspended && (stillSince[sighting.id] ?? .max) <= dirtyAt
+    try require(isNew || isStill, "what \(sighting.key.id.name) uses was read long ago")
   }
 
   mutating func after(_ ledger: Ledger) throws(Finding) {
     switch ledger.event {
-    case .memory(.measured), .recovered:
-      guard isChoosing, victim == nil, !hasAsked else { return }
+    case .memory(.measured):
+      guard askedAt == nil, victim == nil else { return }
+      try require(
+        !mustChoose || candidate(ledger) == nil, "sizes have come, and nobody is chosen")
       // There was nobody left to choose.
-      isChoosing = false
-      waitAgain(ledger)
+      if mayChoose { waitAgain(ledger) }
+      mayChoose = false
+      mustChoose = false
+    case .recovered:
+      guard askedAt == nil else { return }
+      if mayChoose { waitAgain(ledger) }
+      mayChoose = false
+      mustChoose = false
     case .memory(.pressed(let pressed)):
       try checkWarned(ledger)
       try checkChoosing(pressed.source == .slice || isShort(ledger), ledger)
@@ -200,15 +257,21 @@ struct MemoryChecker: Checker {
     }
   }
 
-  /// Whoever can be ended is, where pressure lasts and nobody is in hand.
-  private mutating func checkChoosing(_ lasts: Bool, _ ledger: Ledger) throws(Finding) {
-    guard lasts, !isCalm, !isChoosing, victim == nil else { return }
-    let candidate = ledger.live.first {
+  private func candidate(_ ledger: Ledger) -> Sighting? {
+    ledger.live.first {
       $0.ending == nil && ($0.state == .suspended || $0.state == .background)
     }
-    guard let candidate else { return waitAgain(ledger) }
+  }
+
+  /// Whoever can be ended is, where pressure lasts and nobody is in hand; at once, unless sizes are
+  /// awaited.
+  private mutating func checkChoosing(_ lasts: Bool, _ ledger: Ledger) throws(Finding) {
+    if askedAt != nil, objection(ledger) == nil { mayChoose = true }
+    guard lasts, !isCalm, victim == nil else { return }
+    guard let candidate = candidate(ledger) else { return waitAgain(ledger) }
+    guard patienceEnds <= ledger.now else { return }
     try require(
-      ledger.now < patienceEnds,
-      "pressure lasts, and nobody is to end, not even \(candidate.key.id.name)")
+      askedAt != nil, "pressure lasts, and nobody is to end, not even \(candidate.key.id.name)")
+    mustChoose = true
   }
 }

@@ -37,7 +37,7 @@ extension ControlInterface {
     /// When it was warned itself; null where it could not hear it.
     public var warnedAtUSec: Int?
     public var chosenAtUSec: Int
-    /// How long it took to find out who it is.
+    /// How long it took to find out who it is, once one was to end; 0 where it was known before.
     public var choosingTimeUSec: Int
 
     public init(

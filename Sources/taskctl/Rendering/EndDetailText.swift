@@ -15,14 +15,17 @@ enum EndDetailText {
   ) -> [String] {
     let percent = end.total == 0 ? 100 : Int(Double(end.available) / Double(end.total) * 100)
     let began = TimeSpan.text(usec: end.chosenAtUSec - end.pressedSinceUSec)
-    let time = TimeSpan.text(usec: end.choosingTimeUSec)
+    let found =
+      end.choosingTimeUSec == 0
+      ? "It took no time to find out: sizes had been read before."
+      : "It took \(TimeSpan.text(usec: end.choosingTimeUSec)) to find out."
     return [
       "When it was chosen, \(context.clock.moment(ofBoot: end.chosenAtUSec)), "
         + "\(bytes(end.available)) of the machine's \(bytes(end.total)) were available "
         + "(\(percent)%); pressure on memory had begun \(began) before.",
       order(end),
       warned(end),
-      "It took \(time) to find out.",
+      found,
     ]
   }
 

@@ -1,0 +1,299 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§11 memory: who would be the one is found out before")
+struct MeasuringAheadTests {
+  private let lead = Policy.memoryMeasuringLead
+
+  /// Pressure with less than the floor available, and these suspended; nobody answers by itself how
+  /// much they use.
+  private func pressed(
+    _ apps: [ApplicationKey], _ state: ApplicationState = .suspended
+  ) -> (World, [InstanceID]) {
+    var world = World()
+    let ids = apps.map { world.make($0, state) }
+    world.measuring = .never
+    world.reclaiming = .never
+    world.available = 80
+    world.forget()
+    world.press()
+    return (world, ids)
+  }
+
+  private func sizes(_ ids: [InstanceID], _ sizes: [UInt64], isEstimate: Bool = false) -> Event {
+    .memory(
+      .measured(
+        zip(ids, sizes).map { MemorySize($0, dirty: $1, total: $1, isEstimate: isEstimate) }))
+  }
+
+  private func askings(_ world: World) -> Int {
+    world.effects.count { if case .memory(.measure) = $0 { true } else { false } }
+  }
+
+  private func choice(_ world: World, _ app: ApplicationKey) -> MemoryChoice? {
+    world.changes(of: app).compactMap {
+      if case .memoryChosen(let choice) = $0 { choice } else { nil }
+    }.last
+  }
+
+  /// As long as the warning has its time, but for the lead.
+  private func untilLead(_ world: World) -> Duration {
+    world.scheduler.policy.memoryWarningTime - lead
+  }
+
+  @Test("If pressure lasts: measured before the warning's time is over, ended when it is")
+  func exactly() {
+    var (world, ids) = pressed([mail, music])
+    world.advance(by: untilLead(world) - nanosecond)
+    #expect(askings(world) == 0, "not long before")
+    world.advance(by: nanosecond)
+    #expect(world.position(of: .memory(.measure(ids))) != nil)
+    #expect(world.scheduler.memoryStatus.phase == .warned)
+    world.advance(by: .milliseconds(20))
+    world.feed(sizes(ids, [10, 30]))
+    world.advance(by: lead - .milliseconds(20) - nanosecond)
+    #expect(world.chosen.isEmpty, "nobody is ended earlier")
+    world.advance(by: nanosecond)
+    #expect(world.chosen == [music] && askings(world) == 1)
+    #expect(choice(world, music)?.at == world.now)
+    #expect(choice(world, music)?.choosingTime == .zero)
+    #expect(choice(world, music)?.runnersUp.map(\.application) == [mail])
+  }
+
+  @Test("First the warning: where it has less time than measuring takes, it is measured after it")
+  func shortTime() throws {
+    var world = World { $0.memoryWarningTime = .milliseconds(10) }
+    let (id, running) = (world.make(mail, .suspended), world.make(music, .active))
+    world.available = 80
+    world.forget()
+    world.press()
+    let warning = try #require(world.position(of: .notify(running, .memoryWarning)))
+    #expect(try #require(world.position(of: .memory(.measure([id])))) > warning)
+    world.advance(by: .milliseconds(10) - nanosecond)
+    #expect(world.chosen.isEmpty)
+    world.advance(by: nanosecond)
+    #expect(world.chosen == [mail] && askings(world) == 1)
+  }
+
+  @Test("Until it ends: memory that is back when the time is over ends nobody")
+  func backMeanwhile() {
+    var (world, ids) = pressed([mail])
+    world.advance(by: untilLead(world))
+    world.feed(sizes(ids, [10]))
+    world.available = 500
+    world.advance(by: .seconds(100))
+    #expect(world.chosen.isEmpty)
+    #expect(world.scheduler.memoryStatus.phase == .calm)
+    #expect(world.scheduler.memory.measurement == nil, "of no use any more")
+  }
+
+  @Test("Sizes that come when pressure is over are not kept")
+  func lateAndCalm() {
+    var (world, ids) = pressed([mail])
+    world.available = 500
+    world.advance(by: .seconds(100))
+    #expect(world.scheduler.memory.isBeingMeasured)
+    world.feed(sizes(ids, [10]))
+    #expect(world.scheduler.memory.measurement == nil)
+    #expect(world.scheduler.nextDeadline == nil && world.chosen.isEmpty)
+  }
+
+  @Test("Sizes that come after the time is over: the choice is made when they come")
+  func late() {
+    var (world, ids) = pressed([mail, music])
+    world.advance(by: untilLead(world) + lead)
+    #expect(world.chosen.isEmpty && askings(world) == 1)
+    #expect(world.scheduler.memoryStatus.phase == .measuring)
+    world.advance(by: .milliseconds(15))
+    world.feed(sizes(ids, [30, 10]))
+    #expect(world.chosen == [mail] && askings(world) == 1)
+    #expect(choice(world, mail)?.choosingTime == .milliseconds(15))
+  }
+
+  @Test("Never the foreground: who comes there after it was measured is not chosen")
+  func foregroundMeanwhile() {
+    var (world, ids) = pressed([mail, music])
+    world.advance(by: untilLead(world))
+    world.feed(sizes(ids, [30, 10]))
+    world.ask { .activate($0, mail) }
+    world.advance(by: lead)
+    #expect(world.chosen == [music] && world.state(ids[0]) == .active)
+  }
+
+  @Test("Who has ended after it was measured is not chosen")
+  func endedMeanwhile() {
+    var (world, ids) = pressed([mail, music])
+    world.advance(by: untilLead(world))
+    world.feed(sizes(ids, [30, 10]))
+    world.feed(.leaderExited(ids[0], .signaled(9)))
+    world.advance(by: lead)
+    #expect(world.chosen == [music])
+  }
+
+  @Test("The largest goes first: where somebody was suspended since, all are measured again")
+  func suspendedMeanwhile() {
+    var (world, ids) = pressed([mail])
+    let late = world.make(music, .background)
+    world.advance(by: untilLead(world))
+    world.feed(sizes(ids, [10]))
+    world.end(late, TaskID(1))
+    #expect(world.state(late) == .suspended)
+    world.advance(by: lead)
+    #expect(world.chosen.isEmpty && world.position(of: .memory(.measure(ids + [late]))) != nil)
+    world.feed(sizes(ids + [late], [10, 30]))
+    #expect(world.chosen == [music])
+  }
+
+  @Test("Where the largest is gone and the others were not read in full, they are measured again")
+  func estimates() {
+    var (world, ids) = pressed([mail, music])
+    world.advance(by: untilLead(world))
+    world.feed(sizes(ids, [30, 10], isEstimate: true))
+    world.advance(by: lead)
+    #expect(world.chosen.isEmpty && askings(world) == 2)
+    world.feed(sizes(ids, [30, 10], isEstimate: true))
+    #expect(world.chosen == [mail], "but not for ever")
+  }
+
+  @Test("Who is suspended uses what it used: at the next trigger it is known who is first")
+  func nextTrigger() {
+    var (world, ids) = pressed([mail, music])
+    world.available = 150
+    world.advance(by: untilLead(world))
+    world.feed(sizes(ids, [30, 10]))
+    world.advance(by: .seconds(5))
+    world.press()
+    #expect(world.chosen.isEmpty && askings(world) == 1, "near to the floor, and known already")
+    world.available = 99
+    world.press()
+    #expect(world.chosen == [mail] && askings(world) == 1)
+  }
+
+  @Test("What one uses that runs is soon old: near to the floor it is measured at each trigger")
+  func nextTriggerOfRunning() {
+    var (world, ids) = pressed([mail, music], .background)
+    world.available = 150
+    world.advance(by: untilLead(world))
+    world.feed(sizes(ids, [30, 10]))
+    world.advance(by: .seconds(5))
+    world.press()
+    #expect(askings(world) == 2)
+    world.feed(sizes(ids, [10, 30]))
+    world.advance(by: .milliseconds(100))
+    world.available = 99
+    world.press()
+    #expect(world.chosen == [music] && askings(world) == 2)
+  }
+
+  @Test("What was measured long before of those that run is not what is chosen by")
+  func old() {
+    var (world, ids) = pressed([mail, music], .background)
+    world.available = 500
+    world.advance(by: untilLead(world))
+    world.feed(sizes(ids, [30, 10]))
+    world.advance(by: .seconds(5))
+    world.available = 99
+    world.press()
+    #expect(world.chosen.isEmpty && askings(world) == 2)
+    world.feed(sizes(ids, [10, 30]))
+    #expect(world.chosen == [music])
+  }
+
+  @Test("Who ran in between has to be measured again, though it is suspended")
+  func ranMeanwhile() {
+    var (world, ids) = pressed([mail])
+    world.available = 150
+    world.advance(by: untilLead(world))
+    world.feed(sizes(ids, [30]))
+    world.advance(by: .seconds(1))
+    world.ask { .activate($0, mail) }
+    world.acknowledgeAll(ids[0])
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(ids[0])
+    #expect(world.state(ids[0]) == .suspended)
+    world.available = 99
+    world.press()
+    #expect(world.chosen.isEmpty && askings(world) == 2)
+  }
+
+  @Test("Far above the floor nobody is measured, however often a trigger fires")
+  func farAbove() {
+    var (world, ids) = pressed([mail], .background)
+    world.available = 500
+    world.advance(by: .seconds(1))
+    world.feed(sizes(ids, [30]))
+    for _ in 0..<9 {
+      world.press()
+      world.advance(by: .milliseconds(100))
+    }
+    #expect(askings(world) == 1)
+  }
+
+  @Test("Half the floor does not wait for the time, but for sizes that are on their way")
+  func critical() {
+    var (world, ids) = pressed([mail])
+    world.advance(by: untilLead(world))
+    world.available = 49
+    world.press()
+    #expect(world.chosen.isEmpty && askings(world) == 1)
+    world.feed(sizes(ids, [30]))
+    #expect(world.chosen == [mail])
+  }
+
+  @Test(
+    "A daemon that died measures anew, whether the sizes had come or not",
+    arguments: [false, true])
+  func restarted(_ hadCome: Bool) throws {
+    var (world, ids) = pressed([mail, music])
+    world.advance(by: untilLead(world))
+    if hadCome { world.feed(sizes(ids, [30, 10])) }
+    world.forget()
+    try world.crash(awayFor: .milliseconds(10))
+    #expect(world.chosen.isEmpty && world.position(of: .memory(.measure(ids))) != nil)
+    world.feed(sizes(ids, [10, 30]))
+    world.advance(by: lead - .milliseconds(10) - nanosecond)
+    #expect(world.chosen.isEmpty, "the warning has its time all the same")
+    world.advance(by: nanosecond)
+    #expect(world.chosen == [music])
+  }
+
+  @Test("A daemon that comes back when the time is over looks, and chooses when sizes come")
+  func restartedLater() throws {
+    var (world, ids) = pressed([mail])
+    world.advance(by: untilLead(world))
+    try world.crash(awayFor: .seconds(2))
+    #expect(world.chosen.isEmpty && world.scheduler.memoryStatus.phase == .measuring)
+    world.feed(sizes(ids, [30]))
+    #expect(world.chosen == [mail])
+  }
+
+  @Test("A journal of a version that did not measure before is gone on from")
+  func earlierVersion() {
+    var (world, ids) = pressed([mail])
+    world.advance(by: .seconds(1))
+    #expect(world.scheduler.memoryStatus.phase == .measuring)
+    world.scheduler.memory.measurement = nil
+    world.feed(sizes(ids, [30]))
+    #expect(world.chosen == [mail])
+  }
+
+  @Test("A time before another is not before all time")
+  func earlier() {
+    let start = Instant(nanoseconds: 100)
+    #expect(start.earlier(by: .nanoseconds(30)) == Instant(nanoseconds: 70))
+    #expect(start.earlier(by: .seconds(1)) == Instant(nanoseconds: 0))
+  }
+
+  @Test("With nobody to measure it is not asked, and who comes then is measured when needed")
+  func nobody() {
+    var (world, _) = pressed([])
+    world.advance(by: untilLead(world))
+    #expect(askings(world) == 0)
+    let id = world.make(mail, .suspended)
+    world.advance(by: lead)
+    #expect(world.position(of: .memory(.measure([id]))) != nil && world.chosen.isEmpty)
+    world.feed(sizes([id], [1]))
+    #expect(world.chosen == [mail])
+  }
+}
