@@ -205,7 +205,10 @@ public final class Daemon {
       loop: loop, hear: { [unowned server] in server.hear($0) },
       isTraced: { [unowned processes] in processes.isTraced($0) },
       report: { [unowned self] in post($0) })
-    survival = try loop.timer { [unowned self] in journal.setAttempts(0) }
+    survival = try loop.timer { [unowned self] in
+      journal.setAttempts(0)
+      journal.isTakingOver = false
+    }
     alarm = WakeAlarm(loop: loop, log: log) { [unowned self] in post(.deadlineReached) }
     try loop.enableWatchdog()
   }

@@ -102,6 +102,8 @@ public struct JournalWriter {
 
   /// Bytes of the record that was to be written last, and what it takes besides.
   public var lastBytes: Int { JournalLayout.recordHeaderBytes + scratch.count + 4 }
+  /// Bytes that are left for records.
+  public var freeBytes: Int { memory.count - end }
 
   private mutating func appendScratch() -> Bool {
     let start = end + JournalLayout.recordHeaderBytes

@@ -13,6 +13,12 @@ final class Journal {
   /// handled again after a crash in some 20 ms.
   static let roomBytes = 256 << 10
 
+  /// What of it is left for a daemon that takes over: to write down where things stand takes tens
+  /// of milliseconds with many applications, and it is to serve first.
+  private static let reserveBytes = 64 << 10
+  /// Whether it has only just taken over.
+  var isTakingOver = false
+
   /// nil where no journal is kept.
   private let folder: JournalFolder?
   private let boot: BootID
@@ -92,6 +98,7 @@ final class Journal {
     effectsBase = found.replay.effectsDone
     effectsDone = found.replay.effectsDone
     mapping = MappingBox(found.mapping)
+    isTakingOver = true
   }
 
   private static func begin(
@@ -99,7 +106,7 @@ final class Journal {
     room least: Int = 0
   ) throws(SystemError) -> (MappingBox, JournalWriter) {
     // Reading it takes a new daemon as long as reading the beginning, which is in half the bytes.
-    let room = max(roomBytes, beginning.count / 2, least)
+    let room = max(roomBytes, beginning.count / 2, least + reserveBytes)
     let mapping = MappingBox(try folder.make(number, bytesCount: beginning.count + room))
     guard
       let writer = JournalWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)
@@ -119,13 +126,17 @@ final class Journal {
     // Not of what only follows from it: that would make what the call asked for look unwritten.
     if call != nil, event.request != nil { writer.setCallEvent(eventCount) }
     if isBehind { return }
-    if writer.append(event, at: now) { return }
-    eventCount -= 1
-    beginNew(at: now, room: writer.lastBytes)
-    eventCount += 1
-    writer.setEvent(eventCount)
-    if isBehind || writer.append(event, at: now) { return }
-    fallBehind("an event is longer than a journal's room")
+    let hasRoom = isTakingOver || writer.freeBytes > Self.reserveBytes
+    if hasRoom, writer.append(event, at: now) { return }
+    // Twice where it is longer than the usual room, which is known only when it has been tried.
+    for _ in 1...2 {
+      eventCount -= 1
+      beginNew(at: now, room: writer.lastBytes)
+      eventCount += 1
+      writer.setEvent(eventCount)
+      if isBehind || writer.append(event, at: now) { return }
+    }
+    fallBehind("an event is longer than a journal can be")
   }
 
   /// Whether what is written now will be known after a crash.

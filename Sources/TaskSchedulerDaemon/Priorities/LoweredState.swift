@@ -89,10 +89,14 @@ struct LoweredState {
     var words: [String] = []
     // A limit of processors is told of as a throttle.
     for lever in PriorityLever.allCases where lever != .processorLimit {
-      let lowered = items.filter { $0.lever == lever && $0.before != $0.after }
-      if let item = lowered.last {
-        let count = Set(lowered.map(\.thread)).count
-        words.append(lever.words(item.after, before: item.before, count: count))
+      var last: LoweredPriority?
+      var threads: Set<ProcessIdentity> = []
+      for item in items where item.lever == lever && item.before != item.after {
+        last = item
+        threads.insert(item.thread)
+      }
+      if let last {
+        words.append(lever.words(last.after, before: last.before, count: threads.count))
       }
       if let obstacle = obstacles[lever] { words.append("not the \(lever.name): \(obstacle)") }
     }

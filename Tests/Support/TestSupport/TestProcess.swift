@@ -48,8 +48,10 @@ public final class TestProcess: Sendable {
   }
 
   deinit {
-    // Reaped by `waitForExit` or by the test itself: then the group may be another's by now.
-    guard (try? pidfd.wait([.nonblocking, .leave])) != nil || isRunning else { return }
+    // Reaped by `waitForExit` or by the test itself: then the group may be another's by now. In this
+    // order, or one that ends between the two looks would stay a zombie; and while there is one, the
+    // waiting for exit tests (swift-testing's, by waitid(P_ALL) with WNOWAIT) sees no other end.
+    guard isRunning || (try? pidfd.wait([.nonblocking, .leave])) != nil else { return }
     end()
     _ = try? pidfd.wait()
   }
