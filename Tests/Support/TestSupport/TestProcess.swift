@@ -48,9 +48,9 @@ public final class TestProcess: Sendable {
   }
 
   deinit {
-    // Reaped by `waitForExit` or by the test itself: then the group may be another's by now. In this
-    // order, or one that ends between the two looks would stay a zombie; and while there is one, the
-    // waiting for exit tests (swift-testing's, by waitid(P_ALL) with WNOWAIT) sees no other end.
+    // Reaped by `waitForExit` or by the test itself: then the group may be another's by now. In
+    // this order, or one that ends between the two looks would stay a zombie; and while there is
+    // one, swift-testing's waiting for exit tests (waitid(P_ALL), WNOWAIT) sees no other end.
     guard isRunning || (try? pidfd.wait([.nonblocking, .leave])) != nil else { return }
     end()
     _ = try? pidfd.wait()
