@@ -207,8 +207,11 @@ extension ProcFS {
   /// Whether we have CAP_SYS_NICE, with which every priority may be raised again.
   public var mayRaisePriorities: Bool { has(capability: 23) }
 
+  /// Whether we have CAP_SYS_RESOURCE, with which limits of the kernel's may be exceeded.
+  public var mayExceedLimits: Bool { has(capability: 24) }
+
   /// Whether we have a capability, by its number (capabilities(7)).
-  public func has(capability: Int) -> Bool {
+  private func has(capability: Int) -> Bool {
     guard let status = (try? text("self/status")) ?? nil,
       let set = FieldLines(Array(status.utf8)).value("CapEff").flatMap({ UInt64($0, radix: 16) })
     else { return false }

@@ -7,7 +7,7 @@ import Testing
 /// Whether the tests may set any priority; in a container they often may not.
 private let mayRaise = (try? ProcFS())?.mayRaisePriorities == true
 
-private let mayRaiseLimits = (try? ProcFS())?.has(capability: 24) == true
+private let mayRaiseLimits = (try? ProcFS())?.mayExceedLimits == true
 
 @Suite("§12: The foreground comes first", .enabled(if: mayRaise, "it takes CAP_SYS_NICE"))
 struct PriorityTests {

@@ -82,7 +82,7 @@ final class InstanceProcesses {
   /// is asked for: until a new one serves, everybody waits.
   lazy var lowered = LoweredState(takeHeldLowered())
   private var heldLowered: [Holdings.Lowered]?
-  /// Whether its control group has weights for that.
+  /// Whether its control group has weights, by which that is done.
   var hasWeights = (processor: false, io: false)
   var meter = UseMeter()
   var throttle: Throttle?

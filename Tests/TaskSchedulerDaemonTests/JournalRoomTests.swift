@@ -1,0 +1,78 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("§15.4: Nothing acknowledged is forgotten, however much room the journal has")
+struct JournalRoomTests {
+  private let temporary = TemporaryDirectory()
+  private let folder: JournalFolder
+  private let finder: JournalFinder
+  private let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
+  private let log = Log(target: .stderr, level: .error)
+  private let now = Instant(nanoseconds: 1)
+
+  init() throws {
+    let proc = try ProcFS()
+    folder = try JournalFolder(path: temporary.file("journal"), proc: proc)
+    finder = JournalFinder(folder: folder, boot: boot, proc: proc, log: log)
+  }
+
+  private func journal() throws -> Journal {
+    let journal = try Journal(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    journal.state = { (Holdings(), Scheduler(), requestLast: 0) }
+    return journal
+  }
+
+  @Test("an event that is longer than the usual room is given one that it fits in")
+  func longEvent() throws {
+    let journal = try journal()
+    let name = String(repeating: "n", count: 1000)
+    let manifests = try (1000..<2000).map {
+      Manifest(
+        id: try #require(ApplicationID("org.example.a\($0)")), displayName: name, owner: UserID(0))
+    }
+    #expect(name.utf8.count * manifests.count > Journal.roomBytes)
+    journal.record(.manifestsChanged(manifests), at: now)
+    #expect(!journal.isBehind)
+    #expect(try replay().scheduler.manifests == manifests)
+  }
+
+  @Test("a daemon that takes a nearly full one over begins none before it serves")
+  func takingOver() throws {
+    // How many events there is room for.
+    var count = 0
+    var last = try journal()
+    let first = folder.numbers
+    while folder.numbers == first {
+      last.record(.deadlineReached, at: now)
+      count += 1
+    }
+    last = try journal()
+    for _ in 1..<count { last.record(.deadlineReached, at: now) }
+    let full = folder.numbers
+    #expect(try replay().eventCount == UInt64(count - 1))
+
+    let next = Journal(continuing: try found(), in: folder, boot: boot, log: log)
+    next.state = { (Holdings(), Scheduler(), requestLast: 0) }
+    next.record(.deadlineReached, at: now)
+    #expect(folder.numbers == full, "the next is in the room that was left for it")
+    next.isTakingOver = false
+    next.record(.deadlineReached, at: now)
+    #expect(folder.numbers != full)
+    #expect(try replay().eventCount == UInt64(count + 1))
+  }
+
+  private func found() throws -> FoundJournal {
+    guard let found = try finder.find(at: now) else {
+      throw SystemError(call: "no journal was found", errno: ENOENT)
+    }
+    return found
+  }
+
+  private func replay() throws -> Replay { try found().replay }
+}
