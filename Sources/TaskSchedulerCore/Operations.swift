@@ -1,4 +1,5 @@
-// What a person or an operator asks for (contract §2), and what ends an instance.
+// What a person or an operator asks for (contract §2), and what ends an instance. "Done" is said
+// after it has been: who has brought an application to the foreground finds it running.
 
 extension Scheduler {
   /// Brings an application to the foreground; launches it where it does not run.
@@ -15,8 +16,8 @@ extension Scheduler {
       return refuse(request, key, refusal, in: &turn)
     }
     vacate(instance.seat, in: &turn)
-    turn.reply(request, .done)
     with(id, in: &turn) { $0.activate(cause: .activate, in: &$1) }
+    turn.reply(request, .done)
     takeSeat(id)
     useWakeUp(in: &turn)
   }
@@ -24,9 +25,9 @@ extension Scheduler {
   mutating func deactivate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
     guard let id = runningInstance(request, key, cause: .interruption, from: [.active], in: &turn)
     else { return }
-    turn.reply(request, .done)
     leaveSeat(id)
     with(id, in: &turn) { $0.resignActive(cause: .interruption, in: &$1) }
+    turn.reply(request, .done)
   }
 
   mutating func sendToBackground(
@@ -35,9 +36,9 @@ extension Scheduler {
     let foreground: [ApplicationState] = [.active, .inactive]
     guard let id = runningInstance(request, key, cause: .sendAway, from: foreground, in: &turn)
     else { return }
-    turn.reply(request, .done)
     leaveSeat(id)
     with(id, in: &turn) { $0.enterBackground(cause: .sendAway, in: &$1) }
+    turn.reply(request, .done)
   }
 
   /// Answers when the leader has exited; of an application that waits for its relaunch, at once.

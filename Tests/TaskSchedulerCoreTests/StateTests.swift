@@ -170,6 +170,19 @@ struct StateTests {
     #expect(world.scheduler.status(of: mail, at: world.now)?.state == .notRunning)
   }
 
+  @Test("who brings an application to the foreground hears that it is done when it is running")
+  func doneWhenDone() throws {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.forget()
+    let request = world.newRequest()
+    world.feed(.activate(request, mail))
+    let answered = try #require(world.position(of: .reply(request, .done)))
+    let resumed = try #require(world.position(of: .resume(id)))
+    let favoured = world.position(of: .resources(.prioritize(id, .foreground)))
+    #expect(try resumed < answered && #require(favoured) < answered)
+  }
+
   @Test("terminated with notice: SIGTERM follows willTerminate's acknowledgement, then SIGKILL")
   func awareTermination() {
     var world = World()

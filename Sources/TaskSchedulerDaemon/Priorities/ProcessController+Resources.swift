@@ -14,8 +14,9 @@ extension ProcessController {
 
   private func prioritize(_ id: InstanceID, _ priority: ProcessPriority) {
     guard let instance = instances[id] else { return }
-    // Hundreds may be taken over at once, most of them as they should be.
-    if catchUp?.isUnderWay == true, priority.isLowered || instance.hasLowered {
+    // Hundreds may be taken over at once, most of them as they should be. The foreground waits for
+    // none of them.
+    if catchUp?.isUnderWay == true, priority.isLowered {
       instance.priority = priority
       priorityCatchUp?.add(id)
       priorityCatchUp?.start()
