@@ -112,90 +112,13 @@ public struct OpenFiles: Sendable {
     return sum
   }
 
-  /// The addresses on which they listen, sorted: `127.0.0.1:80`, `[::1]:80`, `/run/x`, `@name`.
-  public func listening() -> [String] {
-    var sockets: [Int32: Set<String>] = [:]
+  /// The sockets that each process has open, by their inodes.
+  func sockets() -> [(process: Int32, inodes: Set<UInt64>)] {
+    var sockets: [Int32: Set<UInt64>] = [:]
     for file in files where file.target.hasPrefix("socket:[") {
-      sockets[file.process, default: []].insert(String(file.target.dropFirst(8).dropLast()))
+      guard let inode = UInt64(file.target.dropFirst(8).dropLast()) else { continue }
+      sockets[file.process, default: []].insert(inode)
     }
-    // Each network is asked once, by one of the processes that are in it.
-    var networks: [String: (process: Int32, inodes: Set<String>)] = [:]
-    for (process, inodes) in sockets {
-      let network = ((try? proc.link("\(process)/ns/net")) ?? nil) ?? "\(process)"
-      networks[network, default: (process, [])].inodes.formUnion(inodes)
-    }
-    var addresses: Set<String> = []
-    for (process, inodes) in networks.values {
-      for (name, isWide) in [("tcp", false), ("tcp6", true)] {
-        let path = "\(process)/net/\(name)"
-        guard
-          let table = (try? proc.text(path, until: { !SocketTable.isOfListening($0) })) ?? nil
-        else { continue }
-        addresses.formUnion(SocketTable.listening(table, inodes, isWide: isWide))
-      }
-      guard let table = (try? proc.text("\(process)/net/unix")) ?? nil else { continue }
-      addresses.formUnion(SocketTable.listening(unix: table, inodes))
-    }
-    return addresses.sorted()
-  }
-}
-
-/// The tables of sockets in /proc/PID/net, of the process's own network.
-enum SocketTable {
-  /// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`. Those that
-  /// listen (0A) come first.
-  static func listening(_ table: String, _ inodes: Set<String>, isWide: Bool) -> [String] {
-    var found: [String] = []
-    for line in table.split(separator: "\n").dropFirst() {
-      let words = line.split(separator: " ")
-      guard words.count > 9 else { continue }
-      guard words[3] == "0A" else { break }
-      if inodes.contains(String(words[9])), let text = address(words[1], isWide: isWide) {
-        found.append(text)
-      }
-    }
-    return found
-  }
-
-  /// Whether the last whole line of a part of the table is the header, or of one that listens. A
-  /// machine may have a million sockets that do not.
-  static func isOfListening(_ part: [UInt8]) -> Bool {
-    let lines = part.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    guard lines.count > 2 else { return true }
-    let words = lines[lines.count - 2].split(separator: UInt8(ascii: " "))
-    return words.count > 3 && words[3].elementsEqual("0A".utf8)
-  }
-
-  /// `Num RefCount Protocol Flags Type St Inode Path`; of those that listen, the flags have
-  /// __SO_ACCEPTCON.
-  static func listening(unix table: String, _ inodes: Set<String>) -> [String] {
-    table.split(separator: "\n").dropFirst().compactMap { line in
-      let words = line.split(separator: " ", maxSplits: 7)
-      guard words.count > 6, UInt32(words[3], radix: 16).map({ $0 & 0x10000 != 0 }) == true,
-        inodes.contains(String(words[6]))
-      else { return nil }
-      return words.count > 7 ? String(words[7]) : "a Unix socket without a name"
-    }
-  }
-
-  /// The address in words of 32 bits as this machine writes them, and the port.
-  private static func address(_ field: Substring, isWide: Bool) -> String? {
-    let parts = field.split(separator: ":")
-    guard parts.count == 2, let port = UInt16(parts[1], radix: 16) else { return nil }
-    let digits = Array(parts[0].utf8)
-    guard digits.count == (isWide ? 32 : 8) else { return nil }
-    var bytes: [UInt8] = []
-    for word in stride(from: 0, to: digits.count, by: 8) {
-      let text = String(decoding: digits[word..<word + 8], as: UTF8.self)
-      guard let value = UInt32(text, radix: 16) else { return nil }
-      withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
-    }
-    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    guard
-      inet_ntop(isWide ? AF_INET6 : AF_INET, bytes, &text, socklen_t(text.count)) != nil
-    else { return nil }
-    let name = String(
-      decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return isWide ? "[\(name)]:\(port)" : "\(name):\(port)"
+    return sockets.map { ($0.key, $0.value) }.sorted { $0.process < $1.process }
   }
 }

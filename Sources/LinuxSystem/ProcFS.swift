@@ -132,11 +132,18 @@ extension ProcFS {
   }
 
   /// A small file, whole, without the space at its end; nil where it is not there.
+  func text(_ path: String) throws(SystemError) -> String? {
+    guard let bytes = try bytes(path) else { return nil }
+    let end = bytes.lastIndex { $0 > UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
+    return String(decoding: bytes[..<end], as: UTF8.self)
+  }
+
+  /// A file, whole; nil where it is not there.
   ///
   /// - Parameter isEnough: asked of each part that was read, whether the rest is left unread.
-  func text(
+  func bytes(
     _ path: String, until isEnough: ([UInt8]) -> Bool = { _ in false }
-  ) throws(SystemError) -> String? {
+  ) throws(SystemError) -> [UInt8]? {
     guard let file = try open(path, O_RDONLY) else { return nil }
     var bytes: [UInt8] = []
     let number = file.rawValue
@@ -154,8 +161,7 @@ extension ProcFS {
       if error.errno == ESRCH { return nil }
       throw error
     }
-    let end = bytes.lastIndex { $0 > UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
-    return String(decoding: bytes[..<end], as: UTF8.self)
+    return bytes
   }
 
   /// Writes to a file; one that is gone is left alone.

@@ -23,6 +23,11 @@ struct OpenFilesTests {
     OpenFiles(of: [42], in: try ProcFS(root: root.path))
   }
 
+  private func listening() throws -> [String] {
+    var sockets = ListeningSockets()
+    return try sockets.addresses(of: files(), in: ProcFS(root: root.path))
+  }
+
   private func line(_ number: Int, _ address: String, _ state: String, _ inode: Int) -> String {
     "\(number): \(address) 00000000:0000 \(state) 00000000:00000000 00:00000000 00000000 "
       + "1000 0 \(inode) 1 0000000000000000 100 0 0 10 0\n"
@@ -31,8 +36,8 @@ struct OpenFilesTests {
   private let header = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when\n"
 
   @Test("sockets that listen are told with address and port, of both kinds of addresses")
-  func listening() throws {
-    for inode in 7...9 { open(inode, "socket:[\(inode)]") }
+  func bothKinds() throws {
+    for inode in 7...10 { open(inode, "socket:[\(inode)]") }
     root.write(
       "42/net/tcp", header + line(0, "0100007F:0050", "0A", 7) + line(1, "00000000:1F90", "0A", 77))
     root.write(
@@ -43,11 +48,11 @@ struct OpenFilesTests {
       """
       Num       RefCount Protocol Flags    Type St Inode Path
       0: 00000002 00000000 00010000 0001 01 9 @name
-      0: 00000002 00000000 00000000 0001 03 9 /run/not
+      0: 00000002 00000000 00000000 0001 03 10 /run/not
       0: 00000002 00000000 00010000 0001 01 99 /run/others
 
       """)
-    #expect(try files().listening() == ["127.0.0.1:80", "@name", "[::1]:443"])
+    #expect(try listening() == ["127.0.0.1:80", "@name", "[::1]:443"])
   }
 
   @Test("of a long table, no more is read than those that listen, which are first")
@@ -58,10 +63,39 @@ struct OpenFilesTests {
     // The kernel writes none here: that it is not found shows that it is not reached.
     let last = line(1001, "0100007F:0052", "0A", 8)
     root.write("42/net/tcp", header + line(0, "0100007F:0050", "0A", 7) + others + last)
-    #expect(try files().listening() == ["127.0.0.1:80"])
-    let table = try ProcFS(root: root.path).text(
+    #expect(try listening() == ["127.0.0.1:80"])
+    let table = try ProcFS(root: root.path).bytes(
       "42/net/tcp", until: { !SocketTable.isOfListening($0) })
-    #expect(try #require(table).utf8.count < 20_000)
+    #expect(try #require(table).count < 20_000)
+  }
+
+  @Test("no table is read for whoever is connected, or takes datagrams, or listens already")
+  func remembered() throws {
+    let proc = try ProcFS(root: root.path)
+    for inode in 7...9 { open(inode, "socket:[\(inode)]") }
+    let titles = "Num       RefCount Protocol Flags    Type St Inode Path\n"
+    root.write(
+      "42/net/unix",
+      titles + "0: 00000002 00000000 00000000 0001 03 7\n"
+        + "0: 00000002 00000000 00000000 0002 01 8 /run/a log\n"
+        + "0: 00000002 00000000 00010000 0005 01 9 /run/with space\n")
+    var sockets = ListeningSockets()
+    #expect(try sockets.addresses(of: files(), in: proc) == ["/run/with space"])
+    // Whoever reads it now finds nothing.
+    root.write("42/net/unix", titles)
+    #expect(try sockets.addresses(of: files(), in: proc) == ["/run/with space"])
+    // One that is new, and not connected yet, is looked for each time.
+    open(10, "socket:[10]")
+    for flags in ["00000000", "00010000"] {
+      let listens = flags == "00010000"
+      root.write("42/net/unix", titles + "0: 00000002 00000000 \(flags) 0001 01 10 @new\n")
+      #expect(
+        try sockets.addresses(of: files(), in: proc)
+          == (listens ? ["/run/with space", "@new"] : ["/run/with space"]))
+    }
+    // One that is closed is forgotten.
+    unlink(root.file("42/fd/9"))
+    #expect(try sockets.addresses(of: files(), in: proc) == ["@new"])
   }
 
   @Test("a shared file is known by what it is, also where a sandbox hides its path from us")

@@ -62,7 +62,7 @@ extension ProcessController {
     if let path = files.firstHeld(of: options.sharedResources) {
       report(.resources(.held(instance.id, path: path)))
     }
-    let addresses = files.listening()
+    let addresses = instance.sockets.addresses(of: files, in: proc)
     if addresses != instance.listening {
       instance.listening = addresses
       report(.resources(.listens(instance.id, addresses)))

@@ -88,6 +88,7 @@ final class InstanceProcesses {
   var throttle: Throttle?
   /// What it listened on when it was last seen to stand still.
   var listening: [String] = []
+  var sockets = ListeningSockets()
   /// To be called before processes are sent SIGSTOP.
   var willStop: ([Holdings.Stopped]) -> Void = { _ in }
 
