@@ -94,8 +94,9 @@ final class EventLoop {
     return idle
   }
 
-  /// A source that calls `handler` once after each ``DeferredSource/request()``, in its turn among
-  /// all that is ready: for what must not be done from within a call of somebody else's.
+  /// A source that calls `handler` once after each ``DeferredSource/request()``, before all else
+  /// that is ready (to libsystemd it has been ready ever since it was made): for what must not be
+  /// done from within a call of somebody else's. One that asks for itself would keep all waiting.
   func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?

@@ -28,6 +28,11 @@ struct TimeCredit: Hashable {
     return balance > 0
   }
 
+  /// How long there is none yet, as of the last look.
+  var timeUntilLeft: Duration {
+    .nanoseconds(max(0, 1 - balance).multipliedReportingOverflow(by: Self.divisor).partialValue)
+  }
+
   /// Whether nothing is owed any more: it is as good as a new one.
   mutating func isWhole(at now: UInt64) -> Bool { isLeft(at: now) && balance == Self.burst }
 
@@ -45,10 +50,12 @@ protocol TurnTaker: AnyObject {
 }
 
 /// Serves each user's connections at once while the user has credit, else when nothing else is
-/// ready: users in turn, one connection at a time. A user who is alone has all the time there is.
+/// ready or the user has credit again: users in turn, one connection at a time. A user who is alone
+/// has all the time there is.
 ///
 /// So nobody's calls, however many or dear, hold up another's or the time limits by more than one
-/// turn; and a turn is one call where there is more than one user.
+/// turn, and a turn is one call where there is more than one user; and nobody waits for longer than
+/// it takes to pay for what was had, however busy the others keep the daemon.
 final class FairShare {
   private struct Account {
     var credit: TimeCredit
@@ -66,11 +73,14 @@ final class FairShare {
   /// The users with something that waits.
   private var turns: Deque<UInt32> = []
   private var idle: DeferredSource?
+  /// Set to when the first of them has credit again.
+  private var repaid: TimerSource?
   /// How many users have connections.
   var userCount = 0
 
   init(loop: EventLoop) throws(SystemError) {
     idle = try loop.whenIdle { [unowned self] in serveNext() }
+    repaid = try loop.timer { [unowned self] in serveRepaid() }
   }
 
   /// How many calls a connection may have answered before others have their turn.
@@ -85,10 +95,13 @@ final class FairShare {
     if !isAdmitted {
       taker.isPutOff = true
       account.waiting.append(taker)
-      if account.waiting.count == 1 { turns.append(user) }
-      idle?.request()
     }
     accounts[user] = account
+    if !isAdmitted {
+      lineUp(user)
+      idle?.request()
+      waitForRepayment()
+    }
     return isAdmitted
   }
 
@@ -112,11 +125,38 @@ final class FairShare {
 
   private func serveNext() {
     guard let user = turns.popFirst() else { return }
+    serveFirst(of: user)
+    if !turns.isEmpty { idle?.request() }
+  }
+
+  private func serveFirst(of user: UInt32) {
     if let taker = accounts[user]?.waiting.popFirst() {
       taker.isPutOff = false
       taker.serve()
     }
-    if accounts[user]?.waiting.isEmpty == false { turns.append(user) }
-    if !turns.isEmpty { idle?.request() }
+    if accounts[user]?.waiting.isEmpty == false { lineUp(user) }
+  }
+
+  private func lineUp(_ user: UInt32) {
+    if !turns.contains(user) { turns.append(user) }
+  }
+
+  /// One of each user who has credit: what that costs is not known before.
+  private func serveRepaid() {
+    let now = BootClock.now()
+    for user in turns where accounts[user]?.credit.isLeft(at: now) == true {
+      turns.removeAll { $0 == user }
+      serveFirst(of: user)
+    }
+    waitForRepayment()
+  }
+
+  private func waitForRepayment() {
+    let now = BootClock.now()
+    let times = turns.compactMap { user -> Duration? in
+      guard var credit = accounts[user]?.credit else { return nil }
+      return credit.isLeft(at: now) ? .zero : credit.timeUntilLeft
+    }
+    if let first = times.min() { repaid?.set(BootClock.after(first)) }
   }
 }
