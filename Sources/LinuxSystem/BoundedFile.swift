@@ -141,6 +141,12 @@ public enum Folder {
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
+  /// Whether the last part of the path is a symbolic link.
+  public static func isLink(path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
   /// The path with every symbolic link resolved; nil if it leads nowhere.
   public static func resolved(path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }

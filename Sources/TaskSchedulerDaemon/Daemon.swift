@@ -73,15 +73,9 @@ public final class Daemon {
   /// - Throws: ``StartFailure`` with all mistakes of the configuration, or what the system refused.
   public init(_ arguments: Arguments) throws {
     paths = arguments.paths
-    let (configuration, problems) = Configuration.load(from: paths)
-    log = Log(target: arguments.logTarget, level: configuration.options.logLevel)
-    guard problems.isEmpty else {
-      for problem in problems {
-        log.write(.error, problem.description, id: .configurationRefused)
-      }
-      throw StartFailure.configuration
-    }
-    self.configuration = configuration
+    let ahead = ConfigurationAhead(from: paths)
+    log = Log(target: arguments.logTarget, level: ahead.logLevel)
+    if ahead.isWrong { _ = try ahead.whole(log) }
     loop = try EventLoop()
     proc = try ProcFS()
     let now = Instant(nanoseconds: BootClock.now())
@@ -90,10 +84,13 @@ public final class Daemon {
     var folder: JournalFolder?
     if let path = arguments.journalPath { folder = try JournalFolder(path: path, proc: proc) }
     var replay: Replay?
-    if let folder,
-      let found = try JournalFinder(
-        folder: folder, boot: boot, proc: proc, log: log
-      ).find(at: now) {
+    var found: FoundJournal?
+    if let folder {
+      found = try JournalFinder(folder: folder, boot: boot, proc: proc, log: log).find(at: now)
+    }
+    // Before anything is begun.
+    configuration = try ahead.whole(log)
+    if let folder, let found = consume found {
       replay = found.replay
       scheduler = found.replay.scheduler
       journal = Journal(continuing: found, in: folder, boot: boot, log: log)

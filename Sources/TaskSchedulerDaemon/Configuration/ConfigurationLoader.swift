@@ -1,3 +1,4 @@
+import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
@@ -13,6 +14,12 @@ extension Configuration {
     settings.load(from: paths)
     var manifests = ManifestLoader(paths: paths)
     manifests.load()
+    return join(settings, manifests)
+  }
+
+  fileprivate static func join(
+    _ settings: SettingsLoader, _ manifests: ManifestLoader
+  ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {
     var configuration = settings.configuration
     configuration.manifests = manifests.manifests
     return (configuration, settings.problems + manifests.problems)
@@ -26,6 +33,38 @@ extension Configuration {
     settings.apply(bytes, file: file)
     settings.checkRelations()
     return (settings.configuration, settings.problems)
+  }
+}
+
+/// The configuration of a daemon that starts: of the manifests there may be hundreds, and they are
+/// read on a thread of their own meanwhile.
+struct ConfigurationAhead {
+  private var settings = SettingsLoader()
+  private let manifests: ValueAhead<ManifestLoader>
+
+  init(from paths: ConfigurationPaths) {
+    manifests = ValueAhead {
+      var manifests = ManifestLoader(paths: paths)
+      manifests.load()
+      return manifests
+    }
+    settings.load(from: paths)
+  }
+
+  var logLevel: LogLevel { settings.configuration.options.logLevel }
+  /// Whether a mistake is known already.
+  var isWrong: Bool { !settings.problems.isEmpty }
+
+  /// All of it, when it has been read.
+  ///
+  /// - Throws: ``StartFailure/configuration``, with each mistake logged.
+  func whole(_ log: Log) throws(StartFailure) -> Configuration {
+    let (configuration, problems) = Configuration.join(settings, manifests.value)
+    for problem in problems {
+      log.write(.error, problem.description, id: .configurationRefused)
+    }
+    guard problems.isEmpty else { throw .configuration }
+    return configuration
   }
 }
 

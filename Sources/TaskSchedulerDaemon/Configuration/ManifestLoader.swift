@@ -81,6 +81,7 @@ struct ManifestLoader {
   /// folder above the file counts too.
   private func distrust(of facts: FileFacts, path: String, in folder: String) -> String? {
     if let reason = distrust(of: facts) { return reason }
+    guard Folder.isLink(path: path) else { return nil }
     guard let target = Folder.resolved(path: path), let base = Folder.resolved(path: folder) else {
       return "changed while it was read; try again"
     }

@@ -105,8 +105,9 @@ final class Journal {
     _ beginning: JournalBeginning, in folder: JournalFolder, _ number: UInt64, _ boot: BootID,
     room least: Int = 0
   ) throws(SystemError) -> (MappingBox, JournalWriter) {
-    // Reading it takes a new daemon as long as reading the beginning, which is in half the bytes.
-    let room = max(roomBytes, beginning.count / 2, least + reserveBytes)
+    // Reading it takes a new daemon half as long as reading the beginning does: an event's byte is
+    // twice as dear, for it is handled again.
+    let room = max(roomBytes, beginning.count / 4 + reserveBytes, least + reserveBytes)
     let mapping = MappingBox(try folder.make(number, bytesCount: beginning.count + room))
     guard
       let writer = JournalWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)

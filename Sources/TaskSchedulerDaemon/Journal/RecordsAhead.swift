@@ -1,4 +1,3 @@
-import Glibc
 import LinuxSystem
 import TaskSchedulerJournal
 
@@ -12,87 +11,12 @@ final class RecordsAhead: RecordSource {
   typealias Record = (entry: JournalEntry, end: Int)
 
   /// What both threads see.
-  private final class Shared: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let changed: UnsafeMutablePointer<pthread_cond_t>
-    // Touched under the mutex only, which is what makes the class Sendable.
-    private var held: Result<Holdings, JournalRefusal>?
-    private var records: [Record] = []
-    private var isOver = false
-    private var isAbandoned = false
-    private var damage: JournalDamage?
-
-    init() {
-      mutex = .allocate(capacity: 1)
-      mutex.initialize(to: pthread_mutex_t())
-      changed = .allocate(capacity: 1)
-      changed.initialize(to: pthread_cond_t())
-      let codes = (pthread_mutex_init(mutex, nil), pthread_cond_init(changed, nil))
-      precondition(codes == (0, 0), "they need nothing on Linux that could be lacking")
-    }
-
-    deinit {
-      pthread_cond_destroy(changed)
-      changed.deallocate()
-      pthread_mutex_destroy(mutex)
-      mutex.deallocate()
-    }
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-      pthread_mutex_lock(mutex)
-      defer { pthread_mutex_unlock(mutex) }
-      return body()
-    }
-
-    func give(_ held: Result<Holdings, JournalRefusal>) {
-      locked {
-        self.held = held
-        pthread_cond_signal(changed)
-      }
-    }
-
-    func takeHoldings() -> Result<Holdings, JournalRefusal> {
-      locked {
-        while true {
-          if let held { return held }
-          pthread_cond_wait(changed, mutex)
-        }
-      }
-    }
-
-    /// Returns whether more are wanted.
-    func give(_ batch: [Record]) -> Bool {
-      locked {
-        records += batch
-        pthread_cond_signal(changed)
-        return !isAbandoned
-      }
-    }
-
-    func end(_ damage: JournalDamage?) {
-      locked {
-        self.damage = damage
-        isOver = true
-        pthread_cond_signal(changed)
-      }
-    }
-
-    /// All that have been read and not taken, one at least; none, and the damage, at the end.
-    func take() -> ([Record], JournalDamage?) {
-      locked {
-        while records.isEmpty, !isOver { pthread_cond_wait(changed, mutex) }
-        defer { records = [] }
-        return (records, records.isEmpty ? damage : nil)
-      }
-    }
-
-    /// Returns when nothing is being read any more.
-    func abandon() {
-      locked {
-        isAbandoned = true
-        while !isOver { pthread_cond_wait(changed, mutex) }
-      }
-    }
+  private struct Progress {
+    var held: Result<Holdings, JournalRefusal>?
+    var records: [Record] = []
+    var isOver = false
+    var isAbandoned = false
+    var damage: JournalDamage?
   }
 
   /// What reads: its bytes are whoever's who made it, and live until it is over.
@@ -100,7 +24,7 @@ final class RecordsAhead: RecordSource {
     var records: RecordReader
   }
 
-  private let shared: Shared
+  private let shared: ThreadShared<Progress>
   private var taken: ArraySlice<Record> = []
   private(set) var damage: JournalDamage?
 
@@ -111,33 +35,48 @@ final class RecordsAhead: RecordSource {
   }
 
   private init(_ records: RecordReader) throws(SystemError) {
-    let shared = Shared()
+    let shared = ThreadShared(Progress())
     let reader = Reader(records: records)
     try DetachedThread.start {
       var records = reader.records
-      shared.give(records.holdings())
+      let held = records.holdings()
+      shared.change { $0.held = held }
       var batch: [Record] = []
       while let record = records.next() {
         batch.append(record)
         guard batch.count == Self.batchCount else { continue }
-        if !shared.give(batch) { break }
+        let isWanted = shared.change {
+          $0.records += batch
+          return !$0.isAbandoned
+        }
+        if !isWanted { break }
         batch.removeAll(keepingCapacity: true)
       }
-      _ = shared.give(batch)
-      shared.end(records.damage)
+      shared.change {
+        $0.records += batch
+        $0.damage = records.damage
+        $0.isOver = true
+      }
     }
     self.shared = shared
   }
 
+  /// Returns when nothing is being read any more.
   deinit {
-    shared.abandon()
+    shared.change { $0.isAbandoned = true }
+    shared.wait { $0.isOver ? () : nil }
   }
 
-  func holdings() -> Result<Holdings, JournalRefusal> { shared.takeHoldings() }
+  func holdings() -> Result<Holdings, JournalRefusal> { shared.wait { $0.held } }
 
   func next() -> Record? {
     if taken.isEmpty {
-      let (records, damage) = shared.take()
+      let (records, damage) = shared.wait { progress -> ([Record], JournalDamage?)? in
+        guard !progress.records.isEmpty || progress.isOver else { return nil }
+        defer { progress.records = [] }
+        // The damage is at the end.
+        return (progress.records, progress.records.isEmpty ? progress.damage : nil)
+      }
       taken = records[...]
       self.damage = damage
     }
