@@ -12,7 +12,11 @@ final class CatchUp {
   private var waiting: Deque<InstanceID> = []
   private var timer: TimerSource?
   /// Whether suspensions are put off: until all that came of the takeover have been begun.
-  private(set) var isUnderWay = false
+  private(set) var isUnderWay = false {
+    didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
+  }
+  /// Told when it begins and when it is over.
+  var underWay: (Bool) -> Void = { _ in }
 
   init(loop: EventLoop, begin: @escaping (InstanceID) -> Void) throws(SystemError) {
     self.begin = begin

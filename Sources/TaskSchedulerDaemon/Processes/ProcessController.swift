@@ -68,6 +68,7 @@ final class ProcessController {
     sweeper = try Sweeper(membership: membership, loop: loop) { [weak self] in
       self?.instances[$0] ?? self?.departing[$0]
     }
+    catchUp?.underWay = { [weak self] in self?.sweeper?.isPutOff = $0 }
     graveyard = Graveyard(loop: loop)
     refusalTimer = try loop.timer { [weak self] in self?.letRunRefused() }
     leaderEnds = try LeaderEnds(loop: loop) { [weak self] in self?.leaderEnded($0) }
@@ -159,7 +160,7 @@ final class ProcessController {
     }
     let mechanism = instance.origin.mechanism ?? options.suspendMechanism
     if mechanism != .signal, let group = instance.origin.group, group.canFreeze {
-      instance.isFrozen = true
+      instance.mayBeFrozen = true
       return try FreezerSuspension(
         group, timeout: options.suspendTimeout, loop: loop, finish: finish)
     }

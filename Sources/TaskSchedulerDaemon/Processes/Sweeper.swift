@@ -14,6 +14,10 @@ final class Sweeper {
   private var timer: TimerSource?
   private var waiting: [(instance: InstanceID, answer: Answer)] = []
   private var earliestNext: UInt64 = 0
+  /// Whether those who ask wait, for more of them are to come: one look is to serve them all.
+  var isPutOff = false {
+    didSet { if !isPutOff, !waiting.isEmpty { schedule() } }
+  }
 
   init(
     membership: Membership, loop: EventLoop, find: @escaping (InstanceID) -> InstanceProcesses?
@@ -26,10 +30,13 @@ final class Sweeper {
   /// Calls `answer` with the members that are found, after this call has returned.
   func request(_ instance: InstanceID, answer: @escaping Answer) {
     waiting.append((instance, answer))
-    if waiting.count == 1 { timer?.set(max(earliestNext, BootClock.now())) }
+    if waiting.count == 1, !isPutOff { schedule() }
   }
 
+  private func schedule() { timer?.set(max(earliestNext, BootClock.now())) }
+
   private func sweep() {
+    if isPutOff { return }
     let asked = waiting
     waiting = []
     let start = BootClock.now()
