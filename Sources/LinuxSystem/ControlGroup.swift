@@ -12,7 +12,9 @@ public struct ControlGroup: Hashable, Sendable {
   public init(path: String) { self.path = path }
 
   /// The last part of its path.
-  public var name: String { String(path.split(separator: "/").last ?? "") }
+  public var name: String {
+    String(Substring(path.utf8.split(separator: UInt8(ascii: "/")).last ?? "".utf8[...]))
+  }
 
   /// Where the v2 hierarchy is mounted (alone at /sys/fs/cgroup, or in a hybrid set-up at
   /// /sys/fs/cgroup/unified); nil where it is not.

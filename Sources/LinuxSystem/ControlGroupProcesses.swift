@@ -43,6 +43,17 @@ extension ControlGroup {
     Events(parsing: try read("cgroup.events"))
   }
 
+  /// Whether its processes were asked to stand still, be it that they do not all yet; nil where the
+  /// group is gone, or the kernel cannot freeze.
+  public func isToBeFrozen() throws(SystemError) -> Bool? {
+    do throws(SystemError) {
+      return try read("cgroup.freeze").first == UInt8(ascii: "1")
+    } catch {
+      if [ENOENT, ENODEV].contains(error.errno) { return nil }
+      throw error
+    }
+  }
+
   /// Whether every process below is frozen by now.
   public func isFrozen() throws(SystemError) -> Bool { try events().isFrozen }
 

@@ -37,9 +37,9 @@ public enum ProcessRelease {
     _ processes: [ProcessIdentity], groups: [ControlGroup], in proc: ProcFS
   ) -> Outcome {
     var outcome = Outcome()
-    for group in groups where group.exists {
+    for group in groups {
       do throws(SystemError) {
-        guard try group.isFrozen() else { continue }
+        guard try group.isToBeFrozen() == true else { continue }
         try group.thaw()
         outcome.letRun.append("control group \(group.path)")
       } catch {

@@ -60,7 +60,10 @@ struct ControlGroupTests {
     #expect(try ControlGroup.events(of: watch.rawValue)?.isFrozen == false)
     let pidfd = try start("while :; do :; done & while :; do :; done")
     try spend(microseconds: 20_000)
+    #expect(try group.isToBeFrozen() == false)
     try group.freeze()
+    // Asked at once, be it that its processes run still.
+    #expect(try group.isToBeFrozen() == true)
     try wait(watch) { $0.isFrozen }
     #expect(try group.isFrozen())
     let frozen = try group.cpuMicroseconds()
@@ -71,6 +74,8 @@ struct ControlGroupTests {
     try group.thaw()
     try wait(watch) { !$0.isFrozen }
     try spend(microseconds: 20_000)
+    #expect(try group.isToBeFrozen() == false)
+    #expect(try group.child("none").isToBeFrozen() == nil)
     try group.kill()
     _ = try pidfd.wait()
   }

@@ -87,15 +87,15 @@ struct LoweredState {
   func words(_ priority: ProcessPriority) -> [String] {
     if !priority.isLowered, items.isEmpty { return [] }
     var words: [String] = []
+    // A list may ask this of thousands: most have some threads, and each of their levers once.
+    var byLever: [PriorityLever: (last: LoweredPriority, threads: Set<ProcessIdentity>)] = [:]
+    for item in items where item.before != item.after {
+      byLever[item.lever, default: (item, [])].last = item
+      byLever[item.lever]?.threads.insert(item.thread)
+    }
     // A limit of processors is told of as a throttle.
     for lever in PriorityLever.allCases where lever != .processorLimit {
-      var last: LoweredPriority?
-      var threads: Set<ProcessIdentity> = []
-      for item in items where item.lever == lever && item.before != item.after {
-        last = item
-        threads.insert(item.thread)
-      }
-      if let last {
+      if let (last, threads) = byLever[lever] {
         words.append(lever.words(last.after, before: last.before, count: threads.count))
       }
       if let obstacle = obstacles[lever] { words.append("not the \(lever.name): \(obstacle)") }

@@ -93,7 +93,7 @@ extension ProcessController {
     attempt(instance) { () throws(SystemError) in
       let mechanism = instance.origin.mechanism ?? options.suspendMechanism
       if mechanism != .signal, let group = instance.origin.group, group.canFreeze {
-        instance.isFrozen = true
+        instance.mayBeFrozen = true
         try group.freeze()
       } else {
         _ = try instance.stop(membership.tree(instance), proc)

@@ -55,22 +55,8 @@ extension ProcessController {
   private func takeOver(
     _ id: InstanceID, _ held: Holdings.Instance, _ leader: ProcessHandle
   ) throws(SystemError) {
-    let instance = try InstanceProcesses(id, held, leader: leader) { () throws(SystemError) in
-      let stat = try proc.stat(leader.identity.pid)
-      return stat?.identity == leader.identity ? stat : nil
-    }
-    for stopped in held.stopped {
-      // Only who stands still as we left it: whoever runs by now is to be stopped again, where
-      // it should be.
-      let identity = ProcessIdentity(stopped.process)
-      guard let stat = try proc.stat(identity.pid), stat.identity == identity,
-        stat.state == .stopped, let process = try instance.handle(of: stat.identity, in: proc)
-      else { continue }
-      instance.noteStopped(process, wasStopped: stopped.wasStopped)
-    }
-    if let group = instance.origin.group, group.exists {
-      instance.isFrozen = try group.isFrozen()
-    }
+    let instance = try InstanceProcesses(id, held, leader: leader, in: proc)
+    instance.mayBeFrozen = true
     guard let release = held.release else { return try watch(instance) }
     membership.add(instance)
     switch release {

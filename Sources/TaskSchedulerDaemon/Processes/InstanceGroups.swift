@@ -67,8 +67,8 @@ struct InstanceGroups {
     var inUse: [String] = []
     var failures: [SystemError] = []
     for group in try parent.children()
-    where (areUnits ? Self.isUnit(group) : Self.isInstance(group.name))
-      && !held.contains(group.path)
+    where !held.contains(group.path)
+      && (areUnits ? Self.isUnit(group) : Self.isInstance(group.name))
     {
       do throws(SystemError) {
         if relaunched.contains(where: { Self.isGroup(group.name, of: $0) }) {

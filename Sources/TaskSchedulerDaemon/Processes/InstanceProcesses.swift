@@ -63,12 +63,17 @@ final class InstanceProcesses {
   var suspension: (any Suspension)?
   /// Whether one is to be begun when others have been.
   var isToBeSuspended = false
-  /// Processes that we have stopped, in that order.
-  private(set) var stopped: [StoppedProcess] = []
+  /// Those that an earlier daemon has stopped, before they are taken hold of: that is done when
+  /// they are asked for, for until a new daemon serves, everybody waits.
+  private(set) var heldStopped: [Holdings.Stopped] = []
+  private var takenStopped: [StoppedProcess] = []
+  /// Takes hold of one of those; nil where it has ended, or runs by now.
+  private let takeHold: (Holdings.Stopped) throws(SystemError) -> ProcessHandle?
   /// Who was a member when the leader was told to end: after its end, its children are nobody's.
   var remembered: Set<ProcessIdentity> = []
   private var stoppedIdentities: Set<ProcessIdentity> = []
-  var isFrozen = false
+  /// Whether its control group was asked to freeze, by us or perhaps by an earlier daemon.
+  var mayBeFrozen = false
   /// Why some process could not be let run yet.
   var problem: String?
   /// The killing of all its processes, under way (`isBeingKilled`) or done.
@@ -103,14 +108,12 @@ final class InstanceProcesses {
     self.uid = uid
     leadsSession = stat?.session == leader.identity.pid
     leadsGroup = stat?.processGroup == leader.identity.pid
+    takeHold = { (_) throws(SystemError) in nil }
   }
 
   /// As an earlier daemon held it.
-  ///
-  /// - Parameter stat: of the leader, where that is needed.
   init(
-    _ id: InstanceID, _ held: Holdings.Instance, leader: ProcessHandle,
-    stat: () throws(SystemError) -> ProcessStat?
+    _ id: InstanceID, _ held: Holdings.Instance, leader: ProcessHandle, in proc: ProcFS
   ) throws(SystemError) {
     self.id = id
     application = held.application
@@ -120,11 +123,22 @@ final class InstanceProcesses {
     if let leadsSession = held.leadsSession, let leadsGroup = held.leadsGroup {
       (self.leadsSession, self.leadsGroup) = (leadsSession, leadsGroup)
     } else {
-      let stat = try stat()
+      let found = try proc.stat(leader.identity.pid)
+      let stat = found?.identity == leader.identity ? found : nil
       leadsSession = stat?.session == leader.identity.pid
       leadsGroup = stat?.processGroup == leader.identity.pid
     }
+    takeHold = { stopped throws(SystemError) in
+      // Only who stands still as we left it: whoever runs by now is to be stopped again, where it
+      // should be.
+      let identity = ProcessIdentity(stopped.process)
+      guard let stat = try proc.stat(identity.pid), stat.identity == identity,
+        stat.state == .stopped
+      else { return nil }
+      return identity == leader.identity ? leader : try ProcessHandle(identity, in: proc)
+    }
     heldLowered = held.lowered
+    heldStopped = held.stopped
   }
 
   private func takeHeldLowered() -> [Holdings.Lowered] {
@@ -134,17 +148,39 @@ final class InstanceProcesses {
 
   var hasLowered: Bool { heldLowered?.isEmpty == false || !lowered.items.isEmpty }
 
+  /// Processes that we have stopped, in that order.
+  var stopped: [StoppedProcess] {
+    takeHeldStopped()
+    return takenStopped
+  }
+
+  /// Those that the system does not let us take hold of now stay held.
+  private func takeHeldStopped() {
+    let held = heldStopped
+    heldStopped = []
+    for stopped in held {
+      do throws(SystemError) {
+        guard let process = try takeHold(stopped) else { continue }
+        noteStopped(process, wasStopped: stopped.wasStopped)
+      } catch {
+        heldStopped.append(stopped)
+      }
+    }
+  }
+
   func hasStopped(_ process: ProcessIdentity) -> Bool {
-    stoppedIdentities.contains(process)
+    takeHeldStopped()
+    return stoppedIdentities.contains(process)
   }
 
   func noteStopped(_ process: ProcessHandle, wasStopped: Bool) {
-    stopped.append(StoppedProcess(process: process, wasStopped: wasStopped))
+    takenStopped.append(StoppedProcess(process: process, wasStopped: wasStopped))
     stoppedIdentities.insert(process.identity)
   }
 
+  /// But for those that could not be taken hold of.
   func forgetStopped() {
-    stopped = []
+    takenStopped = []
     stoppedIdentities = []
   }
 
@@ -152,9 +188,10 @@ final class InstanceProcesses {
   var held: Holdings.Instance {
     var held = Holdings.Instance(
       application: application, arrival: origin.arrival(of: leader.identity, uid: uid),
-      stopped: stopped.map {
-        .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped)
-      })
+      stopped: heldStopped
+        + takenStopped.map {
+          .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped)
+        })
     (held.leadsSession, held.leadsGroup) = (leadsSession, leadsGroup)
     if hasLowered { held.lowered = heldLowered ?? lowered.items.map(\.held) }
     if isReleased { held.release = isBeingKilled ? .kill : .letRun }

@@ -52,12 +52,14 @@ enum InstanceUnits {
   /// The instance that a unit of this name is of; nil for names of another kind.
   static func instance(of name: String) -> InstanceID? {
     guard name.hasPrefix("app-"), name.hasSuffix(".service") else { return nil }
-    let parts = name.dropFirst("app-".utf8.count).dropLast(".service".utf8.count)
-      .split(separator: "@", omittingEmptySubsequences: false)
+    // By bytes: a new daemon asks this of each unit that there is, before it serves.
+    let parts = name.utf8.dropFirst("app-".utf8.count).dropLast(".service".utf8.count)
+      .split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else { return nil }
-    let numbers = parts[1].split(separator: "-", omittingEmptySubsequences: false)
-    guard numbers.count == 2, numbers[1].utf8.count == 16, UInt64(numbers[1], radix: 16) != nil
+    let numbers = parts[1].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard numbers.count == 2, numbers[1].count == 16,
+      UInt64(Substring(numbers[1]), radix: 16) != nil
     else { return nil }
-    return UInt64(numbers[0]).map { InstanceID($0) }
+    return UInt64(Substring(numbers[0])).map { InstanceID($0) }
   }
 }

@@ -22,9 +22,14 @@ extension ProcessController {
         refused.append(member.process)
       }
     }
-    if !stopped.isEmpty { journal.note(.letRun(instance.id)) }
+    let held = instance.heldStopped
+    if !stopped.isEmpty || !held.isEmpty { journal.note(.letRun(instance.id)) }
     instance.forgetStopped()
     // They are as they were, and found by whoever comes after us.
+    if let first = held.first {
+      problem = problem ?? "process \(first.process.pid) cannot be looked at"
+      journal.note(.stopping(instance.id, held))
+    }
     for process in refused.reversed() {
       let stopped = Holdings.Stopped(process: Leader(process.identity), wasStopped: false)
       journal.note(.stopping(instance.id, [stopped]))
@@ -35,10 +40,11 @@ extension ProcessController {
 
   /// Returns what went wrong.
   private func thaw(_ instance: InstanceProcesses) -> String? {
-    guard instance.isFrozen, let group = instance.origin.group else { return nil }
+    guard instance.mayBeFrozen, let group = instance.origin.group else { return nil }
     do throws(SystemError) {
-      if group.exists { try group.thaw() }
-      instance.isFrozen = false
+      // Also where not all stand still yet: nobody else would thaw it.
+      if try group.isToBeFrozen() == true { try group.thaw() }
+      instance.mayBeFrozen = false
       return nil
     } catch {
       return "its control group \(group.path) cannot be thawed: \(error)"
