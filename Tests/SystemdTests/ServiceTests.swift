@@ -55,6 +55,25 @@ extension SystemdTests {
       }
     }
 
+    @Test("that was killed and is about to be started again keeps what it has suspended")
+    func startedAgain() throws {
+      try installed.write(
+        "/run/systemd/system/taskschedd.service.d/slow.conf", "[Service]\nRestartSec=1h")
+      try machine.must("systemctl", "daemon-reload")
+      try installed.suspend(InstalledMachine.frozen)
+      try machine.must("systemctl", "kill", "-s", "KILL", "--kill-who=main", "taskschedd.service")
+      try installed.waitForJournal("Failed with result 'signal'")
+      #expect(try installed.property("SubState") == "auto-restart")
+      // Triggered by an earlier end, it may ask only now.
+      try machine.must("systemctl", "start", "taskschedd-release.service")
+      let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
+      #expect(try group.isFrozen())
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let status = try machine.must("taskctl", "status", InstalledMachine.frozen)
+      #expect(status.text.contains("suspended"))
+      #expect(try group.isFrozen())
+    }
+
     @Test("that was killed and is stopped before it is started again leaves nothing suspended")
     func stoppedWhileAway() throws {
       try installed.write(
