@@ -23,10 +23,12 @@ struct Relaunch: Hashable, Sendable, Codable {
   }
 }
 
-extension Manifest {
-  /// Whether it is launched without being asked for.
-  var isPersistent: Bool {
-    isLaunchable && multitasking && backgroundModes.contains(.voip)
+extension Application {
+  /// Whether it is launched without being asked for, for this user.
+  fileprivate var isPersistent: Bool {
+    guard let manifest, manifest.launchKey == key else { return false }
+    return manifest.isLaunchable && manifest.multitasking
+      && manifest.backgroundModes.contains(.voip)
   }
 }
 
@@ -36,9 +38,7 @@ extension Scheduler {
     isStarted = true
     guard policy.multitaskingSupported else { return }
     for application in applications.all {
-      guard let manifest = application.manifest, manifest.isPersistent,
-        manifest.launchKey == application.key,
-        application.instance == nil, application.launching == nil
+      guard application.isPersistent, application.instance == nil, application.launching == nil
       else { continue }
       relaunch(application.key, reason: .boot, in: &turn)
     }
@@ -93,8 +93,8 @@ extension Scheduler {
   mutating func planRelaunch(
     _ key: ApplicationKey, after ranFor: Duration?, in turn: inout Turn
   ) {
-    guard let application = applications[key], let manifest = application.manifest,
-      manifest.isPersistent, manifest.launchKey == key, application.relaunch?.isBarred != true
+    guard let application = applications[key], application.isPersistent,
+      application.relaunch?.isBarred != true
     else { return }
     var relaunch = application.relaunch ?? Relaunch()
     let wait = relaunch.plan(after: ranFor, policy, at: turn.instant)
@@ -130,7 +130,7 @@ extension Scheduler {
 
   /// Manifests have changed: who is no longer to come back, or is no longer known, does not.
   mutating func reconsiderRelaunches() {
-    for key in relaunches.all where applications[key]?.manifest?.isPersistent != true {
+    for key in relaunches.all where applications[key]?.isPersistent != true {
       cancelRelaunch(key)
       relaunches.set(key, to: nil)
     }

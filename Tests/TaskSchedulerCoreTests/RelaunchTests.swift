@@ -155,6 +155,20 @@ struct RelaunchTests {
     #expect(world.spawned.isEmpty && world.state(second) == .active)
   }
 
+  @Test("nor one whose manifest is for another user by then, though it comes back (seed 3936)")
+  func othersMeanwhile() {
+    var world = World()
+    manifests(&world)
+    let id = world.register(mail)
+    world.feed(.leaderExited(id, .signaled(11)))
+    for owner in [UserID(2000), mail.owner] {
+      world.feed(
+        .manifestsChanged([Manifest(id: mail.id, owner: owner, backgroundModes: [.voip])]))
+    }
+    world.advance(by: .seconds(1000))
+    #expect(world.spawned.isEmpty)
+  }
+
   @Test("… and where that launch fails, the relaunch is not lost")
   func launchMeanwhileFails() throws {
     var world = World()
