@@ -13,34 +13,69 @@ public struct ListeningSockets: Sendable {
 
   /// The addresses on which these processes listen, sorted: `127.0.0.1:80`, `[::1]:80`, `/run/x`,
   /// `@name`.
-  public mutating func addresses(of files: OpenFiles, in proc: ProcFS) -> [String] {
+  public mutating func addresses(
+    of files: OpenFiles, in tables: inout SocketTables
+  ) -> [String] {
     let sockets = files.sockets()
     let open = sockets.reduce(into: Set()) { $0.formUnion($1.inodes) }
     known = known.filter { open.contains($0.key) }
-    // Each network is asked once, by one of the processes that are in it.
-    var networks: [String: (process: Int32, inodes: Set<UInt64>)] = [:]
     for (process, inodes) in sockets {
       let unknown = inodes.filter { known[$0] == nil }
       if unknown.isEmpty { continue }
-      let network = ((try? proc.link("\(process)/ns/net")) ?? nil) ?? "\(process)"
-      networks[network, default: (process, [])].inodes.formUnion(unknown)
+      for (inode, found) in tables.find(unknown, of: process) { known[inode] = .some(found) }
     }
-    for (process, inodes) in networks.values { look(for: inodes, in: proc, process) }
     return Set(known.values.compactMap { $0 }).sorted()
   }
+}
 
-  private mutating func look(for inodes: Set<UInt64>, in proc: ProcFS, _ process: Int32) {
-    var inodes = inodes
-    if let table = (try? proc.bytes("\(process)/net/unix")) ?? nil {
-      SocketTable(table).findUnix(&inodes) { known[$0] = .some($1) }
+/// The kernel's tables of sockets, each as it was when it was first asked for.
+public struct SocketTables: Sendable {
+  private struct Network {
+    var unix: [UInt64: String?]
+    var listening: [UInt64: String]?
+  }
+
+  private let proc: ProcFS
+  private var networks: [String: Network] = [:]
+
+  public init(in proc: ProcFS) {
+    self.proc = proc
+  }
+
+  /// Of some sockets that a process has, those that listen, with their addresses, and those that
+  /// never will, with nil. Each network is asked once, by one of the processes that are in it.
+  mutating func find(_ inodes: Set<UInt64>, of process: Int32) -> [UInt64: String?] {
+    let name = ((try? proc.link("\(process)/ns/net")) ?? nil) ?? "\(process)"
+    var network = networks[name] ?? Network(unix: unixSockets(process))
+    var found: [UInt64: String?] = [:]
+    for inode in inodes {
+      if let address = network.unix[inode] {
+        found[inode] = .some(address)
+      } else {
+        let listening = network.listening ?? self.listening(process)
+        network.listening = listening
+        if let address = listening[inode] { found[inode] = .some(address) }
+      }
     }
-    for (name, isWide) in [("tcp", false), ("tcp6", true)] where !inodes.isEmpty {
+    networks[name] = network
+    return found
+  }
+
+  private func unixSockets(_ process: Int32) -> [UInt64: String?] {
+    guard let table = (try? proc.bytes("\(process)/net/unix")) ?? nil else { return [:] }
+    return SocketTable(table).unixSockets()
+  }
+
+  private func listening(_ process: Int32) -> [UInt64: String] {
+    var found: [UInt64: String] = [:]
+    for (name, isWide) in [("tcp", false), ("tcp6", true)] {
       let path = "\(process)/net/\(name)"
       guard
         let table = (try? proc.bytes(path, until: { !SocketTable.isOfListening($0) })) ?? nil
       else { continue }
-      SocketTable(table).findListening(&inodes, isWide: isWide) { known[$0] = .some($1) }
+      found.merge(SocketTable(table).listening(isWide: isWide)) { first, _ in first }
     }
+    return found
   }
 }
 
@@ -66,32 +101,29 @@ struct SocketTable {
   /// `Num RefCount Protocol Flags Type St Inode Path`. Of those that listen, the flags have
   /// __SO_ACCEPTCON; one that is connected (SS_CONNECTED), or takes datagrams, never will.
   ///
-  /// - Parameter found: is given each one's inode and address, nil where it never will listen; it
-  ///   is not sought any more then.
-  func findUnix(_ inodes: inout Set<UInt64>, found: (UInt64, String?) -> Void) {
+  /// - Returns: the addresses of those that listen, and nil for those that never will, by inode.
+  func unixSockets() -> [UInt64: String?] {
+    var found: [UInt64: String?] = [:]
     forEachLine { line in
       var fields = TableFields(line)
       fields.skip(3)
       let (flags, type, state) = (fields.next(), fields.next(), fields.next())
-      guard let inode = fields.next().decimal, inodes.contains(inode) else { return true }
+      guard let inode = fields.next().decimal else { return true }
       if (flags.hexadecimal ?? 0) & 0x10000 != 0 {
         let name = fields.rest
-        found(inode, name.isEmpty ? "a Unix socket without a name" : name)
+        found[inode] = .some(name.isEmpty ? "a Unix socket without a name" : name)
       } else if state.hexadecimal == 3 || type.hexadecimal == UInt64(SOCK_DGRAM.rawValue) {
-        found(inode, nil)
-      } else {
-        return true
+        found[inode] = .some(nil)
       }
-      inodes.remove(inode)
-      return !inodes.isEmpty
+      return true
     }
+    return found
   }
 
   /// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`. Those that
   /// listen (0A) come first. Of the others none is said to: a connection of TCP can be undone.
-  func findListening(
-    _ inodes: inout Set<UInt64>, isWide: Bool, found: (UInt64, String?) -> Void
-  ) {
+  func listening(isWide: Bool) -> [UInt64: String] {
+    var found: [UInt64: String] = [:]
     forEachLine { line in
       var fields = TableFields(line)
       fields.skip(1)
@@ -99,13 +131,13 @@ struct SocketTable {
       fields.skip(1)
       guard fields.next().hexadecimal == 0x0A else { return false }
       fields.skip(5)
-      guard let inode = fields.next().decimal, inodes.contains(inode),
-        let text = Self.address(address.text, isWide: isWide)
-      else { return true }
-      found(inode, text)
-      inodes.remove(inode)
-      return !inodes.isEmpty
+      if let inode = fields.next().decimal,
+        let text = Self.address(address.text, isWide: isWide) {
+        found[inode] = text
+      }
+      return true
     }
+    return found
   }
 
   /// Whether the last whole line of a part of a table of TCP is the titles, or of one that listens.

@@ -25,7 +25,13 @@ struct OpenFilesTests {
 
   private func listening() throws -> [String] {
     var sockets = ListeningSockets()
-    return try sockets.addresses(of: files(), in: ProcFS(root: root.path))
+    return try addresses(&sockets)
+  }
+
+  /// As the tables are now.
+  private func addresses(_ sockets: inout ListeningSockets) throws -> [String] {
+    var tables = SocketTables(in: try ProcFS(root: root.path))
+    return try sockets.addresses(of: files(), in: &tables)
   }
 
   private func line(_ number: Int, _ address: String, _ state: String, _ inode: Int) -> String {
@@ -71,7 +77,6 @@ struct OpenFilesTests {
 
   @Test("no table is read for whoever is connected, or takes datagrams, or listens already")
   func remembered() throws {
-    let proc = try ProcFS(root: root.path)
     for inode in 7...9 { open(inode, "socket:[\(inode)]") }
     let titles = "Num       RefCount Protocol Flags    Type St Inode Path\n"
     root.write(
@@ -80,22 +85,37 @@ struct OpenFilesTests {
         + "0: 00000002 00000000 00000000 0002 01 8 /run/a log\n"
         + "0: 00000002 00000000 00010000 0005 01 9 /run/with space\n")
     var sockets = ListeningSockets()
-    #expect(try sockets.addresses(of: files(), in: proc) == ["/run/with space"])
+    #expect(try addresses(&sockets) == ["/run/with space"])
     // Whoever reads it now finds nothing.
     root.write("42/net/unix", titles)
-    #expect(try sockets.addresses(of: files(), in: proc) == ["/run/with space"])
+    #expect(try addresses(&sockets) == ["/run/with space"])
     // One that is new, and not connected yet, is looked for each time.
     open(10, "socket:[10]")
     for flags in ["00000000", "00010000"] {
       let listens = flags == "00010000"
       root.write("42/net/unix", titles + "0: 00000002 00000000 \(flags) 0001 01 10 @new\n")
       #expect(
-        try sockets.addresses(of: files(), in: proc)
+        try addresses(&sockets)
           == (listens ? ["/run/with space", "@new"] : ["/run/with space"]))
     }
     // One that is closed is forgotten.
     unlink(root.file("42/fd/9"))
-    #expect(try sockets.addresses(of: files(), in: proc) == ["@new"])
+    #expect(try addresses(&sockets) == ["@new"])
+  }
+
+  @Test("each table is read once for all who are asked for together")
+  func together() throws {
+    open(3, "socket:[7]")
+    let titles = "Num       RefCount Protocol Flags    Type St Inode Path\n"
+    root.write("42/net/unix", titles + "0: 00000002 00000000 00010000 0001 01 7 @name\n")
+    var tables = SocketTables(in: try ProcFS(root: root.path))
+    for _ in 0..<2 {
+      var sockets = ListeningSockets()
+      #expect(try sockets.addresses(of: files(), in: &tables) == ["@name"])
+      root.write("42/net/unix", titles)
+    }
+    var sockets = ListeningSockets()
+    #expect(try addresses(&sockets) == [])
   }
 
   @Test("a shared file is known by what it is, also where a sandbox hides its path from us")

@@ -50,7 +50,7 @@ extension ProcessController {
   /// Before, a lock could be taken or let go between the look and the stop.
   ///
   /// Who was suspended already, and is stopped again after the daemon's absence, has done nothing.
-  func lookAtSuspended(_ instance: InstanceProcesses) {
+  func lookAtSuspended(_ instance: InstanceProcesses, _ tables: inout SocketTables) {
     if isSuspended(instance.id) { return }
     let members = ((try? membership.tree(instance)) ?? []).map(\.pid)
     let files = OpenFiles(of: members, in: proc)
@@ -62,7 +62,7 @@ extension ProcessController {
     if let path = files.firstHeld(of: options.sharedResources) {
       report(.resources(.held(instance.id, path: path)))
     }
-    let addresses = instance.sockets.addresses(of: files, in: proc)
+    let addresses = instance.sockets.addresses(of: files, in: &tables)
     if addresses != instance.listening {
       instance.listening = addresses
       report(.resources(.listens(instance.id, addresses)))

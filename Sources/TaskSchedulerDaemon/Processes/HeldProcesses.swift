@@ -112,9 +112,7 @@ extension ProcessController {
   /// Lets everything run, for a daemon that comes back or does not: the policy's state stays.
   func letAllRun() {
     for instance in instances.values {
-      instance.suspension = nil
-      instance.isToBeSuspended = false
-      endThrottle(instance, lettingRun: false)
+      dropSuspension(instance)
       letRun(instance)
     }
   }

@@ -63,6 +63,8 @@ final class InstanceProcesses {
   var suspension: (any Suspension)?
   /// Whether one is to be begun when others have been.
   var isToBeSuspended = false
+  /// Whether it has come to its end, but for a last look.
+  var standsStill = false
   /// Those that an earlier daemon has stopped, before they are taken hold of: that is done when
   /// they are asked for, for until a new daemon serves, everybody waits.
   private(set) var heldStopped: [Holdings.Stopped] = []

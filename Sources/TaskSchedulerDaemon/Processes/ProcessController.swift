@@ -19,6 +19,7 @@ final class ProcessController {
   private(set) var departing: [InstanceID: InstanceProcesses] = [:]
   private var leaderEnds: LeaderEnds?
   private var sweeper: Sweeper?
+  private var lastLooks: LastLooks?
   private(set) var catchUp: CatchUp?
   private(set) var priorityCatchUp: CatchUp?
   let priorities: Priorities
@@ -69,6 +70,12 @@ final class ProcessController {
       self?.instances[$0] ?? self?.departing[$0]
     }
     catchUp?.underWay = { [weak self] in self?.sweeper?.isPutOff = $0 }
+    lastLooks = try LastLooks(proc: proc, loop: loop) { [weak self] id, tables in
+      guard let self, let instance = instances[id], instance.standsStill else { return }
+      instance.standsStill = false
+      lookAtSuspended(instance, &tables)
+      report(.suspensionCompleted(id))
+    }
     graveyard = Graveyard(loop: loop)
     refusalTimer = try loop.timer { [weak self] in self?.letRunRefused() }
     leaderEnds = try LeaderEnds(loop: loop) { [weak self] in self?.leaderEnded($0) }
@@ -134,7 +141,8 @@ final class ProcessController {
   // MARK: Suspension
 
   func suspend(_ id: InstanceID) {
-    guard let instance = instances[id], instance.suspension == nil else { return }
+    guard let instance = instances[id], instance.suspension == nil, !instance.standsStill
+    else { return }
     endThrottle(instance, lettingRun: false)
     if let catchUp, catchUp.isUnderWay {
       instance.isToBeSuspended = true
@@ -177,8 +185,8 @@ final class ProcessController {
     instance.suspension = nil
     switch outcome {
     case .completed:
-      lookAtSuspended(instance)
-      report(.suspensionCompleted(instance.id))
+      instance.standsStill = true
+      lastLooks?.add(instance.id)
     case .failed(let reason):
       letRun(instance)
       report(.suspensionFailed(instance.id, reason: reason))
@@ -188,10 +196,16 @@ final class ProcessController {
   /// Lets run what was stopped; ends a suspension that is under way.
   func resume(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
+    dropSuspension(instance)
+    letRun(instance)
+  }
+
+  /// One that is under way is not gone on with.
+  func dropSuspension(_ instance: InstanceProcesses) {
     instance.suspension = nil
     instance.isToBeSuspended = false
+    instance.standsStill = false
     endThrottle(instance, lettingRun: false)
-    letRun(instance)
   }
 
   // MARK: Ends
@@ -217,9 +231,7 @@ final class ProcessController {
   /// SIGKILL to every process.
   func kill(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
-    instance.suspension = nil
-    instance.isToBeSuspended = false
-    endThrottle(instance, lettingRun: false)
+    dropSuspension(instance)
     kill(instance)
   }
 
@@ -228,9 +240,8 @@ final class ProcessController {
   func release(_ id: InstanceID, killing: Bool) {
     guard let instance = instances.removeValue(forKey: id) else { return }
     instance.isReleased = true
-    instance.suspension = nil
     instance.exitSource = nil
-    endThrottle(instance, lettingRun: false)
+    dropSuspension(instance)
     store.removeLeader(of: id)
     let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
     if killing || (instance.origin.isLaunched && hasEnded), instance.killing == nil {
