@@ -198,6 +198,7 @@ public final class Daemon {
       armed = nil
       post(.deadlineReached)
     }
+    timer?.goFirst()
     runner.hearing = try Hearing(
       loop: loop, hear: { [unowned server] in server.hear($0) },
       isTraced: { [unowned processes] in processes.isTraced($0) },

@@ -226,6 +226,12 @@ class Source {
     sd_event_source_disable_unref(source)
   }
 
+  /// From now on its turn comes before that of all others that are ready.
+  func goFirst() {
+    let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IMPORTANT))
+    precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
+  }
+
   fileprivate func enable(_ mode: Int) {
     let result = sd_event_source_set_enabled(source, Int32(mode))
     precondition(result >= 0, "sd_event_source_set_enabled: errno \(-result)")
@@ -238,12 +244,6 @@ final class DescriptorSource: Source {
   func wait(for readiness: PollEvents) {
     let result = sd_event_source_set_io_events(source, readiness.rawValue)
     precondition(result >= 0, "sd_event_source_set_io_events: errno \(-result)")
-  }
-
-  /// From now on its turn comes before that of all others that are ready.
-  func goFirst() {
-    let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IMPORTANT))
-    precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
   }
 }
 
