@@ -185,6 +185,9 @@ final class Connection: TurnTaker {
     if owner.admits(self) { serve() }
   }
 
+  /// Takes what it has sent already, before the loop tells of it.
+  func takeTurn() { ready(.input) }
+
   /// Does what it has been seen to be ready for.
   func serve() {
     let events = seen

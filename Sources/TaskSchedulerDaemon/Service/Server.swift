@@ -67,9 +67,14 @@ final class Server: ConnectionOwner {
 
   var listenerNumber: Int32 { listener.rawValue }
 
-  /// Takes connections from now on.
+  /// Takes connections from now on. Whoever came while there was no daemon has waited longest, and
+  /// comes before the calls of those that were taken over, of whom there may be thousands.
   func start() throws(SystemError) {
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
+    for _ in 0..<Self.acceptsAtOnceMax {
+      guard let newcomer = acceptNext() else { return }
+      newcomer.connection?.takeTurn()
+    }
   }
 
   /// Takes no more connections and closes those there are, unless they are kept for the next
@@ -95,23 +100,24 @@ final class Server: ConnectionOwner {
   /// waiting until nothing else is ready.
   private func accept() {
     for _ in 0..<(callsAtOnce > 1 ? Self.acceptsAtOnceMax : 1) {
-      guard let user = acceptNext() else { return }
-      guard fairShare.admits(listening, of: user) else {
+      guard let newcomer = acceptNext() else { return }
+      guard fairShare.admits(listening, of: newcomer.user) else {
         source?.wait(for: [])
         return
       }
     }
   }
 
-  /// Whose connection was accepted; nil where none waits, or none can be had.
-  private func acceptNext() -> UInt32? {
+  /// A connection that was accepted, unless it was refused, and whose it is; nil where none waits,
+  /// or none can be had.
+  private func acceptNext() -> (user: UInt32, connection: Connection?)? {
     do {
       let start = BootClock.now()
       guard let socket = try UnixSocket.accept(listener.rawValue) else { return nil }
       let credentials = try UnixSocket.credentials(socket.rawValue)
-      try add(socket, credentials)
+      let connection = try add(socket, credentials)
       fairShare.spend(BootClock.now() - start, by: credentials.uid)
-      return credentials.uid
+      return (credentials.uid, connection)
     } catch {
       log.write(.warning, "a connection could not be accepted: \(error)")
       pauseAccepting()
@@ -135,11 +141,13 @@ final class Server: ConnectionOwner {
 
   private func add(
     _ socket: consuming FileDescriptor, _ credentials: PeerCredentials
-  ) throws(SystemError) {
-    guard let connection = try makeConnection(socket, credentials, held: nil), store.isThere
-    else { return }
-    if unsaved.isEmpty { saveTimer?.set(BootClock.after(Self.saveDelay)) }
-    unsaved[ObjectIdentifier(connection)] = connection
+  ) throws(SystemError) -> Connection? {
+    let connection = try makeConnection(socket, credentials, held: nil)
+    if let connection, store.isThere {
+      if unsaved.isEmpty { saveTimer?.set(BootClock.after(Self.saveDelay)) }
+      unsaved[ObjectIdentifier(connection)] = connection
+    }
+    return connection
   }
 
   /// Takes a connection over from an earlier daemon; nil where it cannot be.
