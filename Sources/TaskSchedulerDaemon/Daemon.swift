@@ -78,6 +78,7 @@ public final class Daemon {
     if ahead.isWrong { _ = try ahead.whole(log) }
     loop = try EventLoop()
     proc = try ProcFS()
+    OwnPriority.favourSession(in: proc)
     let now = Instant(nanoseconds: BootClock.now())
     startedAt = now
     let boot = BootID(try BootIdentity.text())
