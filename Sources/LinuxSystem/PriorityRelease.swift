@@ -19,7 +19,7 @@ public struct PriorityRelease {
   private var threads: Set<ProcessIdentity> = []
   private var processes: Set<Int32> = []
   /// Of whom all are who are not known.
-  private let leader: LoweredPriority?
+  private var leader: ProcessIdentity?
   private var seen: Set<Int32> = []
   private let waits: Bool
   /// What could not be given back, the first of each lever.
@@ -37,7 +37,6 @@ public struct PriorityRelease {
   public init(_ lowered: [LoweredPriority], in proc: ProcFS, waits: Bool = false) {
     self.proc = proc
     self.waits = waits
-    leader = lowered.first { $0.group == nil }
     for item in lowered {
       if item.group != nil {
         groups.append(Memory(item: item, after: [item.after]))
@@ -48,6 +47,8 @@ public struct PriorityRelease {
       known[Key(thread: item.thread, lever: item.lever), default: Memory(item: item, after: [])]
         .after.insert(item.after)
     }
+    leader = lowered.first { $0.group == nil }
+      .map { first in threads.first { $0.pid == first.process } ?? first.thread }
   }
 
   /// Gives all back that is still as it was lowered to: what a program has set itself since is its
@@ -84,41 +85,36 @@ public struct PriorityRelease {
   }
 
   private mutating func giveBack(_ stat: ProcessStat, among stats: [Int32: ProcessStat]) {
-    let heir = ancestor(of: stat, among: stats)
     for lever in [PriorityLever.outOfMemoryScore, .autogroup] where !seen.contains(stat.pid) {
-      let memory = known[Key(thread: stat.identity, lever: lever)]
-        ?? (isKnown(stat.identity) || lever == .autogroup
-          ? nil : heir.flatMap { known[Key(thread: $0, lever: lever)] })
+      let memory = lever == .autogroup
+        ? known[Key(thread: stat.identity, lever: lever)] : memory(of: lever, stat, among: stats)
       if let memory { giveBack(memory, thread: stat.pid, process: stat.pid) }
     }
     for thread in ((try? proc.threads(stat.pid)) ?? nil) ?? [] {
       guard seen.insert(thread).inserted,
         let identity = ((try? proc.stat(stat.pid, thread: thread)) ?? nil)?.identity
       else { continue }
-      let isKnown = threads.contains(identity)
       for lever in PriorityLever.ofThreads {
         // Whether a new thread would have been scheduled in real time nobody can tell.
-        let memory = isKnown
-          ? known[Key(thread: identity, lever: lever)]
-          : lever == .policy ? nil : heir.flatMap { known[Key(thread: $0, lever: lever)] }
+        let memory = known[Key(thread: identity, lever: lever)]
+          ?? (lever == .policy ? nil : memory(of: lever, stat, among: stats))
         if let memory { giveBack(memory, thread: thread, process: stat.pid) }
       }
     }
   }
 
-  /// The nearest process above, or itself, of whose first thread is known what it had.
-  private func ancestor(
-    of stat: ProcessStat, among stats: [Int32: ProcessStat]
-  ) -> ProcessIdentity? {
+  /// What a process had before, or the nearest above it of which that is known: one may have been
+  /// born while its parent's levers were lowered one after the other, and have some from there.
+  private func memory(
+    of lever: PriorityLever, _ stat: ProcessStat, among stats: [Int32: ProcessStat]
+  ) -> Memory? {
     var next: ProcessStat? = stat
     for _ in 0..<64 {
       guard let current = next else { break }
-      if isKnown(current.identity) { return current.identity }
+      if let memory = known[Key(thread: current.identity, lever: lever)] { return memory }
       next = stats[current.parent]
     }
-    return leader.map { first in
-      known.keys.first { $0.thread.pid == first.process }?.thread ?? first.thread
-    }
+    return leader.flatMap { known[Key(thread: $0, lever: lever)] }
   }
 
   private mutating func giveBack(_ memory: Memory, thread: Int32, process: Int32) {

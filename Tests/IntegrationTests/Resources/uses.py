@@ -7,7 +7,8 @@ answered by one line.
     nice TID N           sets a nice value
     session              makes a child that leads a session of its own: `PID`
     storm N              makes N children, each a moment after the one before; answers at once
-    calm                 waits until all have been made
+    calm                 waits until all have been made, and the thread that made them is gone: as
+                         it goes they become another's, and the kernel may leave out some just then
     score N              sets its oom_score_adj
     lock KIND PATH       locks a file: flock, fcntl, ofd, lease, or `passed`: by a child that ends
     listen PATH          listens on a TCP port and a Unix socket: `127.0.0.1:PORT`
@@ -116,6 +117,8 @@ for line in sys.stdin:
         forking.start()
     elif words[0] == "calm":
         forking.join()
+        while os.path.exists(f"/proc/self/task/{forking.native_id}"):
+            time.sleep(0.001)
     elif words[0] == "thread":
         answer = thread()
     elif words[0] == "real-time":

@@ -1,0 +1,46 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LinuxSystem
+
+@Suite("§12: What was lowered is given back exactly")
+struct PriorityReleaseTests {
+  private let proc: ProcFS
+
+  init() throws { proc = try ProcFS() }
+
+  @Test(
+    "to one that was born while its parent's were lowered, and has some from there, as well",
+    .enabled(if: (try? ProcFS())?.mayRaisePriorities == true, "it takes CAP_SYS_NICE"))
+  func bornBetween() throws {
+    let parent = try TestProcess.shell("sleep 1000 & echo $!; wait")
+    let child = try #require(Int32(try parent.readLine() ?? ""))
+    defer { kill(child, SIGKILL) }
+    let stats = try [parent.pid, child].map { try #require(try proc.stat($0)) }
+    func lowered(_ stat: ProcessStat, _ lever: PriorityLever, _ before: Int, _ after: Int)
+      throws -> LoweredPriority {
+      try proc.set(lever, to: after, thread: stat.pid, process: stat.pid, group: nil)
+      return LoweredPriority(
+        thread: stat.identity, process: stat.pid, lever: lever, before: before, after: after)
+    }
+    let last = ThreadPriority.ioPriorityLast
+    var items: [LoweredPriority] = []
+    let levers = [(PriorityLever.nice, 15), (.ioPriority, last), (.outOfMemoryScore, 500)]
+    for (lever, after) in levers { items.append(try lowered(stats[0], lever, 0, after)) }
+    // Of the child one was written down; the others it was born with.
+    items.append(try lowered(stats[1], .nice, 0, 15))
+    _ = try lowered(stats[1], .ioPriority, 0, last)
+    _ = try lowered(stats[1], .outOfMemoryScore, 0, 500)
+    var release = PriorityRelease(items, in: proc)
+    release.run { stats }
+    #expect(release.failures.isEmpty)
+    for stat in stats {
+      let priority = try ThreadPriority(of: stat.pid)
+      #expect(priority?.nice == 0 && priority?.ioPriority == 0)
+      let score = try proc.value(
+        of: .outOfMemoryScore, thread: stat.pid, process: stat.pid, group: nil)
+      #expect(score == 0)
+    }
+  }
+}
