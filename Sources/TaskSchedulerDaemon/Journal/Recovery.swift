@@ -130,7 +130,7 @@ struct Takeover {
           outcome.closed += 1
           try UnixSocket.shutdown(number)
           FileDescriptor(taking: number).close()
-        } else if let connection = try server.restore(number, held: held) {
+        } else if let connection = try server.restore(number, cookie: cookie, held: held) {
           outcome.connections += 1
           if let held { restore(connection, held) }
         }

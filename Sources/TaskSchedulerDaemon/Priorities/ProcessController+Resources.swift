@@ -25,8 +25,18 @@ extension ProcessController {
     }
   }
 
-  /// Reads what the instance has used so far.
   private func look(_ id: InstanceID) {
+    // After a takeover as well.
+    if catchUp?.isUnderWay == true {
+      useCatchUp?.add(id)
+      useCatchUp?.start()
+    } else {
+      readUse(id)
+    }
+  }
+
+  /// Reads what the instance has used so far.
+  func readUse(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     // At the first look, all has just been lowered.
     let isFirst = !instance.meter.isWatched

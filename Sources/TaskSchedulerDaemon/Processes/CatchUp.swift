@@ -2,9 +2,9 @@ import DequeModule
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Suspensions that follow from taking over an earlier daemon's instances: hundreds may come at
-/// once, and none may keep the daemon from serving. Some are begun at a time, with others' turns
-/// in between.
+/// What follows from taking over an earlier daemon's instances: hundreds of suspensions, priorities
+/// or looks may come at once, and none may keep the daemon from serving. Some are begun at a time,
+/// with others' turns in between.
 final class CatchUp {
   private static let atOnceMax = 8
 

@@ -22,6 +22,7 @@ final class ProcessController {
   private var lastLooks: LastLooks?
   private(set) var catchUp: CatchUp?
   private(set) var priorityCatchUp: CatchUp?
+  private(set) var useCatchUp: CatchUp?
   let priorities: Priorities
   private(set) var graveyard: Graveyard?
   /// Those of which some process is yet to be let run, for the kernel has refused it.
@@ -53,6 +54,7 @@ final class ProcessController {
       guard let self, let instance = instances[id] else { return }
       priorities.prioritize(instance, instance.priority)
     }
+    useCatchUp = try CatchUp(loop: loop) { [weak self] in self?.readUse($0) }
     priorities.sweep = { [weak self] id, answer in
       self?.sweeper?.request(id) { [weak self] in
         guard let found = try? $0.get(), let instance = self?.instances[id] else { return }

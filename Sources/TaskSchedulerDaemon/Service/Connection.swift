@@ -132,12 +132,14 @@ final class Connection: TurnTaker {
   /// Whether the journal says that some of it is in our memory alone.
   private var isUnsaved = false
 
-  /// - Parameter held: what is known of one that an earlier daemon has left.
+  /// - Parameters:
+  ///   - descriptor: is non-blocking.
+  ///   - held: what is known of one that an earlier daemon has left.
   init(
-    _ descriptor: consuming FileDescriptor, peer: Peer, service: Service,
-    owner: any ConnectionOwner, loop: EventLoop, held: Holdings.Connection? = nil
+    _ descriptor: consuming FileDescriptor, cookie: UInt64, peer: Peer, service: Service,
+    owner: any ConnectionOwner, loop: EventLoop, held: Holdings.Connection?
   ) throws(SystemError) {
-    cookie = try UnixSocket.cookie(descriptor.rawValue)
+    self.cookie = cookie
     self.descriptor = descriptor
     self.peer = peer
     self.owner = owner

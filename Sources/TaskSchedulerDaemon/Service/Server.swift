@@ -142,7 +142,8 @@ final class Server: ConnectionOwner {
   private func add(
     _ socket: consuming FileDescriptor, _ credentials: PeerCredentials
   ) throws(SystemError) -> Connection? {
-    let connection = try makeConnection(socket, credentials, held: nil)
+    let cookie = try UnixSocket.cookie(socket.rawValue)
+    let connection = try makeConnection(socket, credentials, cookie: cookie, held: nil)
     if let connection, store.isThere {
       if unsaved.isEmpty { saveTimer?.set(BootClock.after(Self.saveDelay)) }
       unsaved[ObjectIdentifier(connection)] = connection
@@ -150,12 +151,13 @@ final class Server: ConnectionOwner {
     return connection
   }
 
-  /// Takes a connection over from an earlier daemon; nil where it cannot be.
-  func restore(_ number: Int32, held: Holdings.Connection?) throws(SystemError) -> Connection? {
+  /// Takes a connection over from an earlier daemon, as that has set it up; nil where it cannot be.
+  func restore(
+    _ number: Int32, cookie: UInt64, held: Holdings.Connection?
+  ) throws(SystemError) -> Connection? {
     let socket = FileDescriptor(taking: number)
-    try socket.setNonblocking(true)
     let credentials = try UnixSocket.credentials(socket.rawValue)
-    let connection = try makeConnection(socket, credentials, held: held)
+    let connection = try makeConnection(socket, credentials, cookie: cookie, held: held)
     connection?.isSaved = true
     return connection
   }
@@ -172,7 +174,7 @@ final class Server: ConnectionOwner {
   }
 
   private func makeConnection(
-    _ socket: consuming FileDescriptor, _ credentials: PeerCredentials,
+    _ socket: consuming FileDescriptor, _ credentials: PeerCredentials, cookie: UInt64,
     held: Holdings.Connection?
   ) throws(SystemError) -> Connection? {
     let count = countByUser[credentials.uid] ?? 0
@@ -183,7 +185,7 @@ final class Server: ConnectionOwner {
     let peer = try Peer(
       socket.rawValue, credentials: credentials, kernelHasPeerPIDFD: kernelHasPeerPIDFD, proc: proc)
     let connection = try Connection(
-      socket, peer: peer, service: service, owner: self, loop: loop, held: held)
+      socket, cookie: cookie, peer: peer, service: service, owner: self, loop: loop, held: held)
     connections[ObjectIdentifier(connection)] = connection
     countByUser[credentials.uid] = count + 1
     return connection
