@@ -45,6 +45,7 @@ public final class Daemon {
   private let log: Log
   private let loop: EventLoop
   private let proc: ProcFS
+  private let ownPriority: OwnPriority?
   private var server: Server?
   private var runner: EffectRunner?
   private var processes: ProcessController?
@@ -78,7 +79,7 @@ public final class Daemon {
     if ahead.isWrong { _ = try ahead.whole(log) }
     loop = try EventLoop()
     proc = try ProcFS()
-    OwnPriority.favourSession(in: proc)
+    ownPriority = try OwnPriority(in: proc, loop: loop)
     let now = Instant(nanoseconds: BootClock.now())
     startedAt = now
     let boot = BootID(try BootIdentity.text())

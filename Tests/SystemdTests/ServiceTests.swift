@@ -28,6 +28,20 @@ extension SystemdTests {
       try installed.waitForJournal("Starting taskschedd", "ready at /run", "Started taskschedd")
     }
 
+    @Test(
+      "is favoured before whom it serves, and its session where sessions compete",
+      .enabled(if: (try? ProcFS())?.usesAutogroups == true, "sessions do not compete here"))
+    func favoured() throws {
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let daemon = try installed.property("MainPID")
+      #expect(try machine.must("ps", "-o", "ni=", "-p", daemon).text.contains("-10"))
+      // One session of the whole machine may be set in 100 ms, and others are.
+      func session() throws -> String { try machine.must("cat", "/proc/\(daemon)/autogroup").text }
+      let end = ContinuousClock.now + deadline
+      while try !session().hasSuffix(" nice -10\n"), ContinuousClock.now < end {}
+      #expect(try session().hasSuffix(" nice -10\n"))
+    }
+
     @Test("does not start with a wrong configuration, and is not tried again")
     func wrongConfiguration() throws {
       try installed.write("/etc/taskschedd/taskschedd.toml", "log-levle = \"info\"")

@@ -13,7 +13,7 @@ final class Priorities {
   /// How often the threads are listed again while there come new ones.
   private static let walksMax = 16
   /// Without CAP_SYS_ADMIN one autogroup may be set in this time.
-  private static let autogroupInterval: Duration = .milliseconds(110)
+  static let autogroupInterval: Duration = .milliseconds(110)
   private static let sweepDelay: Duration = .milliseconds(500)
   /// So many are written down at once; more could be longer than a journal's room.
   private static let notedMax = 1024
