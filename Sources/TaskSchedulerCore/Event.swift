@@ -36,6 +36,10 @@ public enum Event: Hashable, Sendable, Codable {
   case leaderExited(InstanceID, ExitStatus)
   /// Every process of the instance has been seen to be stopped.
   case suspensionCompleted(InstanceID)
+  /// What was suspended before the daemon's absence stands still, all of it: the answer to
+  /// ``Effect/suspend(_:)`` after ``recovered(lastAlive:)``. Of many at once, for there may be
+  /// hundreds, and whoever reads the journal has each event to handle again.
+  case stillSuspended([InstanceID])
   /// Some process could not be stopped; all have been resumed.
   case suspensionFailed(InstanceID, reason: String)
   /// A signal could not be sent.
@@ -86,9 +90,9 @@ extension Event {
     case .notification(let event): event.request
     case .memory(let event): event.request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
-      .recovered, .resources:
+      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started,
+      .stop, .recovered, .resources:
       nil
     }
   }

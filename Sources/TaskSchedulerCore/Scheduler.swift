@@ -69,8 +69,8 @@ public struct Scheduler: Sendable {
       handle(event, in: &turn)
     case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate:
       handleOperation(event, in: &turn)
-    case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
-      .signalFailed, .tracerChecked, .activityBegan, .activityEnded:
+    case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .stillSuspended,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded:
       handleReport(event, in: &turn)
     case .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
       .recovered:
@@ -143,6 +143,10 @@ public struct Scheduler: Sendable {
       leaderExited(id, status, in: &turn)
     case .suspensionCompleted(let id):
       with(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
+    case .stillSuspended(let ids):
+      for id in ids where instances[id]?.state == .suspended {
+        with(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
+      }
     case .suspensionFailed(let id, let reason):
       with(id, in: &turn) { $0.suspensionFailed(reason: reason, in: &$1) }
     case .signalFailed(let id, let reason):

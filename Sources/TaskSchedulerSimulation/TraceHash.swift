@@ -104,9 +104,9 @@ extension TraceHash {
     case .systemChanged(let request, let change, let owner):
       add(tag: 14, request?.number ?? 0, owner.map { UInt64($0.uid) } ?? .max)
       add(change)
-    case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed,
-      .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .deadlineReached,
-      .clockRead, .policyChanged, .manifestsChanged, .started, .recovered, .stop:
+    case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .stillSuspended,
+      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .recovered, .stop:
       addReport(event)
     }
   }
@@ -137,6 +137,9 @@ extension TraceHash {
       add(tag: 22, id.number)
       add(status)
     case .suspensionCompleted(let id): add(tag: 23, id.number)
+    case .stillSuspended(let ids):
+      add(tag: 37, UInt64(ids.count))
+      for id in ids { add(id.number) }
     case .suspensionFailed(let id, let reason):
       add(tag: 24, id.number)
       add(reason)

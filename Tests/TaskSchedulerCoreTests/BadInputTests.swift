@@ -29,7 +29,8 @@ struct BadInputTests {
     let events: [Event] = [
       .streamClosed(stranger), .spawned(stranger, leader),
       .spawnFailed(stranger, reason: "x"), .leaderExited(stranger, .unknown),
-      .suspensionCompleted(stranger), .suspensionFailed(stranger, reason: "x"),
+      .suspensionCompleted(stranger), .stillSuspended([stranger, stranger]), .stillSuspended([]),
+      .suspensionFailed(stranger, reason: "x"),
       .signalFailed(stranger, reason: "x"), .tracerChecked(stranger, isTraced: true),
       .activityBegan(stranger, .event), .activityEnded(stranger, .audio), .deadlineReached,
     ]

@@ -46,6 +46,7 @@ extension Event {
     case .started: 31
     case .memory: 32
     case .resources: 33
+    case .stillSuspended: 34
     }
   }
 
@@ -68,6 +69,7 @@ extension Event {
     .spawnFailed(instance, reason: "execve: ENOENT"),
     .leaderExited(instance, .exited(code: -1)), .leaderExited(instance, .signaled(11)),
     .leaderExited(instance, .unknown), .suspensionCompleted(instance),
+    .stillSuspended([instance, InstanceID(.max)]),
     .suspensionFailed(instance, reason: ""), .signalFailed(instance, reason: "EPERM"),
     .tracerChecked(instance, isTraced: true), .activityBegan(instance, .audio),
     .activityEnded(instance, .event), .deadlineReached, .policyChanged(Policy()),
@@ -169,7 +171,7 @@ struct CodableTests {
 
   @Test("no case of an event is left out")
   func everyCase() {
-    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...33))
+    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...34))
   }
 
   @Test("every effect that a walk brings about, of every case")

@@ -75,6 +75,24 @@ struct StateTests {
     #expect(world.status(id)?.isSuspending == false)
   }
 
+  @Test("still suspended is only who was, and says it anew for the sockets it is reached by")
+  func stillSuspended() {
+    var world = World()
+    let asleep = world.make(mail, .suspended)
+    world.suspending = .never
+    let other = world.make(music, .background)
+    world.feed(.recovered(lastAlive: world.now))
+    world.end(other, TaskID(1))
+    #expect(world.effects.contains(.suspend(asleep)) && world.effects.contains(.suspend(other)))
+    world.forget()
+    world.feed(.stillSuspended([other, asleep, asleep, InstanceID(99)]))
+    #expect(world.state(asleep) == .suspended)
+    #expect(world.state(other) == .background, "all of it has not been seen to be stopped")
+    #expect(world.changes(of: mail).isEmpty)
+    world.feed(.suspensionFailed(asleep, reason: "stale"))
+    #expect(world.state(asleep) == .suspended, "its suspension is not under way any more")
+  }
+
   @Test("a suspension under way is taken back by a new task, before its reply")
   func suspensionTakenBack() {
     var world = World()

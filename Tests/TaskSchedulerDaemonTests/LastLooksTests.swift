@@ -25,11 +25,14 @@ struct LastLooksTests {
     table(listening: [7])
     var order: [UInt64] = []
     var seen: [Bool] = []
+    var told: [[UInt64]] = []
     let looks = try LastLooks(proc: ProcFS(root: root.path), loop: loop) { id, tables in
       order.append(id.number)
       seen.append(tables.find([7], of: 42)[7] == .some("/run/7"))
       // Whoever reads it anew finds nothing.
       table(listening: [])
+    } looked: {
+      told.append($0.map(\.number))
     }
     let ids = 1...100 as ClosedRange<UInt64>
     for id in ids { looks.add(InstanceID(id)) }
@@ -41,6 +44,7 @@ struct LastLooksTests {
       if order.count > batches.reduce(0, +) { batches.append(order.count - batches.reduce(0, +)) }
     }
     #expect(order == Array(ids))
+    #expect(told.map(\.count) == batches && told.flatMap(\.self) == order)
     let first = try #require(batches.first)
     #expect(batches.count > 1 && seen[..<first].allSatisfy { $0 })
     #expect(seen[first...].allSatisfy { !$0 }, "what comes later is looked for anew")

@@ -124,6 +124,7 @@ struct JournalSample: Sendable {
     .event(.suspensionFailed(first, reason: "EPERM")),
     .note(.letRun(first)),
     .event(.suspensionCompleted(first)),
+    .event(.stillSuspended([first, second])),
     .event(.deadlineReached),
     .event(.tracerChecked(first, isTraced: false)),
     .note(.arrival(arrival(13))),

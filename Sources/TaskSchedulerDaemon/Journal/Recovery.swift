@@ -266,7 +266,8 @@ extension Scheduler {
       key.id.name
     case .memory(.warn(_, let key, _)): key?.id.name ?? ""
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded,
       .socket, .notification, .systemChanged, .deadlineReached, .clockRead, .policyChanged,
       .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       ""
@@ -298,7 +299,8 @@ extension Requests.Method {
     case .systemChanged: self = .postSystemChange
     case .memory(.warn): self = .warnMemory
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
+      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded,
       .socket, .notification, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged,
       .started, .stop, .recovered, .memory, .resources:
       return nil

@@ -12,18 +12,23 @@ final class LastLooks {
   private static let atOnceMax = 64
 
   private let look: (InstanceID, inout SocketTables) -> Void
+  private let looked: ([InstanceID]) -> Void
   private let proc: ProcFS
   private var waiting: Deque<InstanceID> = []
   private var timer: TimerSource?
   private var earliestNext: UInt64 = 0
 
-  /// - Parameter look: called for each that was added. All in the tables is as it was when it stood
-  ///   still, or later.
+  /// - Parameters:
+  ///   - look: called for each that was added. All in the tables is as it was when it stood still,
+  ///     or later.
+  ///   - looked: called with all those whom one reading of the tables has served, after it.
   init(
-    proc: ProcFS, loop: EventLoop, look: @escaping (InstanceID, inout SocketTables) -> Void
+    proc: ProcFS, loop: EventLoop, look: @escaping (InstanceID, inout SocketTables) -> Void,
+    looked: @escaping ([InstanceID]) -> Void
   ) throws(SystemError) {
     self.proc = proc
     self.look = look
+    self.looked = looked
     timer = try loop.timer { [weak self] in self?.lookAtNext() }
   }
 
@@ -38,10 +43,10 @@ final class LastLooks {
   private func lookAtNext() {
     let start = BootClock.now()
     var tables = SocketTables(in: proc)
-    for _ in 0..<Self.atOnceMax {
-      guard let id = waiting.popFirst() else { break }
-      look(id, &tables)
-    }
+    let ids = Array(waiting.prefix(Self.atOnceMax))
+    waiting.removeFirst(ids.count)
+    for id in ids { look(id, &tables) }
+    looked(ids)
     let end = BootClock.now()
     earliestNext = end + (end - start)
     if !waiting.isEmpty { schedule() }

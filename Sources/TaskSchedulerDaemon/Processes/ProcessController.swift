@@ -74,9 +74,9 @@ final class ProcessController {
     catchUp?.underWay = { [weak self] in self?.sweeper?.isPutOff = $0 }
     lastLooks = try LastLooks(proc: proc, loop: loop) { [weak self] id, tables in
       guard let self, let instance = instances[id], instance.standsStill else { return }
-      instance.standsStill = false
       lookAtSuspended(instance, &tables)
-      report(.suspensionCompleted(id))
+    } looked: { [weak self] in
+      self?.reportSuspended($0)
     }
     graveyard = Graveyard(loop: loop)
     refusalTimer = try loop.timer { [weak self] in self?.letRunRefused() }
@@ -193,6 +193,18 @@ final class ProcessController {
       letRun(instance)
       report(.suspensionFailed(instance.id, reason: reason))
     }
+  }
+
+  /// Tells the policy of those who stand still, and have not been let run meanwhile.
+  private func reportSuspended(_ ids: [InstanceID]) {
+    func takesReport(_ id: InstanceID) -> Bool {
+      guard let instance = instances[id], instance.standsStill else { return false }
+      instance.standsStill = false
+      return true
+    }
+    let still = ids.filter { isSuspended($0) && takesReport($0) }
+    if !still.isEmpty { report(.stillSuspended(still)) }
+    for id in ids where takesReport(id) { report(.suspensionCompleted(id)) }
   }
 
   /// Lets run what was stopped; ends a suspension that is under way.

@@ -93,9 +93,9 @@ struct TransitionChecker: Checker {
     case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
       .setKeepAlive, .socket, .notification, .systemChanged, .launch, .deactivate,
       .sendToBackground, .terminate, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
-      .memory, .resources:
+      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started,
+      .stop, .recovered, .memory, .resources:
       false
     }
   }

@@ -129,8 +129,8 @@ public struct JournalTimeline {
     case .memory(let event): return JournalWords.step(event)
     case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
       .setKeepAlive, .socket, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .recovered,
-      .resources:
+      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded, .recovered, .resources:
       return stepOfInstance(event)
     }
   }
@@ -158,8 +158,8 @@ public struct JournalTimeline {
     case .tracerChecked(let id, isTraced: true): return "\(name(id)) is held by a debugger"
     case .activityBegan(let id, let activity): return "start \(name(id)) \(activity.rawValue)"
     case .activityEnded(let id, let activity): return "stop \(name(id)) \(activity.rawValue)"
-    case .openStream, .spawned, .suspensionCompleted, .suspensionFailed, .signalFailed,
-      .tracerChecked, .socket, .register, .launch, .adopt, .activate, .deactivate,
+    case .openStream, .spawned, .suspensionCompleted, .stillSuspended, .suspensionFailed,
+      .signalFailed, .tracerChecked, .socket, .register, .launch, .adopt, .activate, .deactivate,
       .sendToBackground, .terminate, .notification, .systemChanged, .deadlineReached, .clockRead,
       .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       return nil

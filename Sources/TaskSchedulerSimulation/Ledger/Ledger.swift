@@ -102,8 +102,8 @@ struct Ledger {
       .deactivate, .deadlineReached, .clockRead, .started, .memory:
       break
     case .resources(let event): found(event)
-    case .spawnFailed, .leaderExited, .suspensionCompleted, .suspensionFailed, .signalFailed,
-      .tracerChecked, .activityBegan, .activityEnded, .recovered:
+    case .spawnFailed, .leaderExited, .suspensionCompleted, .stillSuspended, .suspensionFailed,
+      .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .recovered:
       report(event)
     }
   }
@@ -111,10 +111,9 @@ struct Ledger {
   private mutating func report(_ event: Event) {
     switch event {
     case .spawnFailed(let id, _): launches[id] = nil
-    case .suspensionCompleted(let id):
-      guard let sighting = self[id], sighting.isStopping else { return }
-      sighting.isStopping = false
-      sighting.isStopped = true
+    case .suspensionCompleted(let id): stopped(id)
+    case .stillSuspended(let ids):
+      for id in ids where self[id]?.state == .suspended { stopped(id) }
     case .suspensionFailed(let id, _):
       guard let sighting = self[id], sighting.isStopping else { return }
       sighting.isStopping = false
@@ -143,6 +142,12 @@ struct Ledger {
       .resources:
       break
     }
+  }
+
+  private func stopped(_ id: InstanceID) {
+    guard let sighting = self[id], sighting.isStopping else { return }
+    sighting.isStopping = false
+    sighting.isStopped = true
   }
 
   private mutating func arrive(_ event: Event) {

@@ -46,7 +46,13 @@ extension Simulation {
       process.isLookedAt = false
       if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
       if id.number % 5 == 0 { post(.resources(.listens(id, ["127.0.0.1:80"]))) }
-      post(.suspensionCompleted(id))
+      if scheduler.state(of: id) == .suspended {
+        // Those who were said to before change nothing.
+        let before = processes.filter { $0.isStopped && $0 !== process }.compactMap(\.instance)
+        post(.stillSuspended([id] + before.prefix(id.number % 3 == 0 ? 4 : 0)))
+      } else {
+        post(.suspensionCompleted(id))
+      }
     }
   }
 
@@ -179,8 +185,8 @@ extension Event {
       request
     case .memory(.warn(let request, _, _)): request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .socket(.ready), .socket(.closed), .socket(.lost), .notification(.stored),
+      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded, .socket(.ready), .socket(.closed), .socket(.lost), .notification(.stored),
       .notification(.notStored),
       .notification(.nextFound), .notification(.chosen), .notification(.loaded),
       .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
