@@ -46,13 +46,7 @@ extension Simulation {
       process.isLookedAt = false
       if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
       if id.number % 5 == 0 { post(.resources(.listens(id, ["127.0.0.1:80"]))) }
-      if scheduler.state(of: id) == .suspended {
-        // Those who were said to before change nothing.
-        let before = processes.filter { $0.isStopped && $0 !== process }.compactMap(\.instance)
-        post(.stillSuspended([id] + before.prefix(id.number % 3 == 0 ? 4 : 0)))
-      } else {
-        post(.suspensionCompleted(id))
-      }
+      post(scheduler.state(of: id) == .suspended ? .stillSuspended([id]) : .suspensionCompleted(id))
     }
   }
 
