@@ -79,8 +79,10 @@ public struct JournalWriter {
   /// Writes what happened. Returns false, and has written nothing, where there is no room.
   public mutating func append(_ event: Event, at now: Instant) -> Bool {
     scratch.removeAll(keepingCapacity: true)
-    scratch.append(JournalLayout.RecordKind.event.rawValue)
+    scratch.append(JournalLayout.RecordKind.frequentEvent.rawValue)
     withUnsafeBytes(of: now.nanoseconds.littleEndian) { scratch.append(contentsOf: $0) }
+    if FrequentEvents.append(event, to: &scratch) { return appendScratch() }
+    scratch[0] = JournalLayout.RecordKind.event.rawValue
     return appendScratch(with: event)
   }
 

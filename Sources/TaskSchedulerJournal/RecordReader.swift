@@ -102,13 +102,17 @@ public struct RecordReader: RecordSource {
     }
   }
 
-  private static func entry(_ record: UnsafeRawBufferPointer) throws -> JournalEntry {
-    switch JournalLayout.RecordKind(rawValue: record[0]) {
-    case .event:
+  /// - Parameter record: its kind and what follows it.
+  static func entry(_ record: UnsafeRawBufferPointer) throws -> JournalEntry {
+    let kind = JournalLayout.RecordKind(rawValue: record[0])
+    switch kind {
+    case .event, .frequentEvent:
       guard record.count > 9 else { throw TornRecord(problem: "an event without an instant") }
       let at = UInt64(littleEndian: record.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
-      let event = try BinaryDecoding.decode(
-        Event.self, from: UnsafeRawBufferPointer(rebasing: record.dropFirst(9)))
+      let value = UnsafeRawBufferPointer(rebasing: record.dropFirst(9))
+      let event =
+        kind == .frequentEvent
+        ? try FrequentEvents.event(value) : try BinaryDecoding.decode(Event.self, from: value)
       return .event(event, at: Instant(nanoseconds: at))
     case .note:
       return .note(
