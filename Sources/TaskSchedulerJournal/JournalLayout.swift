@@ -5,9 +5,9 @@ import TaskSchedulerCore
 /// The page begins with the magic, the form's version (4 bytes), the boot (16 bytes); the words of
 /// ``Progress`` are written while events are carried out. A record is its length (4 bytes), the
 /// CRC-32 of what follows (4), its kind (1) and a value as ``BinaryEncoding`` writes it or, of a
-/// frequent event, ``FrequentEvents``; before that value, an event has its instant (8). Numbers have
-/// their little end first. The length is written last, so that a record is whole or, with length 0,
-/// not there.
+/// frequent event, ``FrequentEvents``; before that value, an event has its instant (8). Numbers
+/// have their little end first. The length is written last, so that a record is whole or, with
+/// length 0, not there.
 public enum JournalLayout {
   /// "tschedJ" and a byte that no text begins with.
   static let magic: [UInt8] = [0x89, 0x74, 0x73, 0x63, 0x68, 0x65, 0x64, 0x4A]
