@@ -75,7 +75,7 @@ struct StateTests {
     #expect(world.status(id)?.isSuspending == false)
   }
 
-  @Test("still suspended is only who was, and says it anew for the sockets it is reached by")
+  @Test("still suspended after an absence is only who was, and its suspension is over then")
   func stillSuspended() {
     var world = World()
     let asleep = world.make(mail, .suspended)

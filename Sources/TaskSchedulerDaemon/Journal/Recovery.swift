@@ -267,9 +267,8 @@ extension Scheduler {
     case .memory(.warn(_, let key, _)): key?.id.name ?? ""
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded,
-      .socket, .notification, .systemChanged, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+      .activityEnded, .socket, .notification, .systemChanged, .deadlineReached, .clockRead,
+      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       ""
     }
   }
@@ -300,9 +299,8 @@ extension Requests.Method {
     case .memory(.warn): self = .warnMemory
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded,
-      .socket, .notification, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged,
-      .started, .stop, .recovered, .memory, .resources:
+      .activityEnded, .socket, .notification, .deadlineReached, .clockRead, .policyChanged,
+      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       return nil
     }
   }
