@@ -1,0 +1,124 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+
+/// The call that was being carried out when the daemon died.
+struct InterruptedCall {
+  let connection: UInt64
+  private let progress: JournalProgress
+  /// Whether what it asks for is in the journal.
+  private let isWritten: Bool
+  /// Its request, where the policy's answer has not left.
+  let waiting: Holdings.Waiting?
+  /// Whether an answer was being sent when the daemon died: it is not sent again.
+  let isFirstEffectUnknown: Bool
+
+  init(_ replay: Replay) {
+    progress = replay.progress
+    connection = progress.callPhase == .none ? 0 : progress.callConnection
+    isWritten = progress.callEvent != 0 && progress.callEvent <= replay.eventCount
+    if case .reply = replay.effectsLeft.first {
+      isFirstEffectUnknown = progress.sending != 0
+    } else {
+      isFirstEffectUnknown = false
+    }
+    if connection != 0, progress.callEvent == replay.eventCount, !replay.isAnswered,
+      let event = replay.lastEvent, let request = event.request,
+      let method = Requests.Method(of: event) {
+      waiting = Holdings.Waiting(
+        request: request, method: method.rawValue,
+        application: replay.scheduler.applicationName(in: event),
+        isOneway: progress.callIsOneway)
+    } else {
+      waiting = nil
+    }
+  }
+
+  /// Whether it cannot be known what a client has heard. Takes the call's message off the socket,
+  /// where that is still to be done.
+  func leavesUnknown(_ cookie: UInt64, _ number: Int32) throws(SystemError) -> Bool {
+    if isFirstEffectUnknown, cookie == progress.sending { return true }
+    guard cookie == connection else { return false }
+    switch progress.callPhase {
+    case .none: return false
+    case .peeked:
+      return isWritten ? try !takeMessage(number) : false
+    case .taking:
+      guard isWritten, progress.callBytes > 0 else { return true }
+      return try UnixSocket.readableCount(number) >= progress.callBytes
+    case .taken: return !isWritten
+    }
+  }
+
+  private func takeMessage(_ number: Int32) throws(SystemError) -> Bool {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: progress.callBytes, alignment: 1)
+    defer { bytes.deallocate() }
+    var descriptors = DescriptorBag(closesElsewhere: true)
+    do throws(ReceiveError) {
+      try UnixSocket.receive(number, exactly: bytes, descriptors: &descriptors)
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+extension Scheduler {
+  /// The application that a call names, or speaks for.
+  fileprivate func applicationName(in event: Event) -> String {
+    switch event {
+    case .register(_, let key, _, _, _), .launch(_, let key, _, _), .activate(_, let key),
+      .deactivate(_, let key), .sendToBackground(_, let key), .terminate(_, let key, _):
+      key.id.name
+    case .adopt(_, let adoption): adoption.application.id.name
+    case .openStream(_, _, let name): name.name
+    case .acknowledge(_, let id, _), .beginBackgroundTask(_, let id, _),
+      .endBackgroundTask(_, let id, _), .setKeepAlive(_, let id, _),
+      .socket(.manage(_, let id, _)), .socket(.release(_, let id, _)):
+      application(of: id)?.id.name ?? ""
+    case .notification(.schedule(_, let key, _)), .notification(.cancel(_, let key, _, _)),
+      .notification(.setBadge(_, let key, _)):
+      key.id.name
+    case .memory(.warn(_, let key, _)): key?.id.name ?? ""
+    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded, .socket, .notification, .systemChanged, .deadlineReached, .clockRead,
+      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+      ""
+    }
+  }
+}
+
+extension Requests.Method {
+  /// What was called to bring about an event; nil where nothing was.
+  fileprivate init?(of event: Event) {
+    switch event {
+    case .register, .openStream: self = .register
+    case .acknowledge: self = .acknowledge
+    case .beginBackgroundTask: self = .beginBackgroundTask
+    case .endBackgroundTask: self = .endBackgroundTask
+    case .launch: self = .launch
+    case .adopt: self = .adopt
+    case .activate: self = .activate
+    case .deactivate: self = .deactivate
+    case .sendToBackground: self = .sendToBackground
+    case .terminate: self = .terminate
+    case .setKeepAlive: self = .setKeepAlive
+    case .socket(.manage): self = .manageSocket
+    case .socket(.release): self = .releaseSocket
+    // An operator who asked for it is answered in the same form.
+    case .notification(.schedule): self = .scheduleNotification
+    case .notification(.cancel): self = .cancelNotifications
+    case .notification(.setBadge): self = .setBadge
+    case .systemChanged: self = .postSystemChange
+    case .memory(.warn): self = .warnMemory
+    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded, .socket, .notification, .deadlineReached, .clockRead, .policyChanged,
+      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+      return nil
+    }
+  }
+}
