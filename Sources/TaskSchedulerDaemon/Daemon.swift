@@ -279,9 +279,9 @@ public final class Daemon {
   ) -> Bool {
     survival?.set(BootClock.after(Self.survivalTime))
     let outcome = takeover.run(replay, inherited)
-    journal.setClean(false)
     isHandling = true
     carryOut(outcome.effects, at: now)
+    if let request = replay.lastEvent?.request { requests?.noteIfWaiting(request) }
     isHandling = false
     // It stopped in good order, and nothing came of a restart: everything ran on unmanaged.
     if replay.progress.isClean, inherited.isEmpty {

@@ -7,15 +7,17 @@ import TaskSchedulerJournal
 struct InterruptedCall {
   let connection: UInt64
   private let progress: JournalProgress
+  private let effects: ArraySlice<Effect>
   /// Whether what it asks for is in the journal.
   private let isWritten: Bool
   /// Its request, where the policy's answer has not left.
   let waiting: Holdings.Waiting?
   /// Whether an answer was being sent when the daemon died: it is not sent again.
-  let isFirstEffectUnknown: Bool
+  private let isFirstEffectUnknown: Bool
 
   init(_ replay: Replay) {
     progress = replay.progress
+    effects = replay.effectsLeft
     connection = progress.callPhase == .none ? 0 : progress.callConnection
     isWritten = progress.callEvent != 0 && progress.callEvent <= replay.eventCount
     if case .reply = replay.effectsLeft.first {
@@ -37,18 +39,40 @@ struct InterruptedCall {
 
   /// Whether it cannot be known what a client has heard. Takes the call's message off the socket,
   /// where that is still to be done.
-  func leavesUnknown(_ cookie: UInt64, _ number: Int32) throws(SystemError) -> Bool {
+  ///
+  /// The journal says at once how far the call is now: should this daemon die too, before it serves
+  /// another, the next one is not to take what the client sends then for that message, nor what
+  /// happens next for what the call asks for.
+  func leavesUnknown(
+    _ cookie: UInt64, _ number: Int32, _ journal: Journal
+  ) throws(SystemError) -> Bool {
     if isFirstEffectUnknown, cookie == progress.sending { return true }
     guard cookie == connection else { return false }
+    let isKnown: Bool
     switch progress.callPhase {
-    case .none: return false
+    case .none: isKnown = true
     case .peeked:
-      return isWritten ? try !takeMessage(number) : false
+      guard isWritten else {
+        journal.setCallPhase(.none)
+        return false
+      }
+      isKnown = try takeMessage(number)
     case .taking:
-      guard isWritten, progress.callBytes > 0 else { return true }
-      return try UnixSocket.readableCount(number) >= progress.callBytes
-    case .taken: return !isWritten
+      let left = try UnixSocket.readableCount(number)
+      isKnown = isWritten && progress.callBytes > 0 && left < progress.callBytes
+    case .taken: isKnown = isWritten
     }
+    if isKnown { journal.setCallPhase(.taken) }
+    return !isKnown
+  }
+
+  /// What of the last event is to be carried out. Nothing is being sent any more: the next answer
+  /// is not one that was, should this daemon die before it sends it.
+  func effectsLeft(_ journal: Journal) -> [Effect] {
+    journal.forgetSending()
+    guard isFirstEffectUnknown else { return Array(effects) }
+    journal.effectDone()
+    return Array(effects.dropFirst())
   }
 
   private func takeMessage(_ number: Int32) throws(SystemError) -> Bool {

@@ -38,6 +38,8 @@ final class Journal {
   private var effectsDone = 0
   /// The connection whose call is being carried out.
   private(set) var call: Connection?
+  /// Whether what it asks for has been written.
+  private var isCallWritten = false
   private var isSending = false
   /// What the daemon holds and knows now. Set once, before the first event.
   var state: () -> (Holdings, Scheduler, requestLast: UInt64) = {
@@ -126,6 +128,7 @@ final class Journal {
     writer.setEvent(eventCount)
     // Not of what only follows from it: that would make what the call asked for look unwritten.
     if call != nil, event.request != nil { writer.setCallEvent(eventCount) }
+    defer { if call != nil, event.request != nil { isCallWritten = true } }
     if isBehind { return }
     let hasRoom = isTakingOver || writer.freeBytes > Self.reserveBytes
     if hasRoom, writer.append(event, at: now) { return }
@@ -178,6 +181,7 @@ final class Journal {
   /// A call's message was looked at, of so many bytes with its NUL.
   func beginCall(_ connection: Connection, bytes: Int, isOneway: Bool) {
     call = connection
+    isCallWritten = false
     writer.setCall(connection: connection.cookie, bytes: bytes, isOneway: isOneway)
   }
 
@@ -198,6 +202,9 @@ final class Journal {
     isSending = true
   }
 
+  /// Whatever the last daemon was sending is seen to.
+  func forgetSending() { writer.setSending(0) }
+
   private func endSending() {
     guard isSending else { return }
     isSending = false
@@ -212,7 +219,9 @@ final class Journal {
   private func beginNew(at now: Instant, room least: Int = 0) {
     guard let folder else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
-    let (holdings, scheduler, requestLast) = state()
+    var (holdings, scheduler, requestLast) = state()
+    // It does not wait for an answer yet: the next daemon finds it in its socket.
+    if let call, !isCallWritten { holdings.connections[call.cookie]?.waiting = nil }
     var start = JournalStart(
       writer: Daemon.version, eventCount: eventCount, requestLast: requestLast, at: now)
     start.effects = Array(effects.dropFirst(effectsDone - effectsBase))

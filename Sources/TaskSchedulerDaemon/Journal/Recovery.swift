@@ -126,7 +126,7 @@ struct Takeover {
       do throws(SystemError) {
         let cookie = try UnixSocket.cookie(number)
         let held = holdings[cookie]
-        if try call.leavesUnknown(cookie, number) || held?.isUnsaved == true {
+        if try call.leavesUnknown(cookie, number, journal) || held?.isUnsaved == true {
           outcome.closed += 1
           try UnixSocket.shutdown(number)
           FileDescriptor(taking: number).close()
@@ -139,11 +139,8 @@ struct Takeover {
       }
     }
     outcome.lostSockets = restoreSockets(replay.scheduler, inherited.sockets)
-    outcome.effects = Array(replay.effectsLeft)
-    if call.isFirstEffectUnknown {
-      outcome.effects.removeFirst()
-      journal.effectDone()
-    }
+    outcome.effects = call.effectsLeft(journal)
+    journal.setClean(false)
     return outcome
   }
 

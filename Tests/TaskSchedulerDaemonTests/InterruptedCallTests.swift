@@ -1,0 +1,246 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("§15.1: No client sees the restart, not even one in the middle of a message")
+struct InterruptedCallTests {
+  private let temporary = TemporaryDirectory()
+  private let folder: JournalFolder
+  private let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
+  private let log = Log(target: .stderr, level: .error)
+  private let now = Instant(nanoseconds: 1)
+  private let proc: ProcFS
+  private let journal: Journal
+  private let client: Client
+
+  init() throws {
+    proc = try ProcFS()
+    folder = try JournalFolder(path: temporary.file("journal"), proc: proc)
+    journal = try Journal(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    client = try Client(journal, proc: proc)
+    journal.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
+  }
+
+  @Test("what it sends next is not taken for the call's message by a daemon that comes after two")
+  func nextMessage() throws {
+    try client.call {
+      journal.record(client.event, at: now)
+      // Dead, with the message in the socket.
+      let second = try takeOver()
+      let isUnknown = try leavesUnknown(second)
+      #expect(!isUnknown)
+      #expect(client.unreadCount == 0, "it is not handled twice")
+      // The second has answered, and is dead before it has heard the next.
+      try client.sendNext()
+      let isUnknownNow = try leavesUnknown(takeOver())
+      #expect(!isUnknownNow)
+      #expect(client.unreadCount == Client.message.count)
+    }
+  }
+
+  @Test("a call that was not written yet is heard, whatever the next daemon has written by then")
+  func unwritten() throws {
+    try client.call {
+      journal.record(client.event, at: now)
+      // Dead in the middle of that.
+      try cutLastEvent()
+      let second = try takeOver()
+      let isUnknown = try leavesUnknown(second)
+      #expect(!isUnknown)
+      second.journal.record(.deadlineReached, at: now)
+      let third = try takeOver()
+      #expect(third.replay.eventCount == 1)
+      let isUnknownNow = try leavesUnknown(third)
+      #expect(!isUnknownNow)
+      #expect(client.unreadCount == Client.message.count)
+    }
+  }
+
+  @Test("nor does it wait for an answer where a new journal was begun for it")
+  func newJournal() throws {
+    try fill()
+    let old = folder.numbers
+    try client.call {
+      journal.record(client.event, at: now)
+      #expect(folder.numbers != old)
+      // What the new one begins with: the call's event comes after it.
+      let waitsBefore = try waits()
+      #expect(!waitsBefore)
+      // From here on it does.
+      journal.condense(at: now)
+      let waitsAfter = try waits()
+      #expect(waitsAfter)
+    }
+  }
+
+  @Test("an answer that was being sent is not sent again, and the next one is")
+  func sending() throws {
+    try client.call {
+      journal.record(client.event, at: now)
+      let refused = try Array(takeOver().replay.effectsLeft)
+      #expect(hasAnswer(refused), "there is no such application")
+      journal.willCarryOut(refused)
+      journal.willSend(to: client.connection)
+      // Dead in the middle of that.
+      let second = try takeOver()
+      let isUnknown = try leavesUnknown(second)
+      #expect(isUnknown)
+      #expect(!hasAnswer(second.call.effectsLeft(second.journal)))
+      // Dead before it answers what it has heard.
+      second.journal.record(client.event, at: now)
+      let third = try takeOver()
+      #expect(hasAnswer(third.call.effectsLeft(third.journal)))
+    }
+  }
+
+  private func hasAnswer(_ effects: [Effect]) -> Bool {
+    effects.contains { if case .reply = $0 { true } else { false } }
+  }
+
+  // MARK: Daemons
+
+  private func find() throws -> FoundJournal {
+    let finder = JournalFinder(folder: folder, boot: boot, proc: proc, log: log)
+    guard let found = try finder.find(at: now) else {
+      throw SystemError(call: "no journal was found", errno: ENOENT)
+    }
+    return found
+  }
+
+  private func replay() throws -> Replay { try find().replay }
+
+  /// What the next daemon finds.
+  private func takeOver() throws -> Next {
+    let found = try find()
+    let replay = found.replay
+    let journal = Journal(continuing: found, in: folder, boot: boot, log: log)
+    journal.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
+    return Next(call: InterruptedCall(replay), journal: journal, replay: replay)
+  }
+
+  private struct Next {
+    let call: InterruptedCall
+    let journal: Journal
+    let replay: Replay
+  }
+
+  private func leavesUnknown(_ next: Next) throws -> Bool {
+    try next.call.leavesUnknown(client.cookie, client.far, next.journal)
+  }
+
+  /// Whether the newest journal begins with the call as one that waits for its answer.
+  private func waits() throws -> Bool {
+    let mapping = try FileMapping.open(path: folder.path(of: #require(folder.numbers.first)))
+    let reader = try JournalReader(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
+    return reader.holdings.connections[client.cookie]?.waiting != nil
+  }
+
+  /// Records until one more would begin a new journal.
+  private func fill() throws {
+    let path = temporary.file("measured")
+    let other = try JournalFolder(path: path, proc: proc)
+    let measured = try Journal(other, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    measured.state = { (Holdings(), Scheduler(), requestLast: 0) }
+    let first = other.numbers
+    while true {
+      measured.record(.deadlineReached, at: now)
+      guard other.numbers == first else { return }
+      journal.record(.deadlineReached, at: now)
+    }
+  }
+
+  /// As a kill in the middle of writing it leaves it.
+  private func cutLastEvent() throws {
+    let end = try replay().end
+    let mapping = try FileMapping.open(path: folder.path(of: #require(folder.numbers.first)))
+    for place in end - 4..<end { mapping.bytes[place] ^= 0xFF }
+    #expect(try replay().eventCount == 0)
+  }
+}
+
+/// A client of one connection, whose calls a test carries out.
+private final class Client: ConnectionOwner {
+  let readBuffer = ReadBuffer()
+  let journal: Journal
+  let queuedBytesMax = 1 << 20
+  let callsAtOnce = 1
+  let loop: EventLoop
+  let near: FileDescriptor
+  let far: Int32
+  let cookie: UInt64
+  let request = RequestID(1)
+  let event: Event
+  private(set) var connection: Connection!
+  private var body: () throws -> Void = {}
+  private var problem: (any Error)?
+
+  init(_ journal: Journal, proc: ProcFS) throws {
+    self.journal = journal
+    loop = try EventLoop()
+    let name = try #require(ApplicationID("org.example.a"))
+    event = .activate(request, ApplicationKey(name, owner: UserID(0)))
+    let (near, far) = try UnixSocket.pair(nonblocking: true).ends()
+    self.near = FileDescriptor(taking: near)
+    self.far = far
+    cookie = try UnixSocket.cookie(far)
+    let peer = try Peer(
+      far, credentials: UnixSocket.credentials(far), kernelHasPeerPIDFD: true, proc: proc)
+    let service = Service(
+      vendor: "", product: "", version: "", url: "", interfaces: [ControlInterface.description])
+    connection = try Connection(
+      FileDescriptor(taking: far), cookie: cookie, peer: peer, service: service, owner: self,
+      loop: loop, held: nil)
+  }
+
+  /// As `Requests` tells of it, as long as it has not been answered.
+  var holdings: Holdings {
+    var holdings = Holdings()
+    var held = Holdings.Connection()
+    held.waiting = Holdings.Waiting(
+      request: request, method: Requests.Method.activate.rawValue, application: "org.example.a",
+      isOneway: false)
+    holdings.connections[cookie] = held
+    return holdings
+  }
+
+  static let message =
+    Array(#"{"method":"org.taskschedd.Control.Activate","parameters":{"application":"a"}}"#.utf8)
+    + [0]
+
+  func sendNext() throws {
+    _ = try Self.message.withUnsafeBytes { bytes throws(SystemError) in
+      try UnixSocket.send(near.rawValue, bytes)
+    }
+  }
+
+  /// Bytes that wait for the daemon.
+  var unreadCount: Int? { try? UnixSocket.readableCount(far) }
+
+  /// Sends a call that `body` carries out.
+  func call(_ body: @escaping () throws -> Void) throws {
+    try sendNext()
+    var isCalled = false
+    self.body = {
+      isCalled = true
+      try body()
+    }
+    while !isCalled { try loop.turn(within: deadline) }
+    if let problem { throw problem }
+  }
+
+  func handle(_ call: ReceivedCall, on connection: Connection) {
+    do { try body() } catch { problem = error }
+  }
+
+  func keep(_ bytesChange: Int, for user: UInt32) -> String? { nil }
+  func admits(_ connection: Connection) -> Bool { true }
+  func served(_ connection: Connection, nanoseconds: UInt64) {}
+  func save(_ connection: Connection) {}
+  func closed(_ connection: Connection, reason: String?) {}
+}
