@@ -88,11 +88,12 @@ KILLS ?= 1000
 CLIENTS ?= 200
 SEED ?=
 .PHONY: chaos
-chaos: test-setup ## Kill the daemon again and again under load (KILLS=1000, CLIENTS=200, SEED=)
+chaos: test-setup ## Kill the daemon again and again under load (KILLS=1000, CLIENTS=200, SEED=, LOG=)
 	$(RELEASE) --product taskschedd
 	$(RELEASE) --product taskctl
 	$(RELEASE) --product chaos
-	@.build/release/chaos --kills $(KILLS) --clients $(CLIENTS) $(if $(SEED),--seed $(SEED))
+	@.build/release/chaos --kills $(KILLS) --clients $(CLIENTS) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(LOG),--log $(LOG))
 
 # libFuzzer with the sanitizers of addresses and, in C and C++, of undefined behaviour: Swift has
 # traps of its own for that, and its compiler takes one list of sanitizers only.

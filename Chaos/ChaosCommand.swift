@@ -28,6 +28,11 @@ struct RunCommand: ParsableCommand {
   var seed: UInt64?
   @Flag(help: "Make each new daemon forget what the last one knew: this must be found.")
   var forget = false
+  @Option(
+    help: ArgumentHelp(
+      "Write what the machine has logged to this file at the end; the daemon tells more then.",
+      valueName: "file"))
+  var log: String?
 
   func validate() throws {
     guard kills >= 0 else { throw ValidationError("--kills is 0 or more") }
@@ -38,7 +43,12 @@ struct RunCommand: ParsableCommand {
     let options = Campaign.Options(
       kills: kills, clients: clients, seed: seed ?? BootClock.now() % 1_000_000)
     do {
-      let code = try Site(clients: clients, forgets: forget).run(options)
+      // Before all else: a wrong path is told at once.
+      let file = try log.map { try LogFile(path: $0) }
+      let site = try Site(
+        clients: clients, forgets: forget, logLevel: file == nil ? "notice" : "info")
+      let code = try site.run(options)
+      if let file { try site.writeLog(to: file) }
       throw ExitCode(code)
     } catch let error as ExitCode {
       throw error

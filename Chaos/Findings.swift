@@ -70,13 +70,17 @@ struct Absences {
   }
 
   /// When a limit may have struck at the latest that was due then: where the daemon was away for
-  /// it, or for the warning before it, the application has its lead again.
+  /// it, or for the warning before it, the application has its lead again, and so on from there.
   func latestLimit(due: UInt64) -> UInt64 {
-    all.reduce(due) { due, absence in
-      let warning = due - Settings.expirationLead
-      let from = absence.from - Self.margin
-      let isIn = { from <= $0 && $0 <= absence.until + Self.margin }
-      return isIn(warning) || isIn(due) ? absence.until + Settings.expirationLead : due
+    // Near the edge of an absence it cannot be told: it may have been moved, or not.
+    var possible = [due]
+    for absence in all {
+      let (from, until) = (absence.from - Self.margin, absence.until + Self.margin)
+      let isIn = { from <= $0 && $0 <= until }
+      if possible.contains(where: { isIn($0 - Settings.expirationLead) || isIn($0) }) {
+        possible.append(absence.until + Settings.expirationLead)
+      }
     }
+    return possible.max() ?? due
   }
 }

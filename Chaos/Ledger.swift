@@ -146,7 +146,8 @@ final class Events: Sendable {
       case warned
       /// It has ended all its tasks.
       case relieved
-      /// The client will not end its tasks: "NOT-BEFORE NOT-AFTER" of the limit that kills it.
+      /// The client will not end its tasks: "NOT-BEFORE NOT-AFTER" of the limit that kills it;
+      /// empty where there is none any more.
       case careless
       /// The operator is about to terminate the application.
       case terminate

@@ -16,8 +16,9 @@ enum Settings {
   static let slack: UInt64 = 1_000_000_000
 
   /// For /etc/taskschedd/taskschedd.toml.
-  static let text = """
-    log-level = "notice"
+  static func text(logLevel: String) -> String {
+    """
+    log-level = "\(logLevel)"
     operator-group = ""
     [policy]
     BackgroundTime = "4s"
@@ -26,6 +27,7 @@ enum Settings {
     MaxEndedApplications = 8192
 
     """
+  }
 
   /// How long after a client's library has taken the end of its last task the daemon may not have
   /// been told yet.

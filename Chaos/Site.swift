@@ -17,7 +17,8 @@ struct Site {
 
     """
 
-  init(clients: Int, forgets: Bool) throws {
+  /// - Parameter logLevel: of the daemon.
+  init(clients: Int, forgets: Bool, logLevel: String) throws {
     if let missing = Machine.missing { throw Failure(sentence: missing) }
     let tree = TemporaryDirectory(mode: 0o755)
     defer { withExtendedLifetime(tree) {} }
@@ -26,7 +27,7 @@ struct Site {
     mkdir(tree.file("usr/lib/systemd/system/taskschedd.service.d"), 0o755)
     tree.write("usr/lib/sysusers.d/chaos.conf", users.joined(separator: "\n") + "\n")
     tree.write("usr/lib/tmpfiles.d/chaos.conf", "d \(Settings.folder) 0777 root root -\n")
-    tree.write("etc/taskschedd/taskschedd.toml", Settings.text)
+    tree.write("etc/taskschedd/taskschedd.toml", Settings.text(logLevel: logLevel))
     if forgets {
       tree.write("usr/lib/systemd/system/taskschedd.service.d/forget.conf", Self.forgetting)
     }
@@ -86,5 +87,12 @@ struct Site {
       fflush(nil)
     }
     return try campaign.waitForExit()?.shellCode ?? 1
+  }
+
+  /// Writes what the machine has logged, with the time since boot.
+  func writeLog(to file: LogFile) throws {
+    let journal = try machine.start(["journalctl", "--no-pager", "-o", "short-monotonic"])
+    while let line = try journal.readLine(within: .seconds(60)) { file.write(line) }
+    _ = try journal.waitForExit()
   }
 }

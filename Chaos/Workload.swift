@@ -178,6 +178,17 @@ final class Workload {
     if record[.isCareless] == 0, record.outstanding.contains(task) { end(task, port) }
   }
 
+  /// A careless client was activated before its limit: nothing kills it until it is in the
+  /// background again, where its tasks, which have expired, keep it for another limit.
+  private func moveLimit(isInBackground: Bool) {
+    if isInBackground {
+      events.write(.careless, client, "0 \(BootClock.now() + Settings.backgroundTime)")
+    } else {
+      events.write(.careless, client)
+      events.write(.relieved, client)
+    }
+  }
+
   /// What may come before each callback, by the contract's table (§2).
   private static let before: [String: Set<String?>] = [
     "didFinishLaunching": [nil],
@@ -197,17 +208,21 @@ final class Workload {
       violation("callback \(kind) after \(lastKind ?? "none")")
     }
     lastKind = kind
+    let beginsStint = kind == "didEnterBackground" || kind == "willEnterForeground"
     change { record in
       record[.callbacks] += 1
       // It runs, though it may be suspended again before its loop has turned.
       record[.ticks] += 1
       // Another stint begins, or none.
-      if kind == "didEnterBackground" || kind == "willEnterForeground" {
+      if beginsStint {
         isWarned = false
         begunInLead = []
         record[.limitNotBefore] = 0
         record[.limitNotAfter] = 0
       }
+    }
+    if beginsStint, record[.isCareless] != 0 {
+      moveLimit(isInBackground: kind == "didEnterBackground")
     }
   }
 

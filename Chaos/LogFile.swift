@@ -1,0 +1,23 @@
+import Glibc
+import LinuxSystem
+
+/// The file that `--log` names.
+final class LogFile {
+  private let file: UnsafeMutablePointer<FILE>
+
+  /// Whatever it held is gone.
+  init(path: String) throws {
+    guard let file = fopen(path, "we") else {
+      throw Failure(sentence: "--log \(path): \(SystemError.describe(errno))")
+    }
+    self.file = file
+  }
+
+  func write(_ line: String) {
+    fputs(line + "\n", file)
+  }
+
+  deinit {
+    fclose(file)
+  }
+}
