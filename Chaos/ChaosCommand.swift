@@ -47,9 +47,10 @@ struct RunCommand: ParsableCommand {
       let file = try log.map { try LogFile(path: $0) }
       let site = try Site(
         clients: clients, forgets: forget, logLevel: file == nil ? "notice" : "info")
-      let code = try site.run(options)
+      let code = Result { try site.run(options) }
+      // Of a campaign that could not go on it is wanted most.
       if let file { try site.writeLog(to: file) }
-      throw ExitCode(code)
+      throw ExitCode(try code.get())
     } catch let error as ExitCode {
       throw error
     } catch {
