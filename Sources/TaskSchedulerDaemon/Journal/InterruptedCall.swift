@@ -50,7 +50,7 @@ struct InterruptedCall {
     guard cookie == connection else { return false }
     let isKnown: Bool
     switch progress.callPhase {
-    case .none: isKnown = true
+    case .none: return false
     case .peeked:
       guard isWritten else {
         journal.setCallPhase(.none)
