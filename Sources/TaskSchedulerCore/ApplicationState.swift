@@ -78,3 +78,8 @@ public enum TransitionCause: String, Hashable, Sendable, Codable, CaseIterable {
 public enum BackgroundMode: String, Hashable, Sendable, Codable, CaseIterable {
   case audio, location, voip
 }
+
+extension ApplicationState: Compact {}
+extension LaunchReason: Compact {}
+extension TransitionCause: Compact {}
+extension BackgroundMode: Compact {}

@@ -174,20 +174,22 @@ struct Applications: Sendable {
 /// tasks are the scheduler's to give.
 extension Applications: Codable {
   private enum CodingKeys: CodingKey {
-    case applications, manifests, ended, activationLast
+    case applications, details, manifests, ended, activationLast
   }
 
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    for manifest in try values.decode([Manifest].self, forKey: .manifests) {
+    for manifest in try values.decodeCompact([Manifest].self, forKey: .manifests) {
       manifests[manifest.id] = manifest
     }
-    var list = try values.nestedUnkeyedContainer(forKey: .applications)
-    while !list.isAtEnd {
-      var application = try list.decode(Application.self)
+    let list = try values.decodeCompact([Application].self, forKey: .applications)
+    byKey.reserveCapacity(list.count)
+    for var application in list {
       application.manifest = manifest(for: application.key)
       byKey[application.key] = application
     }
+    let details = try values.decodeIfPresent([ApplicationDetails].self, forKey: .details) ?? []
+    for details in details { change(details.key) { details.restore(to: &$0) } }
     for key in try values.decode([ApplicationKey].self, forKey: .ended) {
       endedByOwner[key.owner, default: []].append(key)
     }
@@ -197,10 +199,52 @@ extension Applications: Codable {
 
   func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encode(all, forKey: .applications)
-    try values.encode(allManifests, forKey: .manifests)
+    try values.encode(CompactBytes(all), forKey: .applications)
+    try values.encode(all.compactMap { ApplicationDetails($0) }, forKey: .details)
+    try values.encode(CompactBytes(allManifests), forKey: .manifests)
     let owners = endedByOwner.keys.sorted()
     try values.encode(owners.flatMap { endedByOwner[$0] ?? [] }, forKey: .ended)
     try values.encode(activationLast, forKey: .activationLast)
+  }
+}
+
+// MARK: As plain bytes
+
+/// But for what few have: see ``ApplicationDetails``.
+extension Application: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    key = try reader.read()
+    instance = try reader.read()
+    launching = try reader.read()
+    activation = try reader.read()
+    lastEnd = try reader.read()
+  }
+
+  func write(to writer: inout CompactWriter) {
+    key.write(to: &writer)
+    instance.write(to: &writer)
+    launching.write(to: &writer)
+    activation.write(to: &writer)
+    lastEnd.write(to: &writer)
+  }
+}
+
+/// What few applications have: written by the names of its fields.
+struct ApplicationDetails: Codable {
+  let key: ApplicationKey
+  private let relaunch: Relaunch?
+  private let endDetail: EndDetail?
+
+  /// - Returns: nil where it has none of it.
+  init?(_ application: Application) {
+    key = application.key
+    relaunch = application.relaunch
+    endDetail = application.lastEnd?.detail
+    if relaunch == nil, endDetail == nil { return nil }
+  }
+
+  func restore(to application: inout Application) {
+    application.relaunch = relaunch
+    application.lastEnd?.detail = endDetail
   }
 }

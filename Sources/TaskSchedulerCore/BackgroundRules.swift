@@ -213,3 +213,58 @@ extension Instance {
     if !addresses.isEmpty { record(.resources(.listens(addresses)), in: &turn) }
   }
 }
+
+// MARK: As plain bytes
+
+extension BackgroundRules: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    throttledTo = try reader.read()
+    wasThrottled = try reader.read()
+    listening = try reader.read()
+    look = try reader.read()
+    stretch = try reader.read()
+  }
+
+  func write(to writer: inout CompactWriter) {
+    throttledTo.write(to: &writer)
+    wasThrottled.write(to: &writer)
+    listening.write(to: &writer)
+    look.write(to: &writer)
+    stretch.write(to: &writer)
+  }
+}
+
+extension BackgroundRules.Look: Compact {
+  fileprivate init(from reader: inout CompactReader) throws(TornBytes) {
+    switch try reader.readByte() {
+    case 0: self = .none
+    case 1: self = .asked
+    case 2: self = .due(try reader.read())
+    case let byte: throw TornBytes("no look at an instance is \(byte)")
+    }
+  }
+
+  fileprivate func write(to writer: inout CompactWriter) {
+    switch self {
+    case .none: writer.write(byte: 0)
+    case .asked: writer.write(byte: 1)
+    case .due(let due):
+      writer.write(byte: 2)
+      due.write(to: &writer)
+    }
+  }
+}
+
+extension BackgroundRules.Stretch: Compact {
+  fileprivate init(from reader: inout CompactReader) throws(TornBytes) {
+    since = try reader.read()
+    processor = try reader.read()
+    gpu = try reader.read()
+  }
+
+  fileprivate func write(to writer: inout CompactWriter) {
+    since.write(to: &writer)
+    processor.write(to: &writer)
+    gpu.write(to: &writer)
+  }
+}

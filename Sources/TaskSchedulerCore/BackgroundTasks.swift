@@ -72,3 +72,34 @@ extension BackgroundTasks: Codable {
     try values.encode(inOrder, forKey: .tasks)
   }
 }
+
+// MARK: As plain bytes
+
+extension BackgroundTask: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    id = try reader.read()
+    name = try reader.read()
+    beganAt = try reader.read()
+    isExpired = try reader.read()
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    id.write(to: &writer)
+    name.write(to: &writer)
+    beganAt.write(to: &writer)
+    isExpired.write(to: &writer)
+  }
+}
+
+extension BackgroundTasks: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    idLast = try reader.read()
+    let list: [BackgroundTask] = try reader.read()
+    for task in list { tasks[task.id] = task }
+  }
+
+  func write(to writer: inout CompactWriter) {
+    idLast.write(to: &writer)
+    inOrder.write(to: &writer)
+  }
+}

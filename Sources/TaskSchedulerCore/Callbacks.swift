@@ -89,3 +89,36 @@ struct Callbacks: Hashable, Sendable, Codable {
     try require(inFlight.map { $0.id.number <= idLast } ?? true, "a callback is yet to come")
   }
 }
+
+// MARK: As plain bytes
+
+extension CallbackKind: Compact {}
+
+extension Callback: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    id = try reader.read()
+    kind = try reader.read()
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    id.write(to: &writer)
+    kind.write(to: &writer)
+  }
+}
+
+extension Callbacks: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    inFlight = try reader.read()
+    limitStart = try reader.read()
+    let kinds: [CallbackKind] = try reader.read()
+    waiting = Deque(kinds)
+    idLast = try reader.read()
+  }
+
+  func write(to writer: inout CompactWriter) {
+    inFlight.write(to: &writer)
+    limitStart.write(to: &writer)
+    Array(waiting).write(to: &writer)
+    idLast.write(to: &writer)
+  }
+}

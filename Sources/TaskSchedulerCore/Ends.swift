@@ -58,3 +58,52 @@ public struct End: Hashable, Sendable, Codable {
     self.detail = detail
   }
 }
+
+// MARK: As plain bytes
+
+extension EndReason: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    let name = try reader.readText()
+    switch name {
+    case "exited": self = .exited(code: try reader.read())
+    case "crashed": self = .crashed(signal: try reader.read())
+    case _:
+      guard let reason = Self.plain.first(where: { $0.name == name }) else {
+        throw TornBytes("no reason of an end is \(name)")
+      }
+      self = reason
+    }
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    writer.write(text: name)
+    switch self {
+    case .exited(let code): code.write(to: &writer)
+    case .crashed(let signal): signal.write(to: &writer)
+    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
+      .optedOut, .schedulerStopped:
+      break
+    }
+  }
+
+  /// Those of which there is no more to say.
+  private static let plain: [EndReason] = [
+    .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+    .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
+    .optedOut, .schedulerStopped,
+  ]
+}
+
+/// But for its detail.
+extension End: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    reason = try reader.read()
+    at = try reader.read()
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    reason.write(to: &writer)
+    at.write(to: &writer)
+  }
+}

@@ -17,7 +17,7 @@ public struct Explanation: Hashable, Sendable {
 }
 
 /// Something that entitled an instance to run in the background, and has ended.
-public struct EndedEntitlement: Hashable, Sendable {
+public struct EndedEntitlement: Hashable, Sendable, Codable {
   public var kind: Kind
   public var at: Instant
 
@@ -147,3 +147,53 @@ extension Scheduler {
       end: instance.termination?.detail)
   }
 }
+
+// MARK: As plain bytes
+
+extension Reasons: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    cause = try reader.read()
+    lastEntitlement = try reader.read()
+  }
+
+  func write(to writer: inout CompactWriter) {
+    cause.write(to: &writer)
+    lastEntitlement.write(to: &writer)
+  }
+}
+
+extension EndedEntitlement: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    at = try reader.read()
+    switch try reader.readByte() {
+    case 0: kind = .task(try reader.read(), name: try reader.read())
+    case 1: kind = .callback(try reader.read())
+    case 2: kind = .activity(try reader.read())
+    case 3: kind = .eventHandled
+    case 4: kind = .eventTime
+    case 5: kind = .launchTime
+    case let byte: throw TornBytes("no entitlement is \(byte)")
+    }
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    at.write(to: &writer)
+    switch kind {
+    case .task(let id, let name):
+      writer.write(byte: 0)
+      id.write(to: &writer)
+      name.write(to: &writer)
+    case .callback(let callback):
+      writer.write(byte: 1)
+      callback.write(to: &writer)
+    case .activity(let activity):
+      writer.write(byte: 2)
+      activity.write(to: &writer)
+    case .eventHandled: writer.write(byte: 3)
+    case .eventTime: writer.write(byte: 4)
+    case .launchTime: writer.write(byte: 5)
+    }
+  }
+}
+
+extension Activity: Compact {}

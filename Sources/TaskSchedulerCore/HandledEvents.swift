@@ -68,3 +68,33 @@ struct MemoryHeard: Hashable, Codable {
   var episode: UInt64
   var at: Instant
 }
+
+// MARK: As plain bytes
+
+/// But for its notices, which few have.
+extension Inbox: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    changesHeard = try reader.read()
+    memoryHeard = try reader.read()
+  }
+
+  func write(to writer: inout CompactWriter) {
+    changesHeard.write(to: &writer)
+    memoryHeard.write(to: &writer)
+  }
+
+  /// Those that were written apart.
+  mutating func restore(_ notices: [Notice]) { self.notices = notices }
+}
+
+extension MemoryHeard: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    episode = try reader.read()
+    at = try reader.read()
+  }
+
+  func write(to writer: inout CompactWriter) {
+    episode.write(to: &writer)
+    at.write(to: &writer)
+  }
+}

@@ -10,9 +10,19 @@ public struct ApplicationID: Hashable, Comparable, Sendable, Codable, CustomStri
   ///   dots, of ``bytesMax`` bytes at most.
   public init?(_ name: String) {
     guard name.utf8.count <= Self.bytesMax else { return nil }
-    let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard labels.count >= 2, labels.allSatisfy({ !$0.isEmpty && $0.allSatisfy(Self.isLabelByte) })
-    else { return nil }
+    var labelsBefore = 0
+    var labelBytes = 0
+    for byte in name.utf8 {
+      if byte == UInt8(ascii: ".") {
+        guard labelBytes > 0 else { return nil }
+        labelsBefore += 1
+        labelBytes = 0
+      } else {
+        guard Self.isLabelByte(byte) else { return nil }
+        labelBytes += 1
+      }
+    }
+    guard labelBytes > 0, labelsBefore > 0 else { return nil }
     self.name = name
   }
 
@@ -134,3 +144,60 @@ public struct Leader: Hashable, Sendable {
     self.startTime = startTime
   }
 }
+
+// MARK: As plain bytes
+
+extension ApplicationID: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    let name = try reader.readText()
+    guard let id = ApplicationID(name) else { throw TornBytes("\(name) is no reverse-DNS id") }
+    self = id
+  }
+
+  package func write(to writer: inout CompactWriter) { writer.write(text: name) }
+}
+
+extension UserID: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    self.init(try reader.read())
+  }
+
+  package func write(to writer: inout CompactWriter) { uid.write(to: &writer) }
+}
+
+extension SeatID: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    self.init(try reader.readText())
+  }
+
+  package func write(to writer: inout CompactWriter) { writer.write(text: name) }
+}
+
+extension ApplicationKey: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    id = try reader.read()
+    owner = try reader.read()
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    id.write(to: &writer)
+    owner.write(to: &writer)
+  }
+}
+
+extension Leader: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    pid = try reader.read()
+    startTime = try reader.read()
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    pid.write(to: &writer)
+    startTime.write(to: &writer)
+  }
+}
+
+extension InstanceID: Compact {}
+extension TaskID: Compact {}
+extension CallbackID: Compact {}
+extension RequestID: Compact {}

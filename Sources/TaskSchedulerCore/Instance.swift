@@ -182,3 +182,110 @@ struct Instance: Hashable, Sendable, Codable {
     try require(isAware || !hasStream, "whoever has an event stream is aware")
   }
 }
+
+// MARK: As plain bytes
+
+/// But for what few have: see ``InstanceDetails``.
+extension Instance: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    id = try reader.read()
+    application = try reader.read()
+    leader = try reader.read()
+    seat = try reader.read()
+    launchReason = try reader.read()
+    backgroundModes = try reader.read()
+    mayStayInBackground = try reader.read()
+    startedAt = try reader.read()
+    state = try reader.read()
+    stateSince = try reader.read()
+    reasons = try reader.read()
+    isAware = try reader.read()
+    hasStream = try reader.read()
+    callbacks = try reader.read()
+    tasks = try reader.read()
+    stint = try reader.read()
+    launchEnds = try reader.read()
+    suspension = try reader.read()
+    inbox = try reader.read()
+    if let rules: BackgroundRules = try reader.read() { self.rules = rules }
+  }
+
+  func write(to writer: inout CompactWriter) {
+    id.write(to: &writer)
+    application.write(to: &writer)
+    leader.write(to: &writer)
+    seat.write(to: &writer)
+    launchReason.write(to: &writer)
+    backgroundModes.write(to: &writer)
+    mayStayInBackground.write(to: &writer)
+    startedAt.write(to: &writer)
+    state.write(to: &writer)
+    stateSince.write(to: &writer)
+    reasons.write(to: &writer)
+    isAware.write(to: &writer)
+    hasStream.write(to: &writer)
+    callbacks.write(to: &writer)
+    tasks.write(to: &writer)
+    stint.write(to: &writer)
+    launchEnds.write(to: &writer)
+    suspension.write(to: &writer)
+    inbox.write(to: &writer)
+    (rules.isNew ? nil : rules).write(to: &writer)
+  }
+}
+
+extension Instance.Suspension: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    switch try reader.readByte() {
+    case 0: self = .none
+    case 1: self = .stopping
+    case 2: self = .failed(retryAt: try reader.read())
+    case let byte: throw TornBytes("no suspension is \(byte)")
+    }
+  }
+
+  func write(to writer: inout CompactWriter) {
+    switch self {
+    case .none: writer.write(byte: 0)
+    case .stopping: writer.write(byte: 1)
+    case .failed(let retryAt):
+      writer.write(byte: 2)
+      retryAt.write(to: &writer)
+    }
+  }
+}
+
+/// What few instances have: written by the names of its fields.
+struct InstanceDetails: Codable {
+  let id: InstanceID
+  private let termination: Termination?
+  private let notices: [Notice]
+  private let activities: Activities
+  private let sockets: ManagedSockets
+  private let handling: HandledEvents
+  private let tracer: Instance.Tracer
+
+  /// - Returns: nil where it has none of it.
+  init?(_ instance: Instance) {
+    id = instance.id
+    termination = instance.termination
+    notices = instance.inbox.notices
+    activities = instance.activities
+    sockets = instance.sockets
+    handling = instance.handling
+    tracer = instance.tracer
+    if termination == nil, notices.isEmpty, activities.isNew, sockets.isNew, handling.isNew,
+      tracer.isNew {
+      return nil
+    }
+  }
+
+  func restore(to instance: inout Instance) {
+    instance.termination = termination
+    instance.inbox.restore(notices)
+    instance.activities = activities
+    instance.sockets = sockets
+    instance.handling = handling
+    instance.tracer = tracer
+  }
+}

@@ -42,3 +42,11 @@ public struct Instant: Hashable, Comparable, Sendable, Codable {
     later <= self ? .zero : .nanoseconds(Int64(clamping: later.nanoseconds - nanoseconds))
   }
 }
+
+extension Instant: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    nanoseconds = try reader.readNumber()
+  }
+
+  package func write(to writer: inout CompactWriter) { writer.write(number: nanoseconds) }
+}

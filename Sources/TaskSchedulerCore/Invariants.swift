@@ -46,7 +46,7 @@ extension Scheduler {
       try require(
         instances[id].map { $0.termination == nil } ?? false, "a keep-alive handler of nobody")
     }
-    for application in applications.all {
+    for application in applications.unordered {
       try require(
         relaunches.isSet(application.key, to: application.relaunch?.dueAt), "a relaunch is lost")
     }
@@ -65,7 +65,7 @@ extension Scheduler {
     for (owner, count) in countTasks() {
       try require(applications.taskCount(of: owner) == count, "the tasks are miscounted")
     }
-    for application in applications.all {
+    for application in applications.unordered {
       try require(
         application.instance.map { instances[$0] != nil } ?? true, "an instance is lost")
       try require(

@@ -37,3 +37,27 @@ public struct Manifest: Hashable, Sendable, Codable {
 
   var launchKey: ApplicationKey { ApplicationKey(id, owner: owner) }
 }
+
+extension Manifest: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    id = try reader.read()
+    displayName = try reader.read()
+    owner = try reader.read()
+    namesUser = try reader.read()
+    backgroundModes = try reader.read()
+    multitasking = try reader.read()
+    isLaunchable = try reader.read()
+    seat = try reader.read()
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    id.write(to: &writer)
+    displayName.write(to: &writer)
+    owner.write(to: &writer)
+    namesUser.write(to: &writer)
+    backgroundModes.write(to: &writer)
+    multitasking.write(to: &writer)
+    isLaunchable.write(to: &writer)
+    seat.write(to: &writer)
+  }
+}

@@ -4,7 +4,7 @@
 /// Reading one that contradicts itself, or whose policy is out of its bounds, throws.
 extension Scheduler: Codable {
   private enum CodingKeys: CodingKey {
-    case policy, applications, instances, launches, instanceIDLast, isStarted
+    case policy, applications, instances, instanceDetails, launches, instanceIDLast, isStarted
     case keepAlives, notifications, changes, memory
   }
 
@@ -23,16 +23,7 @@ extension Scheduler: Codable {
     for launch in try values.decode([Launch].self, forKey: .launches) {
       launches[launch.id] = launch.pending
     }
-    var list = try values.nestedUnkeyedContainer(forKey: .instances)
-    while !list.isAtEnd {
-      let instance = try list.decode(Instance.self)
-      instances[instance.id] = instance
-      deadlines.set(instance.id, to: instance.deadline(policy))
-      if instance.state == .active, instance.termination == nil,
-        seats.active(at: instance.seat) == nil {
-        seats.take(instance.seat, instance.id)
-      }
-    }
+    try readInstances(values)
     keepAlives = try values.decode(KeepAlivePlanner.self, forKey: .keepAlives)
     notifications = try values.decode(Notifications.self, forKey: .notifications)
     changes = try values.decode(SystemChanges.self, forKey: .changes)
@@ -49,6 +40,24 @@ extension Scheduler: Codable {
     }
   }
 
+  private mutating func readInstances(_ values: KeyedDecodingContainer<CodingKeys>) throws {
+    let list = try values.decodeCompact([Instance].self, forKey: .instances)
+    instances.reserveCapacity(list.count)
+    for instance in list { instances[instance.id] = instance }
+    let details = try values.decodeIfPresent([InstanceDetails].self, forKey: .instanceDetails)
+    for details in details ?? [] {
+      guard let index = instances.index(forKey: details.id) else { continue }
+      details.restore(to: &instances.values[index])
+    }
+    for (id, instance) in instances {
+      deadlines.set(id, to: instance.deadline(policy))
+      if instance.state == .active, instance.termination == nil,
+        seats.active(at: instance.seat) == nil {
+        seats.take(instance.seat, id)
+      }
+    }
+  }
+
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(policy, forKey: .policy)
@@ -61,6 +70,8 @@ extension Scheduler: Codable {
     try values.encode(memory, forKey: .memory)
     let pending = launches.sorted { $0.key < $1.key }.map { Launch(id: $0, pending: $1) }
     try values.encode(pending, forKey: .launches)
-    try values.encode(instances.values.sorted { $0.id < $1.id }, forKey: .instances)
+    let list = instances.values.sorted { $0.id < $1.id }
+    try values.encode(CompactBytes(list), forKey: .instances)
+    try values.encode(list.compactMap { InstanceDetails($0) }, forKey: .instanceDetails)
   }
 }

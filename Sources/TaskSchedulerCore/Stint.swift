@@ -52,3 +52,17 @@ struct Stint: Hashable, Sendable, Codable {
     self = Stint(at: now)
   }
 }
+
+extension Stint: Compact {
+  init(from reader: inout CompactReader) throws(TornBytes) {
+    limitStart = try reader.read()
+    warnedAt = try reader.read()
+    isOver = try reader.read()
+  }
+
+  func write(to writer: inout CompactWriter) {
+    limitStart.write(to: &writer)
+    warnedAt.write(to: &writer)
+    isOver.write(to: &writer)
+  }
+}

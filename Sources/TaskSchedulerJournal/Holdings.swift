@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// What the daemon holds of the world: processes by their identity, connections by the socket's
 /// cookie (SO_COOKIE, which no other socket of this boot has).
-public struct Holdings: Hashable, Sendable, Codable {
+public struct Holdings: Hashable, Sendable {
   public var instances: [InstanceID: Instance] = [:]
   public var connections: [UInt64: Connection] = [:]
   /// Leaders that the policy is about to be told of.
@@ -145,68 +145,6 @@ public struct Holdings: Hashable, Sendable, Codable {
       self.application = application
       self.isOneway = isOneway
     }
-  }
-}
-
-/// There may be tens of thousands, so it is a list of its fields; earlier versions named them.
-extension Holdings.Lowered: Codable {
-  private enum CodingKeys: CodingKey {
-    case thread, process, group, lever, before, after
-  }
-
-  public init(from decoder: any Decoder) throws {
-    if var fields = try? decoder.unkeyedContainer() {
-      let id = try fields.decode(Int32.self)
-      thread = Leader(pid: id, startTime: try fields.decode(UInt64.self))
-      process = try fields.decode(Int32.self)
-      lever = try fields.decode(String.self)
-      before = try fields.decode(Int.self)
-      after = try fields.decode(Int.self)
-      group = fields.isAtEnd ? nil : try fields.decode(String.self)
-    } else {
-      let fields = try decoder.container(keyedBy: CodingKeys.self)
-      thread = try fields.decode(Leader.self, forKey: .thread)
-      process = try fields.decode(Int32.self, forKey: .process)
-      group = try fields.decodeIfPresent(String.self, forKey: .group)
-      lever = try fields.decode(String.self, forKey: .lever)
-      before = try fields.decode(Int.self, forKey: .before)
-      after = try fields.decode(Int.self, forKey: .after)
-    }
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.unkeyedContainer()
-    try fields.encode(thread.pid)
-    try fields.encode(thread.startTime)
-    try fields.encode(process)
-    try fields.encode(lever)
-    try fields.encode(before)
-    try fields.encode(after)
-    if let group { try fields.encode(group) }
-  }
-}
-
-/// Bytes of a message, which is mostly ASCII: written as the text of these code points.
-public struct MessagePart: Hashable, Sendable, Codable {
-  public var bytes: [UInt8]
-
-  public init(_ bytes: [UInt8] = []) {
-    self.bytes = bytes
-  }
-
-  public init(from decoder: any Decoder) throws {
-    bytes = try String(from: decoder).unicodeScalars.map { scalar in
-      guard let byte = UInt8(exactly: scalar.value) else {
-        throw BinaryDecoder.corrupted("U+\(String(scalar.value, radix: 16)) is no byte")
-      }
-      return byte
-    }
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var text = String.UnicodeScalarView()
-    text.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
-    try String(text).encode(to: encoder)
   }
 }
 

@@ -44,7 +44,7 @@ struct SnapshotTests {
     _ = world.make(mail, .background)
     let text = String(decoding: try JSONEncoder().encode(world.scheduler), as: UTF8.self)
     for (whole, broken) in [
-      ("\"state\":\"background\"", "\"state\":\"suspended\""),
+      (CompactBytes.digits(of: "background"), CompactBytes.digits(of: "suspended")),
       ("\"instanceIDLast\":1", "\"instanceIDLast\":0"),
       ("\"instanceIDLast\":1", "\"instanceIDLast\":18446744073709551615"),
       ("\"tasksPerUserMax\":16384", "\"tasksPerUserMax\":0"),

@@ -81,6 +81,52 @@ struct CodingTests {
     }
   }
 
+  @Test("what is held is read as it was written, as plain bytes and as earlier versions did")
+  func holdings() throws {
+    struct Named: Codable {
+      var instances: [InstanceID: Holdings.Instance]
+      var connections: [UInt64: Holdings.Connection]
+      var arrivals: [Leader: Holdings.Arrival]
+      var runningOn: [Leader: Holdings.Instance]?
+    }
+    let leader = Leader(pid: 7, startTime: .max)
+    let arrival = Holdings.Arrival(
+      leader: leader, uid: .max, group: "/a.slice", marker: "m", mechanism: "freezer",
+      isLaunched: true, launch: InstanceID(3))
+    var instance = Holdings.Instance(
+      application: "org.example.mail", arrival: arrival,
+      stopped: [true, false].map { Holdings.Stopped(process: leader, wasStopped: $0) })
+    instance.release = .kill
+    instance.lowered = [
+      .init(thread: leader, process: 4, group: "/b", lever: "nice", before: -20, after: 19),
+      .init(thread: leader, process: 4, group: nil, lever: "io", before: .min, after: .max),
+    ]
+    instance.leadsSession = true
+    instance.leadsGroup = false
+    let plain = Holdings.Instance(
+      application: "org.example.maps",
+      arrival: .init(
+        leader: leader, uid: 0, group: nil, marker: nil, mechanism: nil, isLaunched: false))
+    var connection = Holdings.Connection()
+    connection.stream = InstanceID(1)
+    connection.monitor = .init(uid: 1000)
+    connection.waiting = .init(
+      request: RequestID(9), method: "terminate", application: "mail", isOneway: false)
+    connection.input = MessagePart(Array(0...255))
+    connection.isUnsaved = true
+    var holdings = Holdings()
+    holdings.instances = [InstanceID(1): instance, InstanceID(2): plain]
+    holdings.connections = [.max: connection, 0: .init()]
+    holdings.arrivals = [leader: arrival]
+    holdings.runningOn = [leader: instance]
+    let named = Named(
+      instances: holdings.instances, connections: holdings.connections,
+      arrivals: holdings.arrivals, runningOn: holdings.runningOn)
+    for bytes in [try BinaryEncoding.bytes(of: holdings), try BinaryEncoding.bytes(of: named)] {
+      #expect(try BinaryDecoding.decode(Holdings.self, from: bytes) == holdings)
+    }
+  }
+
   @Test("fields are found in whatever order they are asked for, also while others are decoded")
   func anyOrder() throws {
     struct Pair: Codable, Equatable {

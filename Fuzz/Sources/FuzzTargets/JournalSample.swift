@@ -93,6 +93,10 @@ struct JournalSample: Sendable {
     holdings.instances[first] = Holdings.Instance(
       application: mail.id.name, arrival: arrival(11),
       stopped: [Holdings.Stopped(process: leader(21), wasStopped: false)])
+    holdings.instances[first]?.lowered = [
+      Holdings.Lowered(
+        thread: leader(11), process: 11, group: nil, lever: "nice", before: 0, after: 10)
+    ]
     holdings.arrivals[leader(14)] = arrival(14)
     var connection = Holdings.Connection()
     connection.stream = first

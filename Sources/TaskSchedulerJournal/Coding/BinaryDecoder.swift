@@ -1,3 +1,5 @@
+import TaskSchedulerCore
+
 /// Reads what ``BinaryEncoding`` wrote. Whatever else it is given is refused with a
 /// `DecodingError`; nothing is reserved for lengths that are not there.
 public enum BinaryDecoding {
@@ -19,7 +21,7 @@ public enum BinaryDecoding {
   }
 }
 
-final class BinaryDecoder: Decoder {
+final class BinaryDecoder: PlainBytesDecoder {
   private let bytes: UnsafeRawBufferPointer
   // No access to these overlaps another: each is over before a type's own code is called. To check
   // that anew each time would take a tenth of the reading.
@@ -123,7 +125,7 @@ final class BinaryDecoder: Decoder {
     case .natural, .negative: return try varint(at: place + 1).end
     case .text: return try nameRange(at: place + 1).upperBound
     case .double: return try range(8, at: place + 1).upperBound
-    case .list, .object: return try contents(at: place).upperBound
+    case .list, .object, .bytes: return try contents(at: place).upperBound
     }
   }
 
@@ -211,7 +213,7 @@ final class BinaryDecoder: Decoder {
     switch try kind(at: place) {
     case .yes: return true
     case .no: return false
-    case .null, .natural, .negative, .text, .list, .object, .double:
+    case .null, .natural, .negative, .text, .list, .object, .double, .bytes:
       throw mismatch("true or false", at: place)
     }
   }
@@ -219,6 +221,11 @@ final class BinaryDecoder: Decoder {
   func string(at place: Int) throws -> String {
     guard try kind(at: place) == .text else { throw mismatch("a text", at: place) }
     return try text(in: nameRange(at: place + 1))
+  }
+
+  func plainBytes() throws -> UnsafeRawBufferPointer {
+    guard try kind(at: place) == .bytes else { throw mismatch("plain bytes", at: place) }
+    return UnsafeRawBufferPointer(rebasing: bytes[try contents(at: place)])
   }
 
   func double(at place: Int) throws -> Double {

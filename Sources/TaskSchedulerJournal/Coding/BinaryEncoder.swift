@@ -1,11 +1,13 @@
+import TaskSchedulerCore
+
 /// Writes values as compact bytes that name their fields, so that a later version with more
 /// fields can still read them.
 ///
 /// The form, a byte for its kind and then: nothing (nil, false, true); a varint (LEB128; of a
 /// negative number -1 - n); a varint of its length and UTF-8; eight bytes of a double, little end
-/// first; or, of a list or an object, four bytes of their length, little end first, and their
-/// elements or pairs of name (a varint of its length, UTF-8) and value. So whatever a reader does
-/// not know it can step over.
+/// first; or, of a list, an object or plain bytes, four bytes of their length, little end first,
+/// and their elements or pairs of name (a varint of its length, UTF-8) and value, or the bytes. So
+/// whatever a reader does not know it can step over.
 public enum BinaryEncoding {
   /// Appends the value. Throws what the value's own `encode(to:)` throws.
   public static func append(_ value: some Encodable, to bytes: inout [UInt8]) throws {
@@ -25,10 +27,10 @@ public enum BinaryEncoding {
 
 /// What a value is written as.
 enum Kind: UInt8 {
-  case null, no, yes, natural, negative, text, list, object, double
+  case null, no, yes, natural, negative, text, list, object, double, bytes
 }
 
-final class BinaryEncoder: Encoder {
+final class BinaryEncoder: PlainBytesEncoder {
   var bytes: [UInt8] = []
   /// Where the lengths of the open lists and objects stand.
   private var open: [Int] = []
@@ -108,6 +110,12 @@ final class BinaryEncoder: Encoder {
   func append(text: String) {
     append(.text)
     append(name: text)
+  }
+
+  func append(plain content: [UInt8]) {
+    let depth = begin(.bytes) - 1
+    bytes.append(contentsOf: content)
+    close(to: depth)
   }
 
   func append(bool: Bool) { append(bool ? .yes : .no) }

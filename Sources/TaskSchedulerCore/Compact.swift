@@ -1,0 +1,285 @@
+/// What the state has thousands of, as plain bytes: a new daemon reads all of it before it serves,
+/// and to find each field by its name takes ten times as long.
+///
+/// Numbers are varints (LEB128; those with a sign zigzag), texts and lists begin with their count,
+/// what may be missing with whether it is there. Nothing says what comes next, so a change of any
+/// of it needs a new ``CompactBytes/form``.
+package protocol Compact {
+  init(from reader: inout CompactReader) throws(TornBytes)
+  func write(to writer: inout CompactWriter)
+}
+
+/// Bytes that are not what was written.
+package struct TornBytes: Error {
+  package let problem: String
+
+  package init(_ problem: String) {
+    self.problem = problem
+  }
+}
+
+/// A list of ``Compact`` values, as a `Codable` value. Encoders that know plain bytes write them as
+/// they are, others as a text of hexadecimal digits.
+package struct CompactBytes: Codable {
+  /// The first byte of all: what follows, and how.
+  private static let form: UInt8 = 1
+
+  private let bytes: [UInt8]
+
+  package init(_ values: [some Compact]) {
+    var writer = CompactWriter()
+    writer.write(byte: Self.form)
+    values.write(to: &writer)
+    bytes = writer.bytes
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    if let encoder = encoder as? any PlainBytesEncoder { return encoder.append(plain: bytes) }
+    let digits = bytes.flatMap { [$0 >> 4, $0 & 15] }.map { String($0, radix: 16) }
+    try digits.joined().encode(to: encoder)
+  }
+
+  package init(from decoder: any Decoder) throws {
+    if let decoder = decoder as? any PlainBytesDecoder {
+      bytes = Array(try decoder.plainBytes())
+      return
+    }
+    let digits = Array(try String(from: decoder).utf8)
+    bytes = try stride(from: 0, to: digits.count, by: 2).map { place in
+      let pair = String(decoding: digits[place..<min(place + 2, digits.count)], as: UTF8.self)
+      guard pair.utf8.count == 2, let byte = UInt8(pair, radix: 16) else {
+        throw Self.corrupted("\(pair) are no two digits")
+      }
+      return byte
+    }
+  }
+
+  package func values<Value: Compact>() throws -> [Value] {
+    try bytes.withUnsafeBytes { bytes in
+      var reader = CompactReader(bytes)
+      do throws(TornBytes) {
+        guard try reader.readByte() == Self.form else { throw TornBytes("an unknown form") }
+        let values: [Value] = try reader.read()
+        guard reader.isAtEnd else { throw TornBytes("bytes follow the last value") }
+        return values
+      } catch {
+        throw Self.corrupted(error.problem)
+      }
+    }
+  }
+
+  private static func corrupted(_ problem: String) -> DecodingError {
+    .dataCorrupted(.init(codingPath: [], debugDescription: problem))
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// What was written as ``CompactBytes``, or by an earlier version as a list.
+  package func decodeCompact<Value: Compact & Decodable>(
+    _ type: [Value].Type, forKey key: Key
+  ) throws -> [Value] {
+    if (try? nestedUnkeyedContainer(forKey: key)) != nil { return try decode(type, forKey: key) }
+    return try decode(CompactBytes.self, forKey: key).values()
+  }
+}
+
+/// An encoder that writes bytes as they are.
+package protocol PlainBytesEncoder: Encoder {
+  func append(plain bytes: [UInt8])
+}
+
+package protocol PlainBytesDecoder: Decoder {
+  /// Valid for as long as what is decoded.
+  func plainBytes() throws -> UnsafeRawBufferPointer
+}
+
+package struct CompactWriter {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+
+  package mutating func write(byte: UInt8) { bytes.append(byte) }
+
+  package mutating func write(number: UInt64) {
+    var rest = number
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  package mutating func write(bytes content: some Collection<UInt8>) {
+    write(number: UInt64(content.count))
+    bytes.append(contentsOf: content)
+  }
+
+  package mutating func write(text: String) {
+    var text = text
+    text.withUTF8 { write(bytes: $0) }
+  }
+}
+
+package struct CompactReader {
+  private let bytes: UnsafeRawBufferPointer
+  private var place = 0
+
+  package init(_ bytes: UnsafeRawBufferPointer) {
+    self.bytes = bytes
+  }
+
+  package var isAtEnd: Bool { place == bytes.count }
+
+  package mutating func readByte() throws(TornBytes) -> UInt8 {
+    guard place < bytes.count else { throw TornBytes("it ends early, at byte \(place)") }
+    defer { place += 1 }
+    return bytes[place]
+  }
+
+  package mutating func readNumber() throws(TornBytes) -> UInt64 {
+    var number: UInt64 = 0
+    var shift: UInt64 = 0
+    while true {
+      let byte = try readByte()
+      let bits = UInt64(byte & 0x7F)
+      guard shift < 63 || (shift == 63 && bits <= 1) else {
+        throw TornBytes("a number is too large, before byte \(place)")
+      }
+      number |= bits << shift
+      if byte < 0x80 { return number }
+      shift += 7
+    }
+  }
+
+  /// A count of bytes, or of values, each of which takes one at least: no more than there are.
+  package mutating func readCount() throws(TornBytes) -> Int {
+    let number = try readNumber()
+    guard number <= UInt64(bytes.count - place) else {
+      throw TornBytes("\(number) bytes or values are missing, at byte \(place)")
+    }
+    return Int(number)
+  }
+
+  package mutating func readBytes() throws(TornBytes) -> UnsafeRawBufferPointer {
+    let count = try readCount()
+    defer { place += count }
+    return UnsafeRawBufferPointer(rebasing: bytes[place..<place + count])
+  }
+
+  package mutating func readText() throws(TornBytes) -> String {
+    guard let text = String(validating: try readBytes(), as: UTF8.self) else {
+      throw TornBytes("a text is not UTF-8, before byte \(place)")
+    }
+    return text
+  }
+
+  package mutating func read<Value: Compact>() throws(TornBytes) -> Value {
+    try Value(from: &self)
+  }
+}
+
+// MARK: Values
+
+extension Compact where Self: FixedWidthInteger & UnsignedInteger {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    guard let number = Self(exactly: try reader.readNumber()) else {
+      throw TornBytes("a number is no \(Self.self)")
+    }
+    self = number
+  }
+
+  package func write(to writer: inout CompactWriter) { writer.write(number: UInt64(self)) }
+}
+
+extension Compact where Self: FixedWidthInteger & SignedInteger {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    let number = try reader.readNumber()
+    let half = Int64(bitPattern: number >> 1)
+    guard let value = Self(exactly: number & 1 == 0 ? half : -1 - half) else {
+      throw TornBytes("a number is no \(Self.self)")
+    }
+    self = value
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    let value = Int64(self)
+    writer.write(number: UInt64(bitPattern: value << 1 ^ value >> 63))
+  }
+}
+
+extension UInt64: Compact {}
+extension UInt32: Compact {}
+extension Int64: Compact {}
+extension Int32: Compact {}
+extension Int: Compact {}
+
+extension Bool: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    switch try reader.readByte() {
+    case 0: self = false
+    case 1: self = true
+    case let byte: throw TornBytes("\(byte) is neither yes nor no")
+    }
+  }
+
+  package func write(to writer: inout CompactWriter) { writer.write(byte: self ? 1 : 0) }
+}
+
+extension String: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) { self = try reader.readText() }
+  package func write(to writer: inout CompactWriter) { writer.write(text: self) }
+}
+
+extension Optional: Compact where Wrapped: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    self = try Bool(from: &reader) ? Wrapped(from: &reader) : nil
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    (self != nil).write(to: &writer)
+    self?.write(to: &writer)
+  }
+}
+
+extension Array: Compact where Element: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    self = []
+    for _ in 0..<(try reader.readCount()) { append(try Element(from: &reader)) }
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    writer.write(number: UInt64(count))
+    for element in self { element.write(to: &writer) }
+  }
+}
+
+/// Written by their names.
+extension Compact where Self: RawRepresentable<String> {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    let name = try reader.readText()
+    guard let value = Self(rawValue: name) else { throw TornBytes("no \(Self.self) is \(name)") }
+    self = value
+  }
+
+  package func write(to writer: inout CompactWriter) { writer.write(text: rawValue) }
+}
+
+extension Compact where Self: NumberedID {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    self.init(try reader.readNumber())
+  }
+
+  package func write(to writer: inout CompactWriter) { writer.write(number: number) }
+}
+
+extension Duration: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    let seconds: Int64 = try reader.read()
+    self.init(secondsComponent: seconds, attosecondsComponent: try reader.read())
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    components.seconds.write(to: &writer)
+    components.attoseconds.write(to: &writer)
+  }
+}
