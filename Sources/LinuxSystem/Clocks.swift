@@ -36,6 +36,14 @@ public enum WallClock {
   }
 }
 
+/// CLOCK_MONOTONIC: stands still while the machine sleeps.
+public enum MonotonicClock {
+  public static var microseconds: UInt64 {
+    let time = read(CLOCK_MONOTONIC)
+    return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
+  }
+}
+
 private func read(_ clock: clockid_t) -> timespec {
   var time = timespec()
   let result = clock_gettime(clock, &time)

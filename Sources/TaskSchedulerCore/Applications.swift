@@ -179,12 +179,11 @@ extension Applications: Codable {
 
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    for manifest in try values.decodeCompact([Manifest].self, forKey: .manifests) {
+    try values.forEach(in: .manifests) { (manifest: consuming Manifest, _) in
       manifests[manifest.id] = manifest
     }
-    let list = try values.decodeCompact([Application].self, forKey: .applications)
-    byKey.reserveCapacity(list.count)
-    for var application in list {
+    try values.forEach(in: .applications) { (application: consuming Application, left) in
+      if byKey.isEmpty { byKey.reserveCapacity(min(left, Scheduler.reservedMax)) }
       application.manifest = manifest(for: application.key)
       byKey[application.key] = application
     }

@@ -55,13 +55,20 @@ package struct CompactBytes: Codable {
   }
 
   package func values<Value: Compact>() throws -> [Value] {
+    var values: [Value] = []
+    try forEach { (value, _) in values.append(value) }
+    return values
+  }
+
+  /// Hands out each value, and how many are left with it. No list of them is made: there are
+  /// thousands, and some are large.
+  package func forEach<Value: Compact>(_ take: (consuming Value, _ left: Int) -> Void) throws {
     try bytes.withUnsafeBytes { bytes in
       var reader = CompactReader(bytes)
       do throws(TornBytes) {
         guard try reader.readByte() == Self.form else { throw TornBytes("an unknown form") }
-        let values: [Value] = try reader.read()
+        for left in (0..<(try reader.readCount())).reversed() { take(try reader.read(), left + 1) }
         guard reader.isAtEnd else { throw TornBytes("bytes follow the last value") }
-        return values
       } catch {
         throw Self.corrupted(error.problem)
       }
@@ -74,12 +81,16 @@ package struct CompactBytes: Codable {
 }
 
 extension KeyedDecodingContainer {
-  /// What was written as ``CompactBytes``, or by an earlier version as a list.
-  package func decodeCompact<Value: Compact & Decodable>(
-    _ type: [Value].Type, forKey key: Key
-  ) throws -> [Value] {
-    if (try? nestedUnkeyedContainer(forKey: key)) != nil { return try decode(type, forKey: key) }
-    return try decode(CompactBytes.self, forKey: key).values()
+  /// What was written as ``CompactBytes``, or by an earlier version as a list; handed out as
+  /// ``CompactBytes/forEach(_:)`` does.
+  func forEach<Value: Compact & Decodable>(
+    in key: Key, _ take: (consuming Value, _ left: Int) -> Void
+  ) throws {
+    guard (try? nestedUnkeyedContainer(forKey: key)) != nil else {
+      return try decode(CompactBytes.self, forKey: key).forEach(take)
+    }
+    let list = try decode([Value].self, forKey: key)
+    for (index, value) in list.enumerated() { take(value, list.count - index) }
   }
 }
 

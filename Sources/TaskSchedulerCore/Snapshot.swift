@@ -8,6 +8,10 @@ extension Scheduler: Codable {
     case keepAlives, notifications, changes, memory
   }
 
+  /// For so many of a kind at most room is made before they are read: a damaged journal may claim
+  /// any count.
+  static let reservedMax = 4096
+
   private struct Launch: Codable {
     var id: InstanceID
     var pending: PendingLaunch
@@ -41,9 +45,10 @@ extension Scheduler: Codable {
   }
 
   private mutating func readInstances(_ values: KeyedDecodingContainer<CodingKeys>) throws {
-    let list = try values.decodeCompact([Instance].self, forKey: .instances)
-    instances.reserveCapacity(list.count)
-    for instance in list { instances[instance.id] = instance }
+    try values.forEach(in: .instances) { (instance: consuming Instance, left) in
+      if instances.isEmpty { instances.reserveCapacity(min(left, Self.reservedMax)) }
+      instances[instance.id] = instance
+    }
     let details = try values.decodeIfPresent([InstanceDetails].self, forKey: .instanceDetails)
     for details in details ?? [] {
       guard let index = instances.index(forKey: details.id) else { continue }

@@ -73,6 +73,9 @@ public final class Daemon {
 
   /// - Throws: ``StartFailure`` with all mistakes of the configuration, or what the system refused.
   public init(_ arguments: Arguments) throws {
+    // It reads some megabytes before it serves, on several threads: each step of a heap's growth is
+    // a system call that keeps the others' page faults waiting.
+    ResourceLimits.growHeap(by: 1 << 20)
     paths = arguments.paths
     let ahead = ConfigurationAhead(from: paths)
     log = Log(target: arguments.logTarget, level: ahead.logLevel)
@@ -461,6 +464,7 @@ extension Daemon: ControlledDaemon {
   }
 
   func reload() -> [ConfigurationProblem] {
+    // Of CLOCK_MONOTONIC, as systemd's protocol asks.
     notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.microseconds)")
     let (fresh, problems) = Configuration.load(from: paths)
     if problems.isEmpty {
@@ -477,15 +481,6 @@ extension Daemon: ControlledDaemon {
     }
     notify("READY=1")
     return problems
-  }
-}
-
-/// CLOCK_MONOTONIC, which systemd's reload protocol asks for.
-private enum MonotonicClock {
-  static var microseconds: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
   }
 }
 

@@ -18,14 +18,12 @@ extension Holdings: Codable {
       connections = try values.decode([UInt64: Connection].self, forKey: .connections)
       return
     }
-    let held: [Pair<InstanceID, Instance>] =
-      try values.decode(CompactBytes.self, forKey: .instances).values()
-    instances.reserveCapacity(held.count)
-    for pair in held { instances[pair.key] = pair.value }
-    let open: [Pair<UInt64, Connection>] =
-      try values.decode(CompactBytes.self, forKey: .connections).values()
-    connections.reserveCapacity(open.count)
-    for pair in open { connections[pair.key] = pair.value }
+    try values.decode(CompactBytes.self, forKey: .instances).forEach {
+      (pair: consuming Pair<InstanceID, Instance>, _) in instances[pair.key] = pair.value
+    }
+    try values.decode(CompactBytes.self, forKey: .connections).forEach {
+      (pair: consuming Pair<UInt64, Connection>, _) in connections[pair.key] = pair.value
+    }
   }
 
   public func encode(to encoder: any Encoder) throws {

@@ -60,11 +60,7 @@ public struct JournalReader {
   /// nil where it cannot be read: what is held is known all the same.
   public let scheduler: Result<Scheduler, JournalRefusal>
   public let progress: JournalProgress
-  private var records: any RecordSource
-  /// Where the next record is, or would be.
-  public private(set) var end: Int
-  /// Set when ``next()`` has come to it.
-  public var damage: JournalDamage? { records.damage }
+  public private(set) var records: JournalRecords
 
   /// - Parameters:
   ///   - boot: the present one; nil reads the journal of any.
@@ -90,13 +86,13 @@ public struct JournalReader {
     let start = reader.firstRecord(.start)
     reader.skipHoldings()
     let scheduler = reader.firstRecord(.scheduler)
-    end = reader.end
-    records = readAhead(reader)
+    var source = readAhead(reader)
     self.start = try RecordReader.value(JournalStart.self, in: start)
     self.scheduler = Result { () throws(JournalRefusal) in
       try RecordReader.value(Scheduler.self, in: scheduler)
     }
-    holdings = try records.holdings().get()
+    holdings = try source.holdings().get()
+    records = JournalRecords(source, from: reader.end)
   }
 
   private static func progress(_ bytes: UnsafeRawBufferPointer) -> JournalProgress {
@@ -118,9 +114,30 @@ public struct JournalReader {
       isClean: word(Place.isClean, UInt32.self) != 0)
   }
 
+  /// Where the next record is, or would be.
+  public var end: Int { records.end }
+  /// The next record; nil at the end, which may be a damage's.
+  public mutating func next() -> JournalEntry? { records.next() }
+  /// Set when ``next()`` has come to it.
+  public var damage: JournalDamage? { records.damage }
+}
+
+/// A journal's records, one after the other.
+public struct JournalRecords {
+  private var source: any RecordSource
+  /// Where the next record is, or would be.
+  public private(set) var end: Int
+  /// Set when ``next()`` has come to it.
+  public var damage: JournalDamage? { source.damage }
+
+  init(_ source: any RecordSource, from end: Int) {
+    self.source = source
+    self.end = end
+  }
+
   /// The next record; nil at the end, which may be a damage's.
   public mutating func next() -> JournalEntry? {
-    guard let record = records.next() else { return nil }
+    guard let record = source.next() else { return nil }
     end = record.end
     return record.entry
   }

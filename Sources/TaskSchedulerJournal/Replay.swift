@@ -35,20 +35,23 @@ public struct Replay {
     _ bytes: UnsafeRawBufferPointer, boot: BootID?, now: Instant,
     readAhead: (RecordReader) -> any RecordSource = { $0 }
   ) throws(JournalRefusal) {
-    var reader = try JournalReader(bytes, boot: boot, readAhead: readAhead)
+    let reader = try JournalReader(bytes, boot: boot, readAhead: readAhead)
     scheduler = try reader.scheduler.get()
     holdings = reader.holdings
     eventCount = reader.start.eventCount
     requestLast = reader.start.requestLast
     lastAlive = reader.start.at
     progress = reader.progress
-    end = reader.end
+    var records = reader.records
+    end = records.end
     for (cookie, connection) in holdings.connections {
       if let request = connection.waiting?.request { waiting[request] = cookie }
     }
     guard lastAlive <= now else { throw .damagedStart("it was begun in the future") }
     settle(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
-    while let entry = reader.next() {
+    // Else the first change of what it has read would copy all of it.
+    _ = consume reader
+    while let entry = records.next() {
       switch entry {
       case .event(let event, let at):
         damage = lookAt(at, now: now)
@@ -58,9 +61,9 @@ public struct Replay {
         holdings.apply(note)
       }
       if damage != nil { break }
-      end = reader.end
+      end = records.end
     }
-    damage = damage ?? reader.damage
+    damage = damage ?? records.damage
   }
 
   private func lookAt(_ at: Instant, now: Instant) -> JournalDamage? {

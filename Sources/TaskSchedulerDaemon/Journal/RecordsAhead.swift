@@ -1,3 +1,4 @@
+import DequeModule
 import LinuxSystem
 import TaskSchedulerJournal
 
@@ -13,7 +14,7 @@ final class RecordsAhead: RecordSource {
   /// What both threads see.
   private struct Progress {
     var held: Result<Holdings, JournalRefusal>?
-    var records: [Record] = []
+    var batches: Deque<[Record]> = []
     var isOver = false
     var isAbandoned = false
     var damage: JournalDamage?
@@ -39,21 +40,21 @@ final class RecordsAhead: RecordSource {
     let reader = Reader(records: records)
     try DetachedThread.start {
       var records = reader.records
-      let held = records.holdings()
-      shared.change { $0.held = held }
+      Self.readHoldings(records, shared)
       var batch: [Record] = []
       while let record = records.next() {
         batch.append(record)
         guard batch.count == Self.batchCount else { continue }
         let isWanted = shared.change {
-          $0.records += batch
+          $0.batches.append(batch)
           return !$0.isAbandoned
         }
         if !isWanted { break }
-        batch.removeAll(keepingCapacity: true)
+        batch = []
+        batch.reserveCapacity(Self.batchCount)
       }
       shared.change {
-        $0.records += batch
+        $0.batches.append(batch)
         $0.damage = records.damage
         $0.isOver = true
       }
@@ -67,15 +68,25 @@ final class RecordsAhead: RecordSource {
     shared.wait { $0.isOver ? () : nil }
   }
 
-  func holdings() -> Result<Holdings, JournalRefusal> { shared.wait { $0.held } }
+  /// So that this thread is left with none of it: who has all of it alone changes it in place.
+  private static func readHoldings(_ records: RecordReader, _ shared: ThreadShared<Progress>) {
+    let held = records.holdings()
+    shared.change { $0.held = held }
+  }
+
+  func holdings() -> Result<Holdings, JournalRefusal> {
+    shared.wait { progress in
+      defer { progress.held = nil }
+      return progress.held
+    }
+  }
 
   func next() -> Record? {
     if taken.isEmpty {
       let (records, damage) = shared.wait { progress -> ([Record], JournalDamage?)? in
-        guard !progress.records.isEmpty || progress.isOver else { return nil }
-        defer { progress.records = [] }
+        if let batch = progress.batches.popFirst(), !batch.isEmpty { return (batch, nil) }
         // The damage is at the end.
-        return (progress.records, progress.records.isEmpty ? progress.damage : nil)
+        return progress.isOver ? ([], progress.damage) : nil
       }
       taken = records[...]
       self.damage = damage
