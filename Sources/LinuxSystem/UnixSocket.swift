@@ -114,7 +114,24 @@ public enum UnixSocket {
       default: throw error
       }
     }
-    throw SystemError(call: "bind \(path)", errno: EADDRINUSE)
+    guard try isLeftBehind(socket) else {
+      throw SystemError(call: "bind \(path)", errno: EADDRINUSE)
+    }
+    try unlink(path: path)
+  }
+
+  /// So long a child may take until it has closed what it was born with.
+  private static let closingTime: Duration = .seconds(2)
+
+  /// Whether nobody answers at a socket though one can connect to it: whoever listened is dead, and
+  /// a child that it was just starting has not closed its copy of the listener yet. When it does,
+  /// whoever has connected is told.
+  private static func isLeftBehind(
+    _ connected: borrowing FileDescriptor
+  ) throws(SystemError) -> Bool {
+    let listener = try credentials(connected.rawValue).pid
+    guard listener > 0, try PIDFD.open(listener) == nil else { return false }
+    return try Readiness.wait(for: 0, on: connected.rawValue, timeout: closingTime) != 0
   }
 
   private static func isSocket(_ path: String) -> Bool {

@@ -46,6 +46,59 @@ struct UnixSocketTests {
     listener.close()
   }
 
+  @Test("replaces one whose listener is dead, as soon as its last child has closed its copy")
+  func leftBehind() throws {
+    // The child ends when it sees that somebody has connected.
+    let listening = """
+      import os, select, signal, socket, sys
+      s = socket.socket(socket.AF_UNIX)
+      s.bind(sys.argv[1])
+      s.listen()
+      child = os.fork()
+      if child:
+          # Out of the group, which the test ends with its process.
+          os.setpgid(child, child)
+      else:
+          signal.alarm(30)
+          os.close(1)
+          os.close(2)
+          select.select([s], [], [])
+      os._exit(0)
+      """
+    let process = try TestProcess.python(listening, [path])
+    #expect(try process.waitForExit() == .exited(code: 0))
+    let listener = try UnixSocket.listen(path: path, mode: 0o600)
+    let client = try UnixSocket.connect(path: path)
+    #expect(try UnixSocket.credentials(client.rawValue).pid == getpid())
+    listener.close()
+  }
+
+  @Test("is refused where a child of a dead listener answers")
+  func inherited() throws {
+    // The child accepts, and ends when who has connected leaves.
+    let listening = """
+      import os, signal, socket, sys
+      s = socket.socket(socket.AF_UNIX)
+      s.bind(sys.argv[1])
+      s.listen()
+      child = os.fork()
+      if child:
+          # Out of the group, which the test ends with its process.
+          os.setpgid(child, child)
+      else:
+          signal.alarm(30)
+          os.close(1)
+          os.close(2)
+          s.accept()[0].recv(1)
+      os._exit(0)
+      """
+    let process = try TestProcess.python(listening, [path])
+    #expect(try process.waitForExit() == .exited(code: 0))
+    #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
+      _ = try UnixSocket.listen(path: path, mode: 0o600)
+    }
+  }
+
   @Test("is refused where somebody answers, and that listener stays")
   func occupied() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
