@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -26,10 +25,6 @@ const char *clinux_errno_name(int code) {
 
 const char *clinux_errno_description(int code) {
   return strerrordesc_np(code);
-}
-
-int clinux_heap_step(int bytes) {
-  return mallopt(M_TOP_PAD, bytes);
 }
 
 int clinux_pidfd_open(pid_t pid, unsigned int flags) {

@@ -38,6 +38,7 @@ public enum WallClock {
 
 /// CLOCK_MONOTONIC: stands still while the machine sleeps.
 public enum MonotonicClock {
+  /// Microseconds since some moment of this boot.
   public static var microseconds: UInt64 {
     let time = read(CLOCK_MONOTONIC)
     return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000

@@ -1,14 +1,7 @@
-import CLinux
 import Glibc
 
 /// Limits of our own process.
 public enum ResourceLimits {
-  /// Lets the first thread's heap grow by so many bytes at a time, and each other's begin with as
-  /// many (glibc's standard: 128 KiB). What is not used of them takes no memory.
-  public static func growHeap(by bytes: Int32) {
-    _ = clinux_heap_step(bytes)
-  }
-
   /// RLIMIT_NOFILE before and after.
   public struct OpenFiles: Hashable, Sendable {
     public var softBefore: UInt64

@@ -182,13 +182,22 @@ extension Applications: Codable {
     try values.forEach(in: .manifests) { (manifest: consuming Manifest, _) in
       manifests[manifest.id] = manifest
     }
-    try values.forEach(in: .applications) { (application: consuming Application, left) in
+    try values.forEach(in: .applications) {
+      (application: consuming Application, left) throws(TornBytes) in
       if byKey.isEmpty { byKey.reserveCapacity(min(left, Scheduler.reservedMax)) }
-      application.manifest = manifest(for: application.key)
-      byKey[application.key] = application
+      let key = application.key
+      application.manifest = manifest(for: key)
+      guard byKey.updateValue(application, forKey: key) == nil else {
+        throw TornBytes("\(key.id) of \(key.owner.uid) is there twice")
+      }
     }
     let details = try values.decodeIfPresent([ApplicationDetails].self, forKey: .details) ?? []
-    for details in details { change(details.key) { details.restore(to: &$0) } }
+    for details in details {
+      guard let index = byKey.index(forKey: details.key) else {
+        throw TornBytes("details of no application, \(details.key.id)").asDecodingError
+      }
+      details.restore(to: &byKey.values[index])
+    }
     for key in try values.decode([ApplicationKey].self, forKey: .ended) {
       endedByOwner[key.owner, default: []].append(key)
     }

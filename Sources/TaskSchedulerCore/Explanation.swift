@@ -17,7 +17,7 @@ public struct Explanation: Hashable, Sendable {
 }
 
 /// Something that entitled an instance to run in the background, and has ended.
-public struct EndedEntitlement: Hashable, Sendable, Codable {
+public struct EndedEntitlement: Hashable, Sendable {
   public var kind: Kind
   public var at: Instant
 

@@ -45,13 +45,18 @@ extension Scheduler: Codable {
   }
 
   private mutating func readInstances(_ values: KeyedDecodingContainer<CodingKeys>) throws {
-    try values.forEach(in: .instances) { (instance: consuming Instance, left) in
+    try values.forEach(in: .instances) { (instance: consuming Instance, left) throws(TornBytes) in
       if instances.isEmpty { instances.reserveCapacity(min(left, Self.reservedMax)) }
-      instances[instance.id] = instance
+      let id = instance.id
+      guard instances.updateValue(instance, forKey: id) == nil else {
+        throw TornBytes("instance \(id.number) is there twice")
+      }
     }
     let details = try values.decodeIfPresent([InstanceDetails].self, forKey: .instanceDetails)
     for details in details ?? [] {
-      guard let index = instances.index(forKey: details.id) else { continue }
+      guard let index = instances.index(forKey: details.id) else {
+        throw TornBytes("details of no instance, \(details.id.number)").asDecodingError
+      }
       details.restore(to: &instances.values[index])
     }
     for (id, instance) in instances {

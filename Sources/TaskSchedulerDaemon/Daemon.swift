@@ -73,9 +73,6 @@ public final class Daemon {
 
   /// - Throws: ``StartFailure`` with all mistakes of the configuration, or what the system refused.
   public init(_ arguments: Arguments) throws {
-    // It reads some megabytes before it serves, on several threads: each step of a heap's growth is
-    // a system call that keeps the others' page faults waiting.
-    ResourceLimits.growHeap(by: 1 << 20)
     paths = arguments.paths
     let ahead = ConfigurationAhead(from: paths)
     log = Log(target: arguments.logTarget, level: ahead.logLevel)

@@ -11,11 +11,11 @@ extension Holdings: Codable {
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     arrivals = try values.decode([Leader: Arrival].self, forKey: .arrivals)
-    runningOn = try values.decodeIfPresent([Leader: Instance].self, forKey: .runningOn)
     // Earlier versions wrote them as lists.
     if (try? values.nestedUnkeyedContainer(forKey: .instances)) != nil {
       instances = try values.decode([InstanceID: Instance].self, forKey: .instances)
       connections = try values.decode([UInt64: Connection].self, forKey: .connections)
+      runningOn = try values.decodeIfPresent([Leader: Instance].self, forKey: .runningOn)
       return
     }
     try values.decode(CompactBytes.self, forKey: .instances).forEach {
@@ -24,12 +24,20 @@ extension Holdings: Codable {
     try values.decode(CompactBytes.self, forKey: .connections).forEach {
       (pair: consuming Pair<UInt64, Connection>, _) in connections[pair.key] = pair.value
     }
+    if let bytes = try values.decodeIfPresent(CompactBytes.self, forKey: .runningOn) {
+      var running: [Leader: Instance] = [:]
+      try bytes.forEach {
+        (pair: consuming Pair<Leader, Instance>, _) in running[pair.key] = pair.value
+      }
+      runningOn = running
+    }
   }
 
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(arrivals, forKey: .arrivals)
-    try values.encodeIfPresent(runningOn, forKey: .runningOn)
+    let running = runningOn?.map { Pair(key: $0, value: $1) }
+    try values.encodeIfPresent(running.map { CompactBytes($0) }, forKey: .runningOn)
     let held = instances.map { Pair(key: $0, value: $1) }
     try values.encode(CompactBytes(held), forKey: .instances)
     let open = connections.map { Pair(key: $0, value: $1) }
@@ -226,29 +234,5 @@ extension Holdings.Lowered: Codable {
     try fields.encode(before)
     try fields.encode(after)
     if let group { try fields.encode(group) }
-  }
-}
-
-/// Bytes of a message, which is mostly ASCII: written as the text of these code points.
-public struct MessagePart: Hashable, Sendable, Codable {
-  public var bytes: [UInt8]
-
-  public init(_ bytes: [UInt8] = []) {
-    self.bytes = bytes
-  }
-
-  public init(from decoder: any Decoder) throws {
-    bytes = try String(from: decoder).unicodeScalars.map { scalar in
-      guard let byte = UInt8(exactly: scalar.value) else {
-        throw BinaryDecoder.corrupted("U+\(String(scalar.value, radix: 16)) is no byte")
-      }
-      return byte
-    }
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var text = String.UnicodeScalarView()
-    text.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
-    try String(text).encode(to: encoder)
   }
 }

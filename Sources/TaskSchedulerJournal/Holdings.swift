@@ -148,6 +148,30 @@ public struct Holdings: Hashable, Sendable {
   }
 }
 
+/// Bytes of a message, which is mostly ASCII: written as the text of these code points.
+public struct MessagePart: Hashable, Sendable, Codable {
+  public var bytes: [UInt8]
+
+  public init(_ bytes: [UInt8] = []) {
+    self.bytes = bytes
+  }
+
+  public init(from decoder: any Decoder) throws {
+    bytes = try String(from: decoder).unicodeScalars.map { scalar in
+      guard let byte = UInt8(exactly: scalar.value) else {
+        throw BinaryDecoder.corrupted("U+\(String(scalar.value, radix: 16)) is no byte")
+      }
+      return byte
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
+    try String(text).encode(to: encoder)
+  }
+}
+
 /// What the daemon does or learns that is no event of the policy. Each is written before it is
 /// done, or where it may be repeated without harm, after.
 public enum Note: Hashable, Sendable, Codable {

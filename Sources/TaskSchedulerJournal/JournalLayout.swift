@@ -12,7 +12,9 @@ public enum JournalLayout {
   /// "tschedJ" and a byte that no text begins with.
   static let magic: [UInt8] = [0x89, 0x74, 0x73, 0x63, 0x68, 0x65, 0x64, 0x4A]
   /// Changes when an older daemon's journal cannot be read any more, or this one's by an older.
-  public static let version: UInt32 = 1
+  public static let version: UInt32 = 2
+  /// Those that are read. The first had no plain bytes.
+  static let versionsRead: ClosedRange<UInt32> = 1...version
   public static let headerBytes = 4096
   static let versionPlace = 8
   static let bootPlace = 16

@@ -15,7 +15,7 @@ public enum JournalRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .noJournal: "it is no journal of taskschedd, or was cut off"
     case .version(let version):
-      "its form is version \(version), and this taskschedd reads version \(JournalLayout.version)"
+      "its form is version \(version), and this taskschedd reads up to \(JournalLayout.version)"
     case .otherBoot: "it is of an earlier run of the machine"
     case .damagedStart(let problem): "what it begins with cannot be read: \(problem)"
     }
@@ -76,7 +76,7 @@ public struct JournalReader {
     let version = UInt32(
       littleEndian: bytes.loadUnaligned(
         fromByteOffset: JournalLayout.versionPlace, as: UInt32.self))
-    guard version == JournalLayout.version else { throw .version(version) }
+    guard JournalLayout.versionsRead.contains(version) else { throw .version(version) }
     let bootPlace = JournalLayout.bootPlace
     if let boot, !bytes[bootPlace..<bootPlace + 16].elementsEqual(boot.bytes) {
       throw .otherBoot

@@ -199,6 +199,26 @@ struct CodableTests {
     try read("{\"pid\":7,\"startTime\":9}", Leader(pid: 7, startTime: 9))
     try read("{\"id\":\"org.a.b\",\"owner\":{\"uid\":5}}", key("org.a.b", uid: 5))
     try read("{\"name\":\"seat0\"}", SeatID("seat0"))
+    let at = Instant(nanoseconds: 3)
+    for (kind, value) in [
+      ("{\"task\":{\"_0\":4,\"name\":\"sync\"}}", .task(TaskID(4), name: "sync")),
+      ("{\"task\":{\"_0\":4}}", .task(TaskID(4), name: nil)),
+      ("{\"callback\":{\"_0\":\"willTerminate\"}}", .callback(.willTerminate)),
+      ("{\"activity\":{\"_0\":\"audio\"}}", .activity(.audio)),
+      ("{\"eventHandled\":{}}", .eventHandled), ("{\"eventTime\":{}}", .eventTime),
+      ("{\"launchTime\":{}}", .launchTime),
+    ] as [(String, EndedEntitlement.Kind)] {
+      try read("{\"kind\":\(kind),\"at\":3}", EndedEntitlement(kind: value, at: at))
+    }
+    // The lists themselves are in journals too.
+    for (list, value) in [
+      ("\"task\",4,\"sync\"", .task(TaskID(4), name: "sync")),
+      ("\"task\",4", .task(TaskID(4), name: nil)),
+      ("\"callback\",\"willTerminate\"", .callback(.willTerminate)),
+      ("\"eventTime\"", .eventTime),
+    ] as [(String, EndedEntitlement.Kind)] {
+      try read("[3,\(list)]", EndedEntitlement(kind: value, at: at))
+    }
   }
 
   @Test("an application's id that is none is refused when it is read")

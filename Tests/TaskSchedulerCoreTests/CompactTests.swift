@@ -10,6 +10,12 @@ extension CompactBytes {
     writer.write(text: text)
     return writer.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
+
+  fileprivate func values<Value: Compact>() throws -> [Value] {
+    var values: [Value] = []
+    try forEach { (value, _) in values.append(value) }
+    return values
+  }
 }
 
 @Suite("what the state has thousands of, as plain bytes")
@@ -32,7 +38,7 @@ struct CompactTests {
     try returns([.min, .min + 1, -64, -1, 0, 1, 63, 64, .max] as [Int64])
     try returns([.min, -1, 0, .max] as [Int32])
     try returns([.min, 0, .max] as [Int])
-    try returns([.zero, .nanoseconds(1), .seconds(-3), .seconds(Int64.max)] as [Duration])
+    try returns([.zero, .nanoseconds(1), .seconds(-3), .nanoseconds(Int64.max)] as [Duration])
   }
 
   @Test("texts, lists and what may be missing")

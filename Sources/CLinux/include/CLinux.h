@@ -15,9 +15,6 @@ const char *clinux_errno_name(int code);
 /// The description of an errno in English, whatever the locale, or NULL where it has none.
 const char *clinux_errno_description(int code);
 
-/// mallopt(3) with M_TOP_PAD. Returns 0 where it is refused.
-int clinux_heap_step(int bytes);
-
 // MARK: pidfd
 
 int clinux_pidfd_open(pid_t pid, unsigned int flags);

@@ -26,6 +26,7 @@ final class RecordsAhead: RecordSource {
   }
 
   private let shared: ThreadShared<Progress>
+  private var isHeldTaken = false
   private var taken: ArraySlice<Record> = []
   private(set) var damage: JournalDamage?
 
@@ -75,7 +76,9 @@ final class RecordsAhead: RecordSource {
   }
 
   func holdings() -> Result<Holdings, JournalRefusal> {
-    shared.wait { progress in
+    precondition(!isHeldTaken, "what is held is asked for once")
+    isHeldTaken = true
+    return shared.wait { progress in
       defer { progress.held = nil }
       return progress.held
     }
