@@ -15,7 +15,7 @@ public enum JournalRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .noJournal: "it is no journal of taskschedd, or was cut off"
     case .version(let version):
-      "its form is version \(version), and this taskschedd reads up to \(JournalLayout.version)"
+      "its form is version \(version), and this taskschedd reads 1 to \(JournalLayout.version)"
     case .otherBoot: "it is of an earlier run of the machine"
     case .damagedStart(let problem): "what it begins with cannot be read: \(problem)"
     }

@@ -236,7 +236,7 @@ struct ReplayTests {
     for (bytes, sentence) in [
       ([], "it is no journal of taskschedd, or was cut off"),
       (Array("application org.example.mail\n".utf8), "it is no journal of taskschedd"),
-      (newer, "its form is version 77, and this taskschedd reads version 1"),
+      (newer, "its form is version 77, and this taskschedd reads 1 to 2"),
       (Array(Diary().bytes.prefix(4200)), "what it begins with cannot be read: "),
     ] {
       let path = try directory.write("journal.1", bytes)
