@@ -52,9 +52,7 @@ public struct JournalWriter {
   ) {
     guard memory.count >= beginning.count else { return nil }
     self.memory = memory
-    memory.storeBytes(
-      of: JournalLayout.version.littleEndian, toByteOffset: JournalLayout.versionPlace,
-      as: UInt32.self)
+    Self.writeVersion(to: memory)
     for (index, byte) in boot.bytes.enumerated() { memory[JournalLayout.bootPlace + index] = byte }
     end = JournalLayout.headerBytes
     for record in beginning.records {
@@ -65,13 +63,22 @@ public struct JournalWriter {
     for (index, byte) in JournalLayout.magic.enumerated() { memory[index] = byte }
   }
 
-  /// Goes on with a journal that was read up to `end`. What follows is erased.
+  /// Goes on with a journal that was read up to `end`, of any version that is read. What follows is
+  /// erased; what is appended has the form of today, and so has the journal from now on.
   public init(continuing memory: UnsafeMutableRawBufferPointer, from end: Int) {
     precondition((JournalLayout.headerBytes...memory.count).contains(end), "no place in a journal")
     self.memory = memory
     self.end = end
     UnsafeMutableRawBufferPointer(rebasing: memory[end...])
       .initializeMemory(as: UInt8.self, repeating: 0)
+    // Before the first record: an older daemon is to refuse it, not to take it for damaged.
+    Self.writeVersion(to: memory)
+  }
+
+  private static func writeVersion(to memory: UnsafeMutableRawBufferPointer) {
+    memory.storeBytes(
+      of: JournalLayout.version.littleEndian, toByteOffset: JournalLayout.versionPlace,
+      as: UInt32.self)
   }
 
   // MARK: Records

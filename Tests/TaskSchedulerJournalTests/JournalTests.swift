@@ -305,9 +305,20 @@ struct JournalTests {
     #expect(early.damage?.problem == "an event is of the future")
     bytes[JournalLayout.versionPlace] = UInt8(JournalLayout.version + 1)
     #expect(refusal(replay(bytes)) == .version(JournalLayout.version + 1))
-    bytes[JournalLayout.versionPlace] = 1
-    #expect(try replay(bytes).get().damage == nil)
     bytes[0] = 0
     #expect(refusal(replay(bytes)) == .noJournal)
+  }
+
+  @Test("an older journal that is gone on with is of today's version: an older daemon refuses it")
+  func olderContinued() throws {
+    let diary = Diary()
+    diary.fill()
+    diary.memory[JournalLayout.versionPlace] = 1
+    let found = try replay(diary.bytes).get()
+    #expect(found.damage == nil)
+    diary.writer = JournalWriter(continuing: diary.memory, from: found.end)
+    #expect(diary.bytes[JournalLayout.versionPlace] == UInt8(JournalLayout.version))
+    diary.happen(.activate(RequestID(11), mail))
+    #expect(try replay(diary.bytes).get().eventCount == found.eventCount + 1)
   }
 }
