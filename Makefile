@@ -87,13 +87,27 @@ test: test-setup ## Everything that CI runs
 KILLS ?= 1000
 CLIENTS ?= 200
 SEED ?=
+CHAOS_OPTIONS = --kills $(KILLS) --clients $(CLIENTS) $(if $(SEED),--seed $(SEED)) \
+  $(if $(LOG),--log $(LOG))
 .PHONY: chaos
 chaos: test-setup ## Kill the daemon again and again under load (KILLS=1000, CLIENTS=200, SEED=, LOG=)
 	$(RELEASE) --product taskschedd
 	$(RELEASE) --product taskctl
 	$(RELEASE) --product chaos
-	@.build/release/chaos --kills $(KILLS) --clients $(CLIENTS) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(LOG),--log $(LOG))
+	@.build/release/chaos $(CHAOS_OPTIONS)
+
+PREVIOUS := .build/previous
+.PHONY: upgrade
+upgrade: test-setup ## The same, but begun by another commit's daemon, upgraded half way (FROM=)
+	@git rev-parse --quiet --verify "$(FROM)^{commit}" >/dev/null || \
+	  { echo "make upgrade: FROM= is the commit to upgrade from, not '$(FROM)'" >&2; exit 2; }
+	$(RELEASE) --product taskschedd
+	$(RELEASE) --product taskctl
+	$(RELEASE) --product chaos
+	mkdir -p $(PREVIOUS)
+	git -C $(CURDIR) archive "$(FROM)" | tar -x -C $(PREVIOUS) --recursive-unlink
+	$(RELEASE) --package-path $(PREVIOUS) --product taskschedd
+	@.build/release/chaos $(CHAOS_OPTIONS) --previous $(PREVIOUS)/.build/release/taskschedd
 
 # libFuzzer with the sanitizers of addresses and, in C and C++, of undefined behaviour: Swift has
 # traps of its own for that, and its compiler takes one list of sanitizers only.

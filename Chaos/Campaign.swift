@@ -8,6 +8,8 @@ final class Campaign {
     var kills: Int
     var clients: Int
     var seed: UInt64
+    /// Whether the next version's daemon is put in the place of the first after half of the kills.
+    var upgrades = false
   }
 
   private let options: Options
@@ -61,8 +63,14 @@ final class Campaign {
     operating = try Child(["operator", "\(options.clients)", "\(options.seed)"])
     try look()
     say("killing the daemon \(options.kills) times")
-    while kills < options.kills {
-      killOnce()
+    var upgradeIsDue = options.upgrades
+    while kills < options.kills || upgradeIsDue {
+      if upgradeIsDue, kills >= options.kills / 2 {
+        upgradeIsDue = false
+        try upgrade()
+      } else {
+        killOnce()
+      }
       try look()
       if restarts.count % 100 == 0 { say("\(kills) kills, \(findings.count) findings") }
     }
@@ -220,6 +228,17 @@ final class Campaign {
     _ = try? process.waitForEnd(timeout: .seconds(5))
     kills += 1
     return now
+  }
+
+  /// What `systemctl restart` after an installation is: the clients go on working meanwhile.
+  private func upgrade() throws {
+    let start = BootClock.now()
+    try Daemon.upgrade()
+    absences.add(from: start, until: Daemon.waitUntilServed())
+    guard Daemon.isInstalled(in: proc) else {
+      throw Failure(sentence: "the daemon that runs after the upgrade is not the one installed")
+    }
+    say("upgraded after \(kills) kills")
   }
 
   // MARK: Looking

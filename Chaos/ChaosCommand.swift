@@ -30,6 +30,11 @@ struct RunCommand: ParsableCommand {
   var forget = false
   @Option(
     help: ArgumentHelp(
+      "Begin with this program as the daemon, of another version; upgrade after half of the kills.",
+      valueName: "taskschedd"))
+  var previous: String?
+  @Option(
+    help: ArgumentHelp(
       "Write what the machine has logged to this file at the end; the daemon tells more then.",
       valueName: "file"))
   var log: String?
@@ -37,16 +42,21 @@ struct RunCommand: ParsableCommand {
   func validate() throws {
     guard kills >= 0 else { throw ValidationError("--kills is 0 or more") }
     guard (1...10_000).contains(clients) else { throw ValidationError("--clients is 1 to 10000") }
+    if let previous, access(previous, X_OK) != 0 {
+      throw ValidationError("--previous: no program can be executed at '\(previous)'")
+    }
   }
 
   func run() throws {
     let options = Campaign.Options(
-      kills: kills, clients: clients, seed: seed ?? BootClock.now() % 1_000_000)
+      kills: kills, clients: clients, seed: seed ?? BootClock.now() % 1_000_000,
+      upgrades: previous != nil)
     do {
       // Before all else: a wrong path is told at once.
       let file = try log.map { try LogFile(path: $0) }
       let site = try Site(
-        clients: clients, forgets: forget, logLevel: file == nil ? "notice" : "info")
+        clients: clients, forgets: forget, previous: previous,
+        logLevel: file == nil ? "notice" : "info")
       let code = Result { try site.run(options) }
       // Of a campaign that could not go on it is wanted most.
       if let file { try site.writeLog(to: file) }
@@ -66,11 +76,14 @@ struct CampaignCommand: ParsableCommand {
   @Argument var kills: Int
   @Argument var clients: Int
   @Argument var seed: UInt64
+  @Flag var upgrades = false
 
   func run() throws {
     signal(SIGPIPE, SIG_IGN)
     do {
-      let isKept = try Campaign(.init(kills: kills, clients: clients, seed: seed)).run()
+      let isKept = try Campaign(
+        .init(kills: kills, clients: clients, seed: seed, upgrades: upgrades)
+      ).run()
       throw ExitCode(isKept ? 0 : 1)
     } catch let error as ExitCode {
       throw error

@@ -19,6 +19,31 @@ struct Daemon {
     return nil
   }
 
+  /// Puts the next version in its place and restarts the service.
+  static func upgrade() throws {
+    guard rename(Settings.nextProgram, Settings.program) == 0 else {
+      throw SystemError(call: "rename", errno: errno)
+    }
+    var request = SpawnRequest(
+      path: "/usr/bin/systemctl", arguments: ["systemctl", "restart", "taskschedd.service"],
+      environment: ["PATH=/usr/bin:/bin"])
+    request.newSession = true
+    let systemctl = try HeldChild.spawn(request).releaseAndWaitForExec()
+    let end = try systemctl.wait()
+    guard end == .ended(.exited(code: 0)) else {
+      throw Failure(sentence: "systemctl restart has failed: \(end.map { "\($0)" } ?? "no end")")
+    }
+  }
+
+  /// Whether the daemon that runs is the program that is installed.
+  static func isInstalled(in proc: ProcFS) -> Bool {
+    guard let process = process(in: proc) else { return false }
+    var (running, installed) = (stat(), stat())
+    return stat("/proc/\(process.pid)/exe", &running) == 0
+      && stat(Settings.program, &installed) == 0 && running.st_ino == installed.st_ino
+      && running.st_dev == installed.st_dev
+  }
+
   /// Waits until a call is served; returns when. It is made on a connection of its own, which
   /// waits at the listening socket, so that the answer comes at the first moment that it can.
   static func waitUntilServed() -> UInt64 {

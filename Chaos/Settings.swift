@@ -3,6 +3,9 @@ import LinuxSystem
 /// What all processes of a campaign agree on.
 enum Settings {
   static let socket = "/run/taskschedd/socket"
+  static let program = "/usr/bin/taskschedd"
+  /// What an upgrade puts in its place.
+  static let nextProgram = "/usr/bin/taskschedd.next"
   static let folder = "/run/chaos"
   static let ledger = folder + "/ledger"
   static let events = folder + "/events"

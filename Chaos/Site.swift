@@ -17,12 +17,14 @@ struct Site {
 
     """
 
-  /// - Parameter logLevel: of the daemon.
-  init(clients: Int, forgets: Bool, logLevel: String) throws {
+  /// - Parameters:
+  ///   - previous: the daemon's program to begin with; this version's lies beside it.
+  ///   - logLevel: of the daemon.
+  init(clients: Int, forgets: Bool, previous: String?, logLevel: String) throws {
     if let missing = Machine.missing { throw Failure(sentence: missing) }
     let tree = TemporaryDirectory(mode: 0o755)
     defer { withExtendedLifetime(tree) {} }
-    try Self.install(in: tree.path)
+    try Self.install(in: tree.path, previous: previous)
     let users = Settings.users.map { "u chaos\($0) \($0) \"A user\" / /bin/sh" }
     mkdir(tree.file("usr/lib/systemd/system/taskschedd.service.d"), 0o755)
     tree.write("usr/lib/sysusers.d/chaos.conf", users.joined(separator: "\n") + "\n")
@@ -52,7 +54,7 @@ struct Site {
   }
 
   /// `make install` of what was built beside this program, and this program.
-  private static func install(in tree: String) throws {
+  private static func install(in tree: String, previous: String?) throws {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count - 1)
     let program = String(
@@ -60,12 +62,16 @@ struct Site {
     let folder = "/" + program.split(separator: "/").dropLast().joined(separator: "/")
     let script = """
       make --no-print-directory -C "$REPOSITORY" install BUILT="$BUILT" DESTDIR="$TREE" \
-        PREFIX=/usr </dev/null 2>&1 && install -m 0755 "$BUILT/chaos" "$TREE/usr/bin/chaos"
+        PREFIX=/usr </dev/null 2>&1 && install -m 0755 "$BUILT/chaos" "$TREE/usr/bin/chaos" &&
+      if [ -n "$PREVIOUS" ]; then
+        mv "$TREE\(Settings.program)" "$TREE\(Settings.nextProgram)" &&
+        install -m 0755 "$PREVIOUS" "$TREE\(Settings.program)" 2>&1
+      fi
       """
     let make = try TestProcess.shell(script) { request in
       request.environment += [
         SystemString("REPOSITORY=\(repository)"), SystemString("BUILT=\(folder)"),
-        SystemString("TREE=\(tree)"),
+        SystemString("TREE=\(tree)"), SystemString("PREVIOUS=\(previous ?? "")"),
       ]
     }
     var text = ""
@@ -77,11 +83,12 @@ struct Site {
   ///
   /// - Returns: its exit code.
   func run(_ options: Campaign.Options) throws -> Int32 {
-    let campaign = try machine.start([
-      "systemd-run", "--wait", "--pipe", "--quiet", "--unit=chaos", "-p", "TasksMax=infinity",
-      "-p", "LimitNOFILE=65536", "/usr/bin/chaos", "campaign", "\(options.kills)",
-      "\(options.clients)", "\(options.seed)",
-    ])
+    let campaign = try machine.start(
+      [
+        "systemd-run", "--wait", "--pipe", "--quiet", "--unit=chaos", "-p", "TasksMax=infinity",
+        "-p", "LimitNOFILE=65536", "/usr/bin/chaos", "campaign", "\(options.kills)",
+        "\(options.clients)", "\(options.seed)",
+      ] + (options.upgrades ? ["--upgrades"] : []))
     while let line = try campaign.readLine(within: .seconds(600)) {
       print(line)
       fflush(nil)
