@@ -7,35 +7,6 @@ import TaskSchedulerWire
 
 /// The hands of the policy: hears what happens, asks the policy, and does what it says.
 public final class Daemon {
-  /// What the command line says.
-  public struct Arguments {
-    public var paths: ConfigurationPaths
-    /// Where to listen, where systemd hands no socket over.
-    public var socketPath: String
-    /// The folder of the journal; nil keeps none.
-    public var journalPath: String?
-    /// The folder of what outlives a boot; nil keeps nothing.
-    public var statePath: String?
-    /// Where the users' session buses are; nil shows nobody notifications.
-    public var desktops: DesktopAddresses?
-    public var logTarget: Log.Target
-    /// Where the kernel tells of memory, and of the pressure on it.
-    public var memInfo = "/proc/meminfo"
-    public var memoryPressure = "/proc/pressure/memory"
-
-    public init(
-      paths: ConfigurationPaths, socketPath: String, journalPath: String?, statePath: String?,
-      desktops: DesktopAddresses?, logTarget: Log.Target
-    ) {
-      self.paths = paths
-      self.socketPath = socketPath
-      self.journalPath = journalPath
-      self.statePath = statePath
-      self.desktops = desktops
-      self.logTarget = logTarget
-    }
-  }
-
   /// As `--version` prints it.
   public static let version = Version.current
 
@@ -68,6 +39,7 @@ public final class Daemon {
   /// Events that came while another was being handled.
   private var backlog: [Event] = []
   private var isHandling = false
+  private var ending = Ending.stopped
   /// The socket file to be removed at the end, where we made it.
   private var ownSocketPath: String?
 
@@ -104,11 +76,25 @@ public final class Daemon {
     try setUp(arguments, replay)
   }
 
+  /// How it has stopped.
+  public enum Ending {
+    /// Everything that was suspended runs.
+    case stopped
+    /// systemd starts another at once, for which all is left as it stands.
+    case restarting
+  }
+
   /// Serves until SIGTERM or SIGINT.
-  public func run() throws {
+  public func run() throws -> Ending {
     try loop.run()
     if let path = ownSocketPath { try? UnixSocket.unlink(path: path) }
-    log.write(.notice, "stopped; every suspended application was resumed", id: .stopped)
+    let what =
+      switch ending {
+      case .stopped: "every suspended application was resumed"
+      case .restarting: "what is suspended stays so, for systemd starts another at once"
+      }
+    log.write(.notice, "stopped; \(what)", id: .stopped)
+    return ending
   }
 
   private func setUp(_ arguments: Arguments, _ replay: Replay?) throws {
@@ -385,21 +371,30 @@ public final class Daemon {
     signals.append(try loop.watch(signal: SIGHUP) { [unowned self] in _ = reload() })
   }
 
-  /// Everything runs on. Whether a new daemon comes at once (a restart, an upgrade) only the next
-  /// can know: systemd has kept the connections for it, or has not.
+  /// Everything runs on, unless another daemon is to come at once: no client sees that. Where it is
+  /// not known, one may come still: systemd has kept the connections for it then.
   private func stop() {
     notify("STOPPING=1")
     if store.isThere {
-      processes?.letAllRun()
+      if isRestarting() { ending = .restarting } else { processes?.letAllRun() }
       journal.condense(at: now)
     } else {
       post(.stop)
       processes?.priorities.finish()
     }
-    journal.setClean(true)
+    journal.setClean(ending == .stopped)
     server?.stop(keepingConnections: store.isThere)
     notifications?.stop()
     loop.exit()
+  }
+
+  private func isRestarting() -> Bool {
+    do throws(SystemError) {
+      return try SystemdManager(loop: loop, scope: paths.scope)?.isRestarting() ?? false
+    } catch {
+      log.write(.warning, "is it restarted? Not known, so everything runs on: \(error)")
+      return false
+    }
   }
 
   // MARK: Configuration

@@ -9,10 +9,12 @@ struct Arguments: ParsableCommand {
     discussion: """
       Serves applications and operators at a Unix socket until SIGTERM or SIGINT, and then lets \
       every suspended application go on. SIGHUP reads the settings and manifests again; those with \
-      a mistake change nothing. systemd starts it from taskschedd.service; taskctl operates it.
+      a mistake change nothing. systemd starts it from taskschedd.service; taskctl operates it. \
+      While systemd restarts the service (systemctl restart), what is suspended stays so.
 
       Exit codes: 0 done; 1 the system refused something; 2 a mistake in the command line; \
-      78 mistakes in the settings or manifests, each of which was named.
+      75 stopped to be restarted by systemd; 78 mistakes in the settings or manifests, each of \
+      which was named.
       """,
     version: "taskschedd \(Daemon.version)")
 
@@ -86,6 +88,9 @@ enum ExitStatus {
   static let usage: Int32 = 2
   /// Mistakes in the configuration: EX_CONFIG of sysexits(3), which systemd knows by name.
   static let configuration: Int32 = 78
+  /// Stopped while systemd restarts the service, for which all was left as it stands: EX_TEMPFAIL,
+  /// by which the unit's ExecStopPost= knows that there is nothing to let run.
+  static let restarting: Int32 = 75
 }
 
 func write(_ text: String, to descriptor: Int32) {
@@ -180,9 +185,9 @@ do {
   daemonArguments.memInfo = arguments.memInfo
   daemonArguments.memoryPressure = arguments.memoryPressure
   let daemon = try Daemon(daemonArguments)
-  try daemon.run()
+  let ending = try daemon.run()
   // Nothing is taken apart: the kernel does that, and a library might want threads for it.
-  withExtendedLifetime(daemon) { exit(0) }
+  withExtendedLifetime(daemon) { exit(ending == .restarting ? ExitStatus.restarting : 0) }
 } catch StartFailure.configuration {
   complain("not started: the configuration has the mistakes above")
   exit(ExitStatus.configuration)

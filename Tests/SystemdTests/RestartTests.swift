@@ -111,14 +111,56 @@ extension SystemdTests {
       }
     }
 
-    @Test("an upgrade (systemctl restart) keeps tasks, connections and states")
+    @Test("an upgrade (systemctl restart) keeps tasks, connections and states; nobody runs for it")
     func upgrade() throws {
       let client = try client()
-      try installed.suspend(InstalledMachine.frozen)
+      let suspended = [InstalledMachine.frozen, InstalledMachine.signalled]
+      for application in suspended { try installed.suspend(application) }
+      let groups = try suspended.flatMap { try installed.groups(of: $0) }
+      func used() throws -> [UInt64] { try groups.map { UInt64(try $0.cpuMicroseconds()) } }
+      let before = try used()
       try machine.must("systemctl", "restart", "taskschedd.service")
       #expect(try ask(client, "status").contains("\"name\":\"work\""))
-      try installed.wait(for: InstalledMachine.frozen, toBe: "suspended")
-      try installed.waitForJournal("stopped; every", "took over 2 applications")
+      for application in suspended {
+        #expect(try machine.must("taskctl", "status", application).text.contains("suspended"))
+      }
+      #expect(try used() == before)
+      try installed.waitForJournal(
+        "stopped; what is suspended stays so", "took over 3 applications")
+      #expect(try installed.property("Result") == "success")
+    }
+
+    private func waitUntilThawed(_ group: ControlGroup) throws {
+      let watch = try group.watchEvents()
+      while try ControlGroup.events(of: watch.rawValue)?.isFrozen == true {
+        try waitFor(POLLPRI, on: watch.rawValue)
+      }
+    }
+
+    @Test("§15.1: an upgrade to a daemon that cannot be started leaves nothing suspended")
+    func failedUpgrade() throws {
+      try installed.suspend(InstalledMachine.frozen)
+      let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
+      try installed.change("ExecStart=\nExecStart=/usr/bin/false\nRestart=no")
+      #expect(try machine.run("systemctl", "restart", "taskschedd.service").code != 0)
+      try installed.waitForJournal("stopped; what is suspended stays so")
+      try waitUntilThawed(group)
+    }
+
+    @Test("§15.1: a restart that becomes a stop leaves nothing suspended")
+    func cancelledRestart() throws {
+      try installed.suspend(InstalledMachine.frozen)
+      let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
+      // Its stop lasts until this is told of the file, and until then the restart may be replaced.
+      try installed.change(
+        "ExecStopPost=/bin/sh -c 'until [ -e /run/go ]; do sleep 0.05; done'")
+      defer { _ = try? machine.run("rm", "-f", "/run/go") }
+      try machine.must("systemctl", "restart", "--no-block", "taskschedd.service")
+      try installed.waitForJournal("stopped; what is suspended stays so")
+      #expect(try group.isFrozen())
+      try machine.must("systemctl", "stop", "--no-block", "taskschedd.service")
+      try machine.must("touch", "/run/go")
+      try waitUntilThawed(group)
     }
 
     @Test("a stop ends what was: the applications run on, and are known to have been let go")

@@ -72,6 +72,10 @@ extension SystemdTests {
         "systemctl", "--user", "show", "--value", "-p", "SyslogIdentifier", group.name,
         as: Self.user)
       #expect(shown.text == Self.application + "\n")
+      let used = try group.cpuMicroseconds()
+      try machine.must("systemctl", "--user", "restart", "taskschedd.service", as: Self.user)
+      try machine.must("taskctl", "list", "--user", as: Self.user)
+      #expect(try group.cpuMicroseconds() == used, "§15.4: an upgrade lets nobody run")
     }
 
     /// The owner of a process, as its folder in /proc tells.

@@ -98,6 +98,16 @@ struct MessageReader {
     return number
   }
 
+  /// A structure of a job's number and its path, as units have it.
+  func job() -> (id: UInt32, path: String)? {
+    var path: UnsafePointer<CChar>?
+    guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "r")), "uo") > 0,
+      let id = number(),
+      sd_bus_message_read_basic(message, CChar(UInt8(ascii: "o")), &path) > 0, let path
+    else { return nil }
+    return (id, String(cString: path))
+  }
+
   /// The truth value in a variant, as properties are answered.
   func flagInVariant() -> Bool? {
     var flag: Int32 = 0

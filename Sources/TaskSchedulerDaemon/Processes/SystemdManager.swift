@@ -102,7 +102,7 @@ final class SystemdManager {
 
   // MARK: The connection
 
-  private func connection() throws(SystemError) -> OpaquePointer {
+  func connection() throws(SystemError) -> OpaquePointer {
     if let bus, sd_bus_is_open(bus) > 0 { return bus }
     disconnect()
     var fresh: OpaquePointer?

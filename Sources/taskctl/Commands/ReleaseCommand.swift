@@ -32,7 +32,8 @@ struct ReleaseCommand: ParsableCommand {
 
   @Flag(
     help: ArgumentHelp(
-      "For units: do nothing where one runs, or systemd starts one again ($SERVICE_RESULT)."))
+      "For units: do nothing where one runs, or systemd starts one again ($SERVICE_RESULT, "
+        + "$EXIT_STATUS)."))
   var unlessRestarted = false
 
   struct Report: Encodable {
@@ -41,8 +42,7 @@ struct ReleaseCommand: ParsableCommand {
   }
 
   func run() throws {
-    let result = getenv("SERVICE_RESULT").map { String(cString: $0) }
-    if unlessRestarted, Self.isRestarted(result: result) { return }
+    if unlessRestarted, Self.isRestarted { return }
     let journals = try journals()
     guard let outcome = try Self.release(journals) else {
       if unlessRestarted { return }
@@ -66,11 +66,14 @@ struct ReleaseCommand: ParsableCommand {
     if !outcome.failures.isEmpty { throw ExitCode(ExitStatusCode.refused) }
   }
 
-  /// Whether Restart=on-failure brings a daemon back that ended so: one that was killed, crashed or
-  /// hung. One that ended by itself found that it could not serve.
-  static func isRestarted(result: String?) -> Bool {
-    switch result {
+  /// Whether systemd, of whose unit this is run, starts a daemon again: by Restart=on-failure one
+  /// that was killed, crashed or hung, by a restart one that has ended for it (75). One that ended
+  /// by itself found that it could not serve.
+  private static var isRestarted: Bool {
+    func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    return switch environment("SERVICE_RESULT") {
     case "signal", "core-dump", "watchdog", "oom-kill": true
+    case "success": environment("EXIT_STATUS") == "75"
     case _: false
     }
   }

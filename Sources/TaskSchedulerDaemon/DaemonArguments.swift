@@ -1,0 +1,32 @@
+import LinuxSystem
+
+extension Daemon {
+  /// What the command line says.
+  public struct Arguments {
+    public var paths: ConfigurationPaths
+    /// Where to listen, where systemd hands no socket over.
+    public var socketPath: String
+    /// The folder of the journal; nil keeps none.
+    public var journalPath: String?
+    /// The folder of what outlives a boot; nil keeps nothing.
+    public var statePath: String?
+    /// Where the users' session buses are; nil shows nobody notifications.
+    public var desktops: DesktopAddresses?
+    public var logTarget: Log.Target
+    /// Where the kernel tells of memory, and of the pressure on it.
+    public var memInfo = "/proc/meminfo"
+    public var memoryPressure = "/proc/pressure/memory"
+
+    public init(
+      paths: ConfigurationPaths, socketPath: String, journalPath: String?, statePath: String?,
+      desktops: DesktopAddresses?, logTarget: Log.Target
+    ) {
+      self.paths = paths
+      self.socketPath = socketPath
+      self.journalPath = journalPath
+      self.statePath = statePath
+      self.desktops = desktops
+      self.logTarget = logTarget
+    }
+  }
+}
