@@ -32,6 +32,8 @@ final class Campaign {
   private(set) var kills = 0
   private(set) var killsAtStart = 0
   private(set) var restarts: [UInt64] = []
+  /// Those by `systemctl restart`, from the call until one is served.
+  private(set) var orderlyRestarts: [UInt64] = []
   private(set) var ends = 0
   private(set) var lost = 0
   /// Since the last look: each kill may close the one connection of which it cannot be known what
@@ -70,6 +72,7 @@ final class Campaign {
         try upgrade()
       } else {
         killOnce()
+        if chance.percent(5) { try restart() }
       }
       try look()
       if restarts.count % 100 == 0 { say("\(kills) kills, \(findings.count) findings") }
@@ -230,11 +233,21 @@ final class Campaign {
     return now
   }
 
-  /// What `systemctl restart` after an installation is: the clients go on working meanwhile.
-  private func upgrade() throws {
+  /// `systemctl restart`, at a random moment: the clients go on working meanwhile.
+  private func restart() throws {
+    _ = poll(nil, 0, Int32(chance.below(60)))
     let start = BootClock.now()
-    try Daemon.upgrade()
-    absences.add(from: start, until: Daemon.waitUntilServed())
+    guard try Daemon.systemctl("restart", "taskschedd.service") else {
+      return found("the daemon could not be restarted", nil)
+    }
+    let served = Daemon.waitUntilServed()
+    absences.add(from: start, until: served)
+    orderlyRestarts.append(served - start)
+  }
+
+  private func upgrade() throws {
+    try Daemon.install()
+    try restart()
     guard Daemon.isInstalled(in: proc) else {
       throw Failure(sentence: "the daemon that runs after the upgrade is not the one installed")
     }

@@ -19,20 +19,19 @@ struct Daemon {
     return nil
   }
 
-  /// Puts the next version in its place and restarts the service.
-  static func upgrade() throws {
+  /// Puts the next version in its place.
+  static func install() throws {
     guard rename(Settings.nextProgram, Settings.program) == 0 else {
       throw SystemError(call: "rename", errno: errno)
     }
-    var request = SpawnRequest(
-      path: "/usr/bin/systemctl", arguments: ["systemctl", "restart", "taskschedd.service"],
+  }
+
+  /// Returns when systemd has done it; false where it could not.
+  static func systemctl(_ arguments: String...) throws -> Bool {
+    let request = SpawnRequest(
+      path: "/usr/bin/systemctl", arguments: ["systemctl"] + arguments,
       environment: ["PATH=/usr/bin:/bin"])
-    request.newSession = true
-    let systemctl = try HeldChild.spawn(request).releaseAndWaitForExec()
-    let end = try systemctl.wait()
-    guard end == .ended(.exited(code: 0)) else {
-      throw Failure(sentence: "systemctl restart has failed: \(end.map { "\($0)" } ?? "no end")")
-    }
+    return try HeldChild.spawn(request).releaseAndWaitForExec().wait() == .ended(.exited(code: 0))
   }
 
   /// Whether the daemon that runs is the program that is installed.
