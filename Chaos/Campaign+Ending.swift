@@ -60,7 +60,8 @@ extension Campaign {
     let processes = clients.filter { client in
       ledger.read(slot: client.number + 1).map { verifier.isAlive($0.pid) } ?? false
     }
-    guard try Daemon.systemctl("stop", "taskschedd.service", "taskschedd.socket") else {
+    let systemctl = try Daemon.systemctl("stop", "taskschedd.service", "taskschedd.socket")
+    guard try systemctl.wait() == .ended(.exited(code: 0)) else {
       return found("the daemon could not be stopped", nil)
     }
     let frozen = processes.filter { client in
@@ -106,8 +107,8 @@ extension Campaign {
         restart, from the last kill until a call is served: median \
       \(milliseconds(part(50))), 95 % within \(milliseconds(part(95))), longest \
       \(milliseconds(sorted.last))
-        in between \(orderlyRestarts.count) times systemctl restart, from the call until one is \
-      served: longest \(milliseconds(orderlyRestarts.max()))
+        in between \(orderlyRestarts.count) times systemctl restart, from the daemon's end until a \
+      call is served: longest \(milliseconds(orderlyRestarts.max()))
         connections closed: \(lost) (one for each kill may be)
         of the processes that run now: \(sum(.begins)) tasks begun, \(sum(.ends)) seen to have \
       ended, \(sum(.callbacks)) callbacks, \(sum(.acknowledgements)) acknowledged

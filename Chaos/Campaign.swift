@@ -32,7 +32,7 @@ final class Campaign {
   private(set) var kills = 0
   private(set) var killsAtStart = 0
   private(set) var restarts: [UInt64] = []
-  /// Those by `systemctl restart`, from the call until one is served.
+  /// Those by `systemctl restart`, from the daemon's end until a call is served.
   private(set) var orderlyRestarts: [UInt64] = []
   private(set) var ends = 0
   private(set) var lost = 0
@@ -236,13 +236,19 @@ final class Campaign {
   /// `systemctl restart`, at a random moment: the clients go on working meanwhile.
   private func restart() throws {
     _ = poll(nil, 0, Int32(chance.below(60)))
+    guard let daemon = Daemon.process(in: proc) else { return }
     let start = BootClock.now()
-    guard try Daemon.systemctl("restart", "taskschedd.service") else {
-      return found("the daemon could not be restarted", nil)
+    let systemctl = try Daemon.systemctl("restart", "taskschedd.service")
+    guard try daemon.waitForEnd(timeout: .seconds(30)) else {
+      return found("the daemon does not end for its restart", nil)
     }
+    let end = BootClock.now()
     let served = Daemon.waitUntilServed()
+    guard try systemctl.wait() == .ended(.exited(code: 0)) else {
+      return found("systemctl restart has failed", nil)
+    }
     absences.add(from: start, until: served)
-    orderlyRestarts.append(served - start)
+    orderlyRestarts.append(served - end)
   }
 
   private func upgrade() throws {

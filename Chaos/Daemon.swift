@@ -26,12 +26,11 @@ struct Daemon {
     }
   }
 
-  /// Returns when systemd has done it; false where it could not.
-  static func systemctl(_ arguments: String...) throws -> Bool {
+  static func systemctl(_ arguments: String...) throws -> PIDFD {
     let request = SpawnRequest(
       path: "/usr/bin/systemctl", arguments: ["systemctl"] + arguments,
       environment: ["PATH=/usr/bin:/bin"])
-    return try HeldChild.spawn(request).releaseAndWaitForExec().wait() == .ended(.exited(code: 0))
+    return try HeldChild.spawn(request).releaseAndWaitForExec()
   }
 
   /// Whether the daemon that runs is the program that is installed.
