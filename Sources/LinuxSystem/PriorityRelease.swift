@@ -162,28 +162,14 @@ extension PriorityRelease {
     var failures: [String] = []
     for items in lowered {
       var release = PriorityRelease(items, in: proc, waits: true)
-      release.run { () throws(SystemError) in try descendants(of: items, in: proc) }
+      release.run { () throws(SystemError) in
+        try proc.descendants(of: items.filter { $0.group == nil }.map(\.thread))
+      }
       count += release.count
       for lever in PriorityLever.allCases {
         if let error = release.failures[lever] { failures.append("\(lever.rawValue): \(error)") }
       }
     }
     return (count, failures)
-  }
-
-  private static func descendants(
-    of items: [LoweredPriority], in proc: ProcFS
-  ) throws(SystemError) -> [ProcessStat] {
-    var found: [Int32: ProcessStat] = [:]
-    var queue: [Int32] = []
-    for item in items where item.group == nil {
-      if try proc.exists(item.thread) { queue.append(item.thread.pid) }
-    }
-    while let pid = queue.popLast() {
-      guard found[pid] == nil, let stat = try proc.stat(pid) else { continue }
-      found[pid] = stat
-      queue += try proc.children(pid) ?? []
-    }
-    return Array(found.values)
   }
 }

@@ -63,6 +63,21 @@ public final class ProcFS: Sendable {
     return states
   }
 
+  /// These processes, as far as they are there, and whoever was born of them and of theirs.
+  public func descendants(
+    of processes: [ProcessIdentity]
+  ) throws(SystemError) -> [ProcessStat] {
+    var found: [Int32: ProcessStat] = [:]
+    var queue: [Int32] = []
+    for process in processes where try exists(process) { queue.append(process.pid) }
+    while let pid = queue.popLast() {
+      guard found[pid] == nil, let stat = try stat(pid) else { continue }
+      found[pid] = stat
+      queue += try children(pid) ?? []
+    }
+    return Array(found.values)
+  }
+
   /// The living and zombie children of all threads of a process; nil where there is no such
   /// process.
   ///

@@ -58,14 +58,18 @@ public final class Daemon {
     var folder: JournalFolder?
     if let path = arguments.journalPath { folder = try JournalFolder(path: path, proc: proc) }
     var replay: Replay?
+    var unclear: LeftBehind?
     var found: FoundJournal?
     if let folder {
-      found = try JournalFinder(folder: folder, boot: boot, proc: proc, log: log).find(at: now)
+      let finder = JournalFinder(
+        folder: folder, boot: boot, socketPath: arguments.socketPath, proc: proc, log: log)
+      found = try finder.find(at: now)
     }
     // Before anything is begun.
     configuration = try ahead.whole(log)
     if let folder, let found = consume found {
       replay = found.replay
+      unclear = found.unclear
       scheduler = found.replay.scheduler
       journal = Journal(continuing: found, in: folder, boot: boot, log: log)
       journal.setAttempts((replay?.progress.attempts ?? 0) + 1)
@@ -73,7 +77,7 @@ public final class Daemon {
       scheduler = Scheduler(policy: configuration.policy)
       journal = try Journal(folder, boot: boot, scheduler: scheduler, at: now, log: log)
     }
-    try setUp(arguments, replay)
+    try setUp(arguments, replay, unclear)
   }
 
   /// How it has stopped.
@@ -97,7 +101,9 @@ public final class Daemon {
     return ending
   }
 
-  private func setUp(_ arguments: Arguments, _ replay: Replay?) throws {
+  private func setUp(
+    _ arguments: Arguments, _ replay: Replay?, _ unclear: LeftBehind?
+  ) throws {
     let openFiles = try ResourceLimits.raiseOpenFiles()
     try blockSignals()
     let post: (Event) -> Void = { [unowned self] event in self.post(event) }
@@ -157,8 +163,11 @@ public final class Daemon {
       let takeover = Takeover(
         processes: processes, server: server, requests: requests, streams: streams,
         monitors: monitors, sockets: sockets, store: store, runner: runner, journal: journal,
-        log: log)
+        unclear: unclear, socketPath: arguments.socketPath, log: log)
       isNew = recover(replay, inherited, takeover)
+    } else {
+      let outcome = inherited.letGo(store, in: proc)
+      for failure in outcome.failures { log.write(.error, "not let run: \(failure)") }
     }
     try releaseLeftovers(launcher)
     // Or it died before it had come so far.

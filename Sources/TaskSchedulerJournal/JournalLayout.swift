@@ -2,7 +2,8 @@ import TaskSchedulerCore
 
 /// The journal's form: a page with what changes in place, then records one after the other.
 ///
-/// The page begins with the magic, the form's version (4 bytes), the boot (16 bytes); the words of
+/// The page begins with the magic, the form's version (4 bytes), the boot (16, from byte 16 on) and
+/// the CRC-32 of these 32 bytes (4; 0 where an earlier daemon wrote none); the words of
 /// ``Progress`` are written while events are carried out. A record is its length (4 bytes), the
 /// CRC-32 of what follows (4), its kind (1) and a value as ``BinaryEncoding`` writes it or, of a
 /// frequent event, ``FrequentEvents``; before that value, an event has its instant (8). Numbers
@@ -18,6 +19,7 @@ public enum JournalLayout {
   public static let headerBytes = 4096
   static let versionPlace = 8
   static let bootPlace = 16
+  static let headerSumPlace = 32
   static let recordHeaderBytes = 8
 
   /// What a record holds.
@@ -32,6 +34,28 @@ public enum JournalLayout {
     case note
     /// An event as ``FrequentEvents`` writes it.
     case frequentEvent
+  }
+
+  /// Whether the header is one's of this boot, and of a form that is read.
+  ///
+  /// - Parameter boot: nil is any.
+  static func checkHeader(
+    _ bytes: UnsafeRawBufferPointer, boot: BootID?
+  ) throws(JournalRefusal) {
+    guard bytes.count >= headerBytes, bytes.prefix(magic.count).elementsEqual(magic)
+    else { throw .noJournal }
+    let version = UInt32(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: versionPlace, as: UInt32.self))
+    guard versionsRead.contains(version) else { throw .version(version) }
+    let sum = UInt32(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: headerSumPlace, as: UInt32.self))
+    guard sum == 0 || sum == headerSum(bytes) else { throw .damagedStart("its header is damaged") }
+    if let boot, !bytes[bootPlace..<bootPlace + 16].elementsEqual(boot.bytes) { throw .otherBoot }
+  }
+
+  /// What the header's checksum is to be.
+  static func headerSum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    Checksum.crc32(UnsafeRawBufferPointer(rebasing: bytes[..<headerSumPlace]))
   }
 
   /// The words of the header that are written while events are carried out: where they stand.

@@ -70,17 +70,7 @@ public struct JournalReader {
     _ bytes: UnsafeRawBufferPointer, boot: BootID?,
     readAhead: (RecordReader) -> any RecordSource = { $0 }
   ) throws(JournalRefusal) {
-    guard bytes.count >= JournalLayout.headerBytes,
-      bytes.prefix(JournalLayout.magic.count).elementsEqual(JournalLayout.magic)
-    else { throw .noJournal }
-    let version = UInt32(
-      littleEndian: bytes.loadUnaligned(
-        fromByteOffset: JournalLayout.versionPlace, as: UInt32.self))
-    guard JournalLayout.versionsRead.contains(version) else { throw .version(version) }
-    let bootPlace = JournalLayout.bootPlace
-    if let boot, !bytes[bootPlace..<bootPlace + 16].elementsEqual(boot.bytes) {
-      throw .otherBoot
-    }
+    try JournalLayout.checkHeader(bytes, boot: boot)
     progress = Self.progress(bytes)
     var reader = RecordReader(bytes, from: JournalLayout.headerBytes)
     let start = reader.firstRecord(.start)

@@ -52,15 +52,15 @@ public struct JournalWriter {
   ) {
     guard memory.count >= beginning.count else { return nil }
     self.memory = memory
-    Self.writeVersion(to: memory)
+    for (index, byte) in JournalLayout.magic.enumerated() { memory[index] = byte }
     for (index, byte) in boot.bytes.enumerated() { memory[JournalLayout.bootPlace + index] = byte }
+    Self.writeVersion(to: memory)
     end = JournalLayout.headerBytes
     for record in beginning.records {
       scratch = record
       guard appendScratch() else { return nil }
     }
     setEvent(beginning.eventCount)
-    for (index, byte) in JournalLayout.magic.enumerated() { memory[index] = byte }
   }
 
   /// Goes on with a journal that was read up to `end`, of any version that is read. What follows is
@@ -75,10 +75,15 @@ public struct JournalWriter {
     Self.writeVersion(to: memory)
   }
 
+  /// And the header's checksum: whenever the daemon dies, it is right or there is none.
   private static func writeVersion(to memory: UnsafeMutableRawBufferPointer) {
-    memory.storeBytes(
-      of: JournalLayout.version.littleEndian, toByteOffset: JournalLayout.versionPlace,
-      as: UInt32.self)
+    func store(_ value: UInt32, at place: Int) {
+      memory.storeBytes(of: value.littleEndian, toByteOffset: place, as: UInt32.self)
+    }
+    store(0, at: JournalLayout.headerSumPlace)
+    store(JournalLayout.version, at: JournalLayout.versionPlace)
+    let sum = JournalLayout.headerSum(UnsafeRawBufferPointer(memory))
+    store(sum, at: JournalLayout.headerSumPlace)
   }
 
   // MARK: Records

@@ -2,7 +2,8 @@ import TaskSchedulerCore
 
 /// What a daemon that is gone has left standing still, as far as its journal tells.
 ///
-/// The policy is not asked: also of a journal that cannot be gone on from, this can be found.
+/// The policy is not asked: also of a journal that cannot be gone on from, this can be found, and
+/// beyond what of it is damaged. Who is named is to be checked by the start time, as ever.
 public struct LeftBehind: Hashable, Sendable {
   /// Processes that were, or were about to be, sent SIGSTOP.
   public private(set) var stopped: [Holdings.Stopped] = []
@@ -10,32 +11,93 @@ public struct LeftBehind: Hashable, Sendable {
   public private(set) var groups: [String] = []
   /// Priorities that were, or were about to be, lowered, by instance.
   public private(set) var lowered: [[Holdings.Lowered]] = []
-  /// Where the journal ends early: whoever was stopped later is not known.
+  /// The first of the journal: who is named there is not known, or not rightly.
   public private(set) var damage: JournalDamage?
 
+  /// Nobody.
+  public init() {}
+
   /// - Parameter boot: the present one: of an earlier run of the machine nothing is left.
+  /// - Throws: ``JournalRefusal/otherBoot``, or why it is no journal, where nothing in it is one's.
   public init(_ bytes: UnsafeRawBufferPointer, boot: BootID?) throws(JournalRefusal) {
-    var reader = try JournalReader(bytes, boot: boot)
-    var stoppedOf = reader.holdings.instances.mapValues(\.stopped)
-    // Who was arriving when the journal was begun has no instance in what it begins with.
-    let arrivals = reader.holdings.instances.values.map(\.arrival) + reader.holdings.arrivals.values
-    var loweredOf = reader.holdings.instances.compactMapValues(\.lowered)
-    var groups = Set(arrivals.compactMap(\.group))
-    while let entry = reader.next() {
-      guard case .note(let note) = entry else { continue }
+    var refusal: JournalRefusal?
+    do throws(JournalRefusal) {
+      try JournalLayout.checkHeader(bytes, boot: boot)
+    } catch {
+      if error == .otherBoot { throw error }
+      refusal = error
+    }
+    var names = Names()
+    var records = SalvagedRecords(bytes)
+    while let record = records.next() { names.take(record) }
+    if let refusal, names.wholeCount == 0 { throw refusal }
+    damage =
+      refusal.map { JournalDamage(place: 0, problem: "\($0)") } ?? records.damage
+    stopped = names.stopped.sorted { $0.key < $1.key }.flatMap(\.value)
+    lowered = names.lowered.sorted { $0.key < $1.key }.map(\.value)
+    groups = names.groups.sorted()
+  }
+
+  /// Adds what another journal tells of.
+  public mutating func add(_ other: LeftBehind) {
+    stopped += other.stopped
+    groups += other.groups.filter { !groups.contains($0) }
+    lowered += other.lowered
+    damage = damage ?? other.damage
+  }
+
+  /// Who is named in records.
+  private struct Names {
+    var stopped: [InstanceID: [Holdings.Stopped]] = [:]
+    var lowered: [InstanceID: [Holdings.Lowered]] = [:]
+    var groups: Set<String> = []
+    var wholeCount = 0
+
+    mutating func take(_ record: SalvagedRecords.Record) {
+      if record.isWhole { wholeCount += 1 }
+      let value = UnsafeRawBufferPointer(rebasing: record.bytes.dropFirst())
+      switch JournalLayout.RecordKind(rawValue: record.bytes[0]) {
+      case .holdings:
+        guard let holdings = try? BinaryDecoding.decode(Holdings.self, from: value) else { return }
+        take(holdings, isWhole: record.isWhole)
+      case .note:
+        guard let note = try? BinaryDecoding.decode(Note.self, from: value) else { return }
+        if record.isWhole { take(note) } else { takeSpoiled(note) }
+      case .start, .scheduler, .event, .frequentEvent, nil: break
+      }
+    }
+
+    private mutating func take(_ holdings: Holdings, isWhole: Bool) {
+      for (id, instance) in holdings.instances {
+        stopped[id, default: []] += instance.stopped
+        // What they were before may be what is damaged.
+        if isWhole { lowered[id] = instance.lowered }
+      }
+      // Who was arriving when the journal was begun has no instance in what it begins with.
+      let arrivals = holdings.instances.values.map(\.arrival) + holdings.arrivals.values
+      groups.formUnion(arrivals.compactMap(\.group))
+    }
+
+    private mutating func take(_ note: Note) {
       switch note {
       case .arrival(let arrival): if let group = arrival.group { groups.insert(group) }
-      case .stopping(let id, let stopped): stoppedOf[id, default: []] += stopped
-      case .letRun(let id): stoppedOf[id] = nil
-      case .forgotten(let id): (stoppedOf[id], loweredOf[id]) = (nil, nil)
-      case .lowering(let id, let items): loweredOf[id, default: []] += items
-      case .gaveBack(let id): loweredOf[id] = nil
+      case .stopping(let id, let more): stopped[id, default: []] += more
+      case .letRun(let id): stopped[id] = nil
+      case .forgotten(let id): (stopped[id], lowered[id]) = (nil, nil)
+      case .lowering(let id, let items): lowered[id, default: []] += items
+      case .gaveBack(let id): lowered[id] = nil
       case .stream, .monitor, .waiting, .input, .inputWhole, .unsaved: break
       }
     }
-    damage = reader.damage
-    stopped = stoppedOf.sorted { $0.key < $1.key }.flatMap(\.value)
-    lowered = loweredOf.sorted { $0.key < $1.key }.map(\.value)
-    self.groups = groups.sorted()
+
+    /// Of a record that is damaged: nobody is let go for it.
+    private mutating func takeSpoiled(_ note: Note) {
+      switch note {
+      case .arrival, .stopping: take(note)
+      case .letRun, .forgotten, .lowering, .gaveBack, .stream, .monitor, .waiting, .input,
+        .inputWhole, .unsaved:
+        break
+      }
+    }
   }
 }

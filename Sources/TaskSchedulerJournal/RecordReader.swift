@@ -59,7 +59,7 @@ public struct RecordReader: RecordSource {
     _ kind: JournalLayout.RecordKind
   ) -> Result<UnsafeRawBufferPointer, TornRecord> {
     Result { () throws(TornRecord) in
-      guard let record = try record(at: end) else {
+      guard let record = try Self.record(in: bytes, at: end) else {
         throw TornRecord(problem: "it ends before its \(kind)")
       }
       end += JournalLayout.recordHeaderBytes + record.count
@@ -71,7 +71,9 @@ public struct RecordReader: RecordSource {
   }
 
   /// The record at a place: its kind and value; nil where none has been written yet.
-  private func record(at place: Int) throws(TornRecord) -> UnsafeRawBufferPointer? {
+  static func record(
+    in bytes: UnsafeRawBufferPointer, at place: Int
+  ) throws(TornRecord) -> UnsafeRawBufferPointer? {
     let start = place + JournalLayout.recordHeaderBytes
     guard place + 4 <= bytes.count else { throw TornRecord(problem: "it was cut off") }
     let count = UInt32(
@@ -92,7 +94,7 @@ public struct RecordReader: RecordSource {
   public mutating func next() -> (entry: JournalEntry, end: Int)? {
     guard damage == nil else { return nil }
     do {
-      guard let record = try record(at: end) else { return nil }
+      guard let record = try Self.record(in: bytes, at: end) else { return nil }
       let entry = try Self.entry(record)
       end += JournalLayout.recordHeaderBytes + record.count
       return (entry, end)

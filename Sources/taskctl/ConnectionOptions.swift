@@ -40,6 +40,9 @@ struct ConnectionOptions: ParsableArguments {
     return .standard
   }
 
+  /// Whether it was said which daemon.
+  var isGiven: Bool { socket != nil || user || system }
+
   func connect() throws -> Connection { try Connection.connect(to: path) }
 }
 

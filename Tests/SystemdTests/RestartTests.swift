@@ -237,6 +237,27 @@ extension SystemdTests {
       open(path, "r+b").write(data)
       """
 
+    @Test("a journal that is gone: whom systemd has kept is let run, and its connections end")
+    func lost() throws {
+      let client = try client()
+      for line in ["half", "rest"] { _ = try ask(client, line) }
+      func obey(_ callback: String, _ id: Int) throws {
+        #expect(try ask(client, "event").contains(callback))
+        #expect(try ask(client, "acknowledge \(id)") == "{\"parameters\":{}}")
+      }
+      try obey("didFinishLaunching", 1)
+      try obey("didBecomeActive", 2)
+      let background = try machine.start(["taskctl", "background", Self.id])
+      try obey("willResignActive", 3)
+      try obey("didEnterBackground", 4)
+      #expect(try background.waitForExit()?.shellCode == 0)
+      try installed.wait(for: Self.id, toBe: "suspended")
+      try installed.change("ExecStartPre=/bin/rm -r /run/taskschedd/journal")
+      try kill()
+      #expect(try machine.run("taskctl", "status", Self.id).code != 0)
+      #expect(try ask(client, "event") == "closed")
+    }
+
     @Test("a journal that cannot be gone on from stops no start, and nothing stays suspended")
     func unreadable() throws {
       try installed.suspend(InstalledMachine.signalled)

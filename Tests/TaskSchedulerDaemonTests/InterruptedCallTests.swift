@@ -106,7 +106,8 @@ struct InterruptedCallTests {
   // MARK: Daemons
 
   private func find() throws -> FoundJournal {
-    let finder = JournalFinder(folder: folder, boot: boot, proc: proc, log: log)
+    let finder = JournalFinder(
+      folder: folder, boot: boot, socketPath: temporary.file("socket"), proc: proc, log: log)
     guard let found = try finder.find(at: now) else {
       throw SystemError(call: "no journal was found", errno: ENOENT)
     }

@@ -19,7 +19,8 @@ struct JournalRoomTests {
   init() throws {
     let proc = try ProcFS()
     folder = try JournalFolder(path: temporary.file("journal"), proc: proc)
-    finder = JournalFinder(folder: folder, boot: boot, proc: proc, log: log)
+    finder = JournalFinder(
+      folder: folder, boot: boot, socketPath: temporary.file("socket"), proc: proc, log: log)
   }
 
   private func journal() throws -> Journal {

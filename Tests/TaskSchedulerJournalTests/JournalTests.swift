@@ -125,6 +125,34 @@ struct JournalTests {
     }
   }
 
+  @Test("one wrong bit, wherever: whoever another record names is found, and nobody forgotten")
+  func namedBeyondDamage() throws {
+    let diary = Diary()
+    diary.fill()
+    var ranges: [Range<Int>] = []
+    let pids = (1...4).map { Int32($0) }
+    for pid in pids {
+      let begin = diary.writer.count
+      let one = Holdings.Stopped(process: Leader(pid: pid, startTime: 7), wasStopped: false)
+      #expect(diary.note(.stopping(InstanceID(UInt64(pid)), [one])))
+      ranges.append(begin..<diary.writer.count)
+      diary.happen(.beginBackgroundTask(RequestID(UInt64(20 + pid)), InstanceID(1), name: "x"))
+    }
+    let all = try diary.bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+    #expect(all.damage == nil)
+    for index in diary.bytes.indices where index < 40 || index >= JournalLayout.headerBytes {
+      for bit in 0..<8 {
+        var bytes = diary.bytes
+        bytes[index] ^= 1 << bit
+        let left = try bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+        let found = Set(left.stopped.map(\.process.pid))
+        for (pid, range) in zip(pids, ranges) where !range.contains(index) {
+          #expect(found.contains(pid), "\(pid), with byte \(index) wrong")
+        }
+      }
+    }
+  }
+
   @Test("the effects of the last event that were not carried out are known")
   func effectsLeft() throws {
     let diary = Diary()
@@ -314,6 +342,7 @@ struct JournalTests {
     let diary = Diary()
     diary.fill()
     diary.memory[JournalLayout.versionPlace] = 1
+    diary.memory.storeBytes(of: 0, toByteOffset: JournalLayout.headerSumPlace, as: UInt32.self)
     let found = try replay(diary.bytes).get()
     #expect(found.damage == nil)
     diary.writer = JournalWriter(continuing: diary.memory, from: found.end)

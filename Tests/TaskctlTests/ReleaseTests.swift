@@ -1,3 +1,4 @@
+import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerJournal
@@ -35,16 +36,72 @@ struct ReleaseTests {
     }
   }
 
-  @Test("it takes a journal as well as its folder", arguments: [false, true])
-  func file(isFile: Bool) throws {
+  @Test("a file that is no journal is refused, and nobody is let run for it")
+  func noJournal() throws {
     let folder = TemporaryDirectory()
     let path = folder.file("journal.1")
     try FileDescriptor.createForTest(path).close()
-    let outcome = try TaskctlProcess(
-      ["release", "--journal", isFile ? path : folder.path], socket: nil
-    ).outcome()
-    // It is no journal, and is read.
+    let stopped = try StoppedProgram(socket: folder.file("socket"))
+    for file in [path, "/etc/passwd"] {
+      let outcome = try TaskctlProcess(["release", "--journal", file], socket: nil).outcome()
+      #expect(outcome.code == 1)
+      #expect(outcome.output == "")
+      #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: \(file): "))
+    }
+    #expect(try stopped.isStopped)
+  }
+
+  @Test(
+    """
+    a folder whose journal is none: whoever has its daemon's socket in the environment is let run, \
+    and nobody of another daemon
+    """)
+  func folder() throws {
+    let folder = TemporaryDirectory()
+    let path = folder.file("journal")
+    mkdir(path, 0o700)
+    try FileDescriptor.createForTest("\(path)/journal.1").close()
+    let own = try StoppedProgram(socket: folder.file("socket"))
+    let other = try StoppedProgram(socket: folder.file("elsewhere/socket"))
+    let outcome = try TaskctlProcess(["release", "--journal", path], socket: nil).outcome()
     #expect(outcome.code == 1)
-    #expect(outcome.errors.hasPrefix("not let run: what \(path) names: "))
+    #expect(outcome.errors.hasPrefix("not let run: what \(path)/journal.1 names: "))
+    #expect(outcome.output == "let run: process \(own.pid) (sleep)\n")
+    #expect(try !own.isStopped)
+    #expect(try other.isStopped)
+  }
+
+  @Test("whoever may not read the journal is told who may", .enabled(if: geteuid() == 0))
+  func otherUser() throws {
+    let folder = TemporaryDirectory(mode: 0o755)
+    let path = folder.file("journal")
+    mkdir(path, 0o700)
+    let outcome = try TaskctlProcess(
+      ["release"], socket: folder.file("socket"), uid: 65534
+    ).outcome()
+    #expect(outcome.code == 1)
+    #expect(
+      outcome.errors == "taskctl: UnreadableJournal: \(path) may not be read: only root and the "
+        + "daemon's own user may\n")
+  }
+}
+
+/// A program that a daemon seems to have stopped.
+private struct StoppedProgram {
+  private let process: TestProcess
+  var pid: Int32 { process.pid }
+
+  init(socket: String) throws {
+    process = try TestProcess("/bin/sleep", ["sleep", "1000"]) {
+      $0.environment = ["TASKSCHEDD_INSTANCE=0123"]
+      $0.environment.append(SystemString("TASKSCHEDD_SOCKET=\(socket)"))
+    }
+    kill(process.pid, SIGSTOP)
+    var seen = siginfo_t()
+    waitid(P_PID, UInt32(process.pid), &seen, WSTOPPED | WNOWAIT)
+  }
+
+  var isStopped: Bool {
+    get throws { try ProcFS().stat(pid)?.state == .stopped }
   }
 }

@@ -26,8 +26,12 @@ final class TaskctlProcess {
     return folder.joined(separator: "/") + "/taskctl"
   }
 
-  /// - Parameter path: PATH.
-  init(_ arguments: [String], socket: String?, path: String = "/usr/bin:/bin") throws {
+  /// - Parameters:
+  ///   - path: PATH.
+  ///   - uid: run by that user; nil: by ours.
+  init(
+    _ arguments: [String], socket: String?, path: String = "/usr/bin:/bin", uid: UInt32? = nil
+  ) throws {
     directory = TemporaryDirectory()
     errorsPath = directory.file("errors")
     let errors = try FileDescriptor.createForTest(errorsPath)
@@ -35,6 +39,7 @@ final class TaskctlProcess {
       request.environment = ["TZ=UTC", SystemString("PATH=\(path)")]
       if let socket { request.environment.append(SystemString("TASKSCHEDD_SOCKET=\(socket)")) }
       request.stdio.error = errors.rawValue
+      if let uid { request.identity = .init(uid: uid, gid: uid, groups: []) }
     }
   }
 

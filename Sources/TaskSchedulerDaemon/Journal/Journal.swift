@@ -268,4 +268,6 @@ struct FoundJournal: ~Copyable {
   let number: UInt64
   let mapping: FileMapping
   let replay: Replay
+  /// Who may stand still of whom it does not tell, where it or a newer one is damaged.
+  let unclear: LeftBehind?
 }

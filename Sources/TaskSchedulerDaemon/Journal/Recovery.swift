@@ -12,14 +12,17 @@ struct JournalFinder {
 
   let folder: JournalFolder
   let boot: BootID
+  /// Who has it in the environment is this daemon's.
+  let socketPath: String
   let proc: ProcFS
   let log: Log
 
-  /// The newest journal, if it can be gone on from. Else whoever stands still is let run, and it
-  /// is set aside: nothing in it keeps the daemon from starting.
+  /// The newest journal that can be gone on from. One that cannot is set aside: nothing in it keeps
+  /// the daemon from starting. Where there is none, whoever stands still is let run.
   ///
   /// - Throws: EMFILE, ENFILE, ENOMEM, EIO: another try may read it.
   func find(at now: Instant) throws(SystemError) -> FoundJournal? {
+    var unclear: LeftBehind?
     for number in folder.numbers {
       let mapping: FileMapping
       do throws(SystemError) {
@@ -27,7 +30,7 @@ struct JournalFinder {
       } catch {
         switch error.errno {
         case EMFILE, ENFILE, ENOMEM, EIO: throw error
-        case _: refuse(number, nil, "it cannot be read: \(error)")
+        case _: refuse(number, nil, "it cannot be read: \(error)", &unclear)
         }
         continue
       }
@@ -36,19 +39,21 @@ struct JournalFinder {
         let replay = try Replay(
           bytes, boot: boot, now: now, readAhead: RecordsAhead.begin)
         if let problem = problem(with: replay.progress) {
-          refuse(number, bytes, problem)
+          refuse(number, bytes, problem, &unclear)
           continue
         }
         if let damage = replay.damage {
           log.write(
             .warning, "\(folder.path(of: number)) is used up to its last whole record: \(damage)",
             id: .journalRefused)
+          note(bytes, &unclear)
         }
-        return FoundJournal(number: number, mapping: mapping, replay: replay)
+        return FoundJournal(number: number, mapping: mapping, replay: replay, unclear: unclear)
       } catch {
-        refuse(number, bytes, "\(error)")
+        refuse(number, bytes, "\(error)", &unclear)
       }
     }
+    letRun(unclear)
     return nil
   }
 
@@ -62,25 +67,87 @@ struct JournalFinder {
     return nil
   }
 
-  private func refuse(_ number: UInt64, _ bytes: UnsafeRawBufferPointer?, _ problem: String) {
-    var outcome = ProcessRelease.Outcome()
-    if let bytes, let left = try? LeftBehind(bytes, boot: boot) {
-      outcome = ProcessRelease.letRun(
-        left.stopped.filter { !$0.wasStopped }.map { ProcessIdentity($0.process) },
-        groups: left.groups.map { ControlGroup(path: $0) }, in: proc)
-      outcome.failures += PriorityRelease.all(
-        left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: proc
-      ).failures
-    }
-    let marked = ProcessRelease.letRunMarked(in: proc)
-    outcome.letRun += marked.letRun
-    outcome.failures += marked.failures
+  /// Notes whom a journal names that is not gone on from, or not to its end.
+  private func note(_ bytes: UnsafeRawBufferPointer?, _ unclear: inout LeftBehind?) {
+    unclear = unclear ?? LeftBehind()
+    if let bytes, let left = try? LeftBehind(bytes, boot: boot) { unclear?.add(left) }
+  }
+
+  private func refuse(
+    _ number: UInt64, _ bytes: UnsafeRawBufferPointer?, _ problem: String,
+    _ unclear: inout LeftBehind?
+  ) {
+    note(bytes, &unclear)
     let place = (try? folder.setAside(number)) ?? folder.path(of: number)
     log.write(
-      .error, "the journal \(folder.path(of: number)) is not gone on from: \(problem). "
-        + "\(outcome.letRun.count) stopped processes or groups were let run; it lies "
-        + "at \(place) now, and applications register anew", id: .journalRefused)
+      .error, "the journal \(folder.path(of: number)) is not gone on from: \(problem). It lies at "
+        + "\(place) now", id: .journalRefused)
+  }
+
+  /// No daemon knows them any more: those that journals name, and those whose environment does.
+  private func letRun(_ unclear: LeftBehind?) {
+    var outcome = (unclear ?? LeftBehind()).letRun(in: proc)
+    outcome.add(ProcessRelease.letRunMarked(socket: socketPath, in: proc))
+    if unclear != nil || !outcome.letRun.isEmpty {
+      log.write(
+        .warning, "without a journal to go on from, \(outcome.letRun.count) stopped processes or "
+          + "groups were let run; applications register anew", id: .journalRefused)
+    }
     for failure in outcome.failures { log.write(.error, "not let run: \(failure)") }
+  }
+}
+
+extension LeftBehind {
+  /// Lets run whoever stands still, and gives back what of priorities was lowered.
+  ///
+  /// - Parameters:
+  ///   - held: who is managed again.
+  ///   - heldGroups: the paths of their control groups.
+  func letRun(
+    except held: Set<ProcessIdentity> = [], heldGroups: Set<String> = [], in proc: ProcFS
+  ) -> ProcessRelease.Outcome {
+    let strangers = lowered.map { items in
+      items.compactMap { LoweredPriority($0) }.filter { !held.contains($0.thread) }
+    }
+    let priorities = PriorityRelease.all(strangers, in: proc)
+    var outcome = ProcessRelease.letRun(
+      stopped.filter { !$0.wasStopped }.map { ProcessIdentity($0.process) }
+        .filter { !held.contains($0) },
+      groups: groups.filter { !heldGroups.contains($0) }.map { ControlGroup(path: $0) }, in: proc)
+    outcome.failures += priorities.failures
+    return outcome
+  }
+}
+
+extension DescriptorStore.Inherited {
+  /// Lets go of what was kept, where no journal tells what it was: clients find their connections
+  /// closed and register anew, and whoever stands still below a leader is let run.
+  func letGo(_ store: DescriptorStore, in proc: ProcFS) -> ProcessRelease.Outcome {
+    for number in connections {
+      // Whoever has it too, as systemd for a while, must not keep it open.
+      try? UnixSocket.shutdown(number)
+      FileDescriptor(taking: number).close()
+    }
+    for (id, watches) in sockets {
+      for (socket, number) in watches {
+        FileDescriptor(taking: number).close()
+        store.remove(socket: socket, of: id)
+      }
+    }
+    var outcome = ProcessRelease.Outcome()
+    for (id, number) in leaders {
+      do throws(SystemError) {
+        let leader = try PIDFD(adopting: FileDescriptor(taking: number))
+        if let identity = try leader.identity(in: proc) {
+          let stopped = try proc.descendants(of: [identity]).filter { $0.state == .stopped }
+          outcome.add(ProcessRelease.letRun(stopped.map(\.identity), groups: [], in: proc))
+        }
+      } catch {
+        if error.errno != noSuchProcess { outcome.failures.append("instance \(id): \(error)") }
+      }
+      store.removeLeader(of: id)
+    }
+    return outcome
   }
 }
 
@@ -95,6 +162,9 @@ struct Takeover {
   let store: DescriptorStore
   let runner: EffectRunner
   let journal: Journal
+  /// Who may stand still of whom the journal does not tell.
+  let unclear: LeftBehind?
+  let socketPath: String
   let log: Log
 
   /// What came of it.
@@ -112,8 +182,8 @@ struct Takeover {
   func run(_ replay: Replay, _ inherited: DescriptorStore.Inherited) -> Outcome {
     var outcome = Outcome()
     outcome.lost = processes.takeOver(replay.holdings.instances, leaders: inherited.leaders)
-    if replay.damage != nil {
-      let found = processes.claimStopped()
+    if let unclear {
+      let found = processes.claimStopped(unclear, socket: socketPath)
       for name in found.letRun { log.write(.warning, "let run, as nobody's: \(name)") }
       for failure in found.failures { log.write(.error, "not let run: \(failure)") }
     }

@@ -92,9 +92,13 @@ extension ProcessController {
 
   /// What was written last is lost: whoever stands still of an instance was stopped by us, and is
   /// let run when the policy says so; whoever is nobody's is let run at once.
-  func claimStopped() -> ProcessRelease.Outcome {
+  ///
+  /// - Parameter unclear: whom the rest of the journal names.
+  func claimStopped(_ unclear: LeftBehind, socket: String) -> ProcessRelease.Outcome {
     var held: Set<ProcessIdentity> = []
+    var groups: Set<String> = []
     for instance in instances.values {
+      if let group = instance.origin.group { groups.insert(group.path) }
       attempt(instance) { () throws(SystemError) in
         for stat in try membership.tree(instance) {
           held.insert(stat.identity)
@@ -106,7 +110,9 @@ extension ProcessController {
         }
       }
     }
-    return ProcessRelease.letRunMarked(except: held, in: proc)
+    var outcome = unclear.letRun(except: held, heldGroups: groups, in: proc)
+    outcome.add(ProcessRelease.letRunMarked(socket: socket, except: held, in: proc))
+    return outcome
   }
 
   /// Lets everything run, for a daemon that comes back or does not: the policy's state stays.

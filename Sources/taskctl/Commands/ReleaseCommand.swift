@@ -1,7 +1,9 @@
 import ArgumentParser
 import Glibc
 import LinuxSystem
+import TaskSchedulerClient
 import TaskSchedulerJournal
+import TaskSchedulerWire
 
 /// `taskctl release`.
 struct ReleaseCommand: ParsableCommand {
@@ -12,6 +14,10 @@ struct ReleaseCommand: ParsableCommand {
       Reads the daemon's journal, resumes every process and control group that it names, and gives \
       priorities back that were lowered; each process is checked by its start time, so that no \
       other is reached. Nothing is done while a daemon runs: it manages what it has suspended.
+
+      Where the journal is damaged or gone, what is whole of it is used, and whoever has that \
+      daemon's TASKSCHEDD_SOCKET and a TASKSCHEDD_INSTANCE in the environment is resumed, too, as \
+      launched programs and those of 'taskctl run' have.
 
       systemd runs this when taskschedd stops for good; by hand it is needed only where \
       taskschedd died, is not started again, and was not run by systemd.
@@ -44,7 +50,7 @@ struct ReleaseCommand: ParsableCommand {
   func run() throws {
     if unlessRestarted, Self.isRestarted { return }
     let journals = try journals()
-    guard let outcome = try Self.release(journals) else {
+    guard let outcome = try Self.release(journals, isUnit: unlessRestarted) else {
       if unlessRestarted { return }
       throw CommandFailure.failed(
         name: "DaemonRuns",
@@ -87,29 +93,65 @@ struct ReleaseCommand: ParsableCommand {
     var paths: [String]
     /// nil where no daemon can hold one.
     var lock: String?
+    /// Of the daemon that wrote them.
+    var socket: String
+    /// Whether it was said that there is one.
+    var isFile = false
     /// What is said where nothing is let run.
     var nothing = "nothing was left suspended"
   }
 
   private func journals() throws -> Journals {
-    let path = journal ?? Self.folder(ofSocket: options.path.path)
+    let own = options.path.path
+    let path = journal ?? Self.folder(ofSocket: own)
     guard let facts = FileFacts(path: path) else {
       if journal == nil {
-        return Journals(paths: [], nothing: "there is no journal at \(path): nothing to let run")
+        try Self.checkReadable(path)
+        return Journals(
+          paths: [], socket: own, nothing: "there is no journal at \(path): nothing to let run")
       }
       throw Self.unreadable("there is no \(path)")
     }
+    // A copy lies where no daemon keeps a lock, and is nobody's.
+    func socket(besideFolder folder: String) -> String {
+      journal == nil || options.isGiven ? own : Self.parent(of: folder) + "/socket"
+    }
     if facts.isRegularFile {
-      // A copy lies where no daemon keeps a lock.
-      let lock = (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/lock"
-      return Journals(paths: [path], lock: FileFacts(path: lock) == nil ? nil : lock)
+      let folder = Self.parent(of: path)
+      let lock = folder + "/lock"
+      return Journals(
+        paths: [path], lock: FileFacts(path: lock) == nil ? nil : lock,
+        socket: socket(besideFolder: folder), isFile: true)
     }
     guard facts.isFolder else { throw Self.unreadable("\(path) is \(facts.kindName)") }
+    try Self.checkReadable(path)
     let names = try Folder.names(path: path).filter { $0.hasPrefix("journal.") }
     if names.isEmpty, journal != nil {
       throw Self.unreadable("the folder \(path) holds no journal")
     }
-    return Journals(paths: names.map { "\(path)/\($0)" }, lock: path + "/lock")
+    return Journals(
+      paths: names.map { "\(path)/\($0)" }, lock: path + "/lock",
+      socket: socket(besideFolder: path))
+  }
+
+  private static func parent(of path: String) -> String {
+    var path = path[...]
+    while path.count > 1, path.last == "/" { path.removeLast() }
+    guard let slash = path.lastIndex(of: "/") else { return path == "." ? ".." : "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Whether one may look into the folder, or what would be above it.
+  private static func checkReadable(_ path: String) throws {
+    do throws(BoundedFileError) {
+      _ = try Folder.names(path: path)
+    } catch {
+      guard case .failed(let error) = error else { return }
+      throw unreadable(
+        error.errno == EACCES
+          ? "\(path) may not be read: only root and the daemon's own user may"
+          : "\(path) cannot be read: \(error)")
+    }
   }
 
   private static func unreadable(_ sentence: String) -> CommandFailure {
@@ -117,52 +159,68 @@ struct ReleaseCommand: ParsableCommand {
   }
 
   /// nil where a daemon runs.
-  private static func release(_ journals: Journals) throws -> ProcessRelease.Outcome? {
-    guard let path = journals.lock else { return try letRun(journals.paths) }
+  private static func release(
+    _ journals: Journals, isUnit: Bool
+  ) throws -> ProcessRelease.Outcome? {
+    guard let path = journals.lock else {
+      // One that keeps no journal, or whose folder was removed; its own unit knows that it is gone.
+      return journals.paths.isEmpty && !isUnit && answers(journals.socket)
+        ? nil : try letRun(journals)
+    }
     guard let lock = try Folder.lock(path: path) else { return nil }
-    let outcome = try letRun(journals.paths)
+    let outcome = try letRun(journals)
     lock.close()
     return outcome
   }
 
-  private static func letRun(_ paths: [String]) throws -> ProcessRelease.Outcome {
+  private static func answers(_ socket: String) -> Bool {
+    guard let connection = try? Connection.connect(to: SocketPath(socket)) else { return false }
+    let input = ControlInterface.ListApplications.Input()
+    let answer = try? connection.call(
+      ControlInterface.ListApplications.self, input, timeout: .seconds(2))
+    return answer != nil
+  }
+
+  private static func letRun(_ journals: Journals) throws -> ProcessRelease.Outcome {
     var outcome = ProcessRelease.Outcome()
     let boot = BootID(try BootIdentity.text())
-    for path in paths {
+    for path in journals.paths {
       do {
         let mapping = try FileMapping.open(path: path)
         let left = try LeftBehind(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
-        // Whoever is let run has its priorities back.
-        let priorities = PriorityRelease.all(
-          left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: try ProcFS())
-        let released = ProcessRelease.letRun(
-          left.stopped.filter { !$0.wasStopped }.map {
-            ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
-          }, groups: left.groups.map { ControlGroup(path: $0) }, in: try ProcFS())
-        if priorities.count > 0 {
-          outcome.letRun.append("\(priorities.count) priorities as they were before")
-        }
-        outcome.failures += priorities.failures
+        let released = try letRun(left)
+        outcome.add(released)
         if let damage = left.damage {
           outcome.failures.append("what \(path) named \(damage)")
         }
-        outcome.letRun += released.letRun
-        outcome.failures += released.failures
-        if released.failures.isEmpty, priorities.failures.isEmpty {
-          JournalWriter.setClean(in: mapping.bytes)
-        }
+        if released.failures.isEmpty { JournalWriter.setClean(in: mapping.bytes) }
       } catch JournalRefusal.otherBoot {
         continue
       } catch {
+        if journals.isFile { throw unreadable("\(path): \(error)") }
         outcome.failures.append("what \(path) names: \(error)")
       }
     }
-    // What the journal does not tell of, their environment does.
-    if !outcome.failures.isEmpty {
-      let marked = ProcessRelease.letRunMarked(in: try ProcFS())
-      outcome.letRun += marked.letRun
-      outcome.failures += marked.failures
+    // What no journal tells of, their environment does.
+    if journals.paths.isEmpty || !outcome.failures.isEmpty {
+      outcome.add(ProcessRelease.letRunMarked(socket: journals.socket, in: try ProcFS()))
     }
+    return outcome
+  }
+
+  private static func letRun(_ left: LeftBehind) throws -> ProcessRelease.Outcome {
+    let proc = try ProcFS()
+    // Whoever is let run has its priorities back.
+    let priorities = PriorityRelease.all(
+      left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: proc)
+    var outcome = ProcessRelease.letRun(
+      left.stopped.filter { !$0.wasStopped }.map {
+        ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
+      }, groups: left.groups.map { ControlGroup(path: $0) }, in: proc)
+    if priorities.count > 0 {
+      outcome.letRun.insert("\(priorities.count) priorities as they were before", at: 0)
+    }
+    outcome.failures = priorities.failures + outcome.failures
     return outcome
   }
 }
