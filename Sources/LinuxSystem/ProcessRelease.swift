@@ -18,47 +18,22 @@ public enum ProcessRelease {
     }
   }
 
-  /// The entry of the environment by which processes under management are known.
-  public static let markerName = "TASKSCHEDD_INSTANCE"
-  /// The one that says whose they are.
-  static let socketName = "TASKSCHEDD_SOCKET"
-
-  /// Continues every stopped process that has the marker in its environment: where the record of
-  /// who was stopped is lost, wholly or in part. Whose environment may not be read is left alone.
+  /// Continues every stopped process that a daemon has marked: where the record of who was stopped
+  /// is lost, wholly or in part.
   ///
   /// - Parameters:
-  ///   - socket: of the daemon that is gone: another's are left alone.
+  ///   - marks: of the daemon that is gone: another's are left alone.
   ///   - held: who is managed again.
-  public static func letRunMarked(
-    socket: String, except held: Set<ProcessIdentity> = [], in proc: ProcFS
+  public static func letRun(
+    _ marks: ProcessMarks, except held: Set<ProcessIdentity> = [], in proc: ProcFS
   ) -> Outcome {
-    let place = SocketPlace(socket)
     let marked = ((try? proc.pids()) ?? []).compactMap { pid -> ProcessIdentity? in
       guard let stat = (try? proc.stat(pid)) ?? nil, stat.state == .stopped,
-        value(of: markerName, pid, proc) != nil,
-        value(of: socketName, pid, proc).map({ SocketPlace($0) == place }) ?? true,
-        !held.contains(stat.identity)
+        !held.contains(stat.identity), marks.marker(of: pid, in: proc) != nil
       else { return nil }
       return stat.identity
     }
     return letRun(marked, groups: [], in: proc)
-  }
-
-  private static func value(of name: String, _ pid: Int32, _ proc: ProcFS) -> String? {
-    (try? proc.environmentValue(pid, of: name)) ?? nil
-  }
-
-  /// A path, whichever links lead to its folder. The socket need not be there.
-  private struct SocketPlace: Equatable {
-    let folder: String
-    let name: Substring
-
-    init(_ path: String) {
-      let slash = path.lastIndex(of: "/")
-      let folder = slash.map { String(path[...$0]) } ?? "."
-      self.folder = Folder.resolved(path: folder) ?? folder
-      name = slash.map { path[path.index(after: $0)...] } ?? path[...]
-    }
   }
 
   /// Thaws the groups that are there, and continues the processes, the last first: each is held

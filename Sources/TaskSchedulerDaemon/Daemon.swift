@@ -168,6 +168,8 @@ public final class Daemon {
     } else {
       let outcome = inherited.letGo(store, in: proc)
       for failure in outcome.failures { log.write(.error, "not let run: \(failure)") }
+      let marks = ProcessMarks(socket: arguments.socketPath)
+      runner.restoreRunningOn(LaunchedBefore(marks: marks, proc: proc).leaders())
     }
     try releaseLeftovers(launcher)
     // Or it died before it had come so far.

@@ -410,4 +410,21 @@ struct RelaunchTests {
     #expect(try daemon.application(id).instance?.pid == pid)
     #expect(try daemon.applications().count == 1)
   }
+
+  @Test("… nor where the journal is gone: it is known by its environment")
+  func runsOnWithoutJournal() throws {
+    let settings = settings("sleep 1000 & exec sleep 1000")
+    let first = try DaemonFixture(settings)
+    let pid = try running(first, Monitor(first)).pid
+    let daemon = try first.killed {
+      let journal = first.folder.file("journal")
+      for name in try Folder.names(path: journal) { try Folder.remove(path: "\(journal)/\(name)") }
+    }
+    let instance = try running(daemon, Monitor(daemon))
+    #expect(instance.launchReason == .boot)
+    #expect(instance.pid == pid)
+    #expect(try daemon.programs() == [Int32(pid)])
+    #expect(try daemon.terminate(id).reason == .terminatedByOperator)
+    #expect(try daemon.programs() == [])
+  }
 }

@@ -87,7 +87,7 @@ struct JournalFinder {
   /// No daemon knows them any more: those that journals name, and those whose environment does.
   private func letRun(_ unclear: LeftBehind?) {
     var outcome = (unclear ?? LeftBehind()).letRun(in: proc)
-    outcome.add(ProcessRelease.letRunMarked(socket: socketPath, in: proc))
+    outcome.add(ProcessRelease.letRun(ProcessMarks(socket: socketPath), in: proc))
     if unclear != nil || !outcome.letRun.isEmpty {
       log.write(
         .warning, "without a journal to go on from, \(outcome.letRun.count) stopped processes or "

@@ -111,7 +111,7 @@ extension ProcessController {
       }
     }
     var outcome = unclear.letRun(except: held, heldGroups: groups, in: proc)
-    outcome.add(ProcessRelease.letRunMarked(socket: socket, except: held, in: proc))
+    outcome.add(ProcessRelease.letRun(ProcessMarks(socket: socket), except: held, in: proc))
     return outcome
   }
 

@@ -102,9 +102,9 @@ final class Launcher {
       if let value = getenv(name) { values[name] = String(cString: value) }
     }
     values.merge(manifest.environment) { _, manifest in manifest }
-    values["TASKSCHEDD_APPLICATION"] = manifest.id.name
-    values["TASKSCHEDD_LAUNCH_REASON"] = reason.rawValue
-    values["TASKSCHEDD_SOCKET"] = socketPath
+    values[LaunchedBefore.applicationName] = manifest.id.name
+    values[LaunchedBefore.reasonName] = reason.rawValue
+    values[ProcessMarks.socketName] = socketPath
     values[Membership.markerName] = marker
     return values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
   }

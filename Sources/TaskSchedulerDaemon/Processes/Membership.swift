@@ -11,7 +11,7 @@ let noSuchProcess = ESRCH
 /// leads that, or by the marker in its environment.
 final class Membership {
   /// The entry of the environment that holds the marker.
-  static let markerName = ProcessRelease.markerName
+  static let markerName = ProcessMarks.markerName
 
   let proc: ProcFS
   private let ownPID = getpid()

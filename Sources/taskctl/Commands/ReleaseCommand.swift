@@ -203,7 +203,8 @@ struct ReleaseCommand: ParsableCommand {
     }
     // What no journal tells of, their environment does.
     if journals.paths.isEmpty || !outcome.failures.isEmpty {
-      outcome.add(ProcessRelease.letRunMarked(socket: journals.socket, in: try ProcFS()))
+      let marks = ProcessMarks(socket: journals.socket)
+      outcome.add(ProcessRelease.letRun(marks, in: try ProcFS()))
     }
     return outcome
   }

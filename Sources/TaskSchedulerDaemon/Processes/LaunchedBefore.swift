@@ -1,0 +1,46 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+
+/// Programs that an earlier daemon has launched and that run on, where no journal tells of them:
+/// found by what that daemon has written into their environment.
+struct LaunchedBefore {
+  /// The entry that only launched programs have, and what those above them were started for.
+  static let reasonName = "TASKSCHEDD_LAUNCH_REASON"
+  static let applicationName = "TASKSCHEDD_APPLICATION"
+
+  let marks: ProcessMarks
+  let proc: ProcFS
+
+  /// One of each instance: the one that there has been for the longest. Where its application is to
+  /// be launched, it is taken back.
+  func leaders() -> [Leader: Holdings.Instance] {
+    var first: [String: ProcessStat] = [:]
+    for pid in (try? proc.pids()) ?? [] {
+      guard let marker = marks.marker(of: pid, in: proc),
+        let stat = (try? proc.stat(pid)) ?? nil, !stat.state.hasEnded
+      else { continue }
+      if let known = first[marker], known.identity.startTime <= stat.identity.startTime { continue }
+      first[marker] = stat
+    }
+    var found: [Leader: Holdings.Instance] = [:]
+    for (marker, stat) in first {
+      if let instance = instance(stat, marker) { found[instance.arrival.leader] = instance }
+    }
+    return found
+  }
+
+  private func instance(_ stat: ProcessStat, _ marker: String) -> Holdings.Instance? {
+    let pid = stat.identity.pid
+    func value(_ name: String) -> String? { (try? proc.environmentValue(pid, of: name)) ?? nil }
+    guard value(Self.reasonName) != nil, let application = value(Self.applicationName),
+      let details = (try? proc.details(pid)) ?? nil
+    else { return nil }
+    let group = (try? ControlGroup.of(pid, in: proc)) ?? nil
+    let isOwn = group.map { InstanceGroups.isInstance($0.name) || InstanceGroups.isUnit($0) }
+    let arrival = Holdings.Arrival(
+      leader: Leader(stat.identity), uid: details.uids.real,
+      group: isOwn == true ? group?.path : nil, marker: marker, mechanism: nil, isLaunched: true)
+    return Holdings.Instance(application: application, arrival: arrival)
+  }
+}
