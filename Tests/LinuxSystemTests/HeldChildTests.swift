@@ -62,6 +62,23 @@ final class HeldChildTests {
     #expect(access(path, F_OK) != 0)
   }
 
+  @Test(
+    "ENOMEM, EAGAIN and EMFILE are thrown with the call that met them, and no child is left",
+    arguments: ["socketpair", "pipe2", "fork", "pidfd_open"], [ENOMEM, EAGAIN, EMFILE])
+  func shortage(_ call: String, _ code: Int32) throws {
+    let path = directory.file("ran")
+    let request = request("echo x > \(path)")
+    SyscallFaults.$errnoFor.withValue({ $0 == call ? code : nil }) {
+      #expect(throws: SystemError(call: call, errno: code)) {
+        try HeldChild.spawn(request).abandon()
+      }
+    }
+    // Of this thread alone: other tests run beside this one.
+    let children = try FileDescriptor.open(reading: "/proc/thread-self/children").readToEnd()
+    #expect(children == [])
+    #expect(access(path, F_OK) != 0)
+  }
+
   @Test("reports which step failed, with its errno and path, and is reaped")
   func failures() throws {
     let nowhere = directory.file("nothing")

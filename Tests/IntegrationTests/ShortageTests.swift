@@ -1,0 +1,92 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerClient
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §15 where the system has nothing left for the daemon: what is asked for is refused with
+/// the reason or done later, and nothing of it stays behind.
+@Suite("§15: Without file descriptors the daemon serves on, and what it promised is done later")
+struct ShortageTests {
+  private let id = "org.test.program"
+
+  /// So many more than it has now may the daemon open, until the body has ended.
+  private func allowing(
+    _ more: Int, _ daemon: DaemonFixture, _ body: () throws -> Void
+  ) throws {
+    func limit(_ soft: String) throws {
+      let program = try TestProcess(
+        "/usr/bin/prlimit", ["prlimit", "--pid=\(daemon.process.pid)", "--nofile=\(soft):"])
+      #expect(try program.waitForExit() == .exited(code: 0))
+    }
+    try limit("\(try daemon.descriptorCount() + more)")
+    let result = Result { try body() }
+    try limit("4096")
+    try result.get()
+  }
+
+  @Test("a launch is refused with the reason, however far it came, and can be asked for again")
+  func launch() throws {
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    let daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
+    let connection = try daemon.connect()
+    let launch = ControlInterface.Launch.Input(application: id)
+    _ = try connection.call(ControlInterface.ListApplications.self, .init(), timeout: deadline)
+    let before = try daemon.descriptorCount()
+    var refusals: Set<String> = []
+    for more in 0..<8 {
+      try allowing(more, daemon) {
+        do {
+          _ = try connection.call(ControlInterface.Launch.self, launch, timeout: deadline)
+          _ = try connection.call(
+            ControlInterface.Terminate.self, .init(application: id), timeout: deadline)
+        } catch {
+          refusals.insert("\(error)")
+        }
+      }
+      #expect(try daemon.programs() == [])
+    }
+    #expect(refusals.count > 1, "at several steps: \(refusals)")
+    for refusal in refusals {
+      #expect(refusal.contains("LaunchFailed") && refusal.contains("EMFILE"))
+    }
+    try waitUntil("nothing of them is left") { try daemon.descriptorCount() == before }
+    let pid = try daemon.launch(id)
+    #expect(try daemon.programs() == [pid])
+  }
+
+  @Test("who connects meanwhile is served when there are some again")
+  func connection() throws {
+    let daemon = try DaemonFixture()
+    let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
+    let early = try RawClient(daemon)
+    #expect(try early.call(list)?.errorName == nil)
+    var late: RawClient?
+    try allowing(0, daemon) {
+      // The kernel makes the connection; the daemon cannot take it.
+      late = try RawClient(daemon)
+      #expect(try late?.send(list) == true)
+      #expect(try early.call(list)?.errorName == nil, "whoever was there before is served")
+    }
+    let answer = try #require(try late?.receive())
+    #expect(answer.errorName == nil)
+  }
+
+  @Test("a suspension is carried out when there are some again")
+  func suspension() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("sleep 1000 & sleep 1000 & echo $!; wait")
+    let child = try program.nextPID()
+    try daemon.adopt(id, program)
+    let monitor = try Monitor(daemon)
+    let connection = try daemon.connect()
+    _ = try connection.call(ControlInterface.ListApplications.self, .init(), timeout: deadline)
+    try allowing(0, daemon) {
+      _ = try connection.call(
+        ControlInterface.SendToBackground.self, .init(application: id), timeout: deadline)
+    }
+    try monitor.transition(id, to: .suspended)
+    for pid in [program.pid, child] { #expect(try daemon.state(of: pid) == .stopped) }
+  }
+}
