@@ -20,6 +20,8 @@ public struct FileFacts: Hashable, Sendable {
   public var permissions: UInt32
   public var isRegularFile: Bool
   public var isFolder: Bool
+  /// Its length.
+  public var bytesCount: Int
   /// Whether this is the null device, to which a link masks a file.
   public var isNullDevice: Bool
   /// For messages: "a file", "a folder", "a pipe", "a socket", "a device".
@@ -31,6 +33,7 @@ public struct FileFacts: Hashable, Sendable {
     let kind = status.st_mode & S_IFMT
     isRegularFile = kind == S_IFREG
     isFolder = kind == S_IFDIR
+    bytesCount = Int(status.st_size)
     // The null device is character device 1:3 (Linux, Documentation/admin-guide/devices.txt).
     // A dev_t of such small numbers is the major number shifted by 8, plus the minor one.
     isNullDevice = kind == S_IFCHR && status.st_rdev == 1 << 8 | 3

@@ -39,6 +39,20 @@ public struct FileMapping: ~Copyable {
     }
   }
 
+  /// Takes a file whose room is taken up for another use: zeros, and no more of it than is wanted.
+  public static func reuse(path: String, bytesMax: Int) throws(SystemError) -> FileMapping {
+    let file = FileDescriptor(
+      taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, O_RDWR | O_NOFOLLOW) })
+    var status = stat()
+    let number = file.rawValue
+    try check("fstat") { fstat(number, &status) }
+    let count = min(Int(status.st_size), bytesMax)
+    if count < status.st_size { try check("ftruncate \(path)") { ftruncate(number, count) } }
+    let mapping = try FileMapping(file, bytesCount: count)
+    mapping.bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    return mapping
+  }
+
   /// Memory of zeros that is no file's.
   public static func anonymous(bytesCount: Int) throws(SystemError) -> FileMapping {
     let address = mmap(

@@ -141,7 +141,10 @@ struct DamagedJournalTests {
         let state = try first.state(of: pid)
         #expect(state != nil && state != .stopped)
       }
-      for pid in others { #expect(try other.state(of: pid) == .stopped) }
+      for pid in others {
+        let state = try other.state(of: pid)
+        #expect(state == .stopped, "\(other.logged)")
+      }
     }
   }
 

@@ -68,6 +68,39 @@ struct JournalRoomTests {
     #expect(try replay().eventCount == UInt64(count + 1))
   }
 
+  /// While the body runs, no file can be made in the folder that has such a name.
+  private func full(_ name: String = "unfinished", _ body: () throws -> Void) rethrows {
+    try SyscallFaults.$errnoFor.withValue(
+      { $0.hasPrefix("open ") && $0.contains("/\(name)") ? ENOSPC : nil }, operation: body)
+  }
+
+  @Test("the next one is written into the file of the one before, however full the folder is")
+  func spare() throws {
+    let journal = try journal()
+    full {
+      #expect(journal.isWhole(at: now))
+      for _ in 1...3 { journal.condense(at: now) }
+      #expect(journal.isWhole(at: now), "and so will be the one after that")
+      journal.record(.deadlineReached, at: now)
+    }
+    #expect(!journal.isBehind)
+    #expect(try Folder.names(path: folder.path) == ["journal.4", "lock", "spare"])
+    #expect(try replay().eventCount == 1)
+  }
+
+  @Test("where that file cannot be had, nothing new is promised, and what comes is written")
+  func short() throws {
+    var begun: Journal?
+    try full("unfinished-spare") {
+      let journal = try journal()
+      #expect(!journal.isWhole(at: now))
+      journal.record(.deadlineReached, at: now)
+      #expect(try replay().eventCount == 1)
+      begun = journal
+    }
+    #expect(try #require(begun).isWhole(at: now), "there is room again")
+  }
+
   private func found() throws -> FoundJournal {
     guard let found = try finder.find(at: now) else {
       throw SystemError(call: "no journal was found", errno: ENOENT)

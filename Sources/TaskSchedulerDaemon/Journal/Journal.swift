@@ -6,8 +6,10 @@ import TaskSchedulerJournal
 /// The daemon's memory beyond its death: every event before its effects, and what it does about
 /// them, stored in a file of the runtime directory.
 ///
-/// Where that is full, the journal falls behind: nothing new is promised then (`isBehind`), and
-/// each event tries anew to write down where things stand.
+/// A journal that is full is followed by another, whose file is there already. Where there is no
+/// room for such a spare file, nothing new is promised (`isShort`), and what is promised is in the
+/// journal all the same. Only where what is known has become too long for it, the journal falls
+/// behind (`isBehind`), and each event tries anew to write down where things stand.
 final class Journal {
   /// Room for records after the beginning. An event takes some 100 bytes: as many as fit are
   /// handled again after a crash in some 20 ms.
@@ -27,6 +29,10 @@ final class Journal {
   private var mapping: MappingBox
   private var writer: JournalWriter
   private(set) var isBehind = false
+  /// Whether the file is missing that the next one needs.
+  private var isShort = false
+  /// How long that is to be.
+  private var spareBytes = 0
   private var nextAttempt = Instant(nanoseconds: 0)
   private static let attemptInterval: Duration = .milliseconds(100)
   /// How many events there were.
@@ -77,6 +83,7 @@ final class Journal {
     if let folder { begun = Self.first(beginning, in: folder, number, boot) }
     if case .success(let begun) = begun {
       (mapping, writer) = begun
+      keepSpare(for: beginning)
       return
     }
     mapping = MappingBox(try FileMapping.anonymous(bytesCount: beginning.count))
@@ -107,14 +114,42 @@ final class Journal {
     _ beginning: JournalBeginning, in folder: JournalFolder, _ number: UInt64, _ boot: BootID,
     room least: Int = 0
   ) throws(SystemError) -> (MappingBox, JournalWriter) {
-    // Reading it takes a new daemon half as long as reading the beginning does: an event's byte is
-    // twice as dear, for it is handled again.
-    let room = max(roomBytes, beginning.count / 4 + reserveBytes, least + reserveBytes)
-    let mapping = MappingBox(try folder.make(number, bytesCount: beginning.count + room))
+    let mapping = MappingBox(
+      try folder.make(
+        number, bytesCount: beginning.count + room(of: beginning, least),
+        least: beginning.count + least + reserveBytes))
     guard
       let writer = JournalWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)
     else { preconditionFailure("a journal has room for what it begins with") }
     return (mapping, writer)
+  }
+
+  /// Bytes for records after the beginning: reading them takes a new daemon half as long as reading
+  /// that does, where an event's byte is twice as dear, for it is handled again.
+  private static func room(of beginning: JournalBeginning, _ least: Int = 0) -> Int {
+    max(roomBytes, beginning.count / 4 + reserveBytes, least + reserveBytes)
+  }
+
+  /// Sees to it that the next one can be written, too.
+  private func keepSpare(for beginning: JournalBeginning) {
+    spareBytes = beginning.count + Self.room(of: beginning)
+    keepSpare()
+  }
+
+  private func keepSpare() {
+    guard let folder else { return }
+    do throws(SystemError) {
+      try folder.keepSpare(bytesCount: spareBytes)
+      if isShort { log.write(.notice, "the next journal has room again", id: .journalWhole) }
+      isShort = false
+    } catch {
+      if !isShort {
+        log.write(
+          .error, "the next journal has no room: \(error). Nothing new is promised until it has",
+          id: .journalBehind)
+      }
+      isShort = true
+    }
   }
 
   // MARK: Events
@@ -143,10 +178,11 @@ final class Journal {
     fallBehind("an event is longer than a journal can be")
   }
 
-  /// Whether what is written now will be known after a crash.
+  /// Whether what is promised now will be known after a crash, and after whatever comes then.
   func isWhole(at now: Instant) -> Bool {
     if isBehind, nextAttempt <= now { beginNew(at: now) }
-    return !isBehind
+    if isShort { keepSpare() }
+    return !isBehind && !isShort
   }
 
   private func forgetEffects() {
@@ -237,6 +273,7 @@ final class Journal {
       (mapping, writer) = (fresh, freshWriter)
       if isBehind { log.write(.notice, "the journal is whole again", id: .journalWhole) }
       isBehind = false
+      keepSpare(for: beginning)
     } catch {
       fallBehind("\(error)")
     }

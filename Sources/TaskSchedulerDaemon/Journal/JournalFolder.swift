@@ -4,7 +4,8 @@ import LinuxSystem
 /// Where journals lie: one file each, `journal.NUMBER`, the highest in force.
 ///
 /// A new one is written under another name and gets its own when it is whole; so whenever the
-/// daemon dies, one whole journal is there.
+/// daemon dies, one whole journal is there. The file of the one before is kept as `spare`, and is
+/// the next one's: so that can be written, however full the file system is by then.
 final class JournalFolder {
   let path: String
   /// For as long as this daemon lives, no other uses the folder.
@@ -37,10 +38,33 @@ final class JournalFolder {
 
   var numbers: [UInt64] { (try? Self.numbers(in: path)) ?? [] }
 
-  /// Makes the file of a journal that is to be written, as long as that needs.
-  func make(_ number: UInt64, bytesCount: Int) throws(SystemError) -> FileMapping {
-    try Folder.remove(path: unfinished(number))
-    return try FileMapping.create(path: unfinished(number), bytesCount: bytesCount)
+  /// Makes the file of a journal that is to be written, with zeros in it.
+  ///
+  /// - Parameters:
+  ///   - bytesCount: how long it is to be, or somewhat longer.
+  ///   - least: how long it must be, where there is room for no more.
+  func make(
+    _ number: UInt64, bytesCount: Int, least: Int
+  ) throws(SystemError) -> FileMapping {
+    let path = unfinished(number)
+    try Folder.remove(path: path)
+    let bytesCount = Self.length(of: bytesCount)
+    if spareBytesCount >= bytesCount, let spare = takeSpare(bytesCount, as: path) { return spare }
+    do throws(SystemError) {
+      return try FileMapping.create(path: path, bytesCount: bytesCount)
+    } catch {
+      guard spareBytesCount >= least, let spare = takeSpare(bytesCount, as: path) else {
+        throw error
+      }
+      return spare
+    }
+  }
+
+  /// Lengths go by steps, so that of two journals of nearly the same one's file is long enough for
+  /// the other.
+  private static func length(of bytesCount: Int) -> Int {
+    let step = 32 << 10
+    return (bytesCount + step - 1) / step * step
   }
 
   private func unfinished(_ number: UInt64) -> String { "\(path)/unfinished.\(number)" }
@@ -48,7 +72,38 @@ final class JournalFolder {
   /// It is whole: it takes the place of all before it.
   func finish(_ number: UInt64) throws(SystemError) {
     try Folder.rename(unfinished(number), to: path(of: number))
-    for earlier in numbers where earlier < number { try Folder.remove(path: path(of: earlier)) }
+    let earlier = numbers.filter { $0 < number }
+    if let last = earlier.first { try Folder.rename(path(of: last), to: sparePath) }
+    for number in earlier.dropFirst() { try Folder.remove(path: path(of: number)) }
+  }
+
+  // MARK: The spare one
+
+  private var sparePath: String { "\(path)/spare" }
+
+  private func takeSpare(_ bytesMax: Int, as path: String) -> FileMapping? {
+    guard let mapping = try? FileMapping.reuse(path: sparePath, bytesMax: bytesMax),
+      (try? Folder.rename(sparePath, to: path)) != nil
+    else { return nil }
+    return mapping
+  }
+
+  /// 0 where there is none.
+  private var spareBytesCount: Int {
+    guard let facts = FileFacts(path: sparePath), facts.isRegularFile else { return 0 }
+    return facts.bytesCount
+  }
+
+  /// Sees to it that the next journal can be so long.
+  ///
+  /// - Throws: ENOSPC, EDQUOT; a shorter one stays.
+  func keepSpare(bytesCount: Int) throws(SystemError) {
+    let bytesCount = Self.length(of: bytesCount)
+    guard spareBytesCount < bytesCount else { return }
+    let path = "\(path)/unfinished-spare"
+    try Folder.remove(path: path)
+    _ = try FileMapping.create(path: path, bytesCount: bytesCount)
+    try Folder.rename(path, to: sparePath)
   }
 
   /// Keeps a journal that nothing can be gone on from, for people; the one set aside before it is
