@@ -107,11 +107,30 @@ struct NotificationStoreFaultTests {
 
   // MARK: Places where it cannot be
 
-  @Test("a folder in its place, a file in its folder's place: the error says what stands there")
-  func wrongKinds() throws {
-    mkdir(path, 0o700)
-    let error = #expect(throws: StoreError.self) { _ = try NotificationStore(path: path) }
-    #expect(error?.kind == .unwritable)
+  @Test(
+    "a folder, pipe or device in its place or its log's: the error says what it is and must be",
+    arguments: ["", "-wal", "-journal"])
+  func wrongKinds(suffix: String) throws {
+    let place = path + suffix
+    try NotificationStore(path: path).apply([StoreFixture.schedule(1, mail)])
+    let makers: [(String, () -> Int32)] = [
+      ("a folder", { mkdir(place, 0o700) }), ("a pipe", { mkfifo(place, 0o600) }),
+      ("a device", { symlink("/dev/zero", place) }),
+    ]
+    for (kind, make) in makers {
+      unlink(place)
+      rmdir(place)
+      #expect(make() == 0)
+      let error = #expect(throws: StoreError.self) { _ = try NotificationStore(path: path) }
+      #expect(error?.kind == .unwritable)
+      #expect(
+        error?.message == "notifications cannot be kept in \(path): \(place) is \(kind), where a "
+          + "regular file must be, or nothing: remove it")
+    }
+  }
+
+  @Test("a file in its folder's place: the error says what stands there")
+  func wrongFolder() throws {
     folder.write("file", "")
     let other = #expect(throws: StoreError.self) {
       _ = try NotificationStore(path: folder.file("file/notifications.db"))

@@ -46,6 +46,12 @@ final class NotificationStore {
   // MARK: Opening
 
   private static func makeFile(_ path: String) throws(StoreError) {
+    // SQLite would wait for ever for what a pipe in the place of its -journal brings.
+    for file in ["", "-wal", "-journal"].map({ path + $0 }) {
+      if let facts = FileFacts(path: file), !facts.isRegularFile {
+        throw .noFile(path, facts.kindName, at: file)
+      }
+    }
     do {
       let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       try Folder.makeAll(path: folder.joined(separator: "/"))
@@ -246,6 +252,14 @@ extension StoreError {
   fileprivate static func damaged(_ path: String, _ detail: String) -> StoreError {
     StoreError(
       kind: .damaged, message: "\(path) is damaged: \(detail). The next start sets it aside")
+  }
+
+  /// - Parameter what: what stands there, such as "a folder".
+  fileprivate static func noFile(_ path: String, _ what: String, at place: String) -> StoreError {
+    StoreError(
+      kind: .unwritable,
+      message: "notifications cannot be kept in \(path): \(place) is \(what), where a regular file "
+        + "must be, or nothing: remove it")
   }
 
   fileprivate static func newer(_ path: String) -> StoreError {
