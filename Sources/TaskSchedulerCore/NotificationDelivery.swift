@@ -3,8 +3,8 @@
 extension Scheduler {
   mutating func handle(_ event: NotificationEvent, in turn: inout Turn) {
     switch event {
-    case .schedule(let request, let key, let draft):
-      schedule(request, key, draft, in: &turn)
+    case .schedule(let request, let key, let draft, let unshown):
+      schedule(request, key, draft, unshown: unshown ?? 0, in: &turn)
     case .stored(let id):
       stored(id, in: &turn)
     case .notStored(let id, let reason):
@@ -29,11 +29,15 @@ extension Scheduler {
     }
   }
 
+  /// What has fired keeps its place until somebody is shown it: nothing is taken on that would have
+  /// to be forgotten. What is to be presented now takes none from what waits for its time.
   private mutating func schedule(
-    _ request: RequestID, _ key: ApplicationKey, _ draft: NotificationDraft, in turn: inout Turn
+    _ request: RequestID, _ key: ApplicationKey, _ draft: NotificationDraft, unshown: Int,
+    in turn: inout Turn
   ) {
-    let hasRoom = notifications.count(of: key) < policy.notificationsPerApplicationMax
-    guard hasRoom || draft.schedule == nil else {
+    let isScheduled = draft.schedule != nil
+    let before = isScheduled ? notifications.count(of: key) : notifications.presentingCount(of: key)
+    guard unshown < policy.notificationsPerApplicationMax - before else {
       let refusal = Refusal.quotaExceeded(
         name: "MaxNotificationsPerApplication", limit: policy.notificationsPerApplicationMax)
       return refuse(request, key, refusal, in: &turn)

@@ -3,8 +3,10 @@
 
 /// What happens of notifications.
 public enum NotificationEvent: Hashable, Sendable, Codable {
-  /// One is asked for: by an application, or by an operator for it.
-  case schedule(RequestID, ApplicationKey, NotificationDraft)
+  /// One is asked for: by an application, or by an operator for it. `unshown` is how many of the
+  /// application's have fired, fire no more and were shown to nobody yet, which only the store
+  /// knows; nil where it does not say, as in journals of earlier versions.
+  case schedule(RequestID, ApplicationKey, NotificationDraft, unshown: Int? = nil)
   /// ``NotificationEffect/store(_:_:_:)`` has stored it durably.
   case stored(NotificationID)
   case notStored(NotificationID, reason: String)
@@ -22,7 +24,7 @@ public enum NotificationEvent: Hashable, Sendable, Codable {
 
   var request: RequestID? {
     switch self {
-    case .schedule(let request, _, _), .cancel(let request, _, _, _),
+    case .schedule(let request, _, _, _), .cancel(let request, _, _, _),
       .setBadge(let request, _, _):
       request
     case .stored, .notStored, .nextFound, .chosen, .loaded: nil
@@ -69,6 +71,11 @@ struct Notifications: Sendable, Addition {
 
   /// How many of an application wait, or are being stored.
   func count(of application: ApplicationKey) -> Int { countByApplication[application] ?? 0 }
+
+  /// How many of an application are being stored to be presented at once.
+  func presentingCount(of application: ApplicationKey) -> Int {
+    pending.values.count { $0.application == application && !$0.isCounted }
+  }
 
   /// What the wall clock shows; nil until it was read.
   func wallTime(at now: Instant) -> WallTime? {

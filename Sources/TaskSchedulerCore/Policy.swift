@@ -66,7 +66,8 @@ public struct Policy: Hashable, Sendable, Codable {
   /// project (§16 asks for a quota); each is a descriptor of the daemon's and of systemd's.
   public var socketsPerApplicationMax = 64
 
-  /// `MaxNotificationsPerApplication`: notifications that wait for their time. Source: contract §9.
+  /// `MaxNotificationsPerApplication`: notifications that wait for their time, or have fired and
+  /// were shown to nobody yet. Source: contract §9.
   public var notificationsPerApplicationMax = 128
 
   /// `MaxCustomChanges`: names of custom system changes that are remembered for the suspended: of

@@ -148,7 +148,7 @@ extension PolicySetting {
       "How many sockets an application may have handed over."),
     PolicySetting(
       "MaxNotificationsPerApplication", .count(\.notificationsPerApplicationMax, 1...65_536),
-      "How many notifications of an application may wait for their time."),
+      "How many notifications of an application may wait for their time, or to be shown."),
     PolicySetting(
       "MaxCustomChanges", .count(\.customChangesMax, 1...65_536),
       "How many names of custom system changes each user may post; they are remembered for "

@@ -31,10 +31,11 @@ extension TraceHash {
 
   mutating func add(_ event: NotificationEvent) {
     switch event {
-    case .schedule(let request, let key, let draft):
+    case .schedule(let request, let key, let draft, let unshown):
       add(tag: 70, request.number)
       add(key)
       add(draft)
+      add(unshown ?? 0)
     case .stored(let id): add(tag: 71, id.number)
     case .notStored(let id, let reason):
       add(tag: 72, id.number)

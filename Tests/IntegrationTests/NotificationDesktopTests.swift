@@ -143,6 +143,23 @@ struct NotificationDesktopTests {
     #expect(try daemon.notifications(of: id).map(\.content.title) == ["Dismissed"])
   }
 
+  @Test("of those that were shown the latest 128 are kept and stay; the log tells of the others")
+  func latest() throws {
+    let desktop = try Desktop()
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    let daemon = try daemon(desktop.bus.address, manifests: [(id, manifest)])
+    for number in 1...130 { try daemon.post(id, "\(number)") }
+    try wait(daemon, for: .presented)
+    #expect(try daemon.notifications(of: id).map(\.id) == Array(3...130))
+    for number in 1...2 {
+      #expect(daemon.logged.contains("notification \(number) is kept no longer: it was presented"))
+    }
+    try waitUntil("they are closed") {
+      let counts = try desktop.counts()
+      return counts.displayed + counts.waiting == 128
+    }
+  }
+
   @Test("no desktop: it is kept, and shown when one appears")
   func appears() throws {
     let folder = TemporaryDirectory()

@@ -137,6 +137,39 @@ struct NotificationTests {
     #expect(try rebooted.application(id).badge == nil)
   }
 
+  @Test("§15.4 what was presented to nobody is never forgotten: more of it is refused")
+  func quotaOfUnshown() throws {
+    var daemon = try DaemonFixture(.init(policy: [("MaxNotificationsPerApplication", "3")]))
+    func post(_ title: String, at time: WallClockTime? = nil) throws -> String? {
+      do {
+        try daemon.post(id, title, at: time)
+        return nil
+      } catch ControlInterface.Failure.quotaExceeded(let quota, let limit) {
+        return "\(quota) = \(limit)"
+      }
+    }
+    func listed() throws -> [String] { try daemon.notifications(of: id).map(\.content.title) }
+    let refusal = "MaxNotificationsPerApplication = 3"
+    let application = try TestApplication(daemon, id, "background")
+    try application.registered()
+    #expect(try post("later", at: WallClockTime(in: 1)) == nil)
+    #expect(try post("1") == nil && post("2") == nil)
+    #expect(try post("one too many", at: WallClockTime(in: 1000)) == refusal)
+    #expect(try post("3") == nil)
+    for _ in 0..<20 { #expect(try post("one too many") == refusal) }
+    try waitUntil("it fires") {
+      try daemon.notifications(of: id).allSatisfy { $0.state == .fired }
+    }
+    #expect(try listed() == ["later", "1", "2", "3"])
+    daemon = try daemon.killed()
+    #expect(try post("one too many") == refusal)
+    #expect(try listed() == ["later", "1", "2", "3"])
+    try daemon.call(
+      ControlInterface.CancelNotifications.self, .init(application: id, notification: nil))
+    #expect(try post("one more", at: WallClockTime(in: 1000)) == nil, "when they are taken back")
+    #expect(!daemon.logged.contains("is not in the store"))
+  }
+
   @Test("At most MaxNotificationsPerApplication = 128 scheduled")
   func quota() throws {
     let daemon = try DaemonFixture()

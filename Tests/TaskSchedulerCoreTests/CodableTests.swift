@@ -92,7 +92,7 @@ extension Event {
             title: "tea \"ü\"", body: "now", sound: "bell", badge: 1, userData: "{}"),
           schedule: NotificationSchedule(
             date: "2026-11-21T18:00:00", timeZone: "Europe/Berlin", repeats: .month),
-          firesAt: WallTime(nanoseconds: -1)))),
+          firesAt: WallTime(nanoseconds: -1)), unshown: 3)),
     .notification(
       .schedule(one, mail, NotificationDraft(content: NotificationContent(title: "")))),
     .notification(.stored(reminder)), .notification(.notStored(reminder, reason: "ENOSPC")),

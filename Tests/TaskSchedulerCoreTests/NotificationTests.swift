@@ -139,6 +139,43 @@ struct NotificationTests {
       "one that is being stored to be presented takes no place")
   }
 
+  @Test("… those that fired keep their places until somebody is shown them: more is refused")
+  func quotaOfUnshown() {
+    var world = clocked { $0.notificationsPerApplicationMax = 3 }
+    world.schedule(mail, in: .seconds(100))
+    let refusal = Reply.refused(.quotaExceeded(name: "MaxNotificationsPerApplication", limit: 3))
+    let now = NotificationDraft(content: NotificationContent(title: "tea"))
+    var later = now
+    later.schedule = NotificationSchedule(date: "", timeZone: "UTC")
+    later.firesAt = world.wall?.advanced(by: .seconds(100))
+    func ask(_ draft: NotificationDraft, unshown: Int?) -> Reply? {
+      world.ask { .notification(.schedule($0, mail, draft, unshown: unshown)) }
+    }
+    #expect(ask(later, unshown: 2) == refusal)
+    #expect(ask(later, unshown: 1) == .scheduled(NotificationID(2)))
+    #expect(ask(now, unshown: 3) == refusal)
+    #expect(ask(now, unshown: 2) == .scheduled(NotificationID(3)), "which needs none of theirs")
+    #expect(ask(now, unshown: nil) == .scheduled(NotificationID(4)), "an earlier version's")
+    #expect(ask(later, unshown: .max) == refusal)
+    #expect(world.fired == [NotificationID(3), NotificationID(4)])
+  }
+
+  @Test("… also those that are being stored to be presented: they will have fired")
+  func quotaOfPresenting() {
+    var world = clocked { $0.notificationsPerApplicationMax = 2 }
+    world.storing = .never
+    let now = NotificationDraft(content: NotificationContent(title: "tea"))
+    func ask(_ app: ApplicationKey) -> Reply? {
+      world.ask { .notification(.schedule($0, app, now, unshown: app == mail ? 1 : 0)) }
+    }
+    let refusal = Refusal.quotaExceeded(name: "MaxNotificationsPerApplication", limit: 2)
+    #expect(ask(mail) == nil && ask(music) == nil && ask(music) == nil)
+    #expect(ask(mail) == .refused(refusal))
+    #expect(ask(music) == .refused(refusal))
+    world.feed(.notification(.notStored(NotificationID(1), reason: "ENOSPC")))
+    #expect(ask(mail) == nil, "it took none")
+  }
+
   @Test("… one that repeats keeps its place while its next time is being found")
   func quotaOfRepeating() {
     var world = clocked { $0.notificationsPerApplicationMax = 1 }

@@ -148,24 +148,46 @@ struct NotificationStoreTests {
     #expect(try store.notification(NotificationID(99)) == nil)
   }
 
-  @Test("of what fires no more the latest 128 are kept for an application")
+  @Test("of what was presented the latest 128 are kept; what nobody has seen is never forgotten")
   func bounded() throws {
     let store = try store()
     let now = NotificationDraft(content: NotificationContent(title: "now"))
     try store.apply([StoreFixture.schedule(1, mail), .schedule(NotificationID(2), game, now)])
-    try store.apply([.fired(NotificationID(2), at: WallTime(nanoseconds: 1), next: nil)])
-    for id in 3...302 as ClosedRange<UInt64> {
+    try store.apply([
+      .fired(NotificationID(2), at: WallTime(nanoseconds: 1), next: nil),
+      .presented(NotificationID(2), at: WallTime(nanoseconds: 1)),
+    ])
+    var forgotten: [UInt64] = []
+    for id in 3...602 as ClosedRange<UInt64> {
       let id = NotificationID(id)
       let at = WallTime(nanoseconds: Int64(id.number))
       try store.apply([.schedule(id, mail, now), .fired(id, at: at, next: nil)])
-      if id.number % 2 == 0 { try store.apply([.presented(id, at: at)]) }
+      guard id.number % 2 == 0 else { continue }
+      forgotten += try store.apply([.presented(id, at: at)]).map(\.number)
     }
     let kept = try store.list(of: mail).map(\.id.number)
     #expect(kept.first == 1, "what waits for its time is not counted")
-    #expect(kept.count == 129)
-    #expect(kept.last == 302)
-    #expect(kept.filter { $0 % 2 == 1 }.count == 128, "those that nobody has seen go last")
+    #expect(kept.filter { $0 % 2 == 0 } == Array(stride(from: 348, through: 602, by: 2)))
+    #expect(forgotten == Array(stride(from: 4, to: 348, by: 2)), "each is told")
+    #expect(kept.count { $0 % 2 == 1 } == 301)
+    #expect(try store.unshownCount(of: mail) == 300)
+    #expect(try store.unshownCount(of: game) == 0)
     #expect(try store.list(of: game).count == 1)
+  }
+
+  @Test("what fires again does not wait to be shown alone: its place is among the scheduled")
+  func unshownRepeating() throws {
+    let store = try store()
+    let (id, first) = (NotificationID(1), WallTime(nanoseconds: 10))
+    try store.apply([
+      .schedule(id, mail, StoreFixture.draft(firesAt: 10, repeats: .day)),
+      .fired(id, at: first, next: WallTime(nanoseconds: 20)),
+    ])
+    #expect(try store.unshownCount(of: mail) == 0)
+    try store.apply([.fired(id, at: WallTime(nanoseconds: 20), next: nil)])
+    #expect(try store.unshownCount(of: mail) == 1, "its calendar has ended")
+    try store.apply([.presented(id, at: WallTime(nanoseconds: 21))])
+    #expect(try store.unshownCount(of: mail) == 0)
   }
 
   // MARK: Durability

@@ -55,6 +55,19 @@ struct CodingTests {
     }
   }
 
+  @Test("a notification that was asked for is read as earlier versions wrote it")
+  func notificationAskedFor() throws {
+    enum Older: Encodable { case schedule(RequestID, ApplicationKey, NotificationDraft) }
+    let (request, draft) = (
+      RequestID(1), NotificationDraft(content: NotificationContent(title: "tea"))
+    )
+    let key = ApplicationKey(try #require(ApplicationID("org.test.tea")), owner: UserID(0))
+    let bytes = try BinaryEncoding.bytes(of: Older.schedule(request, key, draft))
+    #expect(
+      try BinaryDecoding.decode(NotificationEvent.self, from: bytes)
+        == .schedule(request, key, draft, unshown: nil))
+  }
+
   @Test("what was lowered is read as a list, and as the fields of earlier versions")
   func lowered() throws {
     struct Named: Codable {

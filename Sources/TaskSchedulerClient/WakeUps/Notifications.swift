@@ -14,7 +14,8 @@ extension ScheduledApplication {
   ///       at: NotificationSchedule(
   ///         date: "2026-11-22T16:00:00", timeZone: "Europe/Berlin", repeats: .day))
   ///
-  /// - Throws: `refused(.quotaExceeded)`, `refused(.notStored)`; `invalid(.invalidParameter)` names
+  /// - Throws: `refused(.quotaExceeded)` where `MaxNotificationsPerApplication` wait for their time
+  ///   or to be shown: cancel some; `refused(.notStored)`; `invalid(.invalidParameter)` names
   ///   the field that is not as it must be; `connection` where the daemon is away for longer than
   ///   some seconds.
   @discardableResult
@@ -32,7 +33,8 @@ extension ScheduledApplication {
     try post(content, nil)
   }
 
-  /// The application's notifications, those that were shown among them.
+  /// The application's notifications, those that were shown among them: the latest 128 that fire no
+  /// more.
   public func notifications() throws(ApplicationError) -> [LocalNotification] {
     let all = try askForNotifications(ApplicationInterface.ListNotifications.self, .init())
       .notifications.map { LocalNotification($0) }

@@ -102,7 +102,7 @@ extension Scheduler {
       .endBackgroundTask(_, let id, _), .setKeepAlive(_, let id, _),
       .socket(.manage(_, let id, _)), .socket(.release(_, let id, _)):
       application(of: id)?.id.name ?? ""
-    case .notification(.schedule(_, let key, _)), .notification(.cancel(_, let key, _, _)),
+    case .notification(.schedule(_, let key, _, _)), .notification(.cancel(_, let key, _, _)),
       .notification(.setBadge(_, let key, _)):
       key.id.name
     case .memory(.warn(_, let key, _)): key?.id.name ?? ""

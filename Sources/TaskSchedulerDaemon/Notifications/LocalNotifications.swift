@@ -107,6 +107,10 @@ final class LocalNotifications {
     (try? store?.notification(id)) ?? nil
   }
 
+  /// How many of an application have fired, fire no more and were shown to nobody; nil where that
+  /// cannot be read.
+  func unshownCount(of key: ApplicationKey) -> Int? { try? store?.unshownCount(of: key) }
+
   /// All of an application, or of all.
   func list(of key: ApplicationKey?) throws(StoreError) -> [StoredNotification] {
     if let problem { throw problem }
@@ -186,7 +190,7 @@ final class LocalNotifications {
       ]
       if receiver != nil { changes.append(.presented(id, at: now)) }
       let isDone = attempt("that one has fired cannot be stored") { () throws(StoreError) in
-        try store?.apply(changes)
+        try apply(changes)
       }
       if !isDone { unstored.insert(id) }
     }
@@ -204,6 +208,16 @@ final class LocalNotifications {
   private func next(of stored: StoredNotification, after time: WallTime) -> WallTime? {
     guard let schedule = stored.schedule, schedule.repeats != nil else { return nil }
     return (try? calendar.next(schedule, after: time)) ?? nil
+  }
+
+  /// Writes changes. What is kept no longer for them is shown no longer: it cannot be chosen.
+  private func apply(_ changes: [NotificationChange]) throws(StoreError) {
+    for id in try store?.apply(changes) ?? [] {
+      log.write(
+        .info, "notification \(id.number) is kept no longer: it was presented before the latest "
+          + "\(NotificationStore.pastMax) of its application")
+      desktop?.close(id)
+    }
   }
 
   private func setBadge(_ badge: Int, of key: ApplicationKey) {
@@ -239,7 +253,7 @@ final class LocalNotifications {
     switch happening {
     case .shown(let id):
       attempt("that one is shown cannot be stored") { () throws(StoreError) in
-        try store?.apply([.presented(id, at: WallTime(nanoseconds: WallClock.nanoseconds))])
+        try apply([.presented(id, at: WallTime(nanoseconds: WallClock.nanoseconds))])
       }
     case .chosen(let id, _):
       guard let stored = notification(id) else { return }

@@ -21,8 +21,8 @@ final class NotificationStore {
   /// it.
   let setAside: (path: String, salvagedCount: Int)?
 
-  /// How many notifications that fire no more are kept for an application; the oldest go first, of
-  /// those that were presented.
+  /// How many notifications that were presented and fire no more are kept for an application: the
+  /// latest. What was presented to nobody is kept until it is.
   static let pastMax = 128
 
   /// Opens the file, or makes it with the folders to it.
@@ -131,15 +131,20 @@ final class NotificationStore {
   // MARK: Writing
 
   /// Writes changes, all of them or none. When this returns they are on the disk.
-  func apply(_ changes: [NotificationChange]) throws(StoreError) {
-    guard !changes.isEmpty else { return }
+  ///
+  /// - Returns: those that were presented long ago and are kept no longer.
+  @discardableResult
+  func apply(_ changes: [NotificationChange]) throws(StoreError) -> [NotificationID] {
+    guard !changes.isEmpty else { return [] }
     do {
-      try queue.write { database in
+      return try queue.write { database in
         var grown: Set<ApplicationKey> = []
         for change in changes {
           if let key = try NotificationSchema.apply(change, database) { grown.insert(key) }
         }
-        for key in grown { try NotificationSchema.prune(key, to: Self.pastMax, database) }
+        return try grown.flatMap {
+          try NotificationSchema.prune($0, to: Self.pastMax, database)
+        }
       }
     } catch {
       throw StoreError(error, path)
@@ -186,6 +191,11 @@ final class NotificationStore {
       return try NotificationSchema.notifications(
         database, "application = ? AND owner = ?", [key.id.name, Int64(key.owner.uid)])
     }
+  }
+
+  /// How many of an application have fired, fire no more and were shown to nobody.
+  func unshownCount(of key: ApplicationKey) throws(StoreError) -> Int {
+    try read { try NotificationSchema.unshownCount(key, $0) }
   }
 
   /// What has fired and was shown to nobody, in the order in which it fired.

@@ -43,18 +43,22 @@ enum NotificationSchema {
 
   // MARK: Writing
 
-  /// - Returns: the application of which one more may fire no longer.
+  /// - Returns: the application of which one more was presented and fires no more.
   static func apply(_ change: NotificationChange, _ database: Database) throws -> ApplicationKey? {
     switch change {
     case .schedule(let id, let key, let draft):
       try insert(id, key, draft, database)
-      return draft.schedule == nil ? key : nil
     case .fired(let id, let at, let next):
-      return try fire(id, at: at, next: next, database)
+      try run(
+        """
+        UPDATE notification SET firedAt = ?1, isDue = 1, firesAt = ?2
+        WHERE id = ?3 AND firedAt IS NOT ?1
+        """, [at.nanoseconds, next?.nanoseconds, id.row], database)
     case .presented(let id, let at):
       try run(
         "UPDATE notification SET presentedAt = ?, isDue = 0 WHERE id = ?",
         [at.nanoseconds, id.row], database)
+      return try notifications(database, "id = ? AND firesAt IS NULL", [id.row]).first?.application
     case .moved(let id, let time):
       try run(
         "UPDATE notification SET firesAt = ? WHERE id = ? AND firesAt IS NOT NULL",
@@ -99,27 +103,21 @@ enum NotificationSchema {
       ], database)
   }
 
-  private static func fire(
-    _ id: NotificationID, at time: WallTime, next: WallTime?, _ database: Database
-  ) throws -> ApplicationKey? {
-    try run(
-      """
-      UPDATE notification SET firedAt = ?1, isDue = 1, firesAt = ?2
-      WHERE id = ?3 AND firedAt IS NOT ?1
-      """, [time.nanoseconds, next?.nanoseconds, id.row], database)
-    guard next == nil else { return nil }
-    return try notifications(database, "id = ?", [id.row]).first?.application
-  }
-
-  /// Keeps `count` of those that fire no more: the latest, and what nobody has seen before what
-  /// somebody has.
-  static func prune(_ key: ApplicationKey, to count: Int, _ database: Database) throws {
-    try run(
-      """
-      DELETE FROM notification WHERE id IN (
-        SELECT id FROM notification WHERE application = ? AND owner = ? AND firesAt IS NULL
-        ORDER BY isDue DESC, ifnull(firedAt, presentedAt) DESC, id DESC LIMIT -1 OFFSET ?)
-      """, key.row + [count], database)
+  /// Keeps `count` of those that were presented and fire no more: the latest.
+  ///
+  /// - Returns: those that are kept no longer.
+  static func prune(
+    _ key: ApplicationKey, to count: Int, _ database: Database
+  ) throws -> [NotificationID] {
+    let statement = try database.cachedStatement(
+      sql: """
+        DELETE FROM notification WHERE id IN (
+          SELECT id FROM notification
+          WHERE application = ? AND owner = ? AND firesAt IS NULL AND NOT isDue
+          ORDER BY presentedAt DESC, id DESC LIMIT -1 OFFSET ?)
+        RETURNING id
+        """)
+    return try ids(statement, key.row + [count])
   }
 
   /// Ids go on after this one.
@@ -136,6 +134,23 @@ enum NotificationSchema {
   }
 
   // MARK: Reading
+
+  /// How many of an application have fired, fire no more and were presented to nobody.
+  static func unshownCount(_ key: ApplicationKey, _ database: Database) throws -> Int {
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT count(*) FROM notification
+        WHERE application = ? AND owner = ? AND firesAt IS NULL AND isDue
+        """)
+    return try Int.fetchOne(statement, arguments: StatementArguments(key.row)) ?? 0
+  }
+
+  private static func ids(
+    _ statement: Statement, _ arguments: [(any DatabaseValueConvertible)?]
+  ) throws -> [NotificationID] {
+    try Int64.fetchAll(statement, arguments: StatementArguments(arguments))
+      .map { NotificationID(UInt64(clamping: $0)) }
+  }
 
   static func idLast(_ database: Database) throws -> UInt64 {
     let last = try Int64.fetchOne(

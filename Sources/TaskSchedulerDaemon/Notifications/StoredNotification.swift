@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// A notification as it is kept, from when it is asked for until it is cancelled, forgotten by its
-/// application, or one of too many old ones.
+/// A notification as it is kept, from when it is asked for until it is cancelled, or one of too
+/// many that were presented.
 struct StoredNotification: Hashable {
   var id: NotificationID
   var application: ApplicationKey

@@ -73,7 +73,8 @@ extension ApplicationService {
     }
     let (key, name) = try speaker(connection)
     let request = requests.open(connection, .scheduleNotification, application: name)
-    post(.notification(.schedule(request, key, draft)))
+    let unshown = notifications.unshownCount(of: key)
+    post(.notification(.schedule(request, key, draft, unshown: unshown)))
   }
 
   func listNotifications(_ call: ReceivedCall, _ connection: Connection) throws {

@@ -38,7 +38,8 @@ extension ControlService {
         parameter: error.parameter, reason: error.reason)
     }
     let request = requests.open(connection, .postNotification, application: input.application)
-    post(.notification(.schedule(request, key, draft)))
+    let unshown = notifications.unshownCount(of: key)
+    post(.notification(.schedule(request, key, draft, unshown: unshown)))
   }
 
   func cancelNotifications(_ call: ReceivedCall, _ connection: Connection) throws {

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
 /// A notification that was acknowledged fires exactly once each time, when the wall clock shows it,
-/// and never after it was cancelled (§9).
+/// and never after it was cancelled (§9); and none is taken on that could not be kept.
 struct NotificationChecker: Checker {
   static let name = "notifications"
   let slack: UInt64
@@ -82,9 +82,12 @@ struct NotificationChecker: Checker {
     if case .recovered = ledger.event {
       return try require(pending[id] != nil, "notification \(id.number) is stored by itself")
     }
-    guard case .notification(.schedule(let request, key, draft)) = ledger.event else {
+    guard case .notification(.schedule(let request, key, draft, let unshown)) = ledger.event else {
       return try require(false, "notification \(id.number) is stored, which nobody asked for")
     }
+    try require(
+      unshown ?? 0 < ledger.policy.notificationsPerApplicationMax,
+      "notification \(id.number) is taken on, and too many wait to be shown")
     try require(
       waiting[id] == nil && pending[id] == nil && id.number > 0,
       "the id of notification \(id.number) is used again")

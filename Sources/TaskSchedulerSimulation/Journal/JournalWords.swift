@@ -5,7 +5,7 @@ enum JournalWords {
   /// nil for what the timeline shows by what came of it.
   static func step(_ event: NotificationEvent) -> String? {
     switch event {
-    case .schedule(_, let key, let draft):
+    case .schedule(_, let key, let draft, _):
       let when = draft.schedule.map { " for \($0.date) \($0.timeZone)" } ?? ""
       return "notify \(key.id.name)\(when)"
     case .notStored(let id, let reason): return "notification \(id.number) not stored: \(reason)"

@@ -17,6 +17,14 @@ final class SimulatedStore {
 
   private static let shownMax = 16
 
+  /// The user sees what has fired when so many others have since.
+  private static let unshownMax = 4
+
+  /// How many of an application have fired and were shown to nobody yet.
+  func unshownCount(of key: ApplicationKey) -> Int {
+    shown.suffix(Self.unshownMax).count { $0.application == key }
+  }
+
   func carryOut(_ effect: NotificationEffect, in simulation: Simulation) {
     switch effect {
     case .store(let id, let key, let draft): keep(id, key, draft, in: simulation)

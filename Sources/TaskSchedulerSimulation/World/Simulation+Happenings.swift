@@ -170,7 +170,7 @@ extension Event {
       .acknowledge(let request, _, _), .beginBackgroundTask(let request, _, _),
       .endBackgroundTask(let request, _, _), .adopt(let request, _),
       .setKeepAlive(let request, _, _), .socket(.manage(let request, _, _)),
-      .socket(.release(let request, _, _)), .notification(.schedule(let request, _, _)),
+      .socket(.release(let request, _, _)), .notification(.schedule(let request, _, _, _)),
       .notification(.cancel(let request, _, _, _)), .notification(.setBadge(let request, _, _)):
       request
     case .launch(let request, _, _, _), .activate(let request, _), .deactivate(let request, _),

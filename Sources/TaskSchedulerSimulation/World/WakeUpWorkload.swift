@@ -99,7 +99,9 @@ extension Simulation {
       let id = known.isEmpty || chance.happens(200) ? NotificationID(1 << 40) : chance.pick(known)
       send(.notification(.cancel(request(index), key, id, shown: [])))
     case 3: send(.notification(.setBadge(request(index), key, chance.below(9))))
-    case _: send(.notification(.schedule(request(index), key, draft(&chance))))
+    case _:
+      let unshown = store.unshownCount(of: key)
+      send(.notification(.schedule(request(index), key, draft(&chance), unshown: unshown)))
     }
   }
 
