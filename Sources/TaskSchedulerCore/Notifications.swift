@@ -77,6 +77,9 @@ struct Notifications: Sendable, Addition {
     pending.values.count { $0.application == application && !$0.isCounted }
   }
 
+  /// Those that wait for their time, or for the next to be found.
+  var waiting: [NotificationID] { (Array(scheduled.keys) + awaitingNext.keys).sorted() }
+
   /// What the wall clock shows; nil until it was read.
   func wallTime(at now: Instant) -> WallTime? {
     wallOffset.map { WallTime(nanoseconds: Int64(clamping: now.nanoseconds) &+ $0) }

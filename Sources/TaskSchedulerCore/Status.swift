@@ -98,6 +98,9 @@ extension Scheduler {
     instances[id]?.sockets.ids ?? []
   }
 
+  /// The notifications of all applications that wait for their time, by id.
+  public var waitingNotifications: [NotificationID] { notifications.waiting }
+
   /// A running instance; nil once it has ended.
   public func instanceStatus(_ id: InstanceID, at now: Instant) -> InstanceStatus? {
     instances[id].map { status($0, at: now) }

@@ -280,6 +280,7 @@ public final class Daemon {
     carryOut(outcome.effects, at: now)
     if let request = replay.lastEvent?.request { requests?.noteIfWaiting(request) }
     isHandling = false
+    notifications?.reportLost(of: scheduler.waitingNotifications)
     // It stopped in good order, and nothing came of a restart: everything ran on unmanaged.
     if replay.progress.isClean, inherited.isEmpty {
       post(.stop)

@@ -55,6 +55,40 @@ struct NotificationSurvivalTests {
   }
 
   @Test(
+    "§15.4 what is lost with the file is told: which file, how many and which ones",
+    arguments: ["emptied", "its log is gone", "in its place is a pipe"])
+  func lost(how: String) throws {
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
+    let path = daemon.folder.file("state/notifications.db")
+    func error(_ text: String) -> Bool {
+      daemon.logged.split(separator: "\n").contains { $0.contains("error: ") && $0.contains(text) }
+    }
+    for number in 1...12 { try daemon.post(id, "\(number)", at: WallClockTime(in: 1000)) }
+    try daemon.call(
+      ControlInterface.CancelNotifications.self, .init(application: id, notification: 3))
+    daemon = try daemon.killed()
+    #expect(!daemon.logged.contains("error: "))
+    daemon = try daemon.killed {
+      for name in ["-wal", "-journal"] { unlink(path + name) }
+      if how != "its log is gone" { truncate(path, 0) }
+      if how.contains("pipe") {
+        unlink(path)
+        mkfifo(path, 0o600)
+      }
+    }
+    if how.contains("pipe") {
+      #expect(error("\(path) is a pipe, where a regular file must be"))
+      let refused = #expect(throws: ControlInterface.Failure.self) { try daemon.post(id, "13") }
+      #expect(refused?.name.hasSuffix("NotStored") == true)
+    } else {
+      #expect(error("11 of 11 notifications that wait for their time are not in \(path)"))
+      #expect(error("1, 2, 4, 5, 6, 7, 8, 9, 10, 11, …"))
+      #expect(try daemon.post(id, "13") == 13, "and it goes on")
+    }
+  }
+
+  @Test(
     "One that came due while the machine was off fires once at start",
     .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
   func off() throws {

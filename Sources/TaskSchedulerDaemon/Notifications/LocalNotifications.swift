@@ -61,6 +61,28 @@ final class LocalNotifications {
     commitTimer = try loop.timer { [unowned self] in commit() }
   }
 
+  /// Tells of those that an earlier daemon promised, and that are not in the store.
+  ///
+  /// - Parameter waiting: those that wait for their time, by the journal.
+  func reportLost(of waiting: [NotificationID]) {
+    guard let store, !waiting.isEmpty else { return }
+    attempt("they cannot be read") { () throws(StoreError) in
+      let lost = Set(waiting).subtracting(try store.ids()).sorted()
+      if lost.isEmpty { return }
+      log.write(
+        .error, "\(lost.count) of \(waiting.count) notifications that wait for their time are not "
+          + "in \(store.path), and cannot be shown: \(Self.words(lost)). The file, or its -wal, "
+          + "was removed, emptied or replaced; or they were being cancelled when the last daemon "
+          + "died", id: .storeFailed)
+    }
+  }
+
+  /// The first of many.
+  private static func words(_ ids: [NotificationID]) -> String {
+    let first = ids.prefix(10).map { "\($0.number)" }.joined(separator: ", ")
+    return ids.count > 10 ? first + ", …" : first
+  }
+
   /// What the policy is told at the start of a daemon that goes on from no earlier one.
   func load() {
     attempt("they cannot be read") { () throws(StoreError) in

@@ -193,6 +193,11 @@ final class NotificationStore {
     }
   }
 
+  /// The ids of all.
+  func ids() throws(StoreError) -> Set<NotificationID> {
+    Set(try read(NotificationSchema.ids))
+  }
+
   /// How many of an application have fired, fire no more and were shown to nobody.
   func unshownCount(of key: ApplicationKey) throws(StoreError) -> Int {
     try read { try NotificationSchema.unshownCount(key, $0) }

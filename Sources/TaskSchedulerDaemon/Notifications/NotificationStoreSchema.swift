@@ -145,6 +145,10 @@ enum NotificationSchema {
     return try Int.fetchOne(statement, arguments: StatementArguments(key.row)) ?? 0
   }
 
+  static func ids(_ database: Database) throws -> [NotificationID] {
+    try ids(database.cachedStatement(sql: "SELECT id FROM notification"), [])
+  }
+
   private static func ids(
     _ statement: Statement, _ arguments: [(any DatabaseValueConvertible)?]
   ) throws -> [NotificationID] {
