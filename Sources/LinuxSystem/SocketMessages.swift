@@ -34,19 +34,28 @@ extension UnixSocket {
   /// The most file descriptors that one message carries: SCM_MAX_FD of the kernel.
   public static let descriptorsMax = Int(CLINUX_FDS_MAX)
 
-  /// SO_PEEK_OFF: from now on each `peek` continues where the last one ended, and each `receive`
-  /// moves that mark back by what it took.
+  /// SO_PEEK_OFF: where the next `peek` begins, so many bytes behind the next to be taken. Each
+  /// `peek` moves that mark on by what it saw, and each `receive` back by what it took: so it also
+  /// tells whoever gets the socket later how much of something was taken.
   ///
-  /// Needed for messages that carry file descriptors: a plain MSG_PEEK ends at the first buffer
-  /// with descriptors, so that a longer message would never be seen whole. Call it once per socket
-  /// before the first peek. It also makes every byte peeked once.
-  public static func continuePeeking(_ number: Int32) throws(SystemError) {
-    var offset: Int32 = 0
+  /// - Parameter offset: nil is no mark: each peek begins with the next byte to be taken.
+  public static func setPeekMark(_ number: Int32, _ offset: Int?) throws(SystemError) {
+    var offset = offset.map { Int32(clamping: $0) } ?? -1
     try check("setsockopt SO_PEEK_OFF") {
       setsockopt(
         number, SOL_SOCKET, Int32(CLINUX_SO_PEEK_OFF), &offset,
         socklen_t(MemoryLayout<Int32>.size))
     }
+  }
+
+  /// Where that mark is; nil where there is none.
+  public static func peekMark(_ number: Int32) throws(SystemError) -> Int? {
+    var offset: Int32 = -1
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    try check("getsockopt SO_PEEK_OFF") {
+      getsockopt(number, SOL_SOCKET, Int32(CLINUX_SO_PEEK_OFF), &offset, &length)
+    }
+    return offset < 0 ? nil : Int(offset)
   }
 
   /// Looks at what is there without taking it (MSG_PEEK, MSG_DONTWAIT, no control buffer: file

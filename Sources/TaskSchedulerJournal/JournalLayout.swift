@@ -81,10 +81,12 @@ public enum CallPhase: UInt32, Sendable {
   case none
   /// Its message was looked at, and is in the socket still.
   case peeked
-  /// Its message, or a part of one, is being taken off the socket.
+  /// Its message, or a part of one with descriptors, is being taken off the socket.
   case taking
   /// Its message is off the socket, and has not been answered.
   case taken
+  /// A part of its message is being taken: the socket's mark tells how much of that is left.
+  case takingPart
 }
 
 /// Which run of the machine: /proc/sys/kernel/random/boot_id as 16 bytes. What was held before

@@ -162,13 +162,18 @@ public struct JournalWriter {
     store(UInt32(count), at: JournalLayout.Progress.effectsDone)
   }
 
-  /// A call's message, of so many bytes with its NUL, was looked at.
-  public func setCall(connection: UInt64, bytes: Int, isOneway: Bool) {
+  /// A call's message was looked at, or a part of one.
+  ///
+  /// - Parameter bytes: those of the message that are in the socket, its NUL included; of a part,
+  ///   those that are known of the message when it has been taken.
+  public func setCall(
+    connection: UInt64, bytes: Int, isOneway: Bool, phase: CallPhase = .peeked
+  ) {
     store(connection, at: JournalLayout.Progress.callConnection)
     store(0 as UInt64, at: JournalLayout.Progress.callEvent)
     store(UInt32(clamping: bytes), at: JournalLayout.Progress.callBytes)
     store(isOneway ? 1 as UInt32 : 0, at: JournalLayout.Progress.callIsOneway)
-    setCallPhase(.peeked)
+    setCallPhase(phase)
   }
 
   /// The event of this number is what the call asks for.

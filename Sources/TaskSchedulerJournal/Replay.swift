@@ -21,6 +21,8 @@ public struct Replay {
   /// Whether the last event's request was replied to.
   public private(set) var isAnswered = false
   public let progress: JournalProgress
+  /// Whether the message of the call that is written was being collected: nothing of that is held.
+  public private(set) var isInputUsedUp = false
   /// On which connections calls wait.
   private var waiting: [RequestID: UInt64] = [:]
   /// Where the next record of the journal goes.
@@ -64,6 +66,16 @@ public struct Replay {
       end = records.end
     }
     damage = damage ?? records.damage
+    if isCallWritten, let input = holdings.connections[progress.callConnection]?.input,
+      !input.bytes.isEmpty {
+      isInputUsedUp = true
+      holdings.connections[progress.callConnection]?.input = MessagePart()
+    }
+  }
+
+  /// Whether there was a call that was being carried out, and what it asks for is known.
+  public var isCallWritten: Bool {
+    progress.callPhase != .none && progress.callEvent != 0 && progress.callEvent <= eventCount
   }
 
   private func lookAt(_ at: Instant, now: Instant) -> JournalDamage? {

@@ -19,6 +19,24 @@ struct ConnectionTests {
     #expect(try client.receive()?["parameters"]?["applications"] == [])
   }
 
+  @Test(
+    "a call in single bytes is answered to a client that waits for room, however little it has",
+    arguments: [4096, 212_992], [false, true])
+  func patientByteByByte(sendBuffer: Int32, withDescriptor: Bool) throws {
+    let daemon = try DaemonFixture()
+    let client = try RawClient(daemon)
+    try client.setSendBuffer(sendBuffer)
+    let padding = String(repeating: " ", count: 1000)
+    var descriptors: [Int32] = withDescriptor ? [0] : []
+    for byte in Array(Self.list.utf8) + Array(padding.utf8) + [0] {
+      try client.waitForRoom()
+      try client.send([byte], descriptors: descriptors)
+      descriptors = []
+    }
+    let answer = try client.receive()?["parameters"]
+    #expect(withDescriptor ? answer?["parameter"] != nil : answer?["applications"] == [])
+  }
+
   @Test("a half-closed connection still gets its answers, then is closed")
   func halfClosed() throws {
     let daemon = try DaemonFixture()

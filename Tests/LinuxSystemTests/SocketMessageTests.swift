@@ -58,7 +58,7 @@ final class SocketMessageTests {
 
   @Test("that carry a descriptor and fill several kernel buffers are peeked whole, once each byte")
   func longMessageWithDescriptor() throws {
-    try UnixSocket.continuePeeking(ours.rawValue)
+    try UnixSocket.setPeekMark(ours.rawValue, 0)
     let passed = try FileDescriptor.event()
     let text = String(repeating: "x", count: 150_000)
     try send(text, [passed.rawValue])
@@ -75,7 +75,7 @@ final class SocketMessageTests {
 
   @Test("are peeked once each byte, also where only a part of what was peeked is received")
   func peekMark() throws {
-    try UnixSocket.continuePeeking(ours.rawValue)
+    try UnixSocket.setPeekMark(ours.rawValue, 0)
     var bag = DescriptorBag()
     try send("one\0two\0thr")
     #expect(try peek(64) == .bytes(11))

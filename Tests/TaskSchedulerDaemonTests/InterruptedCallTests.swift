@@ -99,6 +99,87 @@ struct InterruptedCallTests {
     }
   }
 
+  /// How far the taking of a part has come when the daemon dies.
+  enum PartMoment: CaseIterable {
+    case marked, noted, halfTaken, taken, unmarked
+  }
+
+  @Test(
+    "not a byte of a part is lost or heard twice, whenever in its taking the daemon dies",
+    arguments: PartMoment.allCases)
+  func part(_ moment: PartMoment) throws {
+    let message = Client.message
+    try client.send(message[..<20])
+    while client.unreadCount != 0 { try client.loop.turn(within: deadline) }
+    #expect(try input(takeOver()) == Array(message[..<20]))
+    try client.send(message[20..<40])
+    try die(at: moment, taking: message[20..<40])
+    // The next one dies as well, before it serves.
+    for _ in 1...2 {
+      let next = try takeOver()
+      let isUnknown = try leavesUnknown(next)
+      #expect(!isUnknown)
+      let input = try input(next)
+      let unread = message[input.count..<40]
+      #expect(input[...] == message[..<(moment == .marked ? 20 : 40)])
+      #expect(client.unreadCount == unread.count)
+      #expect(try UnixSocket.peekMark(client.far) == nil)
+    }
+  }
+
+  private func die(at moment: PartMoment, taking part: ArraySlice<UInt8>) throws {
+    let far = client.far
+    journal.beginCall(client.connection, bytes: part.endIndex, phase: .takingPart)
+    try UnixSocket.setPeekMark(far, part.count)
+    if moment == .marked { return }
+    journal.note(.input(MessagePart(Array(part)), connection: client.cookie))
+    if moment == .noted { return }
+    try client.take(moment == .halfTaken ? part.count / 2 : part.count)
+    if moment == .unmarked { try UnixSocket.setPeekMark(far, nil) }
+  }
+
+  private func input(_ next: Next) throws -> [UInt8] {
+    next.replay.holdings.connections[client.cookie]?.input.bytes ?? []
+  }
+
+  @Test("what was collected of a call's message is held until the call is written, not longer")
+  func collected() throws {
+    let message = Client.message
+    try client.send(message[..<20])
+    while client.unreadCount != 0 { try client.loop.turn(within: deadline) }
+    try client.call(with: message[20...]) {
+      let second = try takeOver()
+      #expect(try input(second)[...] == message[..<20])
+      let isUnknown = try leavesUnknown(second)
+      #expect(!isUnknown)
+      #expect(client.unreadCount == message.count - 20, "it is heard again")
+      journal.beginCall(client.connection, bytes: message.count - 20, phase: .peeked)
+      journal.record(client.event, at: now)
+      let third = try takeOver()
+      #expect(try input(third) == [])
+      let isUnknownNow = try leavesUnknown(third)
+      #expect(!isUnknownNow)
+      #expect(client.unreadCount == 0, "it is not handled twice")
+      third.journal.endCall()
+      #expect(try input(takeOver()) == [], "also when nothing tells of the call any more")
+    }
+  }
+
+  @Test("no journal can be begun between a call's event and what the policy makes of it")
+  func taken() throws {
+    let message = Client.message
+    try client.send(message[..<20])
+    while client.unreadCount != 0 { try client.loop.turn(within: deadline) }
+    try client.call(with: message[20...]) {
+      journal.record(client.event, at: now)
+      let end = try replay().end
+      client.connection.takeMessage()
+      #expect(client.unreadCount == 0)
+      #expect(try replay().end == end, "nothing is noted")
+    }
+    #expect(try input(takeOver()) == [], "it is when the call has been carried out")
+  }
+
   private func hasAnswer(_ effects: [Effect]) -> Bool {
     effects.contains { if case .reply = $0 { true } else { false } }
   }
@@ -214,18 +295,31 @@ private final class Client: ConnectionOwner {
     Array(#"{"method":"org.taskschedd.Control.Activate","parameters":{"application":"a"}}"#.utf8)
     + [0]
 
-  func sendNext() throws {
-    _ = try Self.message.withUnsafeBytes { bytes throws(SystemError) in
+  func sendNext() throws { try send(Self.message[...]) }
+
+  func send(_ bytes: ArraySlice<UInt8>) throws {
+    _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in
       try UnixSocket.send(near.rawValue, bytes)
+    }
+  }
+
+  /// Takes so many bytes off the daemon's socket.
+  func take(_ count: Int) throws {
+    var descriptors = DescriptorBag()
+    var bytes = [UInt8](repeating: 0, count: count)
+    try bytes.withUnsafeMutableBytes { bytes in
+      try UnixSocket.receive(far, exactly: bytes, descriptors: &descriptors)
     }
   }
 
   /// Bytes that wait for the daemon.
   var unreadCount: Int? { try? UnixSocket.readableCount(far) }
 
-  /// Sends a call that `body` carries out.
-  func call(_ body: @escaping () throws -> Void) throws {
-    try sendNext()
+  /// Sends a call, or what is left of it, that `body` carries out.
+  func call(
+    with rest: ArraySlice<UInt8> = message[...], _ body: @escaping () throws -> Void
+  ) throws {
+    try send(rest)
     var isCalled = false
     self.body = {
       isCalled = true

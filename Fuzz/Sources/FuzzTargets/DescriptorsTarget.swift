@@ -75,6 +75,8 @@ private struct DescriptorStream: ~Copyable {
   /// What came with the message that came out last.
   private var last: [Sent] = []
   private(set) var isOver = false
+  /// Whether nothing more can come.
+  private var isAtEnd = false
 
   init() throws {
     let (first, second) = try UnixSocket.pair(nonblocking: true).ends()
@@ -126,11 +128,15 @@ private struct DescriptorStream: ~Copyable {
     case .message(let bytes): try came(bytes, fate)
     case .part:
       do {
-        if let bytes = try input.takePart(far.rawValue, buffer) { try came(bytes, fate) }
-      } catch let error where !(error is Finding) {
+        try input.takePart(far.rawValue, buffer)
+      } catch {
         try failed(error)
       }
-    case .incomplete: try require(whole.isEmpty, "a whole message was there and did not come")
+    case .incomplete:
+      try require(whole.isEmpty, "a whole message was there and did not come")
+      try areClosed(previous)
+      // A part that stays where it is stays one: the connection is closed over it.
+      return isAtEnd
     case .closed:
       try require(whole.isEmpty, "the stream ended before its last message")
       try areClosed(previous)
@@ -146,16 +152,15 @@ private struct DescriptorStream: ~Copyable {
       throw Finding(description: "a message came that was not sent: \(Array(bytes))")
     }
     try require(expected.bytes == Array(bytes), "\(Array(bytes)) came, not \(expected.bytes)")
-    let isInSocket = input.untakenCount > 0
-    if isInSocket {
-      try require(
-        input.hasDescriptors || expected.descriptorCount == 0, "descriptors were overlooked")
-      if case .look = fate { return }
-      do {
-        try input.take(far.rawValue, buffer)
-      } catch {
-        return try failed(error)
-      }
+    try require(input.untakenCount > 0, "a message came whose end was taken already")
+    try require(
+      input.hasDescriptors || input.descriptors.count == expected.descriptorCount,
+      "descriptors were overlooked")
+    if case .look = fate { return }
+    do {
+      try input.take(far.rawValue, buffer)
+    } catch {
+      return try failed(error)
     }
     try require(expected.bytes == Array(bytes), "a message changed while it was taken")
     last = expected.sent
@@ -200,12 +205,13 @@ private struct DescriptorStream: ~Copyable {
         whole[0].descriptorCount -= lost
       }
     }
-    input = MessageInput(collected: input.isCollecting ? input.collected : [])
+    input = MessageInput(collected: Array(input.taken))
   }
 
   /// Ends the stream and takes what is left.
   consuming func finish() throws {
     try UnixSocket.shutdown(near.rawValue, Int(SHUT_WR))
+    isAtEnd = true
     // What is collected comes in parts, one for each that was sent with descriptors.
     var stepsLeft = sentCount + 3
     while !isOver {

@@ -10,6 +10,9 @@ struct InterruptedCall {
   private let effects: ArraySlice<Effect>
   /// Whether what it asks for is in the journal.
   private let isWritten: Bool
+  /// What the journal has of its message, where that was being collected.
+  private let inputCount: Int
+  private let isInputUsedUp: Bool
   /// Its request, where the policy's answer has not left.
   let waiting: Holdings.Waiting?
   /// Whether an answer was being sent when the daemon died: it is not sent again.
@@ -19,7 +22,9 @@ struct InterruptedCall {
     progress = replay.progress
     effects = replay.effectsLeft
     connection = progress.callPhase == .none ? 0 : progress.callConnection
-    isWritten = progress.callEvent != 0 && progress.callEvent <= replay.eventCount
+    isWritten = replay.isCallWritten
+    isInputUsedUp = replay.isInputUsedUp
+    inputCount = replay.holdings.connections[connection]?.input.bytes.count ?? 0
     if case .reply = replay.effectsLeft.first {
       isFirstEffectUnknown = progress.sending != 0
     } else {
@@ -56,14 +61,30 @@ struct InterruptedCall {
         journal.setCallPhase(.none)
         return false
       }
-      isKnown = try takeMessage(number)
+      isKnown = receive(progress.callBytes, from: number)
     case .taking:
       let left = try UnixSocket.readableCount(number)
       isKnown = isWritten && progress.callBytes > 0 && left < progress.callBytes
     case .taken: isKnown = isWritten
+    case .takingPart:
+      guard try finishPart(number) else { return true }
+      journal.setCallPhase(.none)
+      return false
     }
     if isKnown { journal.setCallPhase(.taken) }
+    if isKnown, isInputUsedUp { journal.note(.inputWhole(connection: cookie)) }
     return !isKnown
+  }
+
+  /// Takes what is in the socket still of a part that the journal has. Of one that it does not have
+  /// nothing was taken.
+  private func finishPart(_ number: Int32) throws(SystemError) -> Bool {
+    if inputCount >= progress.callBytes, let left = try UnixSocket.peekMark(number), left > 0,
+      !receive(left, from: number) {
+      return false
+    }
+    try UnixSocket.setPeekMark(number, nil)
+    return true
   }
 
   /// What of the last event is to be carried out. Nothing is being sent any more: the next answer
@@ -75,9 +96,8 @@ struct InterruptedCall {
     return Array(effects.dropFirst())
   }
 
-  private func takeMessage(_ number: Int32) throws(SystemError) -> Bool {
-    let bytes = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: progress.callBytes, alignment: 1)
+  private func receive(_ bytesCount: Int, from number: Int32) -> Bool {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesCount, alignment: 1)
     defer { bytes.deallocate() }
     var descriptors = DescriptorBag(closesElsewhere: true)
     do throws(ReceiveError) {

@@ -165,7 +165,6 @@ final class Journal {
     if call != nil, event.request != nil { writer.setCallEvent(eventCount) }
     defer { if call != nil, event.request != nil { isCallWritten = true } }
     if isBehind { return }
-    let hasRoom = isTakingOver || writer.freeBytes > Self.reserveBytes
     if hasRoom, writer.append(event, at: now) { return }
     // Twice where it is longer than the usual room, which is known only when it has been tried.
     for _ in 1...2 {
@@ -177,6 +176,8 @@ final class Journal {
     }
     fallBehind("an event is longer than a journal can be")
   }
+
+  private var hasRoom: Bool { isTakingOver || writer.freeBytes > Self.reserveBytes }
 
   /// Whether what is promised now will be known after a crash, and after whatever comes then.
   func isWhole(at now: Instant) -> Bool {
@@ -206,19 +207,27 @@ final class Journal {
 
   /// Writes what the daemon is about to do.
   func note(_ note: Note) {
-    if isBehind || folder == nil || writer.append(note) { return }
-    beginNew(at: Instant(nanoseconds: BootClock.now()), room: writer.lastBytes)
-    // What is noted after it is done is known already; what comes before is noted now.
-    if !isBehind, !writer.append(note) { fallBehind("a note is longer than a journal's room") }
+    if isBehind || folder == nil { return }
+    if hasRoom, writer.append(note) { return }
+    // As for an event. What is noted after it is done is known already; what comes before is noted
+    // now.
+    for _ in 1...2 {
+      beginNew(at: Instant(nanoseconds: BootClock.now()), room: writer.lastBytes)
+      if isBehind || writer.append(note) { return }
+    }
+    fallBehind("a note is longer than a journal can be")
   }
 
   // MARK: Calls
 
-  /// A call's message was looked at, of so many bytes with its NUL.
-  func beginCall(_ connection: Connection, bytes: Int, isOneway: Bool) {
+  /// A call's message was looked at, as ``JournalWriter`` says it.
+  func beginCall(
+    _ connection: Connection, bytes: Int, phase: CallPhase, isOneway: Bool = false
+  ) {
     call = connection
     isCallWritten = false
-    writer.setCall(connection: connection.cookie, bytes: bytes, isOneway: isOneway)
+    writer.setCall(
+      connection: connection.cookie, bytes: bytes, isOneway: isOneway, phase: phase)
   }
 
   func setCallPhase(_ phase: CallPhase) {

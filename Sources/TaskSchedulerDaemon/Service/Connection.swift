@@ -170,7 +170,7 @@ final class Connection: TurnTaker {
     case .eventStream(let instance): held.stream = instance.id
     case .monitor(let monitor): held.monitor = monitor
     }
-    if input.isCollecting { held.input = MessagePart(input.collected) }
+    if input.isCollecting { held.input = MessagePart(Array(input.taken)) }
     held.isUnsaved = isUnsaved
     return held == Holdings.Connection() ? nil : held
   }
@@ -271,11 +271,10 @@ final class Connection: TurnTaker {
   private func readNext() -> ReadStep {
     switch input.next(descriptor.rawValue, owner.readBuffer) {
     case .part(let part):
-      let count = part.count
-      if let message = collect(part) { take(message) }
-      return .took(bytes: count, mayHaveMore: true)
+      collect(part)
+      return .took(bytes: part.count, mayHaveMore: true)
     case .message(let message):
-      let step = ReadStep.took(bytes: message.count + 1, mayHaveMore: input.mayHaveMore)
+      let step = ReadStep.took(bytes: input.untakenCount, mayHaveMore: input.mayHaveMore)
       take(message)
       return step
     case .incomplete: return .nothing
@@ -287,16 +286,18 @@ final class Connection: TurnTaker {
 
   private func take(_ message: UnsafeRawBufferPointer) {
     let journal = owner.journal
+    let wasCollecting = input.isCollecting
     if input.hasDescriptors, input.untakenCount > 0 {
       // They are in the message's place in the socket, and come with it alone.
-      journal.beginCall(self, bytes: 0, isOneway: false)
+      journal.beginCall(self, bytes: 0, phase: .peeked)
       takeMessage()
       if !isOpen { return journal.endCall() }
     }
     let action = wire.receive(
       message, fileDescriptorCount: input.descriptors.count, output: &output)
-    journal.beginCall(self, bytes: input.untakenCount, isOneway: wire.isOneway)
-    if input.untakenCount == 0 { journal.setCallPhase(.taken) }
+    journal.beginCall(
+      self, bytes: input.untakenCount, phase: input.untakenCount > 0 ? .peeked : .taken,
+      isOneway: wire.isOneway)
     switch action {
     case .call(let call):
       owner.handle(call, on: self)
@@ -309,27 +310,31 @@ final class Connection: TurnTaker {
     case .close(let violation):
       close(reason: String(describing: violation))
     }
+    // Not when it is taken: between a call's event and what the policy makes of it no journal is
+    // to be begun.
+    if wasCollecting { journal.note(.inputWhole(connection: cookie)) }
     journal.endCall()
   }
 
-  /// Takes a part of a message off the socket, which cannot hold the whole.
-  private func collect(_ part: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+  /// Takes a part of a message off the socket.
+  ///
+  /// The journal has it first. How much of it was taken only the socket knows, by its mark: the
+  /// next daemon takes the rest. Descriptors do not outlive us, nor does a connection with them.
+  private func collect(_ part: UnsafeRawBufferPointer) {
     let journal = owner.journal
-    journal.beginCall(self, bytes: 0, isOneway: false)
-    journal.setCallPhase(.taking)
-    journal.note(.input(MessagePart(Array(part)), connection: cookie))
+    journal.beginCall(
+      self, bytes: input.takenCount + part.count,
+      phase: input.hasDescriptors ? .taking : .takingPart)
     do {
-      let message = try input.takePart(descriptor.rawValue, owner.readBuffer)
-      if message != nil {
-        journal.setCallPhase(.taken)
-        journal.note(.inputWhole(connection: cookie))
-        return message
-      }
+      try UnixSocket.setPeekMark(number, part.count)
+      journal.note(.input(MessagePart(Array(part)), connection: cookie))
+      try input.takePart(number, owner.readBuffer)
+      try UnixSocket.setPeekMark(number, nil)
     } catch {
       close(reason: String(describing: error))
     }
+    noteUnsaved()
     journal.endCall()
-    return nil
   }
 
   /// Its call waits for an answer that comes later.
@@ -341,10 +346,11 @@ final class Connection: TurnTaker {
   /// the journal, or it is about to be answered.
   func takeMessage() {
     guard isOpen, input.untakenCount > 0 else { return }
-    owner.journal.setCallPhase(.taking)
+    let journal = owner.journal
+    journal.setCallPhase(.taking)
     do throws(ReceiveError) {
       try input.take(descriptor.rawValue, owner.readBuffer)
-      owner.journal.setCallPhase(.taken)
+      journal.setCallPhase(.taken)
     } catch {
       close(reason: String(describing: error))
     }
@@ -440,16 +446,19 @@ final class Connection: TurnTaker {
   /// Tells the owner what is kept for the peer now. Where its user has too much kept already, this
   /// connection, which waits for more, is closed.
   private func countKept() {
-    let isUnsaved = !output.isEmpty || (input.isCollecting && input.descriptors.count > 0)
-    if isOpen, isUnsaved != self.isUnsaved {
-      self.isUnsaved = isUnsaved
-      owner.journal.note(.unsaved(isUnsaved, connection: cookie))
-    }
+    noteUnsaved()
     let bytes = isOpen ? input.collectedCount + output.count : 0
     guard bytes != keptBytes else { return }
     let change = bytes - keptBytes
     keptBytes = bytes
     if let reason = owner.keep(change, for: peer.uid) { close(reason: reason) }
+  }
+
+  private func noteUnsaved() {
+    let isUnsaved = !output.isEmpty || (input.isCollecting && input.descriptors.count > 0)
+    guard isOpen, isUnsaved != self.isUnsaved else { return }
+    self.isUnsaved = isUnsaved
+    owner.journal.note(.unsaved(isUnsaved, connection: cookie))
   }
 
   func close(reason: String?) {

@@ -18,25 +18,26 @@ package final class ReadBuffer {
 /// Shows whole messages on a socket, and takes them off it when that is asked.
 ///
 /// It peeks first and receives exactly one message, so that a message's descriptors cannot be
-/// taken for those of another, and an unfinished message, or one that nothing has come of yet,
-/// stays in the kernel. Only where the kernel cannot show or hold more of it (descriptors end
-/// a peek, many small writes fill the socket) is it collected here.
+/// taken for those of another, and one that nothing has come of yet stays in the kernel. What has
+/// come of an unfinished message is collected here: left in the kernel, a message in many small
+/// pieces would fill the socket and keep its own end from coming.
 package struct MessageInput: ~Copyable {
   package enum Step {
-    /// Without its NUL; valid until the next step. It is in the socket still, until it is taken.
+    /// Without its NUL; valid until the next step. It, or the end of one that was collected, is in
+    /// the socket still, until it is taken.
     case message(UnsafeRawBufferPointer)
     /// A part of one, that is to be taken now.
     case part(UnsafeRawBufferPointer)
-    /// Nothing has arrived, or a part of a message.
+    /// Nothing has arrived, or a part that may stay where it is.
     case incomplete
     case closed
     /// The peer broke the protocol, or the connection is of no more use.
     case failed(any Error)
   }
 
-  /// From how many bytes on an unfinished message is taken out of the kernel. Written byte by byte,
-  /// as many as these fill about half of a socket; a full one would keep its end from coming.
-  private static let partialBytesMax = 128
+  /// From how many bytes on a part with descriptors is taken, too. However small its pieces are,
+  /// so many fill less than a quarter of a socket, beyond which poll(2) tells its peer to wait.
+  private static let stayingBytesMax = 64
 
   /// The most descriptors that one message may bring: a call needs one. What a client may make us
   /// keep while its message is unfinished must not fill our table.
@@ -50,29 +51,26 @@ package struct MessageInput: ~Copyable {
   /// Whether more may have been there already when the last message was looked at: a peek ends at
   /// the buffer's end, and at descriptors.
   package private(set) var mayHaveMore = false
-  /// The bytes of the last message that are in the socket still, its NUL included.
+  /// The bytes of the last step that are in the socket still, a message's NUL included.
   package private(set) var untakenCount = 0
   /// Whether descriptors ride on what was looked at last.
   package private(set) var hasDescriptors = false
-  package private(set) var collected: [UInt8] = []
-  package private(set) var isCollecting = false
-  private var partialCount = 0
+  private var collected: [UInt8] = []
+  /// How many of those were taken as parts of a message that is not off the socket yet.
+  package private(set) var takenCount = 0
 
   package init() {}
 
   /// Goes on with what was collected of an unfinished message.
   package init(collected: [UInt8]) {
     self.collected = collected
-    isCollecting = !collected.isEmpty
+    takenCount = collected.count
   }
 
-  /// Takes the last message off the socket, if it is there still.
-  package mutating func take(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
-    guard untakenCount > 0 else { return }
-    let message = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<untakenCount])
-    untakenCount = 0
-    try UnixSocket.receive(socket, exactly: message, descriptors: &descriptors)
-  }
+  /// Whether the beginning of a message is here, and its end is not.
+  package var isCollecting: Bool { takenCount > 0 }
+  /// That beginning.
+  package var taken: ArraySlice<UInt8> { collected[..<takenCount] }
 
   package mutating func next(_ socket: Int32, _ buffer: ReadBuffer) -> Step {
     if !isCollecting {
@@ -87,53 +85,54 @@ package struct MessageInput: ~Copyable {
       case .closed: return .closed
       }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<peeked])
-      if isCollecting { return part(bytes) }
-      if let end = bytes[min(partialCount, peeked)...].firstIndex(of: 0) {
-        partialCount = 0
-        untakenCount = end + 1
-        mayHaveMore = end + 1 < peeked || peeked == ReadBuffer.bytesCount || hasDescriptors
-        return .message(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+      let end = bytes.firstIndex(of: 0)
+      if end == nil, try mayStay(socket, peeked) { return .incomplete }
+      untakenCount = end.map { $0 + 1 } ?? peeked
+      guard takenCount + untakenCount <= MessageScanner.messageBytesMaxDefault else {
+        throw ProtocolViolation.oversized(bytesMax: MessageScanner.messageBytesMaxDefault)
       }
-      guard try isStuck(socket, peeked) else { return .incomplete }
-      partialCount = 0
-      isCollecting = true
-      return part(bytes)
+      guard let end else { return .part(bytes) }
+      mayHaveMore = end + 1 < peeked || peeked == ReadBuffer.bytesCount || hasDescriptors
+      return .message(whole(UnsafeRawBufferPointer(rebasing: bytes[..<end])))
     } catch {
       return .failed(error)
     }
   }
 
-  private mutating func part(_ peeked: UnsafeRawBufferPointer) -> Step {
-    let count = peeked.firstIndex(of: 0).map { $0 + 1 } ?? peeked.count
-    untakenCount = count
-    return .part(UnsafeRawBufferPointer(rebasing: peeked[..<count]))
+  /// Whether a part of a message stays in the kernel: descriptors that were taken do not outlive
+  /// us. More that has come behind them a peek would never show.
+  private func mayStay(_ socket: Int32, _ peeked: Int) throws(SystemError) -> Bool {
+    guard hasDescriptors, peeked <= Self.stayingBytesMax else { return false }
+    return try UnixSocket.readableCount(socket) == peeked
   }
 
-  /// Takes the part that the last step showed; the message, without its NUL, where it is whole now.
-  package mutating func takePart(
-    _ socket: Int32, _ buffer: ReadBuffer
-  ) throws -> UnsafeRawBufferPointer? {
-    let part = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<untakenCount])
-    untakenCount = 0
-    try UnixSocket.receive(socket, exactly: part, descriptors: &descriptors)
-    collected.append(contentsOf: part)
-    guard collected.count <= MessageScanner.messageBytesMaxDefault else {
-      throw ProtocolViolation.oversized(bytesMax: MessageScanner.messageBytesMaxDefault)
-    }
-    guard part.last == 0 else { return nil }
-    mayHaveMore = true
-    isCollecting = false
+  /// The message of which this is the end.
+  private mutating func whole(_ end: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    guard isCollecting else { return end }
+    collected.append(contentsOf: end)
     // `collected` is not touched before the next step, which is what `message` promises.
-    return collected.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0.dropLast()) }
+    return collected.withUnsafeBytes { $0 }
   }
 
-  /// Whether an unfinished message is to be taken out of the kernel.
-  ///
-  /// Each look comes from a change: one that shows nothing new came from the end of the stream.
-  private mutating func isStuck(_ socket: Int32, _ peeked: Int) throws(SystemError) -> Bool {
-    let hasGrown = peeked > partialCount
-    partialCount = peeked
-    if !hasGrown || peeked >= Self.partialBytesMax { return true }
-    return try UnixSocket.readableCount(socket) > peeked
+  /// Takes the last message, or its end, off the socket, if it is there still.
+  package mutating func take(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
+    guard untakenCount > 0 else { return }
+    _ = try receive(socket, buffer)
+    takenCount = 0
+  }
+
+  /// Takes the part that the last step showed.
+  package mutating func takePart(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
+    collected.append(contentsOf: try receive(socket, buffer))
+    takenCount = collected.count
+  }
+
+  private mutating func receive(
+    _ socket: Int32, _ buffer: ReadBuffer
+  ) throws(ReceiveError) -> UnsafeMutableRawBufferPointer {
+    let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<untakenCount])
+    untakenCount = 0
+    try UnixSocket.receive(socket, exactly: bytes, descriptors: &descriptors)
+    return bytes
   }
 }

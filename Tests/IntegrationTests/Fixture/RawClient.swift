@@ -2,6 +2,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 import TestSupport
+import Testing
 
 /// A client that writes whatever bytes it likes.
 final class RawClient {
@@ -38,6 +39,17 @@ final class RawClient {
   func send(_ text: String, descriptors: [Int32] = []) throws -> Bool {
     try send(Array(text.utf8) + [0], descriptors: descriptors)
   }
+
+  /// The least is what the kernel allows.
+  func setSendBuffer(_ bytesCount: Int32) throws {
+    var bytesCount = bytesCount
+    let result = setsockopt(
+      socket.rawValue, SOL_SOCKET, SO_SNDBUF, &bytesCount, socklen_t(MemoryLayout<Int32>.size))
+    try #require(result == 0)
+  }
+
+  /// As a client's loop does: poll(2) tells of room while less than a quarter is used.
+  func waitForRoom() throws { try waitFor(POLLOUT, on: socket.rawValue) }
 
   /// Sends what the socket takes without waiting; returns how much that was.
   func sendWhatFits(_ bytes: [UInt8]) throws -> Int {
