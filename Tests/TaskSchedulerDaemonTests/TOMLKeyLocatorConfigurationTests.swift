@@ -101,12 +101,35 @@ struct TOMLKeyLocatorConfigurationTests {
     }
   }
 
-  @Test("Nesting without end is neither scanned nor parsed without end")
-  func deep() {
-    let text = "a = " + String(repeating: "[", count: 100_000)
-    let (document, problems) = TOMLDocument.parse(Array(text.utf8), file: "f")
+  @Test(
+    "A key of endless parts is neither scanned nor parsed to its end: it is told where it begins",
+    arguments: [
+      (String(repeating: "a.", count: 100_000) + "a = 1", "a.a.a."),
+      ("[" + String(repeating: "a . ", count: 100_000) + "a]", "a.a.a."),
+      ("[[" + String(repeating: "a.", count: 100_000) + "a]]", "a.a.a."),
+      ("a = " + String(repeating: "[", count: 100_000), "a[0][0]"),
+      ("a = " + String(repeating: "{ b = ", count: 100_000), "a.b.b"),
+      ("[[a]]\nb = [{ c.d.e = [{ f.g = [[[{ h.i.j.k.l = 1", "a[0].b[0].c"),
+      ("[a.b.c.d.e.f.g.h]\na.b.c.d.e.f.g.h.i = 1", "a.b.c.d.e"),
+    ])
+  func endless(text: String, beginning: String) throws {
+    let (document, problems) = TOMLDocument.parse(Array("\n\(text)".utf8), file: "f")
     #expect(document == nil)
-    #expect(problems.count == 1 && problems.first?.line == 1)
+    let problem = try #require(problems.first)
+    #expect(problems.count == 1 && problem.line == (text.contains("\n") ? 3 : 2))
+    #expect(problem.key?.hasPrefix(beginning) == true && problem.key?.hasSuffix("…") == true)
+    #expect(problem.message.hasPrefix("has more than 16 parts"))
+    #expect(problem.description.utf8.count < 250)
+  }
+
+  @Test("A key of as many parts as there may be is read")
+  func longest() {
+    let key = Array(repeating: "a", count: TOMLKeyLocator.partsMax).joined(separator: ".")
+    for text in ["\(key) = 1", "[\(key)]", "a = " + String(repeating: "[", count: 15)
+      + String(repeating: "]", count: 15)] {
+      let (document, problems) = TOMLDocument.parse(Array(text.utf8), file: "f")
+      #expect(document != nil && problems == [])
+    }
   }
 
   @Test("Whatever bytes a file holds, it is refused, or each key that is read has its line")

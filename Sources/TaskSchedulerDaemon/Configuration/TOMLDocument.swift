@@ -35,7 +35,7 @@ public struct TOMLDocument: Sendable {
   /// Parses a file's bytes.
   ///
   /// - Returns: the document, or nil and every mistake that was found: a byte that is no UTF-8, a
-  ///   NUL, keys given twice, and the first thing that is no TOML.
+  ///   NUL, keys given twice, and the first key of too many parts or thing that is no TOML.
   public static func parse(
     _ bytes: [UInt8], file: String
   ) -> (document: TOMLDocument?, problems: [ConfigurationProblem]) {
@@ -56,8 +56,17 @@ public struct TOMLDocument: Sendable {
           file: file, line: fault.line,
           message: "column \(fault.column): this is not TOML: expected \(fault.expected)"))
     }
+    if let key = locator.longKey {
+      problems.append(
+        ConfigurationProblem(
+          file: file, line: key.line, key: key.path.keyText.prefix(60) + "…",
+          message: "has more than \(TOMLKeyLocator.partsMax) parts (names joined by dots, tables "
+            + "and arrays within each other); no key that is known has: take it out"))
+    }
     // A NUL would cut short what TOMLKit hands out, and a wrong outline may end the process in it.
-    guard locator.nullEscapeLines.isEmpty, locator.fault == nil else { return (nil, problems) }
+    guard locator.nullEscapeLines.isEmpty, locator.fault == nil, locator.longKey == nil else {
+      return (nil, problems)
+    }
     do {
       let table = try TOMLTable(string: String(decoding: bytes, as: UTF8.self))
       guard problems.isEmpty else { return (nil, problems) }

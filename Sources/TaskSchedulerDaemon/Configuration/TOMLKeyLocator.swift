@@ -12,8 +12,9 @@ public enum TOMLPathComponent: Hashable, Sendable {
 /// It checks the outline: keys, headers, brackets, quotes. A text whose outline is wrong must not
 /// be given to the parser, which ends the process over some of them (toml++ asserts on a dot
 /// without a key and on half a time of day). Dates and times are refused, for no setting is one.
-/// Two things that the parser would report poorly are noted on the way: keys given twice, with
-/// both lines, and escaped NULs, which would cut a string short.
+/// Nor a key of thousands of parts, over which it takes hundreds of megabytes. Two things that the
+/// parser would report poorly are noted on the way: keys given twice, with both lines, and escaped
+/// NULs, which would cut a string short.
 public struct TOMLKeyLocator: Sendable {
   /// A key that is given more than once.
   public struct Duplicate: Hashable, Sendable {
@@ -30,6 +31,19 @@ public struct TOMLKeyLocator: Sendable {
     public var expected: String
   }
 
+  /// A key with more parts than there may be.
+  public struct LongKey: Hashable, Sendable {
+    /// Its first parts.
+    public var path: [TOMLPathComponent]
+    public var line: Int
+  }
+
+  /// The most parts of a key: names, of its table too, and places in arrays. More than any setting
+  /// has, and few enough for whatever is done with each.
+  public static let partsMax = 16
+
+  /// The first key that has more; the scan ends there.
+  public private(set) var longKey: LongKey?
   /// The first fault of the outline; the scan ends there.
   public private(set) var fault: Fault?
   /// The line (from 1) where each key, table or array element is first given.
@@ -46,8 +60,6 @@ public struct TOMLKeyLocator: Sendable {
   private var explicit: Set<[TOMLPathComponent]> = []
   /// How many tables each array of tables has so far.
   private var tableCounts: [[TOMLPathComponent]: Int] = [:]
-  /// Nesting of arrays and inline tables beyond which scanning stops; TOMLKit's own limit is 256.
-  private static let depthMax = 256
 
   /// Scans a whole document.
   public init(text: [UInt8]) {
@@ -76,6 +88,11 @@ public struct TOMLKeyLocator: Sendable {
     return nil
   }
 
+  private mutating func endLongKey<Value>(_ path: [TOMLPathComponent], line: Int) -> Value? {
+    longKey = LongKey(path: path, line: line)
+    return nil
+  }
+
   private mutating func scanDocument() -> Void? {
     var table: [TOMLPathComponent] = []
     while true {
@@ -85,7 +102,7 @@ public struct TOMLKeyLocator: Sendable {
         guard let header = scanHeader() else { return nil }
         table = header
       } else {
-        guard scanKeyValue(in: table, depth: 0) != nil else { return nil }
+        guard scanKeyValue(in: table) != nil else { return nil }
       }
       skipSpaces()
       guard position == text.count || peek == UInt8(ascii: "#") || isAtLineEnd else {
@@ -119,7 +136,7 @@ public struct TOMLKeyLocator: Sendable {
     return path
   }
 
-  private mutating func scanKeyValue(in table: [TOMLPathComponent], depth: Int) -> Void? {
+  private mutating func scanKeyValue(in table: [TOMLPathComponent]) -> Void? {
     let keyLine = line
     guard let names = scanKeyPath() else { return nil }
     guard take("=") else { return fail("= after the key") }
@@ -128,7 +145,7 @@ public struct TOMLKeyLocator: Sendable {
       path.append(.key(name))
       record(path, line: keyLine, isExplicit: offset == names.count - 1)
     }
-    return scanValue(at: path, depth: depth)
+    return scanValue(at: path)
   }
 
   private mutating func record(_ path: [TOMLPathComponent], line: Int, isExplicit: Bool) {
@@ -145,6 +162,9 @@ public struct TOMLKeyLocator: Sendable {
       guard let name = scanKey() else { return nil }
       names.append(name)
       guard take(".") else { return names }
+      guard names.count < Self.partsMax else {
+        return endLongKey(names.map { .key($0) }, line: line)
+      }
     }
   }
 
@@ -159,8 +179,8 @@ public struct TOMLKeyLocator: Sendable {
     return String(decoding: text[start..<position], as: UTF8.self)
   }
 
-  private mutating func scanValue(at path: [TOMLPathComponent], depth: Int) -> Void? {
-    guard depth < Self.depthMax else { return fail("less nesting") }
+  private mutating func scanValue(at path: [TOMLPathComponent]) -> Void? {
+    guard path.count <= Self.partsMax else { return endLongKey(path, line: line) }
     skipSpaces()
     guard let first = peek else { return fail("a value") }
     switch first {
@@ -168,8 +188,8 @@ public struct TOMLKeyLocator: Sendable {
       let isMultiline =
         position + 2 < text.count && text[position + 1] == first && text[position + 2] == first
       return scanString(quote: first, isMultiline: isMultiline).map { _ in () }
-    case UInt8(ascii: "["): return scanArray(at: path, depth: depth)
-    case UInt8(ascii: "{"): return scanInlineTable(at: path, depth: depth)
+    case UInt8(ascii: "["): return scanArray(at: path)
+    case UInt8(ascii: "{"): return scanInlineTable(at: path)
     default:
       let ends = Array(",]}#\n\r".utf8)
       let start = position
@@ -180,7 +200,7 @@ public struct TOMLKeyLocator: Sendable {
     }
   }
 
-  private mutating func scanArray(at path: [TOMLPathComponent], depth: Int) -> Void? {
+  private mutating func scanArray(at path: [TOMLPathComponent]) -> Void? {
     position += 1
     var index = 0
     while true {
@@ -188,19 +208,19 @@ public struct TOMLKeyLocator: Sendable {
       if take("]") { return () }
       let element = path + [.index(index)]
       lines[element] = line
-      guard scanValue(at: element, depth: depth + 1) != nil else { return nil }
+      guard scanValue(at: element) != nil else { return nil }
       index += 1
       skipBlank()
       guard take(",") || peek == UInt8(ascii: "]") else { return fail(", or ]") }
     }
   }
 
-  private mutating func scanInlineTable(at path: [TOMLPathComponent], depth: Int) -> Void? {
+  private mutating func scanInlineTable(at path: [TOMLPathComponent]) -> Void? {
     position += 1
     while true {
       skipSpaces()
       if take("}") { return () }
-      guard scanKeyValue(in: path, depth: depth + 1) != nil else { return nil }
+      guard scanKeyValue(in: path) != nil else { return nil }
       skipSpaces()
       guard take(",") || peek == UInt8(ascii: "}") else { return fail(", or }") }
     }
