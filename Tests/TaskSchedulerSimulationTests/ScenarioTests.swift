@@ -191,6 +191,17 @@ struct ScenarioProblemTests {
       ),
       ("at 1s daemon-dies 5s\nat 2s daemon-dies 1s", 2, 19, "away until 6s"),
       ("at 1s daemon-dies 5s\nafter 5s daemon-dies 1s", 2, 22, "can die again after that"),
+      ("until 5s\nat 6s daemon-starts", 2, 4, "at 6s, after the end, which 'until' puts at 5s"),
+      ("until 5s\nat 5s daemon-starts\nafter 1ms daemon-starts", 3, 7, "put that later"),
+      ("at 6s daemon-starts\nuntil 5s", 2, 7, "before the last step above, which is at 6s"),
+      ("application org.example.mail\nat 1s data org.example.mail s", 2, 29, "hand-over org"),
+      ("application org.example.mail\nat 1s hang-up org.example.mail s", 2, 32, "hand-over org"),
+      ("application org.example.mail\nat 1s take-back org.example.mail s", 2, 34, "hand-over org"),
+      (
+        "application org.example.mail\nat 1s hand-over org.example.mail s\n"
+          + "at 2s take-back org.example.mail s\nat 3s data org.example.mail s", 4, 29,
+        "has no socket \"s\" handed over"
+      ),
       ("policy ExpirationLead 1h\napplication org.example.mail", 1, 1, "shorter than"),
       ("until 1s", 1, 1, "write a step"),
     ])

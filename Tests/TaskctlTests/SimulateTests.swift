@@ -66,6 +66,30 @@ struct SimulateFileTests {
     #expect(outcome.errors.hasPrefix("taskctl: UnreadableScenario: "))
   }
 
+  @Test("a file that is no text is named, with what would be right")
+  func noText() throws {
+    let directory = TemporaryDirectory()
+    let path = directory.file("latin.scenario")
+    try Data([0x61, 0xFF, 0x0A]).write(to: URL(filePath: path))
+    let errors = try simulate([path]).errors
+    #expect(
+      errors == "taskctl: UnreadableScenario: \(path) is no UTF-8 text; save the file in that "
+        + "encoding\n")
+  }
+
+  @Test(
+    "a number below what is allowed is told with that",
+    arguments: [
+      (["--seeds", "-1"], "--seeds must be at least 1"),
+      (["--seeds", "1", "--jobs", "-1"], "--jobs must be at least 1"),
+      (["--seeds", "1", "--actions", "-1"], "--actions must be at least 0"),
+      (["--seeds", "1", "--first", "-1"], "'-1' is invalid for '--first <seed>'"),
+    ])
+  func below(_ arguments: [String], _ sentence: String) throws {
+    let outcome = try simulate(arguments)
+    #expect(outcome.code == 2 && outcome.errors.contains(sentence), "\(outcome.errors)")
+  }
+
   @Test(
     "a mistake in the command line is told, with exit code 2",
     arguments: [

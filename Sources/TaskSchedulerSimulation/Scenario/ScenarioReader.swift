@@ -31,6 +31,8 @@ struct ScenarioReader {
   private var policyNow: Policy?
   /// When the daemon is back that has died.
   private var daemonBack: Duration?
+  /// What each application has handed over and not taken back, by the steps so far.
+  private var sockets: [Int: [String]] = [:]
 
   private enum Keyword { case policy, application, at, after, until }
 
@@ -63,15 +65,34 @@ struct ScenarioReader {
           "\(TimeSpan.format(at)) is before the step above, which is at \(TimeSpan.format(time)); "
             + "steps stand in the order of time", at: column)
       }
-      time = at
+      try goOn(to: at, words, column)
       try step(&words)
     case .after:
-      time += try moment(&words, "the time")
+      let column = words.column
+      try goOn(to: time + (try moment(&words, "the time")), words, column)
       try step(&words)
     case .until:
-      scenario.end = try moment(&words, "the time", adding: false)
+      let column = words.column
+      let end = try moment(&words, "the time", adding: false)
+      guard end >= time else {
+        throw words.problem(
+          "\(TimeSpan.format(end)) is before the last step above, which is at "
+            + "\(TimeSpan.format(time)); the timeline ends after all steps", at: column)
+      }
+      scenario.end = end
     }
     try words.end()
+  }
+
+  private mutating func goOn(
+    to next: Duration, _ words: ScenarioWords, _ column: Int
+  ) throws(ScenarioProblem) {
+    if let end = scenario.end, next > end {
+      throw words.problem(
+        "the step would be at \(TimeSpan.format(next)), after the end, which 'until' puts at "
+          + "\(TimeSpan.format(end)); put that later, or the step before it", at: column)
+    }
+    time = next
   }
 
   func finish(line: Int) throws(ScenarioProblem) -> Scenario {
@@ -222,10 +243,22 @@ struct ScenarioReader {
       let index = try application(&words)
       if words.take("never") { return .keepAlive(index, nil) }
       return .keepAlive(index, try span(&words, "how often it is called, or never,"))
-    case .handOver: return .handOver(try application(&words), socket: try socket(&words))
-    case .takeBack: return .takeBack(try application(&words), socket: try socket(&words))
-    case .data: return .arrive(try application(&words), socket: try socket(&words), .data)
-    case .hangUp: return .arrive(try application(&words), socket: try socket(&words), .hangUp)
+    case .handOver:
+      let index = try application(&words)
+      let name = try words.next("the socket's name").text
+      sockets[index, default: []].append(name)
+      return .handOver(index, socket: name)
+    case .takeBack:
+      let index = try application(&words)
+      let (place, name) = try socket(of: index, &words)
+      sockets[index]?.remove(at: place)
+      return .takeBack(index, socket: name)
+    case .data:
+      let index = try application(&words)
+      return .arrive(index, socket: try socket(of: index, &words).name, .data)
+    case .hangUp:
+      let index = try application(&words)
+      return .arrive(index, socket: try socket(of: index, &words).name, .hangUp)
     case .schedule:
       let index = try application(&words)
       let name = try notification(&words)
@@ -262,8 +295,20 @@ struct ScenarioReader {
     return .memoryPressure(percent, words.take("slice") ? .slice : .machine)
   }
 
-  private func socket(_ words: inout ScenarioWords) throws(ScenarioProblem) -> String {
-    try words.next("the socket's name").text
+  /// A socket that is handed over, and where it is among those of the application.
+  private func socket(
+    of index: Int, _ words: inout ScenarioWords
+  ) throws(ScenarioProblem) -> (place: Int, name: String) {
+    let word = try words.next("the socket's name")
+    let names = sockets[index] ?? []
+    guard let place = names.firstIndex(of: word.text) else {
+      let id = scenario.applications[index].key.id.name
+      throw words.problem(
+        "\(id) has no socket \(ScenarioWords.quoted(word.text)) handed over; a step above does "
+          + "that, such as: hand-over \(id) server", at: word.column, word: word.text,
+        among: names)
+    }
+    return (place, word.text)
   }
 
   private func notification(_ words: inout ScenarioWords) throws(ScenarioProblem) -> String {

@@ -46,17 +46,22 @@ struct SimulateCommand: ParsableCommand {
   @Flag(help: "Show what a daemon's own journal tells.")
   var replay = false
 
-  @Option(help: ArgumentHelp("Run so many seeds.", valueName: "count"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Run so many seeds.", valueName: "count"))
   var seeds: Int?
 
-  @Option(help: ArgumentHelp("The first seed.", valueName: "seed"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("The first seed.", valueName: "seed"))
   var first: UInt64 = 1
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Processes to run at a time; as many as processors.", valueName: "count"))
   var jobs: Int?
 
-  @Option(help: ArgumentHelp("Actions of the safety phase of each seed.", valueName: "count"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Actions of the safety phase of each seed.", valueName: "count"))
   var actions = SimulationOptions.actionCountDefault
 
   @Option(

@@ -29,12 +29,13 @@ struct ScenarioRun {
 
   /// `upload.scenario:3:12: …`, as compilers write it.
   private func sentence(_ problem: ScenarioProblem) -> String {
-    let name = path == "-" ? "standard input" : path
     let hint = problem.word.flatMap { nearestName(to: $0, among: problem.candidates) }
       .map { "; did you mean \"\($0)\"?" } ?? ""
     return PrintableText.of(
       "\(name):\(problem.line):\(problem.column): \(problem.message)\(hint)")
   }
+
+  private var name: String { path == "-" ? "standard input" : path }
 
   private func read() throws -> String {
     let bytes: [UInt8]
@@ -48,10 +49,10 @@ struct ScenarioRun {
       }
     }
     guard bytes.count <= Self.bytesMax else {
-      throw unreadable("a scenario has \(Self.bytesMax) bytes at most")
+      throw unreadable("\(name) is too long: a scenario has \(Self.bytesMax) bytes at most")
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw unreadable("it is no UTF-8 text")
+      throw unreadable("\(name) is no UTF-8 text; save the file in that encoding")
     }
     return text
   }
