@@ -20,6 +20,7 @@ public struct FileFacts: Hashable, Sendable {
   public var permissions: UInt32
   public var isRegularFile: Bool
   public var isFolder: Bool
+  public var isSocket: Bool
   /// Its length.
   public var bytesCount: Int
   /// Whether this is the null device, to which a link masks a file.
@@ -34,6 +35,7 @@ public struct FileFacts: Hashable, Sendable {
     isRegularFile = kind == S_IFREG
     isFolder = kind == S_IFDIR
     bytesCount = Int(status.st_size)
+    isSocket = kind == S_IFSOCK
     // The null device is character device 1:3 (Linux, Documentation/admin-guide/devices.txt).
     // A dev_t of such small numbers is the major number shifted by 8, plus the minor one.
     isNullDevice = kind == S_IFCHR && status.st_rdev == 1 << 8 | 3

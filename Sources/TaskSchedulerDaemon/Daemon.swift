@@ -440,9 +440,14 @@ public final class Daemon {
       }
       return FileDescriptor(taking: Int32(number))
     }
-    let socket = try UnixSocket.listen(path: path, mode: 0o666)
-    ownSocketPath = path
-    return socket
+    do throws(SystemError) {
+      let socket = try UnixSocket.listen(path: path, mode: 0o666)
+      ownSocketPath = path
+      return socket
+    } catch {
+      guard error.errno == EADDRINUSE else { throw error }
+      throw StartFailure.occupied(path: path, FileFacts(path: path))
+    }
   }
 
   private func notify(_ state: String) {

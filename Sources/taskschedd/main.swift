@@ -76,6 +76,15 @@ struct Arguments: ParsableCommand {
 
   @Flag(help: "Report every mistake in the settings and manifests, and end.")
   var check = false
+
+  func validate() throws {
+    let paths = [
+      ("socket", socket), ("journal", journal), ("state", state), ("config", config),
+    ]
+    for (name, path) in paths where path == "" {
+      throw ValidationError("--\(name) is empty; name a path, or leave it out for the usual one")
+    }
+  }
 }
 
 extension Log.Target: ExpressibleByArgument {}
