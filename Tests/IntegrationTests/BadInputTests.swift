@@ -55,6 +55,36 @@ struct BadInputTests {
     }
   }
 
+  @Test(
+    "A message that is no call closes its connection without a reply, and the log says why",
+    arguments: [
+      ("nonsense", "is not valid JSON"), ("[]", "is not a JSON object"),
+      (#"{"method":"a.b.C","parameters":{"a":1,"a":2}}"#, "is not valid JSON"),
+      (#"{"method":"a.b.C","method":"a.b.C"}"#, "'method' appears twice"),
+      (#"{"method":"a.b.C","id":1}"#, "has no field 'id'"),
+      (#"{"method":"a.b.C","parameters":[]}"#, "'parameters' must be an object"),
+      (#"{"method":"a.b.C","more":true,"oneway":true}"#, "either 'more' or 'oneway'"),
+    ])
+  func noCall(_ text: String, _ reason: String) throws {
+    try unchanged { daemon in
+      let client = try RawClient(daemon)
+      #expect(try client.call(text) == nil)
+      #expect(daemon.logged.contains(reason))
+    }
+  }
+
+  @Test("which the description of each interface says", arguments: ["Application", "Control"])
+  func describedClosing(_ interface: String) throws {
+    try unchanged { daemon in
+      let client = try RawClient(daemon)
+      let answer = try client.call(
+        #"{"method":"org.varlink.service.GetInterfaceDescription","parameters":"#
+          + #"{"interface":"org.taskschedd.\#(interface)"}}"#)
+      let description = try #require(answer?["parameters"]?["description"])
+      #expect("\(description)".contains("A message that is no call closes its connection"))
+    }
+  }
+
   @Test("invalid UTF-8, and a message that is never finished")
   func truncated() throws {
     try unchanged { daemon in
