@@ -91,10 +91,21 @@ extension ProcFS {
   public func environmentValue(
     _ pid: Int32, of name: String
   ) throws(SystemError) -> String? {
-    guard let bytes = try contents(ProcPath(pid, "environ")) else { return nil }
-    let prefix = Array("\(name)=".utf8)
-    return bytes.split(separator: 0).first { $0.starts(with: prefix) }
-      .map { String(decoding: $0.dropFirst(prefix.count), as: UTF8.self) }
+    try environmentValues(pid, of: [name])[name]
+  }
+
+  /// The values of several, as of one moment.
+  public func environmentValues(
+    _ pid: Int32, of names: [String]
+  ) throws(SystemError) -> [String: String] {
+    let entries = try contents(ProcPath(pid, "environ"))?.split(separator: 0) ?? []
+    var values: [String: String] = [:]
+    for name in names {
+      let prefix = Array("\(name)=".utf8)
+      values[name] = entries.first { $0.starts(with: prefix) }
+        .map { String(decoding: $0.dropFirst(prefix.count), as: UTF8.self) }
+    }
+    return values
   }
 
   /// The path of its cgroup in the v2 hierarchy, from that hierarchy's root as our cgroup

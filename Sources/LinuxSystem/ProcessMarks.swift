@@ -15,9 +15,9 @@ public struct ProcessMarks {
   /// What a process is marked with; nil where it is another daemon's, nobody's, or may not be
   /// looked at. Whoever does not say whose it is may be ours.
   public func marker(of pid: Int32, in proc: ProcFS) -> String? {
-    func value(_ name: String) -> String? { (try? proc.environmentValue(pid, of: name)) ?? nil }
-    guard let marker = value(Self.markerName),
-      value(Self.socketName).map({ SocketPlace($0) == place }) ?? true
+    let values = try? proc.environmentValues(pid, of: [Self.markerName, Self.socketName])
+    guard let values, let marker = values[Self.markerName],
+      values[Self.socketName].map({ SocketPlace($0) == place }) ?? true
     else { return nil }
     return marker
   }

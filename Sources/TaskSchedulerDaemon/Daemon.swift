@@ -492,13 +492,3 @@ extension Daemon: ControlledDaemon {
     return problems
   }
 }
-
-extension SocketConditions {
-  fileprivate init(_ conditions: SocketPollEvents) {
-    self = []
-    if conditions.contains(.data) { insert(.data) }
-    if conditions.contains(.urgentData) { insert(.urgentData) }
-    if conditions.contains(.hangUp) { insert(.hangUp) }
-    if conditions.contains(.error) { insert(.error) }
-  }
-}

@@ -32,8 +32,9 @@ struct LaunchedBefore {
 
   private func instance(_ stat: ProcessStat, _ marker: String) -> Holdings.Instance? {
     let pid = stat.identity.pid
-    func value(_ name: String) -> String? { (try? proc.environmentValue(pid, of: name)) ?? nil }
-    guard value(Self.reasonName) != nil, let application = value(Self.applicationName),
+    let values = try? proc.environmentValues(pid, of: [Self.reasonName, Self.applicationName])
+    guard let values, values[Self.reasonName] != nil,
+      let application = values[Self.applicationName],
       let details = (try? proc.details(pid)) ?? nil
     else { return nil }
     let group = (try? ControlGroup.of(pid, in: proc)) ?? nil

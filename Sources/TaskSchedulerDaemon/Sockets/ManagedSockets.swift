@@ -186,3 +186,14 @@ private final class Socket {
   /// Where it cannot be told, it is.
   var isConnectionOpen: Bool { (try? watch.isConnectionOpen()) ?? true }
 }
+
+extension SocketConditions {
+  /// As the policy names them.
+  init(_ conditions: SocketPollEvents) {
+    self = []
+    if conditions.contains(.data) { insert(.data) }
+    if conditions.contains(.urgentData) { insert(.urgentData) }
+    if conditions.contains(.hangUp) { insert(.hangUp) }
+    if conditions.contains(.error) { insert(.error) }
+  }
+}
