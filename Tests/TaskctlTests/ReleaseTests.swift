@@ -36,6 +36,13 @@ struct ReleaseTests {
     }
   }
 
+  @Test("an empty path is a mistake of the command line")
+  func emptyPath() throws {
+    let outcome = try TaskctlProcess(["release", "--journal", ""], socket: nil).outcome()
+    #expect(outcome.code == 2)
+    #expect(outcome.errors.hasPrefix("Error: --journal needs a path\n"))
+  }
+
   @Test("a file that is no journal is refused, and nobody is let run for it")
   func noJournal() throws {
     let folder = TemporaryDirectory()

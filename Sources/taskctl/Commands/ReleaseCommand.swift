@@ -47,6 +47,10 @@ struct ReleaseCommand: ParsableCommand {
     var failures: [String]
   }
 
+  func validate() throws {
+    if journal == "" { throw ValidationError("--journal needs a path") }
+  }
+
   func run() throws {
     if unlessRestarted, Self.isRestarted { return }
     let journals = try journals()
