@@ -29,7 +29,7 @@ public struct LeftBehind: Hashable, Sendable {
     }
     var names = Names()
     var records = SalvagedRecords(bytes)
-    while let record = records.next() { names.take(record) }
+    while let record = records.next() { names.take(record, isAfterDamage: records.damage != nil) }
     if let refusal, names.wholeCount == 0 { throw refusal }
     damage =
       refusal.map { JournalDamage(place: 0, problem: "\($0)") } ?? records.damage
@@ -53,7 +53,7 @@ public struct LeftBehind: Hashable, Sendable {
     var groups: Set<String> = []
     var wholeCount = 0
 
-    mutating func take(_ record: SalvagedRecords.Record) {
+    mutating func take(_ record: SalvagedRecords.Record, isAfterDamage: Bool) {
       if record.isWhole { wholeCount += 1 }
       let value = UnsafeRawBufferPointer(rebasing: record.bytes.dropFirst())
       switch JournalLayout.RecordKind(rawValue: record.bytes[0]) {
@@ -62,7 +62,7 @@ public struct LeftBehind: Hashable, Sendable {
         take(holdings, isWhole: record.isWhole)
       case .note:
         guard let note = try? BinaryDecoding.decode(Note.self, from: value) else { return }
-        if record.isWhole { take(note) } else { takeSpoiled(note) }
+        if isAfterDamage { add(note, isWhole: record.isWhole) } else { take(note) }
       case .start, .scheduler, .event, .frequentEvent, nil: break
       }
     }
@@ -90,12 +90,13 @@ public struct LeftBehind: Hashable, Sendable {
       }
     }
 
-    /// Of a record that is damaged: nobody is let go for it.
-    private mutating func takeSpoiled(_ note: Note) {
+    /// Nobody is let go for it: what was lost may have been later.
+    private mutating func add(_ note: Note, isWhole: Bool) {
       switch note {
       case .arrival, .stopping: take(note)
-      case .letRun, .forgotten, .lowering, .gaveBack, .stream, .monitor, .waiting, .input,
-        .inputWhole, .unsaved:
+      case .lowering: if isWhole { take(note) }
+      case .letRun, .forgotten, .gaveBack, .stream, .monitor, .waiting, .input, .inputWhole,
+        .unsaved:
         break
       }
     }

@@ -153,6 +153,30 @@ struct JournalTests {
     }
   }
 
+  @Test("what stands beyond damage lets nobody go: what was lost may have been later")
+  func letRunBeyondDamage() throws {
+    let diary = Diary()
+    diary.fill()
+    let one = Holdings.Stopped(process: Leader(pid: 1, startTime: 7), wasStopped: false)
+    #expect(diary.note(.stopping(InstanceID(1), [one])))
+    let end = diary.writer.count
+    diary.happen(.beginBackgroundTask(RequestID(20), InstanceID(1), name: "x"))
+    #expect(diary.note(.letRun(InstanceID(1))))
+    func named(_ bytes: [UInt8]) throws -> Bool {
+      let left = try bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+      return left.stopped.contains(one)
+    }
+    #expect(try !named(diary.bytes))
+    // The record between: its length wiped out, as if the journal ended there, or one wrong bit.
+    var ended = diary.bytes
+    for index in end..<end + 4 { ended[index] = 0 }
+    #expect(try replay(ended).get().damage == nil)
+    #expect(try named(ended))
+    var wrong = diary.bytes
+    wrong[end + 12] ^= 1
+    #expect(try named(wrong))
+  }
+
   @Test("the effects of the last event that were not carried out are known")
   func effectsLeft() throws {
     let diary = Diary()
