@@ -28,16 +28,12 @@ package struct MessageInput: ~Copyable {
     case message(UnsafeRawBufferPointer)
     /// A part of one, that is to be taken now.
     case part(UnsafeRawBufferPointer)
-    /// Nothing has arrived, or a part that may stay where it is.
+    /// Nothing has arrived.
     case incomplete
     case closed
     /// The peer broke the protocol, or the connection is of no more use.
     case failed(any Error)
   }
-
-  /// From how many bytes on a part with descriptors is taken, too. However small its pieces are,
-  /// so many fill less than a quarter of a socket, beyond which poll(2) tells its peer to wait.
-  private static let stayingBytesMax = 64
 
   /// The most descriptors that one message may bring: a call needs one. What a client may make us
   /// keep while its message is unfinished must not fill our table.
@@ -86,7 +82,6 @@ package struct MessageInput: ~Copyable {
       }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<peeked])
       let end = bytes.firstIndex(of: 0)
-      if end == nil, try mayStay(socket, peeked) { return .incomplete }
       untakenCount = end.map { $0 + 1 } ?? peeked
       guard takenCount + untakenCount <= MessageScanner.messageBytesMaxDefault else {
         throw ProtocolViolation.oversized(bytesMax: MessageScanner.messageBytesMaxDefault)
@@ -97,13 +92,6 @@ package struct MessageInput: ~Copyable {
     } catch {
       return .failed(error)
     }
-  }
-
-  /// Whether a part of a message stays in the kernel: descriptors that were taken do not outlive
-  /// us. More that has come behind them a peek would never show.
-  private func mayStay(_ socket: Int32, _ peeked: Int) throws(SystemError) -> Bool {
-    guard hasDescriptors, peeked <= Self.stayingBytesMax else { return false }
-    return try UnixSocket.readableCount(socket) == peeked
   }
 
   /// The message of which this is the end.
