@@ -33,6 +33,26 @@ struct QuotaTests {
     try waitUntil("its share is given back") { try isServed(user, user.open()) }
   }
 
+  @Test("bytes of unfinished messages, which the journal has, too: who brings more is closed alone")
+  func unfinished() throws {
+    let daemon = try DaemonFixture()
+    let part = [UInt8](repeating: UInt8(ascii: " "), count: 1_000_000)
+    let list = #"{"method":"\#(Self.list)"}"#
+    let within = try (0..<4).map { _ in
+      let client = try RawClient(daemon)
+      #expect(try client.send(part))
+      return client
+    }
+    let beyond = try RawClient(daemon)
+    _ = try beyond.send(part)
+    #expect(try beyond.receive() == nil)
+    for client in within { #expect(try client.call(list)?["parameters"] != nil) }
+    #expect(daemon.logged.contains("more than 4194304 bytes in unfinished messages"))
+    let next = try RawClient(daemon)
+    try next.send(part)
+    #expect(try next.call(list)?["parameters"] != nil, "their share is given back")
+  }
+
   @Test("applications: one more is refused, by name; one that ends gives its share back")
   func applications() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxApplicationsPerUser", "2")]))

@@ -333,7 +333,7 @@ private final class Client: ConnectionOwner {
     do { try body() } catch { problem = error }
   }
 
-  func keep(_ bytesChange: Int, for user: UInt32) -> String? { nil }
+  func keep(_ change: KeptBytes, for user: UInt32) -> String? { nil }
   func admits(_ connection: Connection) -> Bool { true }
   func served(_ connection: Connection, nanoseconds: UInt64) {}
   func save(_ connection: Connection) {}

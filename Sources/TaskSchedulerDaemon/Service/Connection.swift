@@ -81,7 +81,7 @@ protocol ConnectionOwner: AnyObject {
   /// Calls answered without returning to the loop, so that nobody keeps others waiting.
   var callsAtOnce: Int { get }
   /// Counts bytes that are kept for a client, or no longer; why that is too much, or nil.
-  func keep(_ bytesChange: Int, for user: UInt32) -> String?
+  func keep(_ change: KeptBytes, for user: UInt32) -> String?
   /// Whether it is this connection's turn; else it is served later.
   func admits(_ connection: Connection) -> Bool
   /// It has been served, for so long.
@@ -122,7 +122,7 @@ final class Connection: TurnTaker {
   /// How far `output` belongs to a single answer, which may be of any length.
   private var answerEnd = 0
   /// What of `input` and `output` is counted for its user.
-  private var keptBytes = 0
+  private var keptBytes = KeptBytes()
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
   private(set) var isOpen = true
@@ -447,7 +447,8 @@ final class Connection: TurnTaker {
   /// connection, which waits for more, is closed.
   private func countKept() {
     noteUnsaved()
-    let bytes = isOpen ? input.collectedCount + output.count : 0
+    let bytes =
+      isOpen ? KeptBytes(unfinished: input.collectedCount, unread: output.count) : KeptBytes()
     guard bytes != keptBytes else { return }
     let change = bytes - keptBytes
     keptBytes = bytes

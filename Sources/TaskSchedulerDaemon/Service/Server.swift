@@ -30,7 +30,7 @@ final class Server: ConnectionOwner {
     didSet { fairShare.userCount = countByUser.count }
   }
   /// Bytes kept for the connections of each user that has any.
-  private var bytesByUser: [UInt32: Int] = [:]
+  private var keptByUser: [UInt32: KeptBytes] = [:]
   /// Set once, by the daemon, before the first connection.
   var applications: ApplicationService?
   var control: ControlService?
@@ -220,10 +220,14 @@ final class Server: ConnectionOwner {
     onClosed(connection)
   }
 
-  func keep(_ bytesChange: Int, for user: UInt32) -> String? {
-    let bytes = (bytesByUser[user] ?? 0) + bytesChange
-    bytesByUser[user] = bytes == 0 ? nil : bytes
-    guard bytesChange > 0, bytes > options.queuedBytesPerUserMax else { return nil }
+  func keep(_ change: KeptBytes, for user: UInt32) -> String? {
+    let kept = (keptByUser[user] ?? KeptBytes()) + change
+    keptByUser[user] = kept == KeptBytes() ? nil : kept
+    if change.unfinished > 0, kept.unfinished > KeptBytes.unfinishedPerUserMax {
+      return "user \(user) has more than \(KeptBytes.unfinishedPerUserMax) bytes in unfinished "
+        + "messages"
+    }
+    guard change.count > 0, kept.count > options.queuedBytesPerUserMax else { return nil }
     return "user \(user) has more than MaxQueuedBytesPerUser = \(options.queuedBytesPerUserMax) "
       + "bytes in unfinished messages and unread answers"
   }
