@@ -68,6 +68,16 @@ public struct BoundedFile: Hashable, Sendable {
     bytes = try Self.read(descriptor.rawValue, bytesMax: bytesMax)
   }
 
+  /// The first bytes of a regular file, however long it is. Its holes stay holes.
+  public static func beginning(
+    of path: String, bytesMax: Int
+  ) throws(BoundedFileError) -> [UInt8] {
+    let descriptor = FileDescriptor(taking: try open(path))
+    let facts = try facts(of: descriptor.rawValue)
+    guard facts.isRegularFile else { throw .notAFile(what: facts.kindName) }
+    return try read(descriptor.rawValue, bytesMax: bytesMax, isCut: true)
+  }
+
   private static func open(_ path: String) throws(BoundedFileError) -> CInt {
     do {
       return try check("open") { Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
@@ -88,7 +98,7 @@ public struct BoundedFile: Hashable, Sendable {
 
   /// Counts what comes: the file may grow meanwhile, and files of /proc state no size.
   private static func read(
-    _ descriptor: CInt, bytesMax: Int
+    _ descriptor: CInt, bytesMax: Int, isCut: Bool = false
   ) throws(BoundedFileError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16384)
@@ -101,7 +111,9 @@ public struct BoundedFile: Hashable, Sendable {
       }
       if count == 0 { return bytes }
       bytes += chunk[..<count]
-      guard bytes.count <= bytesMax else { throw .tooLarge(bytesMax: bytesMax) }
+      guard bytes.count > bytesMax else { continue }
+      guard isCut else { throw .tooLarge(bytesMax: bytesMax) }
+      return Array(bytes.prefix(bytesMax))
     }
   }
 

@@ -61,9 +61,11 @@ public struct FileMapping: ~Copyable {
     return FileMapping(bytes: UnsafeMutableRawBufferPointer(start: address, count: bytesCount))
   }
 
-  /// Opens a file that is there, as long as it is.
+  /// Opens a file that is there, as long as it is, with all of its room taken up: where it has
+  /// holes and there is none to fill them, looking at it would end us by SIGBUS.
   ///
-  /// - Throws: ENOENT, EACCES, …; EINVAL for an empty file.
+  /// - Throws: ENOENT, EACCES, …; EINVAL for an empty file; ENOSPC for such holes, EFBIG for those
+  ///   of a file that is longer than 16 MiB.
   public static func open(path: String) throws(SystemError) -> FileMapping {
     let file = FileDescriptor(
       taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, O_RDWR | O_NOFOLLOW) })
@@ -73,8 +75,20 @@ public struct FileMapping: ~Copyable {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw SystemError(call: "open \(path): no regular file", errno: EINVAL)
     }
-    return try FileMapping(file, bytesCount: Int(status.st_size))
+    let count = Int(status.st_size)
+    guard count > 0 else { throw SystemError(call: "open \(path): an empty file", errno: EINVAL) }
+    if Int(status.st_blocks) * 512 < count {
+      guard count <= holesMax else {
+        throw SystemError(call: "open \(path): a file with holes", errno: EFBIG)
+      }
+      let code = posix_fallocate(number, 0, count)
+      guard code == 0 else { throw SystemError(call: "fill the holes of \(path)", errno: code) }
+    }
+    return try FileMapping(file, bytesCount: count)
   }
+
+  /// The longest file whose holes are filled.
+  private static let holesMax = 16 << 20
 }
 
 extension Folder {

@@ -14,6 +14,10 @@ public struct LeftBehind: Hashable, Sendable {
   /// The first of the journal: who is named there is not known, or not rightly.
   public private(set) var damage: JournalDamage?
 
+  /// Of a journal that cannot be opened as one, so much of its beginning is looked at. Source: this
+  /// project; one of a thousand applications has 2 MiB.
+  public static let bytesMax = 64 << 20
+
   /// Nobody.
   public init() {}
 

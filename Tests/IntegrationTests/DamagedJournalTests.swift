@@ -148,6 +148,70 @@ struct DamagedJournalTests {
     }
   }
 
+  @Test("one that was made much longer, with a hole: whom it names is let run, at no cost")
+  func holes() throws {
+    let first = try DaemonFixture()
+    let programs = try suspended(first)
+    let second = try first.killed {
+      let path = try journal(first)
+      #expect(truncate(path, 1 << 36) == 0)
+    }
+    #expect(second.logged.contains("a file with holes: File too large (EFBIG)"))
+    #expect(try stopped(programs, second) == [false, false, false])
+  }
+
+  @Test("… and by 'taskctl release'")
+  func holesReleased() throws {
+    let daemon = try DaemonFixture()
+    let programs = try suspended(daemon)
+    try daemon.die()
+    #expect(try truncate(journal(daemon), 1 << 36) == 0)
+    let outcome = try daemon.taskctl("release")
+    #expect(outcome.exit == .exited(code: 0), "\(outcome.text)")
+    #expect(try stopped(programs, daemon) == [false, false, false])
+  }
+
+  @Test("one from before they were suspended: 'taskctl release' goes by the environment")
+  func older() throws {
+    let daemon = try DaemonFixture(
+      .init(manifests: [("org.test.launched", "command = [\"/bin/sleep\", \"1000\"]")]))
+    let (path, older) = (try journal(daemon), try bytes(journal(daemon)))
+    let monitor = try Monitor(daemon)
+    let pid = try daemon.launch("org.test.launched")
+    try daemon.sendToBackground("org.test.launched")
+    try monitor.transition("org.test.launched", to: .suspended)
+    try daemon.die()
+    try write(older, path)
+    let outcome = try daemon.taskctl("release")
+    #expect(outcome.exit == .exited(code: 0))
+    #expect(outcome.text.contains("let run: process \(pid) ("))
+    #expect(try daemon.state(of: pid) != .stopped)
+  }
+
+  @Test("§8: at most one running instance, also where the record of its process is damaged")
+  func launchedOnce() throws {
+    let id = "org.test.voip"
+    let settings = DaemonFixture.Settings(
+      manifests: [
+        (id, "command = [\"/bin/sleep\", \"1000\"]\nbackground-modes = [\"voip\"]")
+      ])
+    let first = try DaemonFixture(settings)
+    try waitUntil("it is launched at the start") { try first.application(id).instance != nil }
+    let pid = Int32(try #require(try first.application(id).instance).pid)
+    let name = try #require(try first.proc.environmentValue(pid, of: "TASKSCHEDD_INSTANCE"))
+    let second = try first.killed {
+      let path = try journal(first)
+      var bytes = try bytes(path)
+      let marker = Array(name.utf8)
+      let place = try unwrap(bytes.indices.first { bytes[$0...].starts(with: marker) })
+      bytes[place] ^= 1
+      try write(bytes, path)
+    }
+    try waitUntil("it is managed again") { try second.application(id).instance != nil }
+    #expect(try second.application(id).instance?.pid == Int(pid))
+    #expect(try second.programs() == [pid])
+  }
+
   /// Says when it is let run.
   private static let continued = """
     import signal

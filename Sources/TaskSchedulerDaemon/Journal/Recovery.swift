@@ -30,7 +30,12 @@ struct JournalFinder {
       } catch {
         switch error.errno {
         case EMFILE, ENFILE, ENOMEM, EIO: throw error
-        case _: refuse(number, nil, "it cannot be read: \(error)", &unclear)
+        case _:
+          let path = folder.path(of: number)
+          let bytes = try? BoundedFile.beginning(of: path, bytesMax: LeftBehind.bytesMax)
+          (bytes ?? []).withUnsafeBytes {
+            refuse(number, $0, "it cannot be read: \(error)", &unclear)
+          }
         }
         continue
       }
@@ -68,13 +73,13 @@ struct JournalFinder {
   }
 
   /// Notes whom a journal names that is not gone on from, or not to its end.
-  private func note(_ bytes: UnsafeRawBufferPointer?, _ unclear: inout LeftBehind?) {
+  private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout LeftBehind?) {
     unclear = unclear ?? LeftBehind()
-    if let bytes, let left = try? LeftBehind(bytes, boot: boot) { unclear?.add(left) }
+    if let left = try? LeftBehind(bytes, boot: boot) { unclear?.add(left) }
   }
 
   private func refuse(
-    _ number: UInt64, _ bytes: UnsafeRawBufferPointer?, _ problem: String,
+    _ number: UInt64, _ bytes: UnsafeRawBufferPointer, _ problem: String,
     _ unclear: inout LeftBehind?
   ) {
     note(bytes, &unclear)
@@ -182,13 +187,16 @@ struct Takeover {
   func run(_ replay: Replay, _ inherited: DescriptorStore.Inherited) -> Outcome {
     var outcome = Outcome()
     outcome.lost = processes.takeOver(replay.holdings.instances, leaders: inherited.leaders)
+    runner.restoreRunningOn(replay.holdings.runningOn ?? [:])
     if let unclear {
-      let found = processes.claimStopped(unclear, socket: socketPath)
+      let marks = ProcessMarks(socket: socketPath)
+      // Who is an instance's already is not taken back.
+      runner.restoreRunningOn(LaunchedBefore(marks: marks, proc: processes.proc).leaders())
+      let found = processes.claimStopped(unclear, marks)
       for name in found.letRun { log.write(.warning, "let run, as nobody's: \(name)") }
       for failure in found.failures { log.write(.error, "not let run: \(failure)") }
     }
     for arrival in replay.holdings.arrivals.values { runner.restore(arrival) }
-    runner.restoreRunningOn(replay.holdings.runningOn ?? [:])
     var holdings = replay.holdings.connections
     let call = InterruptedCall(replay)
     if let waiting = call.waiting { holdings[call.connection, default: .init()].waiting = waiting }

@@ -94,7 +94,7 @@ extension ProcessController {
   /// let run when the policy says so; whoever is nobody's is let run at once.
   ///
   /// - Parameter unclear: whom the rest of the journal names.
-  func claimStopped(_ unclear: LeftBehind, socket: String) -> ProcessRelease.Outcome {
+  func claimStopped(_ unclear: LeftBehind, _ marks: ProcessMarks) -> ProcessRelease.Outcome {
     var held: Set<ProcessIdentity> = []
     var groups: Set<String> = []
     for instance in instances.values {
@@ -111,7 +111,7 @@ extension ProcessController {
       }
     }
     var outcome = unclear.letRun(except: held, heldGroups: groups, in: proc)
-    outcome.add(ProcessRelease.letRun(ProcessMarks(socket: socket), except: held, in: proc))
+    outcome.add(ProcessRelease.letRun(marks, except: held, in: proc))
     return outcome
   }
 

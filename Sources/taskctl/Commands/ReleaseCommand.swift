@@ -15,8 +15,8 @@ struct ReleaseCommand: ParsableCommand {
       priorities back that were lowered; each process is checked by its start time, so that no \
       other is reached. Nothing is done while a daemon runs: it manages what it has suspended.
 
-      Where the journal is damaged or gone, what is whole of it is used, and whoever has that \
-      daemon's TASKSCHEDD_SOCKET and a TASKSCHEDD_INSTANCE in the environment is resumed, too, as \
+      Where the journal is damaged, what is whole of it is used. Whoever has that daemon's \
+      TASKSCHEDD_SOCKET and a TASKSCHEDD_INSTANCE in the environment is resumed in any case, as \
       launched programs and those of 'taskctl run' have.
 
       systemd runs this when taskschedd stops for good; by hand it is needed only where \
@@ -190,14 +190,18 @@ struct ReleaseCommand: ParsableCommand {
     let boot = BootID(try BootIdentity.text())
     for path in journals.paths {
       do {
-        let mapping = try FileMapping.open(path: path)
-        let left = try LeftBehind(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
+        let bytes = try BoundedFile.beginning(of: path, bytesMax: LeftBehind.bytesMax)
+        let left = try bytes.withUnsafeBytes { bytes in
+          Result { () throws(JournalRefusal) in try LeftBehind(bytes, boot: boot) }
+        }.get()
         let released = try letRun(left)
         outcome.add(released)
         if let damage = left.damage {
           outcome.failures.append("what \(path) named \(damage)")
         }
-        if released.failures.isEmpty { JournalWriter.setClean(in: mapping.bytes) }
+        if released.failures.isEmpty, let mapping = try? FileMapping.open(path: path) {
+          JournalWriter.setClean(in: mapping.bytes)
+        }
       } catch JournalRefusal.otherBoot {
         continue
       } catch {
@@ -205,11 +209,8 @@ struct ReleaseCommand: ParsableCommand {
         outcome.failures.append("what \(path) names: \(error)")
       }
     }
-    // What no journal tells of, their environment does.
-    if journals.paths.isEmpty || !outcome.failures.isEmpty {
-      let marks = ProcessMarks(socket: journals.socket)
-      outcome.add(ProcessRelease.letRun(marks, in: try ProcFS()))
-    }
+    // What no journal tells of, or an older one does not yet, their environment does.
+    outcome.add(ProcessRelease.letRun(ProcessMarks(socket: journals.socket), in: try ProcFS()))
     return outcome
   }
 
