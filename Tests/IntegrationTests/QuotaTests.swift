@@ -35,19 +35,21 @@ struct QuotaTests {
 
   @Test("bytes of unfinished messages, which the journal has, too: who brings more is closed alone")
   func unfinished() throws {
-    let daemon = try DaemonFixture()
-    let part = [UInt8](repeating: UInt8(ascii: " "), count: 1_000_000)
+    let daemon = try DaemonFixture(.init(policy: [("MaxUnfinishedBytesPerUser", "64K")]))
+    let part = [UInt8](repeating: UInt8(ascii: " "), count: 30_000)
     let list = #"{"method":"\#(Self.list)"}"#
-    let within = try (0..<4).map { _ in
-      let client = try RawClient(daemon)
+    let within = try (0..<2).map { _ in try RawClient(daemon) }
+    for client in within {
+      try client.setSendBuffer(40_000)
       #expect(try client.send(part))
-      return client
+      // The part fills more than a quarter of that until it is taken.
+      try client.waitForRoom()
     }
     let beyond = try RawClient(daemon)
     _ = try beyond.send(part)
     #expect(try beyond.receive() == nil)
+    #expect(daemon.logged.contains("MaxUnfinishedBytesPerUser = 65536 bytes"))
     for client in within { #expect(try client.call(list)?["parameters"] != nil) }
-    #expect(daemon.logged.contains("more than 4194304 bytes in unfinished messages"))
     let next = try RawClient(daemon)
     try next.send(part)
     #expect(try next.call(list)?["parameters"] != nil, "their share is given back")

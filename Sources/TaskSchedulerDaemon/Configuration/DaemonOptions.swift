@@ -50,6 +50,10 @@ public struct DaemonOptions: Hashable, Sendable {
   /// messages and unread answers. Source: this project; some ten lists of as many tasks as a user
   /// may have.
   public var queuedBytesPerUserMax = 64 << 20
+  /// `MaxUnfinishedBytesPerUser`: what of that may be of unfinished messages. The journal has them,
+  /// too, which lies in a file system that all share. Source: this project; a message has 1 MiB at
+  /// most, and is mostly whole at once.
+  public var unfinishedBytesPerUserMax = 4 << 20
 
   /// `background-priority`: whether background applications run with lower priority.
   public var backgroundPriority = true

@@ -101,10 +101,15 @@ extension SettingDescription {
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerConnectionMax = bytes } }),
     SettingDescription(
       name: "MaxQueuedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 40),
-      summary: "How much all connections of one user may have in unread answers and unfinished "
-        + "messages (4M at most) before one that adds to it is closed.",
+      summary: "How much all connections of one user may have in unfinished messages and unread "
+        + "answers before one that adds to it is closed.",
       read: { .bytes($0.options.queuedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
+    SettingDescription(
+      name: "MaxUnfinishedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 30),
+      summary: "How much of that may be of unfinished messages, which the journal has, too.",
+      read: { .bytes($0.options.unfinishedBytesPerUserMax) },
+      write: { if case .bytes(let bytes) = $1 { $0.options.unfinishedBytesPerUserMax = bytes } }),
     SettingDescription(
       name: "SharedResources", section: .policy, kind: .paths,
       summary: "Files, by absolute paths, on which an application may not hold a lock or a lease "

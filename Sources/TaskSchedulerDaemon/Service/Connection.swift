@@ -313,6 +313,7 @@ final class Connection: TurnTaker {
     // Not when it is taken: between a call's event and what the policy makes of it no journal is
     // to be begun.
     if wasCollecting { journal.note(.inputWhole(connection: cookie)) }
+    input.forgetMessage()
     journal.endCall()
   }
 

@@ -5,11 +5,6 @@ package struct KeptBytes: Equatable {
   /// Of answers and events that it has not taken yet.
   var unread = 0
 
-  /// How many of unfinished messages one user may have: the journal lies in a file system that all
-  /// share (/run), and is written anew with all of them. Source: this project; a message has 1 MiB
-  /// at most, and is mostly whole at once.
-  static let unfinishedPerUserMax = 4 << 20
-
   var count: Int { unfinished + unread }
 
   static func + (one: KeptBytes, other: KeptBytes) -> KeptBytes {

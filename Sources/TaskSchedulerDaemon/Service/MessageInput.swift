@@ -109,6 +109,11 @@ package struct MessageInput: ~Copyable {
     takenCount = 0
   }
 
+  /// What the last step showed is needed no longer, but for the beginning of a message.
+  package mutating func forgetMessage() {
+    if !isCollecting { collected = [] }
+  }
+
   /// Takes the part that the last step showed.
   package mutating func takePart(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     collected.append(contentsOf: try receive(socket, buffer))

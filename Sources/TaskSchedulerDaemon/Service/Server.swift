@@ -223,9 +223,9 @@ final class Server: ConnectionOwner {
   func keep(_ change: KeptBytes, for user: UInt32) -> String? {
     let kept = (keptByUser[user] ?? KeptBytes()) + change
     keptByUser[user] = kept == KeptBytes() ? nil : kept
-    if change.unfinished > 0, kept.unfinished > KeptBytes.unfinishedPerUserMax {
-      return "user \(user) has more than \(KeptBytes.unfinishedPerUserMax) bytes in unfinished "
-        + "messages"
+    if change.unfinished > 0, kept.unfinished > options.unfinishedBytesPerUserMax {
+      return "user \(user) has more than MaxUnfinishedBytesPerUser = "
+        + "\(options.unfinishedBytesPerUserMax) bytes in unfinished messages"
     }
     guard change.count > 0, kept.count > options.queuedBytesPerUserMax else { return nil }
     return "user \(user) has more than MaxQueuedBytesPerUser = \(options.queuedBytesPerUserMax) "
