@@ -325,6 +325,8 @@ private final class Client: ConnectionOwner {
       isCalled = true
       try body()
     }
+    // Else it would keep the suite, and its folder, for ever.
+    defer { self.body = {} }
     while !isCalled { try loop.turn(within: deadline) }
     if let problem { throw problem }
   }
