@@ -30,8 +30,7 @@ public struct FileMapping: ~Copyable {
     let file = FileDescriptor(
       taking: try check("open \(path)") { clinux_create(path, O_RDWR | O_EXCL, 0o600) })
     do throws(SystemError) {
-      let code = posix_fallocate(file.rawValue, 0, bytesCount)
-      guard code == 0 else { throw SystemError(call: "fallocate \(path)", errno: code) }
+      try takeUpRoom(of: file, path, bytesCount)
       return try FileMapping(file, bytesCount: bytesCount)
     } catch {
       Glibc.unlink(path)
@@ -39,15 +38,16 @@ public struct FileMapping: ~Copyable {
     }
   }
 
-  /// Takes a file whose room is taken up for another use: zeros, and no more of it than is wanted.
+  /// Takes a file for another use: zeros, and no more of it than is wanted.
+  ///
+  /// - Throws: ENOENT, …; ENOSPC where it has holes, and there is no room to fill them.
   public static func reuse(path: String, bytesMax: Int) throws(SystemError) -> FileMapping {
-    let file = FileDescriptor(
-      taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, O_RDWR | O_NOFOLLOW) })
-    var status = stat()
+    let file = try openFile(path)
+    let length = try status(of: file).st_size
     let number = file.rawValue
-    try check("fstat") { fstat(number, &status) }
-    let count = min(Int(status.st_size), bytesMax)
-    if count < status.st_size { try check("ftruncate \(path)") { ftruncate(number, count) } }
+    let count = min(Int(length), bytesMax)
+    if count < length { try check("ftruncate \(path)") { ftruncate(number, count) } }
+    try takeUpRoom(of: file, path, count)
     let mapping = try FileMapping(file, bytesCount: count)
     mapping.bytes.initializeMemory(as: UInt8.self, repeating: 0)
     return mapping
@@ -67,11 +67,8 @@ public struct FileMapping: ~Copyable {
   /// - Throws: ENOENT, EACCES, …; EINVAL for an empty file; ENOSPC for such holes, EFBIG for those
   ///   of a file that is longer than 16 MiB.
   public static func open(path: String) throws(SystemError) -> FileMapping {
-    let file = FileDescriptor(
-      taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, O_RDWR | O_NOFOLLOW) })
-    var status = stat()
-    let number = file.rawValue
-    try check("fstat") { fstat(number, &status) }
+    let file = try openFile(path)
+    let status = try status(of: file)
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw SystemError(call: "open \(path): no regular file", errno: EINVAL)
     }
@@ -81,14 +78,32 @@ public struct FileMapping: ~Copyable {
       guard count <= holesMax else {
         throw SystemError(call: "open \(path): a file with holes", errno: EFBIG)
       }
-      let code = posix_fallocate(number, 0, count)
-      guard code == 0 else { throw SystemError(call: "fill the holes of \(path)", errno: code) }
+      try takeUpRoom(of: file, path, count)
     }
     return try FileMapping(file, bytesCount: count)
   }
 
   /// The longest file whose holes are filled.
   private static let holesMax = 16 << 20
+
+  private static func openFile(_ path: String) throws(SystemError) -> FileDescriptor {
+    FileDescriptor(
+      taking: try check("open \(path)") { clinux_open_at(AT_FDCWD, path, O_RDWR | O_NOFOLLOW) })
+  }
+
+  private static func status(of file: borrowing FileDescriptor) throws(SystemError) -> stat {
+    var status = stat()
+    let number = file.rawValue
+    try check("fstat") { fstat(number, &status) }
+    return status
+  }
+
+  private static func takeUpRoom(
+    of file: borrowing FileDescriptor, _ path: String, _ bytesCount: Int
+  ) throws(SystemError) {
+    let code = posix_fallocate(file.rawValue, 0, bytesCount)
+    guard code == 0 else { throw SystemError(call: "fallocate \(path)", errno: code) }
+  }
 }
 
 extension Folder {
