@@ -11,12 +11,14 @@ struct BackgroundRuleTests {
   private let id = "org.test.uses"
   private let shared = TemporaryDirectory(mode: 0o755)
 
-  private func daemon(_ policy: (String, String)...) throws -> DaemonFixture {
+  private func daemon(
+    options: [(String, String)] = [], _ policy: (String, String)...
+  ) throws -> DaemonFixture {
     shared.write("contacts.db", "")
     shared.write("other.db", "")
     let path = shared.file("contacts.db")
     return try DaemonFixture(
-      .init(policy: policy.map { ($0.0, $0.1) }, resources: [path, "/nowhere/at-all"]))
+      .init(options: options, policy: policy, resources: [path, "/nowhere/at-all"]))
   }
 
   @Test(
@@ -116,19 +118,30 @@ struct BackgroundRuleTests {
     #expect(try daemon.application(id).lastEnd?.reason == .excessiveUse)
   }
 
-  @Test("who is throttled and then uses little is throttled no more, and runs in the foreground")
-  func calms() throws {
-    // Long enough for taskctl to be started while it is throttled.
-    let daemon = try daemon(
-      ("BackgroundUseWindow", "4s"), ("BackgroundProcessorShare", "10"),
-      ("ThrottledProcessorShare", "9"))
-    let monitor = try Monitor(daemon)
+  /// A throttle lasts for one window: this one is long enough to see it on a busy machine, and for
+  /// taskctl to be started. At low priority, such a machine would leave a program too little.
+  private func throttlingDaemon(options: [(String, String)] = []) throws -> DaemonFixture {
+    try daemon(
+      options: options + [("background-priority", "false")], ("BackgroundUseWindow", "4s"),
+      ("BackgroundProcessorShare", "10"), ("ThrottledProcessorShare", "9"))
+  }
+
+  /// A program that uses processors until it is throttled, in small bits: what it uses after that
+  /// must not kill it.
+  private func throttled(_ daemon: DaemonFixture) throws -> UsingProgram {
     let program = try UsingProgram(daemon)
     try daemon.adopt(id, program.process, background: true, task: "work")
     while try daemon.application(id).instance?.resources?.throttledPercent == nil {
-      try program.ask("burn 0.02")
-      try program.ask("score 1")
+      try program.ask("burn 0.005")
     }
+    return program
+  }
+
+  @Test("who is throttled and then uses little is throttled no more, and runs in the foreground")
+  func calms() throws {
+    let daemon = try throttlingDaemon()
+    let monitor = try Monitor(daemon)
+    let program = try throttled(daemon)
     #expect(try daemon.application(id).instance?.resources?.throttledPercent == 9)
     #expect(try daemon.taskctl("status", id).text.contains("Throttled: to 9 % of one processor"))
     try monitor.next("its end") { $0.message.contains("is throttled no more") }
@@ -139,19 +152,8 @@ struct BackgroundRuleTests {
 
   @Test("kill -9 of the daemon while one is throttled: it stands still for none that follows")
   func throttledOn() throws {
-    var daemon = try DaemonFixture(
-      .init(
-        options: [("suspend-mechanism", "\"signal\"")],
-        policy: [
-          ("BackgroundUseWindow", "1s"), ("BackgroundProcessorShare", "10"),
-          ("ThrottledProcessorShare", "9"),
-        ]))
-    let program = try UsingProgram(daemon)
-    try daemon.adopt(id, program.process, background: true, task: "work")
-    while try daemon.application(id).instance?.resources?.throttledPercent == nil {
-      try program.ask("burn 0.02")
-      try program.ask("score 1")
-    }
+    var daemon = try throttlingDaemon(options: [("suspend-mechanism", "\"signal\"")])
+    let program = try throttled(daemon)
     // As it is for nine tenths of the time.
     try waitUntil("it stands still") { try daemon.state(of: program.process.pid) == .stopped }
     daemon = try daemon.killed()
