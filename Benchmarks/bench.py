@@ -168,7 +168,7 @@ def table_of(results):
     add_memory(table, results)
     table.section("Idle")
     table.judged(
-        f"wake-ups in {results['idle seconds']} s, {IDLE_APPLICATIONS} applications",
+        f"wake-ups in {results['idle seconds']} s, {IDLE_APPLICATIONS} suspended",
         results["idle wake-ups"], WAKE_UPS_TARGET, "")
     return table
 

@@ -3,7 +3,7 @@
 import subprocess
 import time
 
-from harness import Failure, median
+from harness import Failure, median, wait_until
 
 SIZES = (100, 1000, 5000)
 SMALL = 10
@@ -13,13 +13,14 @@ SETTINGS = '[policy]\nCallbackTimeout = "1min"\nBackgroundTime = "1d"\n'
 
 
 class Herd:
-    """Applications of a daemon, each a process of its own that has one task and waits."""
+    """Applications of a daemon, each a process of its own that has one task and waits; those of an
+    idle one have none, and are suspended."""
 
-    def __init__(self, workshop, daemon):
+    def __init__(self, workshop, daemon, idle=False):
         self.size = 0
         self.workshop = workshop
         self.process = workshop.start(
-            [workshop.program("herd"), daemon.socket],
+            [workshop.program("herd"), daemon.socket] + ["idle"] * idle,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def grow(self, size):
@@ -87,14 +88,26 @@ def memory_and_cost(workshop, rounds, calls):
     return memory, cost
 
 
-def idle_wake_ups(workshop, applications, seconds):
-    """How often a daemon with applications that ask for nothing wakes up."""
-    daemon = workshop.daemon("idle", SETTINGS)
-    herd = Herd(workshop, daemon)
-    herd.grow(applications)
+def wake_ups_within(daemon, seconds):
     before = daemon.wake_ups()
     time.sleep(seconds)
-    count = daemon.wake_ups() - before
+    return daemon.wake_ups() - before
+
+
+def idle_wake_ups(workshop, applications, seconds):
+    """How often a daemon with suspended applications wakes up."""
+    daemon = workshop.daemon("idle", SETTINGS)
+    herd = Herd(workshop, daemon, idle=True)
+    herd.grow(applications)
+
+    def are_suspended():
+        states = [each["state"] for each in daemon.call("ListApplications", {})["applications"]]
+        return states == ["suspended"] * applications
+
+    wait_until(are_suspended, "the applications are suspended")
+    # What it does after the last change, a look at all of them among it, is not idleness.
+    wait_until(lambda: wake_ups_within(daemon, 1) == 0, "a second without a wake-up", 30)
+    count = wake_ups_within(daemon, seconds)
     herd.end()
     workshop.end(daemon.process)
     return count

@@ -1,6 +1,8 @@
 /* Many registered applications, each a small process of its own that has one task and waits.
  *
- *   herd SOCKET
+ *   herd SOCKET [idle]
+ *
+ * Those of an idle herd have no task and are suspended: they say that they have answered just before.
  *
  * For each line "N" on its standard input: forks until there are N of them, lets the new ones
  * register all at once, and, when all have answered their callbacks, prints
@@ -20,6 +22,7 @@
 #include <unistd.h>
 
 static const char *socket_path;
+static bool idle;
 
 /* Writes one byte of news to the parent. */
 static void tell(int news, char what) {
@@ -35,10 +38,11 @@ static _Noreturn void live(int number, int start, int news) {
   struct application application;
   application_register(&application, socket_path, id, true);
   tell(news, 'r');
-  /* Without a task it would be suspended, as nothing would entitle it to run. */
-  application_begin(&application);
+  /* Without a task it is suspended as soon as it has answered: nothing entitles it to run. */
+  if (idle) tell(news, 'a');
+  else application_begin(&application);
   application_acknowledge(&application);
-  tell(news, 'a');
+  if (!idle) tell(news, 'a');
   channel_receive(&application.events);
   fail_text(id, "more was heard than was expected");
 }
@@ -85,7 +89,8 @@ static void grow(size_t from, size_t to) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 2) fail_text("usage", "herd SOCKET");
+  idle = count == 3 && strcmp(arguments[2], "idle") == 0;
+  if (count != 2 && !idle) fail_text("usage", "herd SOCKET [idle]");
   socket_path = arguments[1];
   char line[64];
   size_t size = 0;
@@ -97,6 +102,8 @@ int main(int count, char **arguments) {
   }
   signal(SIGTERM, SIG_IGN);
   kill(0, SIGTERM);
+  /* Those of an idle herd stand still. */
+  kill(0, SIGCONT);
   while (wait(NULL) > 0) {}
   return 0;
 }
