@@ -2,7 +2,7 @@
  *
  *   herd SOCKET [idle]
  *
- * Those of an idle herd have no task and are suspended: they say that they have answered just before.
+ * Those of an idle herd have no task and are suspended; they say just before that they answer.
  *
  * For each line "N" on its standard input: forks until there are N of them, lets the new ones
  * register all at once, and, when all have answered their callbacks, prints

@@ -99,11 +99,11 @@ struct NotificationSurvivalTests {
         manifests: [(id, manifest)], arguments: ["--desktop-bus", desktop.bus.address]))
     let time = WallClockTime(in: 1)
     let once = try daemon.post(id, "Once", at: time)
-    let minutely = try daemon.call(
+    let hourly = try daemon.call(
       ControlInterface.PostNotification.self,
       .init(
-        application: id, content: .init(title: "Minutely"),
-        schedule: .init(date: time.date, timeZone: "UTC", repeats: .minute))
+        application: id, content: .init(title: "Hourly"),
+        schedule: .init(date: time.date, timeZone: "UTC", repeats: .hour))
     ).notification
     daemon = try daemon.killed(rebooting: true) {
       try waitUntil("its time passes") { time.hasPassed }
@@ -112,16 +112,16 @@ struct NotificationSurvivalTests {
       try #require(try daemon.notifications(of: id).first { $0.id == number })
     }
     try waitUntil("they are shown") {
-      try find(once).state == .presented && find(minutely).state == .scheduled
+      try find(once).state == .presented && find(hourly).state == .scheduled
     }
     #expect(try desktop.counts() == .init(displayed: 2))
-    let next = try find(minutely).firesAtUSec
-    #expect(time.isMinutes(from: next))
+    let next = try find(hourly).firesAtUSec
+    #expect(time.isHours(from: next))
     #expect(next > Int(WallClock.now()) - 1_000_000)
     daemon = try daemon.killed(rebooting: true)
     #expect(try find(once).state == .presented)
     #expect(daemon.fired(once) == 1)
-    #expect(daemon.fired(minutely) == 1)
+    #expect(daemon.fired(hourly) == 1)
     #expect(try desktop.counts() == .init(displayed: 2), "and are not shown again")
   }
 
@@ -139,7 +139,7 @@ struct NotificationSurvivalTests {
             application: id, content: .init(title: "\(number)", badge: number),
             schedule: .init(
               date: time.date, timeZone: "UTC",
-              repeats: number.isMultiple(of: 2) ? .minute : nil))
+              repeats: number.isMultiple(of: 2) ? .hour : nil))
         ).notification)
     }
     let monitor = try Monitor(daemon)
@@ -155,7 +155,7 @@ struct NotificationSurvivalTests {
     #expect(firings.allSatisfy { $0 >= 1 } && firings.reduce(0, +) <= numbers.count + kills)
     for listed in try daemon.notifications(of: id) {
       #expect(
-        listed.schedule?.repeats == nil || time.isMinutes(from: listed.firesAtUSec),
+        listed.schedule?.repeats == nil || time.isHours(from: listed.firesAtUSec),
         "\(listed.firesAtUSec)")
     }
     #expect(try daemon.application(id).scheduledNotifications == 50)

@@ -23,8 +23,8 @@ struct WallClockTime {
 
   var hasPassed: Bool { Int(WallClock.now()) > microseconds }
 
-  /// A moment some whole minutes away.
-  func isMinutes(from other: Int) -> Bool {
-    other > microseconds && (other - microseconds).isMultiple(of: 60_000_000)
+  /// A moment some whole hours away.
+  func isHours(from other: Int) -> Bool {
+    other > microseconds && (other - microseconds).isMultiple(of: 3_600_000_000)
   }
 }
