@@ -239,7 +239,7 @@ struct NotificationStoreTests {
       let there = try store.list().map(\.id.number)
       // Three at a time: all of a transaction or none.
       #expect(there.count % 3 == 0)
-      #expect(there == Array(1...UInt64(there.count)))
+      #expect(there == there.indices.map { UInt64($0) + 1 })
       #expect(last <= there.count && there.count <= last + 3, "\(last), \(there.count)")
       // One that was written and not answered for is as good as one that was.
       StoreFixture.setCount(there.count, in: acknowledged)

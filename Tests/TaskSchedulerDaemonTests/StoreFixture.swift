@@ -33,7 +33,7 @@ enum StoreFixture {
   // MARK: Being killed
 
   /// Writes three at a time, and how many there are into a file after each, until a timer kills
-  /// this process.
+  /// this process, which begins when that was done three times.
   static func writeUntilKilled(
     _ path: String, _ acknowledged: String, microseconds: Int32
   ) throws {
@@ -44,11 +44,11 @@ enum StoreFixture {
     // Whole seconds and the rest apart; up to a second the rest is all.
     var timer = itimerval(
       it_interval: timeval(), it_value: timeval(tv_sec: 0, tv_usec: Int(microseconds)))
-    setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
-    while true {
+    for round in 1... {
       try store.apply((1...3).map { schedule(last + $0, mail, body: body) })
       last += 3
       setCount(Int(last), in: acknowledged)
+      if round == 3 { setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil) }
     }
   }
 
