@@ -85,7 +85,8 @@ struct ForgottenTests {
     changes of others cost the daemon no memory
     """)
   func suspendedStream() throws {
-    let daemon = try DaemonFixture()
+    // The busy one acknowledges nothing.
+    let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))
     let monitor = try Monitor(daemon)
     let suspended = try TestApplication(daemon, "org.test.still", "background")
     try suspended.registered()

@@ -50,9 +50,21 @@ func beBusy(milliseconds: Int) throws {
   _ = try TestProcess.python(program).waitForExit()
 }
 
+/// A program wrote no more, though more was expected.
+struct OutputEnded: Error {
+  let pid: Int32
+  /// nil where it has not ended, or someone else has waited for it.
+  let exit: ProcessExit?
+}
+
 extension TestProcess {
   /// The next line that it writes; an error where its output has ended.
-  func nextLine() throws -> String { try unwrap(try readLine()) }
+  func nextLine() throws -> String {
+    guard let line = try readLine() else {
+      throw OutputEnded(pid: pid, exit: try? waitForExit(within: .seconds(2)))
+    }
+    return line
+  }
 
   /// The next line, which is a pid.
   func nextPID() throws -> Int32 { try unwrap(Int32(try nextLine())) }
