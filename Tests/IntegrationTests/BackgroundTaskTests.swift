@@ -79,8 +79,9 @@ struct BackgroundTaskTests {
 
   @Test("an application that is warned and ends its task is suspended, and lives")
   func warned() throws {
+    // It has 1.5 s to acknowledge that it was sent away, and then 4.5 s to end its task.
     let daemon = try DaemonFixture(
-      .init(policy: [("BackgroundTime", "3s"), ("ExpirationLead", "2900ms")]))
+      .init(policy: [("BackgroundTime", "6s"), ("ExpirationLead", "4500ms")]))
     let monitor = try Monitor(daemon)
     let application = try active(daemon)
     let task = try application.begin()
