@@ -101,6 +101,28 @@ struct JournalRoomTests {
     #expect(try #require(begun).isWhole(at: now), "there is room again")
   }
 
+  @Test(
+    "a spare file with holes is of use where there is room to fill them, and no trap where not",
+    .enabled(if: geteuid() == 0, "only root mounts a small disk"))
+  func spareWithHoles() async {
+    await #expect(processExitsWith: .success) { [path = temporary.path as String] in
+      SmallDisk.mount(path, bytes: 1 << 20)
+      let folder = try JournalFolder(path: path + "/journal", proc: ProcFS())
+      let spare = path + "/journal/spare"
+      close(open(spare, O_WRONLY | O_CREAT, 0o600))
+      try #require(truncate(spare, 64 << 10) == 0)
+      SmallDisk.fill(path + "/ballast", leaving: 0, in: path)
+      let error = #expect(throws: SystemError.self) {
+        _ = try folder.make(1, bytesCount: 64 << 10, least: 32 << 10)
+      }
+      #expect(error?.errno == ENOSPC)
+      unlink(path + "/ballast")
+      let file = try folder.make(1, bytesCount: 64 << 10, least: 32 << 10)
+      #expect(file.bytes.count == 64 << 10)
+      #expect(FileFacts(path: spare) == nil, "it was used")
+    }
+  }
+
   private func found() throws -> FoundJournal {
     guard let found = try finder.find(at: now) else {
       throw SystemError(call: "no journal was found", errno: ENOENT)

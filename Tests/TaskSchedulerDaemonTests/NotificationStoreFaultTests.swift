@@ -144,7 +144,7 @@ struct NotificationStoreFaultTests {
     .enabled(if: geteuid() == 0, "only root mounts a small disk"))
   func full() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      StoreFixture.mountSmall(path, bytes: 1 << 20)
+      SmallDisk.mount(path, bytes: 1 << 20)
       let ballast = path + "/ballast"
       let store = try NotificationStore(path: path + "/notifications.db")
       var written: [UInt64] = []
@@ -159,7 +159,7 @@ struct NotificationStoreFaultTests {
         } catch {
           failure = error
         }
-        if id == 20 { StoreFixture.fill(ballast, leaving: 100 << 10, in: path) }
+        if id == 20 { SmallDisk.fill(ballast, leaving: 100 << 10, in: path) }
       }
       #expect(failure?.kind == .full)
       #expect(failure?.message.contains("no room is left") == true)
@@ -176,8 +176,8 @@ struct NotificationStoreFaultTests {
     .enabled(if: geteuid() == 0, "only root mounts a small disk"))
   func fullFromTheStart() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      StoreFixture.mountSmall(path, bytes: 64 << 10)
-      StoreFixture.fill(path + "/ballast", leaving: 4 << 10, in: path)
+      SmallDisk.mount(path, bytes: 64 << 10)
+      SmallDisk.fill(path + "/ballast", leaving: 4 << 10, in: path)
       let database = path + "/notifications.db"
       let error = #expect(throws: StoreError.self) { _ = try NotificationStore(path: database) }
       #expect(error?.kind == .full)
@@ -191,10 +191,10 @@ struct NotificationStoreFaultTests {
     .enabled(if: geteuid() == 0, "only root mounts a read-only disk"))
   func readOnly() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      StoreFixture.mountSmall(path, bytes: 1 << 20)
+      SmallDisk.mount(path, bytes: 1 << 20)
       let database = path + "/notifications.db"
       try NotificationStore(path: database).apply([StoreFixture.schedule(1, StoreFixture.mail)])
-      StoreFixture.makeReadOnly(path)
+      SmallDisk.makeReadOnly(path)
       let error = #expect(throws: StoreError.self) { _ = try NotificationStore(path: database) }
       #expect(error?.kind == .unwritable)
       #expect(error?.message.contains("Read-only file system") == true)

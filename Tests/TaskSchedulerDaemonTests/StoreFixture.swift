@@ -5,10 +5,6 @@ import TestSupport
 
 @testable import TaskSchedulerDaemon
 
-/// Glibc's module leaves it out.
-@_silgen_name("unshare")
-private func unshare(_ flags: Int32) -> Int32
-
 /// What the tests of the store write.
 enum StoreFixture {
   static let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
@@ -67,32 +63,6 @@ enum StoreFixture {
     pread(number, &count, MemoryLayout<Int>.size, 0)
     close(number)
     return count
-  }
-
-  // MARK: Small disks
-
-  /// A tmpfs of its own that only this process sees; for a process of a test's own.
-  static func mountSmall(_ path: String, bytes: Int) {
-    let newMounts: Int32 = 0x0002_0000  // CLONE_NEWNS
-    precondition(unshare(newMounts) == 0, "unshare: \(SystemError.describe(errno))")
-    precondition(mount(nil, "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0, "mount")
-    precondition(mount("tmpfs", path, "tmpfs", 0, "size=\(bytes)") == 0, "mount tmpfs")
-  }
-
-  /// Takes up the room of a disk but for some bytes.
-  static func fill(_ ballast: String, leaving bytes: Int, in path: String) {
-    var facts = statvfs()
-    precondition(statvfs(path, &facts) == 0, "statvfs")
-    let free = Int(facts.f_bavail) * Int(facts.f_frsize)
-    let number = open(ballast, O_WRONLY | O_CREAT, 0o600)
-    precondition(posix_fallocate(number, 0, max(1, free - bytes)) == 0, "fallocate")
-    close(number)
-  }
-
-  static func makeReadOnly(_ path: String) {
-    precondition(
-      mount(nil, path, nil, UInt(MS_REMOUNT | MS_RDONLY), nil) == 0,
-      "mount: \(SystemError.describe(errno))")
   }
 }
 
