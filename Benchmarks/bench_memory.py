@@ -116,10 +116,11 @@ def main():
     folder = tempfile.mkdtemp(prefix="taskschedd-bench-memory-")
     try:
         machine = SmallMachine(folder, arguments.unpacked, MACHINE, PROCESSORS)
-        daemon = os.path.abspath(arguments.daemon)
-        earlyoom = os.path.abspath(os.path.join(arguments.unpacked, "usr/bin/earlyoom"))
-        machine.make([daemon, earlyoom], os.path.join(os.path.dirname(__file__), "memory_run.py"), {
-            "daemon": daemon, "earlyoom": earlyoom, "runs": arguments.runs, "sizes": SIZES,
+        earlyoom = os.path.join(arguments.unpacked, "usr/bin/earlyoom")
+        script = os.path.join(os.path.dirname(__file__), "memory_run.py")
+        machine.make([arguments.daemon, earlyoom], script, {
+            "daemon": "/bench/" + os.path.basename(arguments.daemon),
+            "earlyoom": "/bench/earlyoom", "runs": arguments.runs, "sizes": SIZES,
             "percent": THRESHOLD_PERCENT, "grows": arguments.grows, "stall": arguments.stall})
         begin = time.monotonic()
         results = runs(machine, arguments)

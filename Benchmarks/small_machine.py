@@ -89,14 +89,19 @@ class SmallMachine:
         return os.path.join(self.folder, name)
 
     def make(self, programs, script, parameters):
-        """`script` is the first process, and `programs` are at their paths, as on this machine."""
+        """`script` is the first process; `programs` (paths) are in /bench, by their names.
+
+        Not at their own paths: the machine's /tmp, /run, /proc, /sys and /dev are mounts, which
+        would hide a program of a clone that lies below one of them.
+        """
         root = self.path("root")
         for name in ("proc", "sys", "dev", "run", "bench", "etc"):
             os.makedirs(os.path.join(root, name))
         os.symlink("run", os.path.join(root, "tmp"))
         with open(os.path.join(root, "etc/passwd"), "w", encoding="ascii") as file:
             file.write("root:x:0:0:root:/:/bin/sh\n")
-        shutil.copy(script, os.path.join(root, "bench"))
+        for file in [script, *programs]:
+            shutil.copy(file, os.path.join(root, "bench"))
         with open(os.path.join(root, "bench/parameters"), "w", encoding="utf-8") as file:
             json.dump(parameters, file)
         library = subprocess.check_output(
@@ -104,8 +109,8 @@ class SmallMachine:
             text=True).strip()
         shutil.copytree(library, root + library, ignore=shutil.ignore_patterns(
             "test", "config-*", "idlelib", "ensurepip", "*-packages"))
-        files = {PYTHON, *programs}
-        for file in [*files, *glob.glob(library + "/lib-dynload/*.so")]:
+        files = {PYTHON}
+        for file in [PYTHON, *programs, *glob.glob(library + "/lib-dynload/*.so")]:
             files |= set(re.findall(r"(/\S+) \(0x", subprocess.run(
                 ["ldd", file], capture_output=True, text=True, check=False).stdout))
         subprocess.run(["cp", "-L", "--parents", *sorted(files), root], check=True)

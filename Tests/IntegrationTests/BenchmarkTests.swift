@@ -1,0 +1,42 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@Suite("The benchmarks find what they measure")
+struct BenchmarkTests {
+  /// Makes the small machine's files without its kernel and disk, and prints where a program is and
+  /// which of the folders that are mounts there have anything in them.
+  private static let program = """
+    import os, sys
+    sys.path.insert(0, sys.argv[1])
+    import small_machine
+    class Folder(small_machine.SmallMachine):
+        def __init__(self, folder): self.folder, self.megabytes = folder, 1
+        def make_disk(self, root): pass
+        def make_start(self, script): pass
+    machine = Folder(sys.argv[2])
+    machine.make([sys.argv[3]], sys.argv[4], {})
+    root = machine.path("root")
+    print(os.access(root + "/bench/" + os.path.basename(sys.argv[3]), os.X_OK))
+    print([name for name in ("proc", "sys", "dev", "run") if os.listdir(f"{root}/{name}")])
+    """
+
+  @Test("The small machine of bench-memory has the daemon also where the clone lies below /tmp")
+  func cloneBelowTmp() throws {
+    let clone = TemporaryDirectory()
+    #expect(clone.path.hasPrefix("/tmp/"))
+    clone.write("daemon", "#!/bin/sh\n")
+    chmod(clone.file("daemon"), 0o755)
+    clone.write("script.py", "")
+    let machine = TemporaryDirectory()
+    let python = try TestProcess(
+      "/usr/bin/python3",
+      [
+        "python3", "-B", "-c", Self.program, "\(Programs.root)/Benchmarks", machine.path,
+        clone.file("daemon"), clone.file("script.py"),
+      ])
+    #expect(try python.remainingText() == "True\n[]\n")
+    #expect(try python.waitForExit() == .exited(code: 0))
+  }
+}
