@@ -126,11 +126,12 @@ extension Folder {
   ///
   /// - Parameter waits: whether that process is one whose giving it up is waited for.
   /// - Returns: nil where another process has it. Closing any descriptor of the file gives it up.
+  /// - Throws: ELOOP where the path is a link: its target would be made, or locked, in its place.
   public static func lock(
     path: String, waitingFor waits: (_ holder: Int32) -> Bool = { _ in false }
   ) throws(SystemError) -> FileDescriptor? {
     let file = FileDescriptor(
-      taking: try check("open \(path)") { clinux_create(path, O_RDWR, 0o600) })
+      taking: try check("open \(path)") { clinux_create(path, O_RDWR | O_NOFOLLOW, 0o600) })
     let number = file.rawValue
     let result = try check("fcntl F_SETLK", nilFor: EAGAIN, EACCES) { clinux_lock(number) }
     if result != nil { return file }

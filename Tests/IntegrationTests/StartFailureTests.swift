@@ -8,14 +8,16 @@ struct StartFailureTests {
   private let folder = TemporaryDirectory()
 
   /// Its exit code, and what it says.
-  private func start(socket: String) throws -> (exit: ProcessExit?, text: String) {
+  private func start(
+    socket: String, journal: [String] = ["--no-journal"]
+  ) throws -> (exit: ProcessExit?, text: String) {
     let program = try TestProcess(
       "/bin/sh",
       [
-        "sh", "-c", "exec \"$0\" \"$@\" 2>&1", Programs.path(of: "taskschedd"), "--no-journal",
+        "sh", "-c", "exec \"$0\" \"$@\" 2>&1", Programs.path(of: "taskschedd"),
         "--config", "/dev/null", "--manifests", folder.path, "--state", folder.file("state"),
         "--log-target", "stderr", "--socket", socket,
-      ])
+      ] + journal)
     let text = try program.remainingText()
     return (try program.waitForExit(), text)
   }
@@ -50,5 +52,44 @@ struct StartFailureTests {
     let (exit, text) = try start(socket: "")
     #expect(exit == .exited(code: 2))
     #expect(text.contains("--socket is empty; name a path"))
+  }
+
+  @Test(
+    "The event log's directory must belong to the daemon's user or root",
+    .enabled(if: geteuid() == 0, "only root gives a directory away"))
+  func journalOfAnother() throws {
+    let journal = folder.file("journal")
+    mkdir(journal, 0o700)
+    chown(journal, 65534, 65534)
+    let (exit, text) = try start(socket: folder.file("socket"), journal: ["--journal", journal])
+    #expect(exit == .exited(code: 1))
+    #expect(
+      text.contains(
+        "the event log's directory \(journal) (--journal) belongs to user 65534; it must belong to "
+          + "root (chown)"))
+    #expect(try Folder.names(path: journal).isEmpty)
+  }
+
+  @Test("The event log's directory may be written by its owner only")
+  func journalWritableByOthers() throws {
+    let journal = folder.file("journal")
+    mkdir(journal, 0o700)
+    chmod(journal, 0o777)
+    let (exit, text) = try start(socket: folder.file("socket"), journal: ["--journal", journal])
+    #expect(exit == .exited(code: 1))
+    #expect(text.contains("(--journal) may be written by others (mode 777)"))
+    #expect(try Folder.names(path: journal).isEmpty)
+  }
+
+  @Test("A link in the place of the event log's lock is not followed")
+  func linkedLock() throws {
+    let journal = folder.file("journal")
+    mkdir(journal, 0o700)
+    let target = folder.file("target")
+    symlink(target, "\(journal)/lock")
+    let (exit, text) = try start(socket: folder.file("socket"), journal: ["--journal", journal])
+    #expect(exit == .exited(code: 1))
+    #expect(text.contains("\(journal)/lock: Too many levels of symbolic links (ELOOP)"))
+    #expect(access(target, F_OK) != 0, "no file was made where the link leads")
   }
 }

@@ -13,10 +13,14 @@ final class JournalFolder {
 
   /// Makes the folder where it is missing.
   ///
-  /// - Throws: EBUSY where another daemon uses it.
-  init(path: String, proc: ProcFS) throws(SystemError) {
+  /// - Throws: ``StartFailure/untrustedJournal``; EBUSY where another daemon uses it, ELOOP where
+  ///   its `lock` is a link.
+  init(path: String, proc: ProcFS) throws {
     self.path = path
     try Folder.make(path: path)
+    if let reason = Self.distrust(of: path) {
+      throw StartFailure.untrustedJournal(path: path, reason: reason)
+    }
     // taskctl release has it for some milliseconds.
     let lock = try Folder.lock(path: "\(path)/lock") { holder in
       (try? proc.stat(holder))??.command == "taskctl"
@@ -25,6 +29,22 @@ final class JournalFolder {
       throw SystemError(call: "another taskschedd uses \(path)", errno: EBUSY)
     }
     self.lock = lock
+  }
+
+  /// Why the daemon may not go on from what is in the folder: another user who may write it could
+  /// name processes there, which the daemon would stop or end. Nil where it may.
+  private static func distrust(of path: String) -> String? {
+    let own = Users.effectiveUID
+    let wanted = own == 0 ? "root" : "root or user \(own)"
+    guard let facts = FileFacts(path: path) else { return "cannot be looked at" }
+    guard facts.owner == own || facts.owner == 0 else {
+      return "belongs to user \(facts.owner); it must belong to \(wanted) (chown)"
+    }
+    guard facts.permissions & 0o022 == 0 else {
+      let mode = String(facts.permissions & 0o777, radix: 8)
+      return "may be written by others (mode \(mode)); only \(wanted) may write it (chmod go-w)"
+    }
+    return nil
   }
 
   func path(of number: UInt64) -> String { "\(path)/journal.\(number)" }
