@@ -282,4 +282,32 @@ struct ConfigurationMistakesTests {
         "\(fixture.root)/my.toml: there is no such file; --config must name one that exists"
       ])
   }
+
+  @Test(
+    "Of tens of thousands of mistakes the first hundred are told and the others counted, at once",
+    arguments: ["[t%]\n", "k% = 1\n", "log-level = \"info\" # %\n"])
+  func thousands(pattern: String) {
+    let count = 60_000
+    let text = (0..<count).map { pattern.replacing("%", with: "\($0)") }.joined()
+    var problems: [ConfigurationProblem] = []
+    let time = ContinuousClock().measure {
+      problems = Configuration.parse(Array(text.utf8), file: "f").problems
+    }
+    #expect(problems.count == 101)
+    #expect(problems.first?.line == (pattern.hasPrefix("log") ? 2 : 1))
+    let rest = count - 100 - (pattern.hasPrefix("log") ? 1 : 0)
+    #expect(problems.last?.description == "f: and \(rest) more mistakes")
+    // Each was compared with every setting: 25 s.
+    #expect(time < .seconds(5))
+  }
+
+  @Test("Of a manifest's tens of thousands of mistakes the first hundred are told")
+  func thousandsInManifest() {
+    let fixture = ConfigurationFixture()
+    let keys = (0..<60_000).map { "k\($0) = 1\n" }.joined()
+    fixture.write("/etc/taskschedd/applications/org.example.mail.toml", keys)
+    let problems = Configuration.load(from: fixture.system).problems
+    #expect(problems.count == 101)
+    #expect(problems.last?.message == "and 59901 more mistakes")
+  }
 }

@@ -120,7 +120,7 @@ struct SettingsLoader {
     let (document, syntaxProblems) = TOMLDocument.parse(bytes, file: file)
     problems += syntaxProblems
     guard let document else { return }
-    var found: [ConfigurationProblem] = []
+    var found = ProblemList(of: file)
     for (key, node) in document.root where SettingDescription.Section(rawValue: key) == nil {
       apply(node, key: key, section: .daemon, document, &found)
     }
@@ -130,33 +130,33 @@ struct SettingsLoader {
       case .table(let members):
         for (key, node) in members { apply(node, key: key, section: section, document, &found) }
       case .some(let node):
-        found.append(
-          document.problem(
-            [.key(section.rawValue)],
-            "is \(node.kindName), not a table; write [\(section.rawValue)] on a line of its own "
-              + "and its settings below"))
+        found.add(line: document.line(of: [.key(section.rawValue)]), key: section.rawValue) {
+          "is \(node.kindName), not a table; write [\(section.rawValue)] on a line of its own "
+            + "and its settings below"
+        }
       }
     }
-    problems += found.sorted { ($0.line ?? 0, $0.key ?? "") < ($1.line ?? 0, $1.key ?? "") }
+    problems += found.told
   }
 
   private mutating func apply(
     _ node: TOMLNode, key: String, section: SettingDescription.Section, _ document: TOMLDocument,
-    _ found: inout [ConfigurationProblem]
+    _ found: inout ProblemList
   ) {
     let path: [TOMLPathComponent] =
       section == .daemon ? [.key(key)] : [.key(section.rawValue), .key(key)]
     let known = SettingDescription.all.first { $0.section == section && $0.name == key }
+    let line = document.line(of: path)
     guard let setting = known else {
-      found.append(document.problem(path, Self.unknownKey(key, in: section)))
-      return
+      return found.add(line: line, key: path.keyText) { Self.unknownKey(key, in: section) }
     }
     do {
       try setting.set(node, in: &configuration)
       configuration.sources[setting.fullName] = .file(
-        path: document.file, line: document.line(of: path))
+        path: document.file, line: line)
     } catch {
-      found.append(document.problem(path, error.message))
+      let message = error.message
+      found.add(line: line, key: path.keyText) { message }
     }
   }
 

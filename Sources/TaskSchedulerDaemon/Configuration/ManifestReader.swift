@@ -7,7 +7,7 @@ package struct ManifestReader {
   private let document: TOMLDocument
   private let scope: ConfigurationPaths.Scope
   private var manifest: ApplicationManifest
-  private var problems: [ConfigurationProblem] = []
+  private var problems: ProblemList
 
   /// The keys of a manifest.
   enum Key: String, CaseIterable {
@@ -31,14 +31,11 @@ package struct ManifestReader {
       manifest: ApplicationManifest(id: id, file: document.file))
     for (name, node) in document.root { reader.read(name, node) }
     if document.root[Key.id.rawValue] == nil {
-      reader.problems.append(
-        ConfigurationProblem(
-          file: document.file, key: Key.id.rawValue, message: "is missing; write id = \"\(id)\""))
+      reader.problems.add(line: nil, key: Key.id.rawValue) {
+        "is missing; write id = \"\(id)\""
+      }
     }
-    let ordered = reader.problems.sorted {
-      ($0.line ?? 0, $0.key ?? "") < ($1.line ?? 0, $1.key ?? "")
-    }
-    return (reader.manifest, ordered)
+    return (reader.manifest, reader.problems.told)
   }
 
   private init(
@@ -47,17 +44,18 @@ package struct ManifestReader {
     self.document = document
     self.scope = scope
     self.manifest = manifest
+    problems = ProblemList(of: document.file)
   }
 
   private mutating func read(_ name: String, _ node: TOMLNode) {
     guard let key = Key(rawValue: name) else {
-      let nearest = nearestName(to: name, among: Key.allCases.map(\.rawValue))
-      let all = Key.allCases.map(\.rawValue).joined(separator: ", ")
-      refuse(
-        [.key(name)],
-        "a manifest has no such key; "
-          + (nearest.map { "did you mean \($0)?" } ?? "it may have \(all)"))
-      return
+      let path: [TOMLPathComponent] = [.key(name)]
+      return problems.add(line: document.line(of: path), key: path.keyText) {
+        let nearest = nearestName(to: name, among: Key.allCases.map(\.rawValue))
+        let all = Key.allCases.map(\.rawValue).joined(separator: ", ")
+        return "a manifest has no such key; "
+          + (nearest.map { "did you mean \($0)?" } ?? "it may have \(all)")
+      }
     }
     switch key {
     case .id: readID(node)
@@ -74,7 +72,7 @@ package struct ManifestReader {
   }
 
   private mutating func refuse(_ path: [TOMLPathComponent], _ message: String) {
-    problems.append(document.problem(path, message))
+    problems.add(line: document.line(of: path), key: path.keyText) { message }
   }
 
   private mutating func string(

@@ -41,15 +41,17 @@ public struct TOMLDocument: Sendable {
   ) -> (document: TOMLDocument?, problems: [ConfigurationProblem]) {
     if let problem = encodingProblem(bytes, file: file) { return (nil, [problem]) }
     let locator = TOMLKeyLocator(text: bytes)
-    var problems = locator.nullEscapeLines.map {
+    var problems = locator.nullEscapeLines.prefix(ProblemList.toldMax).map {
       ConfigurationProblem(
         file: file, line: $0, message: "a string holds an escaped NUL; take it out")
     }
-    problems += locator.duplicates.map {
+    problems += ProblemList.rest(of: locator.nullEscapeLines.count, in: file)
+    problems += locator.duplicates.prefix(ProblemList.toldMax).map {
       ConfigurationProblem(
         file: file, line: $0.line, key: $0.path.keyText,
         message: "is given again; it stands on line \($0.firstLine) already, keep one of the two")
     }
+    problems += ProblemList.rest(of: locator.duplicates.count, in: file)
     if let fault = locator.fault {
       problems.append(
         ConfigurationProblem(
@@ -90,12 +92,6 @@ public struct TOMLDocument: Sendable {
 
   /// The line of a key, or of the nearest table that holds it.
   public func line(of path: [TOMLPathComponent]) -> Int? { locator.line(of: path) }
-
-  /// A problem of this file, with the line of the key.
-  public func problem(_ path: [TOMLPathComponent], _ message: String) -> ConfigurationProblem {
-    ConfigurationProblem(
-      file: file, line: line(of: path), key: path.keyText, message: message)
-  }
 
   private static func encodingProblem(_ bytes: [UInt8], file: String) -> ConfigurationProblem? {
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
