@@ -15,6 +15,34 @@ struct PermissionTests {
 
   @Test(
     """
+    A daemon refuses a process that it could neither stop nor end, root's included, and nothing \
+    changes
+    """)
+  func unmanageable() throws {
+    let daemon = try DaemonFixture(uid: nobody)
+    let application = try TestApplication(daemon, roots)
+    let refusal = try application.nextEvent()
+    #expect(refusal.errorName == "NotManageable")
+    guard case .string(let reason)? = refusal["parameters"]?["reason"] else {
+      throw TestApplication.Unexpected(line: "\(refusal)")
+    }
+    #expect(reason.contains("runs as user 0, and this daemon, which runs as user \(nobody)"))
+    let program = try daemon.shell("read line")
+    #expect {
+      try daemon.adopt("org.test.adopted", program)
+    } throws: { error in
+      guard case .invalidProcess(let pid, let reason)? = error as? ControlInterface.Failure
+      else { return false }
+      return pid == Int(program.pid) && reason.contains("may stop and end")
+    }
+    #expect(try daemon.applications().isEmpty)
+    // Its own user's it takes.
+    let own = try TestApplication(daemon, "org.test.nobodys", uid: nobody)
+    try own.registered()
+  }
+
+  @Test(
+    """
     Operators: root. A user's own applications may be operated by that user: another's are to it \
     as if they did not exist
     """)

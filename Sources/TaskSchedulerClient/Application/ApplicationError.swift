@@ -59,6 +59,7 @@ extension ApplicationInterface.Failure {
         + "joined by dots, as in org.example.mail"
     case .wrongApplication(let application, let registeredAs):
       "this process belongs to \(registeredAs) and cannot register as \(application)"
+    case .notManageable(let reason): reason
     case .alreadyRunning(let application, let pid, let state):
       "\(application) is running already: it is \(state.rawValue), as process \(pid)"
     case .terminating(let application):

@@ -117,6 +117,9 @@ final class ApplicationService {
       throw StandardFailure.permissionDenied
     }
     let uid = connection.peer.uid
+    if let reason = try daemon.refusal(of: process, uid: uid) {
+      throw Interface.Failure.notManageable(reason: reason)
+    }
     let leader = runner.expect(.init(process: process, uid: uid, origin: .init()))
     let request = requests.open(connection, .register, application: id.name)
     post(

@@ -219,6 +219,9 @@ final class ControlService {
     }
     return (process, uids.real)
   }
+    if let reason = try daemon.refusal(of: process, uid: uids.real) {
+      throw Interface.Failure.invalidProcess(pid: Int(pid), reason: reason)
+    }
 
   private static func isMarker(_ marker: String) -> Bool {
     (1...64).contains(marker.utf8.count)

@@ -9,6 +9,9 @@ extension ApplicationInterface {
     case invalidApplicationID(application: String)
     /// The calling process belongs to an instance of another application.
     case wrongApplication(application: String, registeredAs: String)
+    /// The daemon could neither stop nor end the calling process, or is another user's own;
+    /// `reason` says whose each is, and which daemon to ask.
+    case notManageable(reason: String)
     /// The application has a running instance already; `pid` is its leader.
     case alreadyRunning(application: String, pid: Int, state: State)
     /// The instance is being ended and takes no more requests of this kind.
@@ -53,6 +56,7 @@ extension ApplicationInterface {
       case notRegistered = "org.taskschedd.Application.NotRegistered"
       case invalidApplicationID = "org.taskschedd.Application.InvalidApplicationID"
       case wrongApplication = "org.taskschedd.Application.WrongApplication"
+      case notManageable = "org.taskschedd.Application.NotManageable"
       case alreadyRunning = "org.taskschedd.Application.AlreadyRunning"
       case terminating = "org.taskschedd.Application.Terminating"
       case streamReplaced = "org.taskschedd.Application.StreamReplaced"
@@ -79,6 +83,7 @@ extension ApplicationInterface {
       case .notRegistered: .notRegistered
       case .invalidApplicationID: .invalidApplicationID
       case .wrongApplication: .wrongApplication
+      case .notManageable: .notManageable
       case .alreadyRunning: .alreadyRunning
       case .terminating: .terminating
       case .streamReplaced: .streamReplaced
@@ -105,6 +110,7 @@ extension ApplicationInterface {
       case .invalidApplicationID(let application): .fields(("application", JSONValue(application)))
       case .wrongApplication(let application, let registeredAs):
         .fields(("application", JSONValue(application)), ("registeredAs", JSONValue(registeredAs)))
+      case .notManageable(let reason): .fields(("reason", JSONValue(reason)))
       case .alreadyRunning(let application, let pid, let state):
         .fields(
           ("application", JSONValue(application)), ("pid", JSONValue(pid)),
@@ -145,6 +151,7 @@ extension ApplicationInterface {
         self = .wrongApplication(
           application: try fields.value("application"),
           registeredAs: try fields.value("registeredAs"))
+      case .notManageable: self = .notManageable(reason: try fields.value("reason"))
       case .alreadyRunning:
         self = .alreadyRunning(
           application: try fields.value("application"), pid: try fields.value("pid"),
