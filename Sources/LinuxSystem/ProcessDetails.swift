@@ -55,16 +55,23 @@ extension ProcFS {
     try contents(ProcPath(pid, "status")).flatMap { ProcessDetails(parsing: $0) }
   }
 
-  /// The process that traces any thread of this one, 0 where none does; nil where there is no such
-  /// process.
-  public func tracerPID(_ pid: Int32) throws(SystemError) -> Int32? {
+  /// The processes that trace any thread of this one; nil where there is no such process.
+  public func tracers(_ pid: Int32) throws(SystemError) -> Set<Int32>? {
     guard let threads = try threads(pid) else { return nil }
+    var tracingThreads: Set<Int32> = []
     for thread in threads {
       guard let bytes = try contents(ProcPath(pid, thread: thread, "status")) else { continue }
       let tracer = FieldLines(bytes).integer("TracerPid") ?? 0
-      if tracer != 0 { return Int32(truncatingIfNeeded: tracer) }
+      if tracer != 0 { tracingThreads.insert(Int32(truncatingIfNeeded: tracer)) }
     }
-    return 0
+    var tracers: Set<Int32> = []
+    for thread in tracingThreads {
+      // TracerPid names the thread that attached, which need not be the first of its process.
+      let bytes = try contents(ProcPath(thread, "status")) ?? []
+      let process = FieldLines(bytes).integer("Tgid")
+      tracers.insert(process.map { Int32(truncatingIfNeeded: $0) } ?? thread)
+    }
+    return tracers
   }
 
   /// Whether the environment that the process was started with has exactly this entry.

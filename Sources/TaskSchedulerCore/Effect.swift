@@ -24,7 +24,8 @@ public enum Effect: Hashable, Sendable, Codable {
   case kill(InstanceID)
   /// The instance is over: what is left of its processes is resumed or, where `killing`, killed.
   case release(InstanceID, killing: Bool)
-  /// Looks whether a debugger traces any process; answered by `tracerChecked`, after all that the
+  /// Looks whether a debugger that is no process of the instance traces any process of it; answered
+  /// by `tracerChecked`, after all that the
   /// application has asked for by then.
   case checkTracer(InstanceID)
   /// For the log and the monitors.

@@ -17,6 +17,9 @@ public enum EndReason: Hashable, Sendable, Codable {
   case optedOut
   case schedulerStopped
 
+  /// Whether an operator or the user asked for the end.
+  var isOrder: Bool { self == .terminatedByOperator || self == .terminatedByUser }
+
   /// The reason's name, as it stands in the contract, the log and on the wire.
   public var name: String {
     switch self {

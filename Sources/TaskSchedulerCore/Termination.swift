@@ -8,6 +8,9 @@ struct Termination: Hashable, Sendable, Codable {
   var waiters: [RequestID] = []
   /// What exactly brought it about; it goes with the reason.
   var detail: EndDetail?
+  /// Whether an operator or the user has asked for it, at first or while it was under way: then no
+  /// debugger holds its limits up (contract §3).
+  var isOrdered = false
 
   enum Phase: Hashable, Codable {
     /// The application is told, and has not acknowledged willTerminate.
@@ -26,24 +29,38 @@ extension Instance {
   ) {
     if termination != nil {
       if let waiter { termination?.waiters.append(waiter) }
-      return
+      return noteOrder(reason, in: &turn)
     }
     let waiters = waiter.map { [$0] } ?? []
     guard state != .suspended else {
       kill(reason, detail, in: &turn)
       termination?.waiters = waiters
-      return
+      return noteOrder(reason, in: &turn)
     }
     undoSuspension(in: &turn)
     stopWatchingUse(in: &turn)
     termination = Termination(
       reason: reason, phase: .callbacks, waiters: waiters, detail: detail)
+    noteOrder(reason, in: &turn)
     if isAware {
       enqueue(
         state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], in: &turn)
     } else {
       signalTermination(in: &turn)
     }
+  }
+
+  /// An end that an operator or the user has ordered is enforced although a debugger is attached.
+  /// The limits that the debugger held up run again from the order.
+  private mutating func noteOrder(_ reason: EndReason, in turn: inout Turn) {
+    guard reason.isOrder, termination?.isOrdered == false else { return }
+    termination?.isOrdered = true
+    switch tracer {
+    case .absent, .asked(heldBefore: false): return
+    case .present: tracer = .absent
+    case .asked(heldBefore: true): tracer = .asked(heldBefore: false)
+    }
+    restartAnswers(in: &turn)
   }
 
   /// Whether SIGKILL is on its way: then nothing more is said to it, whatever it still says.

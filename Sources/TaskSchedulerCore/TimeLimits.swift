@@ -1,5 +1,6 @@
 // The deadlines of one instance, and what happens when they pass. No limit is enforced while a
-// debugger traces the instance (contract §3): before one is, the daemon is asked.
+// debugger from outside traces the instance (contract §3): before one is, the daemon is asked. The
+// limits of an end that an operator or the user has ordered are enforced all the same.
 
 extension Instance {
   /// The nearest of its deadlines.
@@ -56,7 +57,7 @@ extension Instance {
 
   mutating func tracerChecked(isTraced: Bool, in turn: inout Turn) {
     guard case .asked(let heldBefore) = tracer else { return }
-    if isTraced {
+    if isTraced, termination?.isOrdered != true {
       tracer = .present(nextCheck: turn.instant.advanced(by: turn.policy.tracerCheckInterval))
       // A task whose time is over entitles it all the same now.
       reconsider(in: &turn)
@@ -81,7 +82,7 @@ extension Instance {
   }
 
   /// What the application has to answer it has the whole time for, from now on.
-  private mutating func restartAnswers(in turn: inout Turn) {
+  mutating func restartAnswers(in turn: inout Turn) {
     callbacks.restartLimit(at: turn.instant)
     handling.extend(until: turn.instant.advanced(by: turn.policy.eventTime))
     if launchEnds != nil { launchEnds = turn.instant.advanced(by: turn.policy.launchTime) }

@@ -116,6 +116,81 @@ struct CallbackTests {
     #expect(BootClock.now() - left >= 200_000_000, "the limit runs from its start")
   }
 
+  /// A program that traces its own child, under management; nil where the machine lets no debugger
+  /// in.
+  private func selfTracer(_ daemon: DaemonFixture, task: String? = nil) throws -> TestProcess? {
+    let program = try daemon.python(Programs.resource("self_tracer.py"))
+    let answer = try program.nextLine()
+    guard answer == "traces" else {
+      withKnownIssue("this machine lets no debugger in") { Issue.record("\(answer)") }
+      return nil
+    }
+    try daemon.adopt(id, program, task: task)
+    return program
+  }
+
+  @Test(
+    """
+    A tracer that is itself a process of the instance holds up no limit: the background time of a \
+    program that traces itself is over when it is over
+    """)
+  func selfTraced() throws {
+    let daemon = try DaemonFixture(
+      .init(policy: [("BackgroundTime", "300ms"), ("ExpirationLead", "100ms")]))
+    let monitor = try Monitor(daemon)
+    guard let program = try selfTracer(daemon, task: "trace") else { return }
+    try daemon.sendToBackground(id)
+    #expect(try monitor.end(id) == "backgroundTimeExpired")
+    #expect(try program.waitForExit() == .signaled(signal: SIGKILL))
+  }
+
+  @Test("A program that traces itself is suspended whole, and goes on when it is resumed")
+  func selfTracedSuspended() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    guard let program = try selfTracer(daemon) else { return }
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    let children = try unwrap(try daemon.proc.children(program.pid))
+    let child = try unwrap(children.first)
+    let before = try unwrap(try daemon.proc.stat(child)).cpuTicks
+    try beBusy(milliseconds: 100)
+    #expect(try unwrap(try daemon.proc.stat(child)).cpuTicks == before)
+    try daemon.activate(id)
+    #expect(try daemon.terminate(id).reason == .terminatedByOperator)
+  }
+
+  @Test(
+    """
+    Nothing holds up what an operator orders: terminate ends a program that a debugger from \
+    outside traces, and one that traces itself, after TerminateTimeout
+    """, arguments: [false, true])
+  func terminateTraced(byItself: Bool) throws {
+    let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "150ms")]))
+    let program: TestProcess
+    var tracer: TestProcess?
+    if byItself {
+      guard let selfTracer = try selfTracer(daemon) else { return }
+      program = selfTracer
+    } else {
+      program = try daemon.shell("trap '' TERM; echo ready; while :; do read x; done")
+      #expect(try program.nextLine() == "ready")
+      try daemon.adopt(id, program)
+      let debugger = try TestProcess.python(Programs.resource("tracer.py"), ["\(program.pid)"])
+      let answer = try debugger.nextLine()
+      guard answer == "traces" else {
+        return withKnownIssue("this machine lets no debugger in") { Issue.record("\(answer)") }
+      }
+      tracer = debugger
+    }
+    let started = BootClock.now()
+    #expect(try daemon.terminate(id).reason == .terminatedByOperator)
+    #expect(BootClock.now() - started >= 150_000_000)
+    // The kernel tells a parent of the end of a traced child when the tracer has heard of it.
+    try tracer?.writeLine("leave")
+    #expect(try program.waitForExit() == .signaled(signal: SIGKILL))
+  }
+
   @Test(
     """
     An unaware application gets no callbacks: its transitions take effect at once, and termination \

@@ -105,32 +105,41 @@ struct ProcFSTests {
     #expect(details.uids.effective == geteuid())
     #expect(details.gids.real == getgid())
     #expect(details.tracerPID == 0)
-    #expect(try proc.tracerPID(process.pid) == 0)
+    #expect(try proc.tracers(process.pid) == [])
     #expect(details.isPending(SIGUSR1))
     #expect(!details.isPending(SIGUSR2))
     #expect(!details.isPending(SIGTERM))
   }
 
   private static let tracer = """
-    import ctypes, os, sys
+    import ctypes, sys, threading
     pid = int(sys.argv[1])
-    if ctypes.CDLL(None, use_errno=True).ptrace(0x4206, pid, None, None) != 0:
-        print("refused")
+    def trace():
+        if ctypes.CDLL(None, use_errno=True).ptrace(0x4206, pid, None, None) != 0:
+            print("refused", flush=True)
+        else:
+            print("tracing", flush=True)
+        sys.stdin.readline()
+    if sys.argv[2] == "first":
+        trace()
     else:
-        print("tracing")
-    sys.stdin.readline()
+        thread = threading.Thread(target=trace)
+        thread.start()
+        thread.join()
     """
 
-  @Test("tells who traces a process")
-  func traced() throws {
+  @Test(
+    "Names the process that traces another, whichever of its threads has attached",
+    arguments: ["first", "other"])
+  func traced(thread: String) throws {
     let process = try TestProcess.shell("read x")
-    let tracer = try TestProcess.python(Self.tracer, ["\(process.pid)"])
+    let tracer = try TestProcess.python(Self.tracer, ["\(process.pid)", thread])
     if try tracer.readLine() == "refused" {
       print("skipped: this machine does not let us trace")
       return
     }
-    #expect(try proc.tracerPID(process.pid) == tracer.pid)
-    #expect(try proc.details(process.pid)?.tracerPID == tracer.pid)
+    #expect(try proc.tracers(process.pid) == [tracer.pid])
+    if thread == "first" { #expect(try proc.details(process.pid)?.tracerPID == tracer.pid) }
   }
 
   @Test("finds a whole entry of the environment, and no part of one")

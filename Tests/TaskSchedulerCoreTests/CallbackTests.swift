@@ -222,15 +222,61 @@ struct DebuggerTests {
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
   }
 
-  @Test("… the same for SIGKILL after SIGTERM")
-  func termination() {
+  @Test(
+    """
+    A debugger does not hold up an operator's or user's terminate: SIGKILL follows SIGTERM after \
+    TerminateTimeout
+    """, arguments: [false, true])
+  func orderedTermination(byUser: Bool) {
     var world = World()
     let id = world.make(mail, .active, isAware: false)
     world.traced = [id]
+    world.ask { .terminate($0, mail, byUser: byUser) }
+    world.advance(by: .seconds(5) - nanosecond)
+    #expect(!world.effects.contains(.kill(id)))
+    world.advance(by: nanosecond)
+    #expect(world.effects.contains(.kill(id)))
+    let reason: EndReason = byUser ? .terminatedByUser : .terminatedByOperator
+    #expect(world.lastEnd(mail)?.reason == reason)
+  }
+
+  @Test("An operator's terminate is enforced also where the application must acknowledge it")
+  func orderedTerminationOfAware() {
+    var world = World()
+    let id = world.make(mail, .background)
+    world.traced = [id]
     world.ask { .terminate($0, mail, byUser: false) }
+    world.advance(by: .seconds(6) - nanosecond)
+    #expect(!world.effects.contains(.kill(id)))
+    world.advance(by: nanosecond)
+    #expect(world.effects.contains(.kill(id)))
+  }
+
+  @Test("The limits that a debugger held up run again from an operator's terminate")
+  func orderedWhileHeld() {
+    var world = World()
+    let id = world.register(mail)
+    world.traced = [id]
+    world.advance(by: .seconds(3600))
+    world.ask { .terminate($0, mail, byUser: false) }
+    world.advance(by: .seconds(6) - nanosecond)
+    #expect(!world.effects.contains(.kill(id)))
+    world.advance(by: nanosecond)
+    #expect(world.effects.contains(.kill(id)))
+  }
+
+  @Test("A terminate that joins an end for another reason is not held up by a debugger either")
+  func orderedLater() {
+    var world = World()
+    world.feed(.manifestsChanged([
+      Manifest(id: mail.id, owner: mail.owner, multitasking: false)
+    ]))
+    let id = world.make(mail, .active)
+    world.traced = [id]
+    world.ask { .sendToBackground($0, mail) }
     world.advance(by: .seconds(60))
     #expect(!world.effects.contains(.kill(id)))
-    world.traced = []
+    world.ask { .terminate($0, mail, byUser: false) }
     world.advance(by: .seconds(6))
     #expect(world.effects.contains(.kill(id)))
   }

@@ -50,7 +50,7 @@ extension ProcessController {
         instance.meter.readProcessors(of: members)
       }
       instance.meter.readGPUs(OpenFiles(of: members.map(\.pid), in: proc))
-      isTraced = try isAnyTraced(members)
+      isTraced = try isTracedFromOutside(instance, members)
     }
     if !isFirst { priorities.lowerAgain(instance) }
     report(.resources(.used(id, instance.meter.use(isTraced: isTraced))))

@@ -292,14 +292,21 @@ final class ProcessController {
   func isTraced(_ id: InstanceID) -> Bool {
     guard let instance = instances[id] else { return false }
     do throws(SystemError) {
-      return try isAnyTraced(membership.tree(instance))
+      return try isTracedFromOutside(instance, membership.tree(instance))
     } catch {
       report(.signalFailed(id, reason: "cannot see whether it is traced: \(error)"))
       return false
     }
   }
 
-  func isAnyTraced(_ members: [ProcessStat]) throws(SystemError) -> Bool {
+  /// A tracer that is a process of the instance itself does not count (contract §3): else `strace`
+  /// would free what it starts from every limit.
+  ///
+  /// - Parameter members: the instance's processes.
+  func isTracedFromOutside(
+    _ instance: InstanceProcesses, _ members: [ProcessStat]
+  ) throws(SystemError) -> Bool {
+    let pids = Set(members.map(\.pid))
     for stat in members {
       if try proc.tracerPID(stat.pid) ?? 0 != 0 { return true }
     }

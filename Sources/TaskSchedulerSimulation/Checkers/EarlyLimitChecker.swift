@@ -1,6 +1,7 @@
 import TaskSchedulerCore
 
-/// No limit fires early (§15.5), and none while a debugger is there (§3).
+/// No limit fires early (§15.5), and none while a debugger is there (§3) but for those of an end
+/// that an operator or the user has ordered.
 struct EarlyLimitChecker: Checker {
   static let name = "early limits"
 
@@ -31,7 +32,9 @@ struct EarlyLimitChecker: Checker {
     }
     // What it uses is no limit of time: `ResourceChecker` judges it.
     if case .resources = ledger.event, sighting.ending == nil { return }
-    guard case .tracerChecked(id, false) = ledger.event else {
+    guard case .tracerChecked(id, let isTraced) = ledger.event,
+      !isTraced || sighting.isOrdered
+    else {
       return try require(false, "\(name) is killed, and it was not looked for a debugger")
     }
     if sighting.isKilled {

@@ -7,7 +7,7 @@ extension Ledger {
   func looked(_ sighting: Sighting, isTraced: Bool) {
     guard sighting.askedAt != nil else { return }
     sighting.askedAt = nil
-    if isTraced {
+    if isTraced, !sighting.isOrdered {
       sighting.isTraced = true
       return startAnew(sighting, at: now)
     }
@@ -34,6 +34,29 @@ extension Ledger {
       sighting.warnedAt = now
     }
     sighting.isLimitOver = sighting.limit(limits) <= now
+  }
+
+  /// An operator or the user has ordered its end: from now on no debugger holds its limits up.
+  func order(_ sighting: Sighting) {
+    sighting.isOrdered = true
+    guard sighting.isTraced else { return }
+    sighting.isTraced = false
+    answerAnew(sighting)
+    startAnew(sighting, at: now)
+  }
+
+  /// It was suspended, and something other than the daemon has resumed it: it is suspended again,
+  /// later where that has happened not long ago.
+  func lost(_ sighting: Sighting) {
+    guard sighting.state == .suspended, sighting.isStopped, !sighting.isStopping,
+      sighting.ending == nil
+    else { return }
+    sighting.isStopped = false
+    if let before = sighting.lostAt, now < before + limits.suspendRetryInterval {
+      sighting.retryDue = now + limits.suspendRetryInterval
+      sighting.retryDueLate = sighting.retryDue
+    }
+    sighting.lostAt = now
   }
 
   /// The earliest of its limits that have not been acted on.

@@ -169,6 +169,7 @@ struct Ledger {
   private mutating func terminated(_ key: ApplicationKey, byUser: Bool) {
     if let sighting = byKey[key] {
       return sighting.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now)
+      order(sighting)
     }
     relaunching.remove(key)
     if !byUser { bar(key) }

@@ -64,6 +64,8 @@ final class Sighting {
   var wasSuspendedAtEnd = false
   var terminateDue: UInt64?
   var terminateDueLate: UInt64 = 0
+  /// Whether an operator or the user has ordered it.
+  var isOrdered = false
   var isKilled = false
   var killRetryDue: UInt64?
 
