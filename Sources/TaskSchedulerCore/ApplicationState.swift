@@ -66,7 +66,8 @@ public enum TransitionCause: String, Hashable, Sendable, Codable, CaseIterable {
   case noEntitlement
   /// An event that it must handle.
   case event
-  /// Its processes, which were stopped, could not be stopped again after the daemon's absence.
+  /// Its processes were stopped, and something other than the scheduler has resumed them; or they
+  /// could not be stopped again after the daemon's absence.
   case suspensionLost
   /// Its leader exited.
   case leaderExited

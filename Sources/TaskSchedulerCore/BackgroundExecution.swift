@@ -73,6 +73,25 @@ extension Instance {
     reconsider(in: &turn)
   }
 
+  /// Some process of a suspended instance runs: something other than the scheduler has resumed it.
+  /// So it is in the background, as far as that is true, and is suspended again: at once, or after
+  /// `SuspendRetryInterval` where it was lost within that time already, for something insists.
+  mutating func suspensionLost(reason: String, in turn: inout Turn) {
+    guard state == .suspended, suspension == .none, termination == nil else { return }
+    let insists = suspensionLostAt.map {
+      turn.instant < $0.advanced(by: turn.policy.suspendRetryInterval)
+    }
+    suspensionLostAt = turn.instant
+    leaveSuspended(to: .background, cause: .suspensionLost, in: &turn)
+    record(.suspensionFailed(reason: reason), in: &turn)
+    if insists == true {
+      suspension = .failed(
+        retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
+      watchUse(in: &turn)
+    }
+    reconsider(in: &turn)
+  }
+
   // MARK: Background tasks
 
   /// - Parameter userCount: the tasks that its user's applications have outstanding.

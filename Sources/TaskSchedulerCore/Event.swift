@@ -42,6 +42,8 @@ public enum Event: Hashable, Sendable, Codable {
   case stillSuspended([InstanceID])
   /// Some process could not be stopped; all have been resumed.
   case suspensionFailed(InstanceID, reason: String)
+  /// Some process of a suspended instance runs: something other than the daemon has resumed it.
+  case suspensionLost(InstanceID, reason: String)
   /// A signal could not be sent.
   case signalFailed(InstanceID, reason: String)
   /// The answer to ``Effect/checkTracer(_:)``.
@@ -90,9 +92,9 @@ extension Event {
     case .notification(let event): event.request
     case .memory(let event): event.request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started,
-      .stop, .recovered, .resources:
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .deadlineReached, .clockRead, .policyChanged,
+      .manifestsChanged, .started, .stop, .recovered, .resources:
       nil
     }
   }

@@ -79,6 +79,8 @@ struct Instance: Hashable, Sendable, Codable {
   /// Present in the background state only.
   var stint: Stint?
   var suspension = Suspension.none
+  /// When it was last found running although it was suspended.
+  var suspensionLostAt: Instant?
   var termination: Termination?
   /// How long it may run in the background without having opened its event stream.
   var launchEnds: Instant?
@@ -264,6 +266,7 @@ struct InstanceDetails: Codable {
   private let sockets: ManagedSockets
   private let handling: HandledEvents
   private let tracer: Instance.Tracer
+  private let suspensionLostAt: Instant?
 
   /// - Returns: nil where it has none of it.
   init?(_ instance: Instance) {
@@ -274,8 +277,9 @@ struct InstanceDetails: Codable {
     sockets = instance.sockets
     handling = instance.handling
     tracer = instance.tracer
+    suspensionLostAt = instance.suspensionLostAt
     if termination == nil, notices.isEmpty, activities.isNew, sockets.isNew, handling.isNew,
-      tracer.isNew {
+      tracer.isNew, suspensionLostAt == nil {
       return nil
     }
   }
@@ -287,5 +291,6 @@ struct InstanceDetails: Codable {
     instance.sockets = sockets
     instance.handling = handling
     instance.tracer = tracer
+    instance.suspensionLostAt = suspensionLostAt
   }
 }

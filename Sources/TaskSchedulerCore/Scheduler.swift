@@ -70,7 +70,8 @@ public struct Scheduler: Sendable {
     case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate:
       handleOperation(event, in: &turn)
     case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .stillSuspended,
-      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded:
+      .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded:
       handleReport(event, in: &turn)
     case .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
       .recovered:
@@ -149,6 +150,8 @@ public struct Scheduler: Sendable {
       }
     case .suspensionFailed(let id, let reason):
       with(id, in: &turn) { $0.suspensionFailed(reason: reason, in: &$1) }
+    case .suspensionLost(let id, let reason):
+      with(id, in: &turn) { $0.suspensionLost(reason: reason, in: &$1) }
     case .signalFailed(let id, let reason):
       with(id, in: &turn) { $0.signalFailed(reason: reason, in: &$1) }
     case .tracerChecked(let id, let isTraced):

@@ -130,9 +130,9 @@ extension Event {
     case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
       .setKeepAlive, .socket, .launch, .activate, .deactivate, .sendToBackground, .terminate,
       .notification, .systemChanged, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started,
-      .stop, .recovered, .memory, .resources:
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .deadlineReached, .clockRead, .policyChanged,
+      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       nil
     }
   }

@@ -105,8 +105,9 @@ extension TraceHash {
       add(tag: 14, request?.number ?? 0, owner.map { UInt64($0.uid) } ?? .max)
       add(change)
     case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .stillSuspended,
-      .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan, .activityEnded,
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .recovered, .stop:
+      .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked, .activityBegan,
+      .activityEnded, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started,
+      .recovered, .stop:
       addReport(event)
     }
   }
@@ -142,6 +143,9 @@ extension TraceHash {
       for id in ids { add(id.number) }
     case .suspensionFailed(let id, let reason):
       add(tag: 24, id.number)
+      add(reason)
+    case .suspensionLost(let id, let reason):
+      add(tag: 38, id.number)
       add(reason)
     case .signalFailed(let id, let reason):
       add(tag: 25, id.number)

@@ -174,6 +174,82 @@ struct SuspensionTests {
     return found
   }
 
+  @Test(
+    """
+    A stopped process that another program resumes is found when the daemon is asked, and is \
+    stopped again
+    """)
+  func resumedBySignal() throws {
+    let id = "org.test.woken"
+    let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"signal\"")]))
+    let program = try daemon.shell("sleep 1000 & echo $!; wait")
+    let child = try program.nextPID()
+    let monitor = try Monitor(daemon)
+    try daemon.adopt(id, program)
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    let other = try unwrap(try PIDFD.open(child))
+    try other.send(signal: SIGCONT)
+    try waitUntil("the child runs") { try daemon.state(of: child) != .stopped }
+    #expect(try daemon.applications().map(\.state) == [.background])
+    #expect(try monitor.transition(id, to: .background).cause == "suspensionLost")
+    let told = try monitor.next("the reason") { $0.kind == .suspensionFailed }
+    #expect(told.reason?.contains("another program resumed its process \(child)") == true)
+    try monitor.transition(id, to: .suspended)
+    #expect(try daemon.state(of: child) == .stopped)
+    #expect(try daemon.application(id).problem == nil)
+    // Again: what insists is a problem, and is let run until the next try.
+    try other.send(signal: SIGCONT)
+    try waitUntil("the child runs") { try daemon.state(of: child) != .stopped }
+    let status = try daemon.application(id)
+    #expect(status.state == .background)
+    #expect(status.problem?.contains("does not stay suspended") == true)
+  }
+
+  @Test(
+    "A control group that another program thaws is frozen again at once",
+    .enabled(
+      if: TestControlGroup.isPossible, Comment(rawValue: TestControlGroup.missing ?? "possible")))
+  func thawed() throws {
+    let id = "org.test.thawed"
+    let daemon = try DaemonFixture(
+      .init(manifests: [(id, "command = [\"/bin/sleep\", \"1000\"]")]), ownGroup: true)
+    let monitor = try Monitor(daemon)
+    let leader = try daemon.launch(id)
+    let group = try unwrap(try ControlGroup.of(leader, in: daemon.proc))
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    #expect(try group.isFrozen())
+    try group.thaw()
+    // The daemon is told: it need not be asked.
+    #expect(try monitor.transition(id, to: .background).cause == "suspensionLost")
+    try monitor.transition(id, to: .suspended)
+    #expect(try group.isFrozen())
+    try daemon.activate(id)
+    try waitUntil("it is thawed") { try !group.isFrozen() }
+    #expect(try daemon.application(id).state == .active)
+  }
+
+  @Test("A process that is killed in a frozen control group is no loss of the suspension",
+    .enabled(
+      if: TestControlGroup.isPossible, Comment(rawValue: TestControlGroup.missing ?? "possible")))
+  func killedWhileFrozen() throws {
+    let id = "org.test.bereft"
+    let daemon = try DaemonFixture(
+      .init(manifests: [(id, "command = [\"/bin/sh\", \"-c\", \"sleep 1000 & wait\"]")]),
+      ownGroup: true)
+    let monitor = try Monitor(daemon)
+    let leader = try daemon.launch(id)
+    try waitUntil("its child runs") { try daemon.proc.children(leader)?.isEmpty == false }
+    let child = try unwrap(try daemon.proc.children(leader)?.first)
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    try unwrap(try PIDFD.open(child)).send(signal: SIGKILL)
+    try waitUntil("the child has ended") { try daemon.state(of: child)?.hasEnded != false }
+    #expect(try daemon.application(id).state == .suspended)
+    #expect(!monitor.seen.contains { $0.cause == "suspensionLost" })
+  }
+
   @Test("a suspension that cannot complete is undone whole and reported")
   func undone() throws {
     // By the freezer, where it has no cgroup of its own.

@@ -114,7 +114,7 @@ extension SystemdTests {
       }
       try machine.must("taskctl", "background", "org.example.run")
       if capability == "CAP_KILL" {
-        try installed.waitForJournal("could not be suspended", "(EPERM)")
+        try installed.waitForJournal("is not suspended", "(EPERM)")
         #expect(try state(of: child) != "T")
       } else if capability == "CAP_SYS_NICE" {
         try installed.wait(for: "org.example.run", toBe: "suspended")

@@ -30,7 +30,7 @@ struct BadInputTests {
       .streamClosed(stranger), .spawned(stranger, leader),
       .spawnFailed(stranger, reason: "x"), .leaderExited(stranger, .unknown),
       .suspensionCompleted(stranger), .stillSuspended([stranger, stranger]), .stillSuspended([]),
-      .suspensionFailed(stranger, reason: "x"),
+      .suspensionFailed(stranger, reason: "x"), .suspensionLost(stranger, reason: "x"),
       .signalFailed(stranger, reason: "x"), .tracerChecked(stranger, isTraced: true),
       .activityBegan(stranger, .event), .activityEnded(stranger, .audio), .deadlineReached,
     ]

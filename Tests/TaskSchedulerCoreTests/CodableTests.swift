@@ -47,6 +47,7 @@ extension Event {
     case .memory: 32
     case .resources: 33
     case .stillSuspended: 34
+    case .suspensionLost: 35
     }
   }
 
@@ -70,7 +71,8 @@ extension Event {
     .leaderExited(instance, .exited(code: -1)), .leaderExited(instance, .signaled(11)),
     .leaderExited(instance, .unknown), .suspensionCompleted(instance),
     .stillSuspended([instance, InstanceID(.max)]),
-    .suspensionFailed(instance, reason: ""), .signalFailed(instance, reason: "EPERM"),
+    .suspensionFailed(instance, reason: ""), .suspensionLost(instance, reason: "SIGCONT"),
+    .signalFailed(instance, reason: "EPERM"),
     .tracerChecked(instance, isTraced: true), .activityBegan(instance, .audio),
     .activityEnded(instance, .event), .deadlineReached, .policyChanged(Policy()),
     .manifestsChanged([
@@ -171,7 +173,7 @@ struct CodableTests {
 
   @Test("no case of an event is left out")
   func everyCase() {
-    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...34))
+    #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...35))
   }
 
   @Test("every effect that a walk brings about, of every case")

@@ -107,6 +107,61 @@ struct StateTests {
     #expect(world.state(id) == .background, "the report of a suspension taken back is stale")
   }
 
+  @Test(
+    """
+    A suspended application that something else resumes is in the background, and is suspended \
+    again at once
+    """)
+  func suspensionLost() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.forget()
+    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    #expect(
+      world.changes(of: mail) == [
+        .transition(from: .suspended, to: .background, cause: .suspensionLost),
+        .suspensionFailed(reason: "process 7 runs"),
+        .transition(from: .background, to: .suspended, cause: .noEntitlement),
+      ])
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test(
+    """
+    A suspension that something else undoes again within SuspendRetryInterval is tried again after \
+    SuspendRetryInterval
+    """)
+  func suspensionLostAgain() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    world.advance(by: .seconds(10) - nanosecond)
+    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    #expect(world.state(id) == .background)
+    world.advance(by: .seconds(10) - nanosecond)
+    #expect(world.state(id) == .background)
+    world.advance(by: nanosecond)
+    #expect(world.state(id) == .suspended)
+    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    #expect(world.state(id) == .suspended, "the last loss was 10 s ago")
+  }
+
+  @Test("A report that a suspension is lost is stale once the application was resumed or killed")
+  func suspensionLostStale() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.ask { .activate($0, mail) }
+    world.forget()
+    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    #expect(world.effects.isEmpty)
+    world.killing = .never
+    let other = world.make(music, .suspended)
+    world.ask { .terminate($0, music, byUser: false) }
+    world.forget()
+    world.feed(.suspensionLost(other, reason: "process 8 runs"))
+    #expect(world.effects.isEmpty)
+  }
+
   @Test("a suspension that cannot complete is reported and tried again after SuspendRetryInterval")
   func suspensionRetried() {
     var world = World()

@@ -204,7 +204,9 @@ struct Walk {
     case 1: return .spawnFailed(id, reason: "x")
     case 2: return .leaderExited(id, pick([.exited(code: 1), .signaled(11), .unknown]))
     case 3: return pick([.suspensionCompleted(id), .stillSuspended([instance(), id, id])])
-    case 4: return .suspensionFailed(id, reason: "x")
+    case 4:
+      return id.number.isMultiple(of: 2)
+        ? .suspensionFailed(id, reason: "x") : .suspensionLost(id, reason: "x")
     case 5: return .signalFailed(id, reason: "x")
     case 6:
       return pick([

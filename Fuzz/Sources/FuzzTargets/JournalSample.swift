@@ -126,6 +126,7 @@ struct JournalSample: Sendable {
     .note(.stopping(first, [Holdings.Stopped(process: leader(11), wasStopped: true)])),
     .event(.resources(.listens(first, ["0.0.0.0:80", "@abstract"]))),
     .event(.suspensionFailed(first, reason: "EPERM")),
+    .event(.suspensionLost(first, reason: "process 7 runs")),
     .note(.letRun(first)),
     .event(.suspensionCompleted(first)),
     .event(.stillSuspended([first, second])),

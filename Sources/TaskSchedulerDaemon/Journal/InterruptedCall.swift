@@ -127,9 +127,10 @@ extension Scheduler {
       key.id.name
     case .memory(.warn(_, let key, _)): key?.id.name ?? ""
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .socket, .notification, .systemChanged, .deadlineReached, .clockRead,
-      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .socket, .notification, .systemChanged, .deadlineReached,
+      .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory,
+      .resources:
       ""
     }
   }
@@ -159,9 +160,9 @@ extension Requests.Method {
     case .systemChanged: self = .postSystemChange
     case .memory(.warn): self = .warnMemory
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .socket, .notification, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .socket, .notification, .deadlineReached, .clockRead,
+      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       return nil
     }
   }

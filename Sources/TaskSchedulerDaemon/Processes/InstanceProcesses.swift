@@ -65,6 +65,12 @@ final class InstanceProcesses {
   var isToBeSuspended = false
   /// Whether it has come to its end, but for a last look.
   var standsStill = false
+  /// While it is suspended by the freezer.
+  var frozenWatch: FrozenGroupWatch?
+  /// When something other than the daemon last resumed it, and what is to be told of that where it
+  /// happened again and again.
+  var lostAt: Instant?
+  var resistance: String?
   /// Those that an earlier daemon has stopped, before they are taken hold of: that is done when
   /// they are asked for, for until a new daemon serves, everybody waits.
   private(set) var heldStopped: [Holdings.Stopped] = []

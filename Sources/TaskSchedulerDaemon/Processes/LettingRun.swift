@@ -75,12 +75,13 @@ extension ProcessController {
     }
   }
 
-  /// What could not be done to the processes of an application, and is tried again.
+  /// What could not be done to the processes of an application, or does not last, and is tried
+  /// again.
   func problem(of key: ApplicationKey) -> String? {
     let own = refusals.values.filter {
       $0.application == key.id.name && $0.uid == key.owner.uid
     }
-    return own.min { $0.id < $1.id }?.problem
+    return own.min { $0.id < $1.id }?.problem ?? resistance(of: key)
   }
 
   /// It is over, and what is left of it runs on.

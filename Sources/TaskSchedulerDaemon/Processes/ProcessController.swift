@@ -25,6 +25,8 @@ final class ProcessController {
   private(set) var useCatchUp: CatchUp?
   let priorities: Priorities
   private(set) var graveyard: Graveyard?
+  /// Those that are suspended and are yet to be compared with the kernel, of the last look.
+  var comparisons = SuspensionComparisons()
   /// Those of which some process is yet to be let run, for the kernel has refused it.
   var refusals: [InstanceID: InstanceProcesses] = [:]
   private(set) var refusalTimer: TimerSource?
@@ -80,6 +82,7 @@ final class ProcessController {
     }
     graveyard = Graveyard(loop: loop)
     refusalTimer = try loop.timer { [weak self] in self?.letRunRefused() }
+    comparisons.timer = try loop.timer { [weak self] in self?.compareRest() }
     leaderEnds = try LeaderEnds(loop: loop) { [weak self] in self?.leaderEnded($0) }
   }
 
@@ -183,11 +186,12 @@ final class ProcessController {
       loop: loop, finish: finish)
   }
 
-  private func suspensionEnded(_ instance: InstanceProcesses, _ outcome: SuspensionOutcome) {
+  func suspensionEnded(_ instance: InstanceProcesses, _ outcome: SuspensionOutcome) {
     instance.suspension = nil
     switch outcome {
     case .completed:
       instance.standsStill = true
+      watchFrozen(instance)
       lastLooks?.add(instance.id)
     case .failed(let reason):
       letRun(instance)
@@ -217,6 +221,7 @@ final class ProcessController {
   /// One that is under way is not gone on with.
   func dropSuspension(_ instance: InstanceProcesses) {
     instance.suspension = nil
+    instance.frozenWatch = nil
     instance.isToBeSuspended = false
     instance.standsStill = false
     endThrottle(instance, lettingRun: false)
@@ -288,7 +293,7 @@ final class ProcessController {
     if departing.removeValue(forKey: instance.id) != nil { forget(instance) }
   }
 
-  /// Whether a debugger traces any process of the instance.
+  /// Whether a debugger from outside the instance traces any process of it.
   func isTraced(_ id: InstanceID) -> Bool {
     guard let instance = instances[id] else { return false }
     do throws(SystemError) {
@@ -308,7 +313,12 @@ final class ProcessController {
   ) throws(SystemError) -> Bool {
     let pids = Set(members.map(\.pid))
     for stat in members {
-      if try proc.tracerPID(stat.pid) ?? 0 != 0 { return true }
+      for tracer in try proc.tracers(stat.pid) ?? [] where !pids.contains(tracer) {
+        guard let identity = try proc.identity(tracer), let details = try proc.details(tracer)
+        else { continue }
+        let owner = try membership.instance(of: identity, uid: details.uids.real)
+        if owner !== instance { return true }
+      }
     }
     return false
   }

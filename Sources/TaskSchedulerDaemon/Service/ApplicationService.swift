@@ -138,6 +138,10 @@ final class ApplicationService {
     guard let instance = try instance(of: connection.peer) else {
       throw Interface.Failure.notRegistered
     }
+    // It may have called before it was suspended; or it runs.
+    if runner.processes.isSuspended(instance.id) {
+      runner.processes.compareSuspended([instance.id])
+    }
     return (instance.id, instance.application)
   }
 

@@ -82,7 +82,7 @@ extension Record {
     case .refused(let refusal):
       return "\(id): refused, \(refusal.sentence)"
     case .suspensionFailed(let reason):
-      return "\(id): could not be suspended, all of it runs again: \(reason)"
+      return "\(id): is not suspended, all of it runs: \(reason)"
     case .signalFailed(let reason):
       return "\(id): could not be signalled: \(reason)"
     case .keepAliveSet(let interval?):

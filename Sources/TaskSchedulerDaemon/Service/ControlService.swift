@@ -75,8 +75,15 @@ final class ControlService {
 
   // MARK: Asking
 
+  /// What is said to be suspended is compared with the kernel before it is told.
+  private func compareSuspended(_ statuses: [ApplicationStatus]) {
+    runner.processes.compareSuspended(
+      statuses.lazy.filter { $0.state == .suspended }.compactMap(\.instance?.id))
+  }
+
   private func listApplications(_ call: ReceivedCall, _ connection: Connection) throws {
     _ = try call.decode(Interface.ListApplications.Input.self)
+    compareSuspended(visible(connection.peer))
     connection.reply(
       Interface.ListApplications.Output(
         applications: visible(connection.peer).map(described)))
@@ -85,6 +92,7 @@ final class ControlService {
   private func getApplication(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.GetApplication.Input.self)
     let key = try key(input.application, input.owner, connection.peer)
+    if let status = daemon.scheduler.status(of: key, at: daemon.now) { compareSuspended([status]) }
     guard let status = daemon.scheduler.status(of: key, at: daemon.now) else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
@@ -94,6 +102,7 @@ final class ControlService {
   private func explain(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.Explain.Input.self)
     let key = try key(input.application, input.owner, connection.peer)
+    if let status = daemon.scheduler.status(of: key, at: daemon.now) { compareSuspended([status]) }
     guard let status = daemon.scheduler.status(of: key, at: daemon.now),
       let explanation = daemon.scheduler.explanation(of: key)
     else {
@@ -109,6 +118,7 @@ final class ControlService {
   private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {
     _ = try call.decode(Interface.Monitor.Input.self)
     guard call.more else { throw StandardFailure.expectedMore }
+    compareSuspended(visible(connection.peer))
     let applications = visible(connection.peer).map {
       Interface.Monitor.Output(application: described($0))
     }
@@ -209,6 +219,9 @@ final class ControlService {
     guard isOperator(peer) || (uids.real == peer.uid && uids.effective == peer.uid) else {
       throw Interface.Failure.notPermitted(application: nil)
     }
+    if let reason = try daemon.refusal(of: process, uid: uids.real) {
+      throw Interface.Failure.invalidProcess(pid: Int(pid), reason: reason)
+    }
     if membership.isOurs(process.identity) {
       throw Interface.Failure.invalidProcess(
         pid: Int(pid), reason: "the daemon itself descends from it")
@@ -219,9 +232,6 @@ final class ControlService {
     }
     return (process, uids.real)
   }
-    if let reason = try daemon.refusal(of: process, uid: uids.real) {
-      throw Interface.Failure.invalidProcess(pid: Int(pid), reason: reason)
-    }
 
   private static func isMarker(_ marker: String) -> Bool {
     (1...64).contains(marker.utf8.count)

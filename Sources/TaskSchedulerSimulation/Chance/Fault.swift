@@ -42,6 +42,8 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
   case usesGPU
   case hogsProcessors
   case keepsLock
+  /// Something other than the daemon resumes a suspended application's processes.
+  case resumedFromOutside
 
   /// The highest rate, in a thousand.
   var rateMax: Int {
@@ -54,7 +56,7 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
     case .crashLoops: 600
     case .storeFails: 300
     case .clockIsSet: 40
-    case .usesGPU, .keepsLock: 150
+    case .usesGPU, .keepsLock, .resumedFromOutside: 150
     case .hogsProcessors: 300
     case .spawnFails, .manageFails, .suspendFails, .terminateFails, .killFails: 250
     }

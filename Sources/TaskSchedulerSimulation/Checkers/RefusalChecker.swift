@@ -44,9 +44,9 @@ struct RefusalChecker: Checker {
       if case .custom = change.kind { .unknown } else { .allowed }
     case .memory(.warn(_, let key, _)): warn(key, ledger)
     case .acknowledge, .endBackgroundTask, .streamClosed, .spawned, .spawnFailed, .leaderExited,
-      .suspensionCompleted, .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked,
-      .activityBegan, .activityEnded, .notification, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+      .suspensionCompleted, .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed,
+      .tracerChecked, .activityBegan, .activityEnded, .notification, .deadlineReached, .clockRead,
+      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       .unknown
     }
   }

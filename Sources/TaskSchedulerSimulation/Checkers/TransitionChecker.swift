@@ -74,7 +74,9 @@ struct TransitionChecker: Checker {
     case .sendAway: if case .sendToBackground(_, key) = event { true } else { false }
     case .otherActivated: isNewcomer(event, besides: key)
     case .noEntitlement: if case .suspensionCompleted = event { true } else { false }
-    case .suspensionLost: if case .suspensionFailed = event { true } else { false }
+    case .suspensionLost:
+      if case .suspensionFailed = event { true }
+      else if case .suspensionLost = event { true } else { false }
     case .event: true  // The wake-ups' checker looks closer.
     case .leaderExited: if case .leaderExited = event { true } else { false }
     case .schedulerStopped: event == .stop
@@ -93,9 +95,9 @@ struct TransitionChecker: Checker {
     case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
       .setKeepAlive, .socket, .notification, .systemChanged, .launch, .deactivate,
       .sendToBackground, .terminate, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started,
-      .stop, .recovered, .memory, .resources:
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .deadlineReached, .clockRead, .policyChanged,
+      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       false
     }
   }

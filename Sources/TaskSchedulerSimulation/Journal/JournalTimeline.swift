@@ -129,8 +129,8 @@ public struct JournalTimeline {
     case .memory(let event): return JournalWords.step(event)
     case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
       .setKeepAlive, .socket, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .recovered, .resources:
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .recovered, .resources:
       return stepOfInstance(event)
     }
   }
@@ -159,9 +159,10 @@ public struct JournalTimeline {
     case .activityBegan(let id, let activity): return "start \(name(id)) \(activity.rawValue)"
     case .activityEnded(let id, let activity): return "stop \(name(id)) \(activity.rawValue)"
     case .openStream, .spawned, .suspensionCompleted, .stillSuspended, .suspensionFailed,
-      .signalFailed, .tracerChecked, .socket, .register, .launch, .adopt, .activate, .deactivate,
-      .sendToBackground, .terminate, .notification, .systemChanged, .deadlineReached, .clockRead,
-      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+      .suspensionLost, .signalFailed, .tracerChecked, .socket, .register, .launch, .adopt,
+      .activate, .deactivate, .sendToBackground, .terminate, .notification, .systemChanged,
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
+      .memory, .resources:
       return nil
     }
   }

@@ -103,7 +103,7 @@ struct Ledger {
       break
     case .resources(let event): found(event)
     case .spawnFailed, .leaderExited, .suspensionCompleted, .stillSuspended, .suspensionFailed,
-      .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .recovered:
+      .suspensionLost, .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .recovered:
       report(event)
     }
   }
@@ -120,6 +120,7 @@ struct Ledger {
       sighting.isStopped = false
       sighting.retryDue = now + limits.suspendRetryInterval
       sighting.retryDueLate = sighting.retryDue
+    case .suspensionLost(let id, _): if let sighting = self[id] { lost(sighting) }
     case .signalFailed(let id, _):
       if let sighting = self[id], sighting.isKilled {
         sighting.killRetryDue = now + limits.terminateTimeout
@@ -168,8 +169,8 @@ struct Ledger {
 
   private mutating func terminated(_ key: ApplicationKey, byUser: Bool) {
     if let sighting = byKey[key] {
-      return sighting.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now)
       order(sighting)
+      return sighting.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now)
     }
     relaunching.remove(key)
     if !byUser { bar(key) }

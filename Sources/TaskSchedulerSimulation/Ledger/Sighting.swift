@@ -58,14 +58,16 @@ final class Sighting {
   var isStopped = false
   var retryDue: UInt64?
   var retryDueLate: UInt64?
+  /// When it was last found running although it was suspended.
+  var lostAt: UInt64?
 
   // Its end.
   var ending: EndReason?
   var wasSuspendedAtEnd = false
-  var terminateDue: UInt64?
-  var terminateDueLate: UInt64 = 0
   /// Whether an operator or the user has ordered it.
   var isOrdered = false
+  var terminateDue: UInt64?
+  var terminateDueLate: UInt64 = 0
   var isKilled = false
   var killRetryDue: UInt64?
 

@@ -109,6 +109,10 @@ enum Happening {
   /// A message comes out of a socket.
   case arrives(Event)
   case suspensionEnds(Int, generation: Int, failure: Bool)
+  /// Something other than the daemon resumes it.
+  case resumedFromOutside(Int, generation: Int)
+  /// The daemon is asked, and looks.
+  case runningFound(Int, generation: Int)
   case exits(Int, ExitStatus)
   case signalFails(InstanceID)
   case debuggerLeaves(Int)

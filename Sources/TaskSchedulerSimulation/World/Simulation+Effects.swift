@@ -158,7 +158,7 @@ extension Simulation {
     letRun(index)
   }
 
-  private func letRun(_ index: Int) {
+  func letRun(_ index: Int) {
     let process = processes[index]
     process.count(until: now)
     process.isStopped = false

@@ -8,6 +8,10 @@ extension Simulation {
     case .arrives(let event): post(event)
     case .suspensionEnds(let index, let generation, let failure):
       suspensionEnds(processes[index], index, generation, failure)
+    case .resumedFromOutside(let index, let generation):
+      resumeFromOutside(processes[index], index, generation)
+    case .runningFound(let index, let generation):
+      findRunning(processes[index], generation)
     case .exits(let index, let status): exits(index, status)
     case .signalFails(let id):
       // What the daemon found out is lost with it.
@@ -47,7 +51,33 @@ extension Simulation {
       if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
       if id.number % 5 == 0 { post(.resources(.listens(id, ["127.0.0.1:80"]))) }
       post(scheduler.state(of: id) == .suspended ? .stillSuspended([id]) : .suspensionCompleted(id))
+      planResumptionFromOutside(index, generation)
     }
+  }
+
+  private func planResumptionFromOutside(_ index: Int, _ generation: Int) {
+    guard faults[.resumedFromOutside] > 0, !isSettling else { return }
+    var chance = draw(.effects)
+    guard chance.happens(faults[.resumedFromOutside]) else { return }
+    schedule(
+      after: chance.below(20 * Nanoseconds.second),
+      .resumedFromOutside(index, generation: generation))
+  }
+
+  private func resumeFromOutside(_ process: SimulatedProcess, _ index: Int, _ generation: Int) {
+    guard process.isAlive, process.isStopped, process.suspensionGeneration == generation
+    else { return }
+    letRun(index)
+    var chance = draw(.effects)
+    schedule(
+      after: chance.below(5 * Nanoseconds.second), .runningFound(index, generation: generation))
+  }
+
+  private func findRunning(_ process: SimulatedProcess, _ generation: Int) {
+    guard isUp, process.isAlive, !process.isStopped, process.suspensionGeneration == generation,
+      let id = process.instance
+    else { return }
+    post(.suspensionLost(id, reason: "its process runs"))
   }
 
   private func exits(_ index: Int, _ status: ExitStatus) {
@@ -179,12 +209,11 @@ extension Event {
       request
     case .memory(.warn(let request, _, _)): request
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .socket(.ready), .socket(.closed), .socket(.lost), .notification(.stored),
-      .notification(.notStored),
-      .notification(.nextFound), .notification(.chosen), .notification(.loaded),
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
-      .memory, .resources:
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .socket(.ready), .socket(.closed), .socket(.lost),
+      .notification(.stored), .notification(.notStored), .notification(.nextFound),
+      .notification(.chosen), .notification(.loaded), .deadlineReached, .clockRead, .policyChanged,
+      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       nil
     }
   }

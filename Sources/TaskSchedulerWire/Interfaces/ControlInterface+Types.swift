@@ -249,7 +249,8 @@ extension ControlInterface {
   /// - `taskBegan`, `taskEnded`, `taskExpired`
   /// - `ended`: an instance ended; `reason` says why
   /// - `refused`: a request was refused; `reason` names the error
-  /// - `suspensionFailed`: the processes could not all be stopped; all were resumed
+  /// - `suspensionFailed`: the processes could not all be stopped, or another program resumed one;
+  ///   all run
   /// - `signalFailed`: a signal could not be sent
   /// - `keepAliveSet`, `keepAliveCalled`
   /// - `socketManaged`, `socketReleased`, `socketsReady`

@@ -185,7 +185,9 @@ private enum CauseWords {
     case "sendAway": "A person or an operator sent it away."
     case "otherActivated": "Another application was brought to the foreground at its seat."
     case "event": "It was woken for an event that it must handle."
-    case "suspensionLost": "Its processes could not be stopped again after taskschedd's absence."
+    case "suspensionLost":
+      "Its processes were stopped, and another program resumed them; or they could not be stopped "
+        + "again after taskschedd's absence."
     case _: nil
     }
   }

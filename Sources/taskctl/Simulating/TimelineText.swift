@@ -58,7 +58,7 @@ enum TimelineText {
     case .taskExpired(let task, let name): "task \(label(task, name)) expired"
     case .ended(let reason): end(reason)
     case .refused(let refusal): "refused: \(refusal.name)\(detail(refusal))"
-    case .suspensionFailed(let reason): "could not be suspended: \(PrintableText.of(reason))"
+    case .suspensionFailed(let reason): "not suspended: \(PrintableText.of(reason))"
     case .signalFailed(let reason): "a signal failed: \(PrintableText.of(reason))"
     case .keepAliveSet, .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady,
       .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,

@@ -134,10 +134,10 @@ extension Event {
     case .adopt(_, let adoption): .adopt(request, adoption)
     case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
       .endBackgroundTask, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded, .setKeepAlive, .socket, .notification, .systemChanged, .deadlineReached,
-      .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory,
-      .resources:
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .setKeepAlive, .socket, .notification, .systemChanged,
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
+      .memory, .resources:
       self
     }
   }
