@@ -148,7 +148,8 @@ public struct Holdings: Hashable, Sendable {
   }
 }
 
-/// Bytes of a message, which is mostly ASCII: written as the text of these code points.
+/// Bytes of a message. The journal has them as they are; other encoders write the text of these
+/// code points.
 public struct MessagePart: Hashable, Sendable, Codable {
   public var bytes: [UInt8]
 
@@ -157,6 +158,10 @@ public struct MessagePart: Hashable, Sendable, Codable {
   }
 
   public init(from decoder: any Decoder) throws {
+    if let decoder = decoder as? any PlainBytesDecoder {
+      bytes = Array(try decoder.plainBytes())
+      return
+    }
     bytes = try String(from: decoder).unicodeScalars.map { scalar in
       guard let byte = UInt8(exactly: scalar.value) else {
         throw BinaryDecoder.corrupted("U+\(String(scalar.value, radix: 16)) is no byte")
@@ -166,6 +171,7 @@ public struct MessagePart: Hashable, Sendable, Codable {
   }
 
   public func encode(to encoder: any Encoder) throws {
+    if let encoder = encoder as? any PlainBytesEncoder { return encoder.append(plain: bytes) }
     var text = String.UnicodeScalarView()
     text.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
     try String(text).encode(to: encoder)

@@ -26,6 +26,15 @@ private struct Everything: Codable, Equatable {
 
 @Suite("the journal's form: values as bytes")
 struct CodingTests {
+  @Test("A part of an unfinished message takes a byte for each byte, whatever it holds")
+  func messagePart() throws {
+    let part = MessagePart([UInt8](repeating: 0xE9, count: 1 << 16))
+    let note = Note.input(part, connection: 7)
+    let bytes = try BinaryEncoding.bytes(of: note)
+    #expect(bytes.count < part.bytes.count + 100)
+    #expect(try BinaryDecoding.decode(Note.self, from: bytes) == note)
+  }
+
   @Test("what is written is read again unchanged")
   func roundTrip() throws {
     let bytes = try BinaryEncoding.bytes(of: Everything())
