@@ -51,6 +51,10 @@ struct Applications: Sendable {
     byKey.keys.filter { $0.id == id }.map(\.owner).sorted()
   }
 
+  func names(of owner: UserID) -> [String] {
+    byKey.keys.lazy.filter { $0.owner == owner }.map(\.id.name).sorted()
+  }
+
   func manifest(for key: ApplicationKey) -> Manifest? {
     manifests[key.id].flatMap { $0.applies(to: key) ? $0 : nil }
   }

@@ -88,6 +88,11 @@ extension Scheduler {
     applications.owners(of: id)
   }
 
+  /// The names of the applications of one user, in order.
+  public func names(of owner: UserID) -> [String] {
+    applications.names(of: owner)
+  }
+
   /// The application that an instance is a run of; nil once it has ended.
   public func application(of id: InstanceID) -> ApplicationKey? {
     instances[id]?.application

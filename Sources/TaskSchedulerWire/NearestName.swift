@@ -1,51 +1,79 @@
 /// The candidate most like `name`, for "did you mean"; nil when none is like it.
 ///
-/// Likeness is the number of letters to insert, delete, replace or swap with their neighbour, case
-/// and the marks `-`, `_` and `.` not counted; up to a third of the name's length (at least 1)
-/// counts as alike. A name cut short finds the only candidate that begins with it.
+/// Likeness is the number of letters to insert, delete, replace or swap with their neighbour, the
+/// case of ASCII letters and the marks `-`, `_` and `.` not counted. Up to a third of the name's
+/// length, at least 1 and at most 8, counts as alike. A name cut short finds the only candidate
+/// that begins with it. Of many candidates, the first 512 of about the right length are compared: a
+/// client may have chosen names and candidates to keep others waiting.
 public func nearestName(to name: String, among candidates: [String]) -> String? {
-  // A name of a page's length is no typing mistake, and its comparison would take long.
-  let lengthMax = 255
-  let wanted = comparable(name)
-  guard !wanted.isEmpty, wanted.count <= lengthMax else { return nil }
-  let distanceMax = max(1, wanted.count / 3)
+  let wanted = Letters(name)
+  guard !wanted.bytes.isEmpty, wanted.bytes.count <= Letters.countMax else { return nil }
+  let distanceMax = max(1, min(8, wanted.bytes.count / 3))
   var best: (distance: Int, name: String)?
+  var beginning: [String] = []
+  var comparisonsLeft = 512
   for candidate in candidates {
-    let other = comparable(candidate)
-    guard other.count <= lengthMax, abs(other.count - wanted.count) <= distanceMax else {
-      continue
+    guard comparisonsLeft > 0 else { break }
+    // What is left out of its letters is not known yet.
+    let excess = candidate.utf8.count - wanted.bytes.count
+    guard excess >= -distanceMax else { continue }
+    let isLong = excess > distanceMax + candidate.utf8.lazy.filter(Letters.isMark).count
+    if isLong && (wanted.bytes.count < 3 || beginning.count > 1) { continue }
+    let other = Letters(candidate)
+    if wanted.bytes.count >= 3, other.bytes.starts(with: wanted.bytes) {
+      beginning.append(candidate)
     }
-    let distance = editDistance(wanted, other)
-    if distance <= distanceMax, distance < best?.distance ?? Int.max {
-      best = (distance, candidate)
+    guard !isLong, other.bytes.count <= Letters.countMax else { continue }
+    comparisonsLeft -= 1
+    let bound = best.map { $0.distance - 1 } ?? distanceMax
+    if let distance = wanted.distance(to: other, max: bound) { best = (distance, candidate) }
+  }
+  return best?.name ?? (beginning.count == 1 ? beginning[0] : nil)
+}
+
+/// What of a name is compared.
+private struct Letters {
+  /// A name of a page's length is no typing mistake.
+  static let countMax = 255
+
+  let bytes: [UInt8]
+
+  init(_ name: String) {
+    bytes = name.utf8.filter { !Self.isMark($0) }.map {
+      (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
     }
   }
-  if let best { return best.name }
-  let longer = candidates.filter { wanted.count >= 3 && comparable($0).starts(with: wanted) }
-  return longer.count == 1 ? longer[0] : nil
-}
 
-private func comparable(_ name: String) -> [Character] {
-  name.lowercased().filter { $0 != "-" && $0 != "_" && $0 != "." }
-    .map { $0 }
-}
+  static func isMark(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+  }
 
-/// The optimal string alignment distance.
-private func editDistance(_ a: [Character], _ b: [Character]) -> Int {
-  var beforePrevious: [Int] = []
-  var previous = Array(0...b.count)
-  for i in a.indices {
-    var current = [i + 1]
-    for j in b.indices {
-      var distance = min(
-        previous[j + 1] + 1, current[j] + 1, previous[j] + (a[i] == b[j] ? 0 : 1))
-      if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
-        distance = min(distance, beforePrevious[j - 1] + 1)
+  /// The optimal string alignment distance; nil where it is greater than `max`.
+  ///
+  /// Of the table only the cells within `max` of its diagonal are looked at: others are further.
+  func distance(to other: Letters, max: Int) -> Int? {
+    let (a, b) = (bytes, other.bytes)
+    guard max >= 0, abs(a.count - b.count) <= max else { return nil }
+    let far = max + 1
+    var beforePrevious = [Int](repeating: far, count: b.count + 1)
+    var previous = (0...b.count).map { min($0, far) }
+    var current = previous
+    for i in a.indices {
+      let band = Swift.max(0, i - max)..<Swift.min(b.count, i + max + 1)
+      current[band.lowerBound] = band.lowerBound == 0 ? min(i + 1, far) : far
+      var least = current[band.lowerBound]
+      for j in band {
+        var distance = min(
+          previous[j + 1] + 1, current[j] + 1, previous[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+          distance = min(distance, beforePrevious[j - 1] + 1)
+        }
+        current[j + 1] = min(distance, far)
+        least = min(least, current[j + 1])
       }
-      current.append(distance)
+      if least > max, i > 0, previous.allSatisfy({ $0 >= max }) { return nil }
+      (beforePrevious, previous, current) = (previous, current, beforePrevious)
     }
-    beforePrevious = previous
-    previous = current
+    return previous[b.count] <= max ? previous[b.count] : nil
   }
-  return previous[b.count]
 }
