@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 
+import attacks
 import crowd
 import flood
 import memory_choice
@@ -29,6 +30,12 @@ WAKE_UPS_TARGET = 0
 SOCKET_WAKE_TARGET = 1.5
 FLOOD_TARGET = 2
 CHOICE_TARGET = 100
+# While another user attacks: ms.
+ATTACKED_CALL_TARGET = 20
+ATTACKED_LIMIT_TARGET = 20
+ATTACKED_CONNECTION_TARGET = 50
+LONG_CALL_TARGET = 5
+SHRINK_TARGET = 1.5
 
 
 class Scale:
@@ -69,6 +76,8 @@ def measure(workshop, scale, watching, progress):
     results["registrations per second"] = crowd.registrations(workshop, *scale.registrations)
     progress("round trips during floods")
     results["round trip flooded µs"] = flood.measure(workshop, *scale.flood_rounds, watching)
+    progress("attacks")
+    results["attacks"] = attacks.measure(workshop, watching)
     progress("memory and cost with up to 5,000 applications")
     memory, cost = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
     results["private and dirty kB"], results["round trip among µs"] = memory, cost
@@ -133,6 +142,23 @@ def add_floods(table, results):
         table.judged("  p50 beside the quiet one", flooded[0] / quiet[0], FLOOD_TARGET, " ×")
 
 
+def add_attacks(table, results):
+    table.section("While another user attacks, and from 0.1 s after: p99, most")
+    measured = results["attacks"]
+    if isinstance(measured, str):
+        return table.missing("attacks", measured)
+    for name, waits in measured.items():
+        table.judged(f"{name}: call", waits["call"][0], ATTACKED_CALL_TARGET, " ms")
+        table.judged(
+            "  new connection, most", waits["connection"][1], ATTACKED_CONNECTION_TARGET, " ms")
+        table.judged("  limit late, most", waits["limit"][1], ATTACKED_LIMIT_TARGET, " ms")
+        before, most, after = waits["resident"]
+        table.figure("  resident before, at its end", f"{before}, {most} kB")
+        table.judged("  resident at last, beside before", after / before, SHRINK_TARGET, " ×")
+        if "milliseconds" in waits["told"]:
+            table.judged("  such a call", waits["told"]["milliseconds"], LONG_CALL_TARGET, " ms")
+
+
 def add_crowd(table, results):
     table.section("Many applications")
     table.figure("registrations", f"{results['registrations per second']:.0f} per second")
@@ -164,6 +190,7 @@ def table_of(results):
     add_stop_times(table, results)
     add_socket_wakes(table, results)
     add_floods(table, results)
+    add_attacks(table, results)
     add_crowd(table, results)
     add_memory(table, results)
     table.section("Idle")

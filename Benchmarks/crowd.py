@@ -9,7 +9,8 @@ SIZES = (100, 1000, 5000)
 SMALL = 10
 END_SECONDS = 20
 # No limit of the policy is what is measured here.
-SETTINGS = '[policy]\nCallbackTimeout = "1min"\nBackgroundTime = "1d"\n'
+SETTINGS = (
+    '[policy]\nCallbackTimeout = "1min"\nBackgroundTime = "1d"\nMaxConnectionsPerUser = 16384\n')
 
 
 class Herd:

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""A user that attacks the daemon until it is killed.
+
+attacker.py KIND SOCKET UID COUNT
+
+oneway: COUNT connections, each with as many oneway calls as its socket takes, filled up again and
+again. silent: the same, and nothing is sent again. large: calls of 1 MiB, one after the other;
+COUNT is how many are timed first. monitors: COUNT monitors of an application that begins and ends
+tasks. typos: calls that name an application nearly as one of COUNT others with long ids is named.
+Prints one line of JSON when the attack goes on.
+"""
+
+import json
+import os
+import resource
+import selectors
+import sys
+import time
+
+from attacker_messages import (
+    APPLICATION, CONTROL, begin, connect, message, receive, register)
+
+
+def begun(**facts):
+    print(json.dumps(facts), flush=True)
+
+
+def fill(connection, calls):
+    """Sends until the socket takes no more."""
+    try:
+        while True:
+            connection.send(calls)
+    except BlockingIOError:
+        return True
+    except (BrokenPipeError, ConnectionResetError):
+        return False
+
+
+def oneway(path, count, fills_again):
+    calls = message(CONTROL + "ListApplications", oneway=True) * 20
+    selector = selectors.DefaultSelector()
+    refused = 0
+    for _ in range(count):
+        connection = connect(path)
+        connection.setblocking(False)
+        if fill(connection, calls):
+            selector.register(connection, selectors.EVENT_WRITE)
+        else:
+            refused += 1
+    begun(refused=refused)
+    while not fills_again:
+        time.sleep(1000)
+    while True:
+        for key, _ in selector.select():
+            if not fill(key.fileobj, calls):
+                selector.unregister(key.fileobj)
+
+
+def large(path, count):
+    calls = connect(path)
+    call = message(APPLICATION + "BeginBackgroundTask", {"name": ""})
+    call = call.replace(b'""', b'"' + b"x" * ((1 << 20) - len(call)) + b'"')
+    times = []
+    while True:
+        start = time.monotonic()
+        calls.sendall(call)
+        receive(calls)
+        times.append(time.monotonic() - start)
+        if len(times) == count:
+            begun(milliseconds=sorted(times)[count // 2] * 1000)
+
+
+def monitors(path, count):
+    events, callback = register(path, "org.test.watched")
+    calls = connect(path)
+    begin(calls, callback)
+    watching, refused = [events], 0
+    for _ in range(count):
+        connection = connect(path)
+        connection.sendall(message(CONTROL + "Monitor", more=True))
+        if "error" in receive(connection):
+            refused += 1
+            connection.close()
+        else:
+            watching.append(connection)
+    for connection in watching:
+        connection.setblocking(False)
+    begun(refused=refused)
+    while True:
+        calls.sendall(message(APPLICATION + "BeginBackgroundTask"))
+        task = receive(calls)["parameters"]["task"]
+        calls.sendall(message(APPLICATION + "EndBackgroundTask", {"task": task}))
+        receive(calls)
+        for connection in watching:
+            try:
+                while connection.recv(1 << 16):
+                    pass
+            except BlockingIOError:
+                pass
+
+
+def typos(path, count):
+    names = [f"org.test.{'a' * 225}{index:08}" for index in range(count)]
+    for name in names:
+        reading, writing = os.pipe()
+        if os.fork() == 0:
+            events, callback = register(path, name)
+            begin(connect(path), callback)
+            os.write(writing, b".")
+            while events.recv(1 << 16):
+                pass
+            os._exit(0)
+        os.close(writing)
+        os.read(reading, 1)
+    calls = [connect(path) for _ in range(16)]
+    mistyped = f"org.test.{'b' * 100}{'a' * 125}00000001"
+    call = message(CONTROL + "GetApplication", {"application": mistyped})
+    begun()
+    while True:
+        for connection in calls:
+            connection.sendall(call)
+        for connection in calls:
+            receive(connection)
+
+
+def main():
+    kind, path, uid, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    if kind in ("oneway", "silent"):
+        oneway(path, count, kind == "oneway")
+    else:
+        {"large": large, "monitors": monitors, "typos": typos}[kind](path, count)
+
+
+main()

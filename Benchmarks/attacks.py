@@ -1,0 +1,110 @@
+"""What a user waits for the daemon while another attacks it, and from shortly after on."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+
+from harness import Failure
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+ATTACKER, VICTIM = 65534, 65533
+# As systemd's unit has it.
+NICE = -10
+LIMITS = 60
+LEAD_SECONDS = 1
+LIMIT_SECONDS = 5
+# The attack goes on for so long, and the victim waits for as long again.
+ATTACK_SECONDS = 2.5
+SETTLE_SECONDS = 0.1
+SHRINK_SECONDS = 60
+SETTINGS = f"""[policy]
+BackgroundTime = "{LIMIT_SECONDS}s"
+ExpirationLead = "{LEAD_SECONDS}s"
+"""
+ATTACKS = {
+    "4,000 connections, oneway calls": ("oneway", 4000),
+    "4,000 connections, calls that wait": ("silent", 4000),
+    "calls of 1 MiB": ("large", 5),
+    "4,000 monitors": ("monitors", 4000),
+    "names nearly right": ("typos", 60),
+}
+
+
+def now():
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def resident(pid):
+    """kB."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
+
+
+def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=False):
+    """A Python program beside this one, on the CPUs that the daemon does not have."""
+    def prepare():
+        os.sched_setaffinity(0, watching)
+        # What the clients wait for each other is not what is measured.
+        if first:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+
+    return workshop.start(
+        [sys.executable, os.path.join(FOLDER, name), *map(str, arguments)], stdout=stdout,
+        text=True, prepare=prepare)
+
+
+def attack(workshop, daemon, watching, kind, count):
+    """What the attacker tells, when the attack ended, and what the victim waited."""
+    victim = start(
+        workshop, watching, "victim.py", daemon.socket, VICTIM, LIMITS, int(ATTACK_SECONDS * 2),
+        first=True)
+    if victim.stdout.readline() != "ready\n":
+        raise Failure("the victim did not start")
+    began = now()
+    attacker = start(workshop, watching, "attacker.py", kind, daemon.socket, ATTACKER, count)
+    begun, _, _ = select.select([attacker.stdout], [], [], ATTACK_SECONDS)
+    line = attacker.stdout.readline() if begun else ""
+    time.sleep(max(0, began + ATTACK_SECONDS - now()))
+    workshop.end(attacker)
+    ended = now()
+    output, _ = victim.communicate()
+    workshop.end(victim)
+    return json.loads(line or "{}"), ended, [json.loads(line) for line in output.splitlines()]
+
+
+def worst(waits, what):
+    """p99 and the most, in ms."""
+    times = sorted(wait["seconds"] * 1000 for wait in waits if wait["what"] == what)
+    if not times:
+        raise Failure(f"the victim had no {what}")
+    return times[(len(times) - 1) * 99 // 100], times[-1]
+
+
+def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
+    """Why it cannot be measured; or name -> "call", "connection" and "limit" -> the p99 and the
+    most in ms, "resident" -> kB before, at the attack's end and at last, and "told" by the
+    attacker."""
+    if os.geteuid() != 0:
+        return "only root is two users"
+    # The socket is below the workshop's folder.
+    os.chmod(workshop.folder, 0o755)
+    results = {}
+    for name, (kind, count) in ATTACKS.items():
+        daemon = workshop.daemon(f"attack-{kind}", SETTINGS)
+        os.setpriority(os.PRIO_PROCESS, daemon.pid, NICE)
+        before = resident(daemon.pid)
+        told, ended, waits = attack(workshop, daemon, watching, kind, count)
+        waits = [w for w in waits if w["at"] <= ended or w["at"] >= ended + SETTLE_SECONDS]
+        results[name] = {what: worst(waits, what) for what in ("call", "connection", "limit")}
+        results[name]["told"] = told
+        most = resident(daemon.pid)
+        limit = time.monotonic() + shrink_seconds
+        while resident(daemon.pid) > 1.5 * before and time.monotonic() < limit:
+            time.sleep(0.5)
+        results[name]["resident"] = before, most, resident(daemon.pid)
+        workshop.end(daemon.process)
+    return results
+
