@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@
 ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count) {
   return syscall(SYS_process_madvise, pidfd, ranges, count, CLINUX_MADV_PAGEOUT, 0);
 }
+
+void clinux_trim_heap(void) { malloc_trim(0); }
 
 /// A detached thread for which no signal is. 0, or an errno.
 static int start(void *(*body)(void *), void *argument) {

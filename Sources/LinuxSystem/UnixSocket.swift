@@ -6,6 +6,10 @@ public enum UnixSocket {
   /// The longest path in bytes: sun_path of unix(7), less its NUL.
   public static let pathBytesMax = 107
 
+  /// How many connections may wait to be accepted; those beyond wait in connect(2). Before a limit
+  /// is enforced, all that wait are accepted, so there must not be thousands of one user.
+  public static let backlog: Int32 = 256
+
   /// Two connected sockets.
   public struct Pair: ~Copyable, Sendable {
     public let first: FileDescriptor
@@ -38,7 +42,7 @@ public enum UnixSocket {
   /// - Throws: EADDRINUSE where somebody answers or the path is no socket; ENAMETOOLONG beyond
   ///   `pathBytesMax`; ENOENT, EACCES, EROFS for the folder.
   public static func listen(
-    path: String, mode: mode_t, backlog: Int32 = SOMAXCONN
+    path: String, mode: mode_t, backlog: Int32 = UnixSocket.backlog
   ) throws(SystemError) -> FileDescriptor {
     try removeStale(path: path)
     let socket = try open(nonblocking: true)

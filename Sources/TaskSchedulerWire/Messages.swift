@@ -104,7 +104,8 @@ public struct Reply: Hashable, Sendable {
     }
   }
 
-  static func append(parameters: some Encodable, continues: Bool, to output: inout [UInt8]) {
+  /// Appends an answer with the parameters of a type as a message, its NUL included.
+  public static func append(parameters: some Encodable, continues: Bool, to output: inout [UInt8]) {
     output.append(literal: "{\"parameters\":")
     ParameterEncoding.append(parameters, to: &output)
     if continues { output.append(literal: ",\"continues\":true") }

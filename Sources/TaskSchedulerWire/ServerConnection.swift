@@ -91,6 +91,13 @@ public struct ServerConnection {
     return .answered
   }
 
+  /// The oneway call that a whole message is, without its NUL; nil where it is none. Nothing comes
+  /// of asking.
+  public func onewayCall(_ message: UnsafeRawBufferPointer) -> ReceivedCall? {
+    guard let call = try? Call(message: message), call.oneway else { return nil }
+    return ReceivedCall(call, fileDescriptorCount: 0)
+  }
+
   /// Takes one whole message, without its NUL.
   public mutating func receive(
     _ message: [UInt8], fileDescriptorCount: Int = 0, output: inout [UInt8]

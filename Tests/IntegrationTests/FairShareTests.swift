@@ -60,6 +60,49 @@ struct FairShareTests {
     try monitor.next("the flood, which goes on") { $0.kind == .refused && $0.owner == flooder }
   }
 
+  @Test("A new connection is served before the calls that wait of another user's many connections")
+  func newConnection() throws {
+    let connections = 300
+    let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))
+    let quiet = try TestApplication(daemon, "org.test.quiet")
+    try quiet.registered()
+    let monitor = try Monitor(daemon)
+    let flooding = try daemon.python(
+      Self.oneway, [String(connections)], uid: UInt32(flooder))
+    #expect(try flooding.nextLine() == "floods")
+    for _ in 0..<100 {
+      try monitor.next("the flood") { $0.kind == .refused && $0.owner == flooder }
+    }
+    #expect(try quiet.end(9).errorName == "UnknownTask")
+    let client = try RawClient(daemon)
+    #expect(try client.call(#"{"method":"org.varlink.service.GetInfo"}"#)?["parameters"] != nil)
+    #expect(try quiet.end(9).errorName == "UnknownTask")
+    func nextIsQuiets() throws -> Bool {
+      try monitor.next("a refusal") { $0.kind == .refused }.owner == 0
+    }
+    while try !nextIsQuiets() {}
+    var floodersCalls = 0
+    while try !nextIsQuiets() { floodersCalls += 1 }
+    #expect(floodersCalls < connections, "a call of each would have come first")
+  }
+
+  /// An application that sends 40 oneway calls on each of so many connections.
+  private static let oneway = """
+    import os, socket, sys, time
+    def connect():
+        s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"]); return s
+    events, sockets = connect(), []
+    events.sendall(b'{"method":"org.taskschedd.Application.Register","more":true,'
+                   b'"parameters":{"application":"org.test.flood"}}\\0')
+    events.recv(65536)
+    for _ in range(int(sys.argv[1])):
+        sockets.append(connect())
+        sockets[-1].sendall(b'{"method":"org.taskschedd.Application.EndBackgroundTask",'
+                            b'"parameters":{"task":9},"oneway":true}\\0' * 40)
+    print("floods", flush=True)
+    time.sleep(1000)
+    """
+
   @Test("whoever connects and closes again and again is accepted when nobody else waits")
   func storm() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))

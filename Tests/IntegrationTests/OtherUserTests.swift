@@ -53,6 +53,22 @@ struct OtherUserTests {
     #expect(try daemon.applications().map(\.comparable) == before)
   }
 
+  @Test("An operator is proposed no other user's application, but where its owner is named")
+  func nearest() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, own, uid: nobody)
+    try application.registered()
+    let client = try RawClient(daemon)
+    func nearest(_ parameters: String) throws -> JSONValue? {
+      let answer = try client.call(
+        #"{"method":"org.taskschedd.Control.GetApplication","parameters":{\#(parameters)}}"#)
+      #expect(answer?.errorName == "UnknownApplication")
+      return answer?["parameters"]?["nearest"]
+    }
+    #expect(try nearest(#""application":"org.test.onw""#) ?? .null == .null)
+    #expect(try nearest(#""application":"org.test.onw","owner":65534"#) == .string(own))
+  }
+
   @Test("every method reaches the user's own")
   func ownApplication() throws {
     let daemon = try DaemonFixture()

@@ -55,6 +55,51 @@ struct QuotaTests {
     #expect(try next.call(list)?["parameters"] != nil, "their share is given back")
   }
 
+  @Test("descriptors of unfinished messages: the connection that brings more is closed, alone")
+  func unfinishedDescriptors() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxUnfinishedDescriptorsPerUser", "16")]))
+    let brought = try FileDescriptor.open(reading: "/dev/null")
+    let list = #"{"method":"\#(Self.list)"}"#
+    let eight = [Int32](repeating: brought.rawValue, count: 8)
+    let part = [UInt8](repeating: UInt8(ascii: " "), count: 30_000)
+    let within = try (0..<2).map { _ in try RawClient(daemon) }
+    for client in within {
+      try client.setSendBuffer(40_000)
+      #expect(try client.send(part, descriptors: eight))
+      // The part fills more than a quarter of that until it is taken.
+      try client.waitForRoom()
+    }
+    let beyond = try RawClient(daemon)
+    _ = try beyond.send(part, descriptors: [brought.rawValue])
+    #expect(try beyond.receive() == nil)
+    #expect(daemon.logged.contains("MaxUnfinishedDescriptorsPerUser = 16 descriptors"))
+    #expect(try RawClient(daemon).call(list)?["parameters"] != nil, "another connection goes on")
+    let answer = try within[0].call(list)
+    #expect(answer?.errorName == "InvalidParameter", "its descriptors are claimed by no field")
+    let next = try RawClient(daemon)
+    try next.send(part, descriptors: eight)
+    #expect(try next.call(list)?.errorName == "InvalidParameter", "their share is given back")
+  }
+
+  @Test("monitors: one more is refused, by name; one that is closed gives its share back")
+  func monitors() throws {
+    let daemon = try DaemonFixture(.init(policy: [("MaxMonitorsPerUser", "2")]))
+    let user = try OtherUser(daemon, uid: nobody)
+    let monitor = "org.taskschedd.Control.Monitor"
+    for _ in 0..<2 {
+      let answer = try user.call(user.open(), monitor, more: true)
+      #expect(answer["parameters"]?["ready"] == true)
+    }
+    let refused = try user.open()
+    #expect(try user.call(refused, monitor, more: true).quotaExceeded == "MaxMonitorsPerUser = 2")
+    #expect(try isServed(user, refused), "its connection goes on")
+    _ = try Monitor(daemon)
+    try user.close(0)
+    try waitUntil("its share is given back") {
+      try user.call(user.open(), monitor, more: true)["parameters"]?["ready"] == true
+    }
+  }
+
   @Test("applications: one more is refused, by name; one that ends gives its share back")
   func applications() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxApplicationsPerUser", "2")]))

@@ -28,11 +28,39 @@ struct FairShareTurnTests {
     let source = try loop.watch(others.rawValue, for: .input) { _ in turns += 1 }
     defer { withExtendedLifetime(source) {} }
     let caller = Caller()
-    share.spend(UInt64(TimeCredit.burst) + 1_000_000, by: 0)
-    #expect(!share.admits(caller, of: 0))
+    share.spend(UInt64(TimeCredit.burst) + 1_000_000, by: .user(0))
+    #expect(!share.admits(caller, of: .user(0)))
     let end = ContinuousClock.now + deadline
     while !caller.isServed, ContinuousClock.now < end { try loop.turn(within: .zero) }
     #expect(caller.isServed)
     #expect(turns > 0)
+  }
+
+  @Test("A new connection does not wait for the calls of a user's thousand connections")
+  func newcomers() throws {
+    let loop = try EventLoop()
+    let share = try FairShare(loop: loop)
+    share.userCount = 2
+    let callers = (0..<1000).map { _ in Caller() }
+    share.spend(UInt64(TimeCredit.burst) + 1_000_000_000, by: .user(0))
+    for caller in callers { #expect(!share.admits(caller, of: .user(0))) }
+    let listener = Caller()
+    #expect(share.admits(listener, of: .newcomers), "it has a share of its own")
+    share.spend(UInt64(TimeCredit.burst) + 1_000_000_000, by: .newcomers)
+    #expect(!share.admits(listener, of: .newcomers), "which can be used up")
+    let end = ContinuousClock.now + deadline
+    while !listener.isServed, ContinuousClock.now < end { try loop.turn(within: deadline) }
+    let servedBefore = callers.count { $0.isServed }
+    #expect(servedBefore <= 2, "before the listener")
+  }
+
+  @Test("The connections of the only user do not keep the daemon from having time for its calls")
+  func storm() throws {
+    let share = try FairShare(loop: EventLoop())
+    share.userCount = 1
+    share.spend(UInt64(TimeCredit.burst) + 1_000_000_000, by: .newcomers)
+    #expect(!share.admits(Caller(), of: .newcomers))
+    share.spend(UInt64(TimeCredit.burst) + 1_000_000_000, by: .user(0))
+    #expect(share.admits(Caller(), of: .user(0)))
   }
 }

@@ -335,7 +335,8 @@ private final class Client: ConnectionOwner {
     do { try body() } catch { problem = error }
   }
 
-  func keep(_ change: KeptBytes, for user: UInt32) -> String? { nil }
+  func keep(_ change: Kept, for user: UInt32) -> String? { nil }
+  func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool { false }
   func admits(_ connection: Connection) -> Bool { true }
   func served(_ connection: Connection, nanoseconds: UInt64) {}
   func save(_ connection: Connection) {}

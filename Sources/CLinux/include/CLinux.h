@@ -68,6 +68,9 @@ struct clinux_peer {
 /// SO_PEERCRED.
 int clinux_peer_credentials(int fd, struct clinux_peer *peer);
 
+/// malloc_trim of all pages that hold nothing.
+void clinux_trim_heap(void);
+
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
 int clinux_accept(int listener);
 

@@ -94,6 +94,9 @@ extension SettingDescription {
     .count(
       "MaxConnectionsPerUser", \.options.connectionsPerUserMax, 1...1_000_000,
       "How many connections one user may have open."),
+    .count(
+      "MaxMonitorsPerUser", \.options.monitorsPerUserMax, 1...65536,
+      "How many monitors one user may have; each is told of every change that it may see."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
       summary: "How much a client may leave unread before its connection is closed.",
@@ -110,6 +113,9 @@ extension SettingDescription {
       summary: "How much of that may be of unfinished messages, which the journal has, too.",
       read: { .bytes($0.options.unfinishedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.unfinishedBytesPerUserMax = bytes } }),
+    .count(
+      "MaxUnfinishedDescriptorsPerUser", \.options.unfinishedDescriptorsPerUserMax, 8...65536,
+      "How many file descriptors one user's unfinished messages may have brought."),
     SettingDescription(
       name: "SharedResources", section: .policy, kind: .paths,
       summary: "Files, by absolute paths, on which an application may not hold a lock or a lease "

@@ -20,6 +20,8 @@ final class Membership {
   private var byLeader: [Int32: InstanceProcesses] = [:]
   private var byMarker: [String: InstanceProcesses] = [:]
   private var byGroup: [String: InstanceProcesses] = [:]
+  /// How many instances have been added: a process that was of none may be of one of those.
+  private(set) var generation: UInt64 = 0
 
   init(proc: ProcFS) throws(SystemError) {
     self.proc = proc
@@ -27,6 +29,7 @@ final class Membership {
   }
 
   func add(_ instance: InstanceProcesses) {
+    generation += 1
     byLeader[instance.leader.identity.pid] = instance
     // A marker is one instance's: who comes later with the same one goes without.
     if let marker = instance.origin.marker, byMarker[marker] == nil { byMarker[marker] = instance }

@@ -145,6 +145,9 @@ final class ApplicationService {
     return (instance.id, instance.application)
   }
 
+  /// See ``Membership/generation``.
+  var membershipGeneration: UInt64 { membership.generation }
+
   /// The instance that a connection's process belongs to; nil where it is of none.
   func instance(of peer: Peer) throws(SystemError) -> InstanceProcesses? {
     if let known = peer.instance, !known.isReleased { return known }

@@ -4,75 +4,6 @@ import TaskSchedulerCore
 import TaskSchedulerJournal
 import TaskSchedulerWire
 
-/// Who speaks on a connection, as the kernel recorded it when it was made; never what it says.
-///
-/// What the socket tells at any time is asked when it is needed: of thousands of connections that
-/// are taken over at once, few speak.
-final class Peer {
-  let credentials: PeerCredentials
-  private let socket: Int32
-  private let proc: ProcFS
-  private var knownIdentity: ProcessIdentity??
-  private var knownGroups: [UInt32]?
-  /// The instance that it was found to belong to.
-  var instance: InstanceProcesses?
-  private var knownOperator: Bool?
-
-  var uid: UInt32 { credentials.uid }
-
-  /// - Parameters:
-  ///   - socket: open for as long as the peer is asked.
-  ///   - kernelHasPeerPIDFD: else the process is the one that has its pid now: its start time is
-  ///     what is compared later.
-  init(
-    _ socket: Int32, credentials: PeerCredentials, kernelHasPeerPIDFD: Bool, proc: ProcFS
-  ) throws(SystemError) {
-    self.socket = socket
-    self.credentials = credentials
-    self.proc = proc
-    if !kernelHasPeerPIDFD { knownIdentity = .some(try proc.identity(credentials.pid)) }
-  }
-
-  /// The process that connected; nil where it has ended.
-  func identity() throws(SystemError) -> ProcessIdentity? {
-    if let knownIdentity { return knownIdentity }
-    let identity = try findIdentity()
-    knownIdentity = .some(identity)
-    return identity
-  }
-
-  private func findIdentity() throws(SystemError) -> ProcessIdentity? {
-    guard let descriptor = try UnixSocket.peerPIDFD(socket) else { return nil }
-    do throws(SystemError) {
-      return try PIDFD(adopting: descriptor).identity(in: proc)
-    } catch {
-      // Reaped, or in a process namespace that we cannot see: no application's process.
-      guard error.errno == ESRCH || error.errno == EINVAL else { throw error }
-      return nil
-    }
-  }
-
-  /// Supplementary groups.
-  func groups() throws(SystemError) -> [UInt32] {
-    if let knownGroups { return knownGroups }
-    let groups = try UnixSocket.peerGroups(socket)
-    knownGroups = groups
-    return groups
-  }
-
-  func isOperator(_ find: () -> Bool) -> Bool {
-    if let knownOperator { return knownOperator }
-    let found = find()
-    knownOperator = found
-    return found
-  }
-
-  /// The operators' group may have changed.
-  func forgetOperator() {
-    knownOperator = nil
-  }
-}
-
 /// Takes the calls of a connection, and hears of its end.
 protocol ConnectionOwner: AnyObject {
   var readBuffer: ReadBuffer { get }
@@ -80,14 +11,17 @@ protocol ConnectionOwner: AnyObject {
   var queuedBytesMax: Int { get }
   /// Calls answered without returning to the loop, so that nobody keeps others waiting.
   var callsAtOnce: Int { get }
-  /// Counts bytes that are kept for a client, or no longer; why that is too much, or nil.
-  func keep(_ change: KeptBytes, for user: UInt32) -> String?
+  /// Counts what is kept for a client, or no longer; why that is too much, or nil.
+  func keep(_ change: Kept, for user: UInt32) -> String?
   /// Whether it is this connection's turn; else it is served later.
   func admits(_ connection: Connection) -> Bool
   /// It has been served, for so long.
   func served(_ connection: Connection, nanoseconds: UInt64)
   /// To answer by `reply` or `fail`, now or later.
   func handle(_ call: ReceivedCall, on connection: Connection)
+  /// Whether a oneway call does nothing, so that it need not be carried out for a client that has
+  /// closed its connection.
+  func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool
   /// It is to outlive the daemon.
   func save(_ connection: Connection)
   /// - Parameter reason: what went wrong; nil where the peer closed it.
@@ -109,6 +43,8 @@ final class Connection: TurnTaker {
   /// Whether systemd holds it too, over our death.
   var isSaved = false
   var role = Role.calls
+  /// The instance that its process was found to belong to, as ``Speakers`` keeps it.
+  var speaksFor: InstanceID?
   /// The last call that the policy was asked to answer.
   var request: RequestID?
   private let descriptor: FileDescriptor
@@ -122,7 +58,7 @@ final class Connection: TurnTaker {
   /// How far `output` belongs to a single answer, which may be of any length.
   private var answerEnd = 0
   /// What of `input` and `output` is counted for its user.
-  private var keptBytes = KeptBytes()
+  private var kept = Kept()
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
   private(set) var isOpen = true
@@ -210,10 +146,12 @@ final class Connection: TurnTaker {
   }
 
   /// Takes what waits in its socket, and nothing that comes meanwhile.
-  func hear() {
+  ///
+  /// - Parameter end: when it is to stop (CLOCK_BOOTTIME).
+  func hear(until end: UInt64) {
     let start = BootClock.now()
     var left = waitingCount
-    while left > 0, isOpen, !wire.isBusy, output.isEmpty,
+    while left > 0, isOpen, BootClock.now() < end, !wire.isBusy, output.isEmpty,
       case .took(let bytes, _) = readNext() {
       left -= bytes
     }
@@ -229,6 +167,10 @@ final class Connection: TurnTaker {
     if isOpen, events.contains(.error) { return close(reason: nil) }
     if isOpen, events.contains(.hangUp), wire.isBusy || !output.isEmpty {
       return close(reason: nil)
+    }
+    if isOpen, events.contains(.hangUp), !dropCallsInVain() {
+      source?.wait(for: waitingFor.union(.onChange))
+      return
     }
     let isAtEnd = !events.isDisjoint(with: [.hangUp, .inputEnd])
     let isWaiting = read(toItsEnd: isAtEnd)
@@ -259,6 +201,30 @@ final class Connection: TurnTaker {
     // There may be more, of which the loop has told already: it is asked to tell again.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     return false
+  }
+
+  /// Nanoseconds of dropping before others have their turn.
+  private static let dropTime: UInt64 = 500_000
+
+  /// The peer is gone. Takes the calls off its socket that would do nothing but be answered, as far
+  /// as they come before one that does more: they may be thousands.
+  ///
+  /// Returns whether it has come to such a one, or to the end.
+  private func dropCallsInVain() -> Bool {
+    let end = BootClock.now() + Self.dropTime
+    while isOpen, !input.isCollecting, BootClock.now() < end {
+      let (bytes, mayHaveMore) = input.wholeMessages(number, owner.readBuffer) { message in
+        wire.onewayCall(message).map { owner.isInVain($0, on: self) } ?? false
+      }
+      guard bytes > 0 else { return true }
+      do throws(ReceiveError) {
+        try input.drop(bytes, number, owner.readBuffer)
+      } catch {
+        close(reason: String(describing: error))
+      }
+      if !mayHaveMore { return true }
+    }
+    return !isOpen
   }
 
   private enum ReadStep {
@@ -375,16 +341,25 @@ final class Connection: TurnTaker {
   ///
   /// Whoever has not read what came before is disconnected. A single answer may be of any length.
   func reply(_ parameters: some Encodable, continues: Bool = false) {
-    guard isOpen, wire.isBusy else { return }
-    let waiting = output.count - max(sent, answerEnd)
-    guard waiting <= owner.queuedBytesMax else {
-      return close(reason: "it does not read: \(waiting) bytes wait for it")
-    }
+    guard isOpen, wire.isBusy, hasRoom() else { return }
     takeMessage()
     wire.reply(parameters, continues: continues, output: &output)
     owner.journal.willSend(to: self)
     flush()
     if !continues { wait() }
+    countKept()
+  }
+
+  /// Sends one of several answers that is written already, because others get it, too.
+  ///
+  /// - Parameter inTurn: whether its user waits for a turn where that has none left.
+  func tell(_ message: [UInt8], inTurn: Bool) {
+    guard isOpen, wire.isBusy, hasRoom() else { return }
+    output += message
+    if !inTurn || owner.admits(self) {
+      owner.journal.willSend(to: self)
+      flush()
+    }
     countKept()
   }
 
@@ -408,6 +383,14 @@ final class Connection: TurnTaker {
     flush()
     wait()
     countKept()
+  }
+
+  /// Closes the connection where too much waits for its peer already.
+  private func hasRoom() -> Bool {
+    let waiting = output.count - max(sent, answerEnd)
+    if waiting <= owner.queuedBytesMax { return true }
+    close(reason: "it does not read: \(waiting) bytes wait for it")
+    return false
   }
 
   private func flush() {
@@ -448,11 +431,15 @@ final class Connection: TurnTaker {
   /// connection, which waits for more, is closed.
   private func countKept() {
     noteUnsaved()
-    let bytes =
-      isOpen ? KeptBytes(unfinished: input.collectedCount, unread: output.count) : KeptBytes()
-    guard bytes != keptBytes else { return }
-    let change = bytes - keptBytes
-    keptBytes = bytes
+    var now = Kept()
+    if isOpen {
+      now.unfinished = input.collectedCount
+      now.unread = output.count
+      now.descriptors = input.isCollecting ? input.descriptors.count : 0
+    }
+    guard now != kept else { return }
+    let change = now - kept
+    kept = now
     if let reason = owner.keep(change, for: peer.uid) { close(reason: reason) }
   }
 

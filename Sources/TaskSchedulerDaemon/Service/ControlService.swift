@@ -118,6 +118,10 @@ final class ControlService {
   private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {
     _ = try call.decode(Interface.Monitor.Input.self)
     guard call.more else { throw StandardFailure.expectedMore }
+    let max = daemon.configuration.options.monitorsPerUserMax
+    guard monitors.count(of: connection.peer.uid) < max else {
+      throw Interface.Failure.quotaExceeded(quota: "MaxMonitorsPerUser", limit: max)
+    }
     compareSuspended(visible(connection.peer))
     let applications = visible(connection.peer).map {
       Interface.Monitor.Output(application: described($0))
@@ -290,7 +294,8 @@ final class ControlService {
       owners = [UserID(peer.uid)]
     }
     guard let first = owners.first else {
-      let known = visible(peer).map(\.key.id.name)
+      // An operator's typing mistake is not worth a look at thousands of other users' ids.
+      let known = daemon.scheduler.names(of: UserID(owner.flatMap(UInt32.init) ?? peer.uid))
       throw .unknownApplication(
         application: application, nearest: nearestName(to: application, among: known))
     }

@@ -41,7 +41,16 @@ struct TimeCredit: Hashable {
   }
 }
 
-/// What may have to wait for its user's turn: a connection with calls, or the listening socket.
+/// Whose share of the daemon's time is spent.
+enum Party: Hashable {
+  /// All connections of one user.
+  case user(UInt32)
+  /// Connections that are not accepted yet. The listening socket has a share of its own: in a
+  /// user's, it would wait for that user's calls, and every other user's next connection with it.
+  case newcomers
+}
+
+/// What may have to wait for its party's turn: a connection with calls, or the listening socket.
 protocol TurnTaker: AnyObject {
   /// Whether it waits for a turn.
   var isPutOff: Bool { get set }
@@ -69,14 +78,16 @@ final class FairShare {
   /// nothing is owed to.
   private static let strangersMax = 64
 
-  private var accounts: [UInt32: Account] = [:]
-  /// The users with something that waits.
-  private var turns: Deque<UInt32> = []
+  private var accounts: [Party: Account] = [:]
+  /// The parties with something that waits.
+  private var turns: Deque<Party> = []
   private var idle: DeferredSource?
   /// Set to when the first of them has credit again.
   private var repaid: TimerSource?
   /// How many users have connections.
   var userCount = 0
+  /// Hears of all time that is spent, in nanoseconds.
+  var worked: (UInt64) -> Void = { _ in }
 
   init(loop: EventLoop) throws(SystemError) {
     idle = try loop.whenIdle { [unowned self] in serveNext() }
@@ -87,74 +98,74 @@ final class FairShare {
   var callsAtOnce: Int { userCount < 2 ? Self.callsAtOnceMax : 1 }
 
   /// Whether it is to be served now; else it is served later.
-  func admits(_ taker: any TurnTaker, of user: UInt32) -> Bool {
+  func admits(_ taker: any TurnTaker, of party: Party) -> Bool {
     if taker.isPutOff { return false }
     let now = BootClock.now()
-    var account = accounts[user] ?? newAccount(at: now)
-    let isAdmitted = account.credit.isLeft(at: now) || userCount < 2
-    if !isAdmitted {
-      taker.isPutOff = true
-      account.waiting.append(taker)
+    openAccount(of: party, at: now)
+    // Connecting comes before the calls of the only user, too, and must leave them time.
+    if accounts[party]?.credit.isLeft(at: now) == true || (userCount < 2 && party != .newcomers) {
+      return true
     }
-    accounts[user] = account
-    if !isAdmitted {
-      lineUp(user)
-      idle?.request()
-      waitForRepayment()
-    }
-    return isAdmitted
+    taker.isPutOff = true
+    // In place: a copy of thousands that wait, for each that comes, would take seconds.
+    accounts[party]?.waiting.append(taker)
+    lineUp(party)
+    idle?.request()
+    waitForRepayment()
+    return false
   }
 
-  func spend(_ nanoseconds: UInt64, by user: UInt32) {
-    var account = accounts[user] ?? newAccount(at: BootClock.now())
-    account.credit.spend(nanoseconds)
-    accounts[user] = account
+  func spend(_ nanoseconds: UInt64, by party: Party) {
+    openAccount(of: party, at: BootClock.now())
+    accounts[party]?.credit.spend(nanoseconds)
+    worked(nanoseconds)
   }
 
   /// What a user has spent is remembered without connections too: else whoever closes each before
   /// the next would always begin with a whole credit.
-  private func newAccount(at now: UInt64) -> Account {
+  private func openAccount(of party: Party, at now: UInt64) {
+    if accounts[party] != nil { return }
     if accounts.count >= userCount + Self.strangersMax {
       accounts = accounts.filter { _, account in
         var credit = account.credit
         return !account.waiting.isEmpty || !credit.isWhole(at: now)
       }
     }
-    return Account(credit: TimeCredit(at: now))
+    accounts[party] = Account(credit: TimeCredit(at: now))
   }
 
   private func serveNext() {
-    guard let user = turns.popFirst() else { return }
-    serveFirst(of: user)
+    guard let party = turns.popFirst() else { return }
+    serveFirst(of: party)
     if !turns.isEmpty { idle?.request() }
   }
 
-  private func serveFirst(of user: UInt32) {
-    if let taker = accounts[user]?.waiting.popFirst() {
+  private func serveFirst(of party: Party) {
+    if let taker = accounts[party]?.waiting.popFirst() {
       taker.isPutOff = false
       taker.serve()
     }
-    if accounts[user]?.waiting.isEmpty == false { lineUp(user) }
+    if accounts[party]?.waiting.isEmpty == false { lineUp(party) }
   }
 
-  private func lineUp(_ user: UInt32) {
-    if !turns.contains(user) { turns.append(user) }
+  private func lineUp(_ party: Party) {
+    if !turns.contains(party) { turns.append(party) }
   }
 
   /// One of each user who has credit: what that costs is not known before.
   private func serveRepaid() {
     let now = BootClock.now()
-    for user in turns where accounts[user]?.credit.isLeft(at: now) == true {
-      turns.removeAll { $0 == user }
-      serveFirst(of: user)
+    for party in turns where accounts[party]?.credit.isLeft(at: now) == true {
+      turns.removeAll { $0 == party }
+      serveFirst(of: party)
     }
     waitForRepayment()
   }
 
   private func waitForRepayment() {
     let now = BootClock.now()
-    let times = turns.compactMap { user -> Duration? in
-      guard var credit = accounts[user]?.credit else { return nil }
+    let times = turns.compactMap { party -> Duration? in
+      guard var credit = accounts[party]?.credit else { return nil }
       return credit.isLeft(at: now) ? .zero : credit.timeUntilLeft
     }
     if let first = times.min() { repaid?.set(BootClock.after(first)) }

@@ -102,6 +102,34 @@ package struct MessageInput: ~Copyable {
     return collected.withUnsafeBytes { $0 }
   }
 
+  /// Looks at the whole messages that are on the socket, one after the other, as long as it is told
+  /// to go on, there are no descriptors, and none is being collected.
+  ///
+  /// - Returns: the bytes of those that it was told to go on after, and whether there may be more.
+  package mutating func wholeMessages(
+    _ socket: Int32, _ buffer: ReadBuffer, goOn: (UnsafeRawBufferPointer) -> Bool
+  ) -> (bytes: Int, mayHaveMore: Bool) {
+    precondition(!isCollecting, "a message is being collected")
+    guard
+      case .bytes(let count)? = try? UnixSocket.peek(
+        socket, into: buffer.bytes, hasDescriptors: &hasDescriptors),
+      !hasDescriptors
+    else { return (0, false) }
+    var rest = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
+    while let end = rest.firstIndex(of: 0), goOn(UnsafeRawBufferPointer(rebasing: rest[..<end])) {
+      rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+    }
+    return (count - rest.count, count == ReadBuffer.bytesCount)
+  }
+
+  /// Takes so many bytes of those off the socket.
+  package mutating func drop(
+    _ count: Int, _ socket: Int32, _ buffer: ReadBuffer
+  ) throws(ReceiveError) {
+    untakenCount = count
+    _ = try receive(socket, buffer)
+  }
+
   /// Takes the last message, or its end, off the socket, if it is there still.
   package mutating func take(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     guard untakenCount > 0 else { return }

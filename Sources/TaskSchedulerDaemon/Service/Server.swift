@@ -15,6 +15,7 @@ final class Server: ConnectionOwner {
   private var isPaused = false
   private let listening = ListenersTurn()
   private let fairShare: FairShare
+  private var trimming: HeapTrimming?
   private let loop: EventLoop
   private let proc: ProcFS
   private let service: Service
@@ -26,11 +27,16 @@ final class Server: ConnectionOwner {
   private var unsaved: [ObjectIdentifier: Connection] = [:]
   private var saveTimer: TimerSource?
   private static let saveDelay: Duration = .milliseconds(50)
+  /// How many are saved before other clients have their turn: each is a message to systemd.
+  private static let savesAtOnceMax = 64
+  private let speakers = Speakers()
   private var countByUser: [UInt32: Int] = [:] {
     didSet { fairShare.userCount = countByUser.count }
   }
-  /// Bytes kept for the connections of each user that has any.
-  private var keptByUser: [UInt32: KeptBytes] = [:]
+  /// What is kept for the connections of each user that has any.
+  private var keptByUser: [UInt32: Kept] = [:]
+  /// Users who have been refused a connection since they had few: it is logged once.
+  private var refusedUsers: Set<UInt32> = []
   /// Set once, by the daemon, before the first connection.
   var applications: ApplicationService?
   var control: ControlService?
@@ -61,8 +67,10 @@ final class Server: ConnectionOwner {
     FileDescriptor(taking: second).close()
     try self.listener.setNonblocking(true)
     pause = try loop.timer { [unowned self] in resumeAccepting() }
-    saveTimer = try loop.timer { [unowned self] in saveAll() }
-    listening.resume = { [unowned self] in resumeAccepting() }
+    saveTimer = try loop.timer { [unowned self] in saveSome() }
+    trimming = try HeapTrimming(loop: loop, trim: Heap.trim)
+    fairShare.worked = { [unowned self] in trimming?.worked($0) }
+    listening.takeTurn = { [unowned self] in takeListenersTurn() }
   }
 
   var listenerNumber: Int32 { listener.rawValue }
@@ -71,7 +79,9 @@ final class Server: ConnectionOwner {
   /// comes before the calls of those that were taken over, of whom there may be thousands.
   func start() throws(SystemError) {
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
-    for _ in 0..<Self.acceptsAtOnceMax {
+    // Of one user's thousands of connections, each could have its turn before the next is accepted.
+    source?.goFirst()
+    for _ in 0..<Self.acceptsAtStartMax {
       guard let newcomer = acceptNext() else { return }
       newcomer.connection?.takeTurn()
     }
@@ -92,19 +102,32 @@ final class Server: ConnectionOwner {
 
   // MARK: Connections
 
-  /// How many are accepted before other clients have their turn, where there is one user.
-  private static let acceptsAtOnceMax = 64
+  /// How many are accepted before those that were taken over have their turn.
+  private static let acceptsAtStartMax = 64
+  /// Nanoseconds of accepting before other clients have their turn.
+  private static let acceptTime: UInt64 = 500_000
   private static let acceptPause: Duration = .milliseconds(500)
 
-  /// Accepting is charged to whoever connected. One who has used up the credit keeps the next
-  /// waiting until nothing else is ready.
+  /// Accepting has a share of its own, and is charged to the users who connect, too.
   private func accept() {
-    for _ in 0..<(callsAtOnce > 1 ? Self.acceptsAtOnceMax : 1) {
-      guard let newcomer = acceptNext() else { return }
-      guard fairShare.admits(listening, of: newcomer.user) else {
-        source?.wait(for: [])
-        return
-      }
+    guard fairShare.admits(listening, of: .newcomers) else {
+      source?.wait(for: [])
+      return
+    }
+    acceptSome()
+  }
+
+  private func takeListenersTurn() {
+    guard source != nil, !isPaused else { return }
+    acceptSome()
+    if !isPaused { resumeAccepting() }
+  }
+
+  private func acceptSome() {
+    let start = BootClock.now()
+    while BootClock.now() - start < Self.acceptTime, let newcomer = acceptNext() {
+      // Its first call is often there: it need not wait for what the loop has seen before.
+      newcomer.connection?.takeTurn()
     }
   }
 
@@ -116,7 +139,9 @@ final class Server: ConnectionOwner {
       guard let socket = try UnixSocket.accept(listener.rawValue) else { return nil }
       let credentials = try UnixSocket.credentials(socket.rawValue)
       let connection = try add(socket, credentials)
-      fairShare.spend(BootClock.now() - start, by: credentials.uid)
+      let time = BootClock.now() - start
+      fairShare.spend(time, by: .user(credentials.uid))
+      fairShare.spend(time, by: .newcomers)
       return (credentials.uid, connection)
     } catch {
       log.write(.warning, "a connection could not be accepted: \(error)")
@@ -167,6 +192,14 @@ final class Server: ConnectionOwner {
     unsaved = [:]
   }
 
+  private func saveSome() {
+    for _ in 0..<Self.savesAtOnceMax {
+      guard let (_, connection) = unsaved.popFirst() else { return }
+      save(connection)
+    }
+    saveTimer?.set(BootClock.after(.milliseconds(1)))
+  }
+
   func save(_ connection: Connection) {
     guard connection.isOpen, !connection.isSaved else { return }
     connection.isSaved = true
@@ -187,6 +220,7 @@ final class Server: ConnectionOwner {
     let connection = try Connection(
       socket, cookie: cookie, peer: peer, service: service, owner: self, loop: loop, held: held)
     connections[ObjectIdentifier(connection)] = connection
+    speakers.add(connection)
     countByUser[credentials.uid] = count + 1
     return connection
   }
@@ -195,9 +229,10 @@ final class Server: ConnectionOwner {
   /// for its call would take the descriptor that it is not to have.
   private func refuse(_ socket: consuming FileDescriptor, of uid: UInt32) {
     let max = options.connectionsPerUserMax
-    log.write(
-      .notice,
-      "user \(uid) has MaxConnectionsPerUser = \(max) connections: one more was closed")
+    if refusedUsers.insert(uid).inserted {
+      log.write(
+        .notice, "user \(uid) has MaxConnectionsPerUser = \(max) connections: more are closed")
+    }
     var reply: [UInt8] = []
     Reply.append(
       ApplicationInterface.Failure.quotaExceeded(quota: "MaxConnectionsPerUser", limit: max),
@@ -210,9 +245,12 @@ final class Server: ConnectionOwner {
   func closed(_ connection: Connection, reason: String?) {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     unsaved[ObjectIdentifier(connection)] = nil
+    speakers.remove(connection)
     let uid = connection.peer.uid
-    countByUser[uid] = countByUser[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
-    if source != nil { resumeAccepting() }
+    let count = (countByUser[uid] ?? 1) - 1
+    countByUser[uid] = count > 0 ? count : nil
+    if count <= options.connectionsPerUserMax / 2 { refusedUsers.remove(uid) }
+    if source != nil, isPaused { resumeAccepting() }
     if let reason {
       log.write(
         .notice, "a connection of process \(connection.peer.credentials.pid) was closed: \(reason)")
@@ -220,47 +258,95 @@ final class Server: ConnectionOwner {
     onClosed(connection)
   }
 
-  func keep(_ change: KeptBytes, for user: UInt32) -> String? {
-    let kept = (keptByUser[user] ?? KeptBytes()) + change
-    keptByUser[user] = kept == KeptBytes() ? nil : kept
+  func keep(_ change: Kept, for user: UInt32) -> String? {
+    let kept = (keptByUser[user] ?? Kept()) + change
+    keptByUser[user] = kept == Kept() ? nil : kept
+    if change.descriptors > 0, kept.descriptors > options.unfinishedDescriptorsPerUserMax {
+      return "user \(user) has more than MaxUnfinishedDescriptorsPerUser = "
+        + "\(options.unfinishedDescriptorsPerUserMax) descriptors in unfinished messages"
+    }
     if change.unfinished > 0, kept.unfinished > options.unfinishedBytesPerUserMax {
       return "user \(user) has more than MaxUnfinishedBytesPerUser = "
         + "\(options.unfinishedBytesPerUserMax) bytes in unfinished messages"
     }
-    guard change.count > 0, kept.count > options.queuedBytesPerUserMax else { return nil }
+    guard change.bytes > 0, kept.bytes > options.queuedBytesPerUserMax else { return nil }
     return "user \(user) has more than MaxQueuedBytesPerUser = \(options.queuedBytesPerUserMax) "
       + "bytes in unfinished messages and unread answers"
   }
 
   // MARK: Calls
 
-  /// Takes what these instances have written by now, whosever turn it is.
-  func hear(_ instances: Set<InstanceID>) {
-    // One's first word may be on a connection that has not been accepted.
-    for _ in 0..<SOMAXCONN where source != nil && !isPaused {
+  /// Accepts what waits: an instance's first call may be on a connection that is not accepted yet.
+  func acceptWaiting() {
+    for _ in 0..<UnixSocket.backlog where source != nil && !isPaused {
       if acceptNext() == nil { break }
     }
-    for connection in connections.values where connection.hasUnheard {
-      // Whoever cannot be told now is told when its call is carried out.
-      guard let speaker = (try? applications?.instance(of: connection.peer)) ?? nil,
-        instances.contains(speaker.id)
-      else { continue }
-      connection.hear()
+  }
+
+  /// Carries out what these instances of one user have called by now, whosever turn it is.
+  ///
+  /// - Parameter end: when it is to stop (CLOCK_BOOTTIME).
+  /// - Returns: whether all was heard.
+  func hear(_ instances: Set<InstanceID>, of user: UInt32, until end: UInt64) -> Bool {
+    guard let applications else { return true }
+    for id in instances {
+      for connection in speakers.known(of: id) where connection.hasUnheard {
+        guard BootClock.now() < end else { return false }
+        connection.hear(until: end)
+      }
     }
+    guard hearUnplaced(instances, of: user, applications, until: end) else { return false }
+    // A process of an instance may run as another user. What all of those may have to say is not
+    // waited for: it can be thousands of connections of one who floods.
+    let othersEnd = min(end, BootClock.now() + Self.othersTime)
+    for other in speakers.users where other != user {
+      _ = hearUnplaced(instances, of: other, applications, until: othersEnd)
+    }
+    return true
+  }
+
+  /// Nanoseconds in which connections of other users than the instance's are looked at.
+  private static let othersTime: UInt64 = 1_000_000
+
+  private func hearUnplaced(
+    _ instances: Set<InstanceID>, of user: UInt32, _ applications: ApplicationService,
+    until end: UInt64
+  ) -> Bool {
+    let start = BootClock.now()
+    let (found, isAll) = speakers.place(of: user, applications, until: end)
+    fairShare.spend(BootClock.now() - start, by: .user(user))
+    for connection in found where connection.speaksFor.map(instances.contains) == true {
+      connection.hear(until: end)
+    }
+    return isAll
   }
 
   func admits(_ connection: Connection) -> Bool {
-    fairShare.admits(connection, of: connection.peer.uid)
+    fairShare.admits(connection, of: .user(connection.peer.uid))
   }
 
   func served(_ connection: Connection, nanoseconds: UInt64) {
-    fairShare.spend(nanoseconds, by: connection.peer.uid)
+    fairShare.spend(nanoseconds, by: .user(connection.peer.uid))
+  }
+
+  /// Whether a oneway call does nothing, so that it need not be carried out for a client that has
+  /// closed its connection.
+  func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool {
+    if let method = ApplicationInterface.MethodName(rawValue: call.method) {
+      return method.onlyAsks || (method != .register && isStranger(connection))
+    }
+    return ControlInterface.MethodName(rawValue: call.method)?.onlyAsks ?? true
+  }
+
+  private func isStranger(_ connection: Connection) -> Bool {
+    applications.map { speakers.isStranger(connection, $0) } ?? false
   }
 
   func handle(_ call: ReceivedCall, on connection: Connection) {
     do {
       guard let applications, let control else { preconditionFailure("not set up") }
       if applications.takes(call) { save(connection) }
+      defer { speakers.note(connection) }
       if try applications.handle(call, on: connection) { return }
       if try control.handle(call, on: connection) { return }
       connection.fail(StandardFailure.methodNotImplemented(method: call.method))
@@ -277,7 +363,7 @@ final class Server: ConnectionOwner {
 /// The listening socket, waiting until nothing else is ready.
 private final class ListenersTurn: TurnTaker {
   var isPutOff = false
-  var resume: () -> Void = {}
+  var takeTurn: () -> Void = {}
 
-  func serve() { resume() }
+  func serve() { takeTurn() }
 }

@@ -1,0 +1,101 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerJournal
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("§15.6: A client that is gone costs little")
+struct GoneClientTests {
+  private static let query = "org.taskschedd.Control.ListApplications"
+  private static let order = "org.taskschedd.Control.Activate"
+
+  @Test("Its oneway calls that only ask are not carried out; those that change something are")
+  func oneway() throws {
+    let daemon = try GoneClientsDaemon()
+    let calls = [Self.query, Self.order, Self.query, Self.query, Self.order, Self.query]
+    let carriedOut = try daemon.carriedOut(calls)
+    #expect(carriedOut == [Self.order, Self.order])
+  }
+
+  @Test("Its thousand calls that only ask are gone after a few looks at its socket")
+  func thousand() throws {
+    let daemon = try GoneClientsDaemon()
+    let carriedOut = try daemon.carriedOut([Self.order] + Array(repeating: Self.query, count: 150))
+    #expect(carriedOut == [Self.order])
+    #expect(daemon.turns <= 10, "turns of the loop")
+  }
+
+  @Test("While it is there, all of its calls are carried out")
+  func present() throws {
+    let daemon = try GoneClientsDaemon()
+    let calls = [Self.query, Self.order, Self.query]
+    #expect(try daemon.carriedOut(calls, isGone: false) == calls)
+  }
+}
+
+/// Serves one connection, whose calls it notes and answers.
+private final class GoneClientsDaemon: ConnectionOwner {
+  let readBuffer = ReadBuffer()
+  let journal: Journal
+  let queuedBytesMax = 1 << 20
+  let callsAtOnce = 1
+  private(set) var turns = 0
+  private let loop: EventLoop
+  private var connection: Connection?
+  private let client: FileDescriptor
+  private var isClosed = false
+  private var calls: [String] = []
+
+  init() throws {
+    loop = try EventLoop()
+    let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
+    let log = Log(target: .stderr, level: .error)
+    let start = Instant(nanoseconds: 1)
+    journal = try Journal(nil, boot: boot, scheduler: Scheduler(), at: start, log: log)
+    let (near, far) = try UnixSocket.pair(nonblocking: true).ends()
+    client = FileDescriptor(taking: near)
+    let peer = try Peer(
+      far, credentials: UnixSocket.credentials(far), kernelHasPeerPIDFD: true, proc: ProcFS())
+    let service = Service(
+      vendor: "", product: "", version: "", url: "", interfaces: [ControlInterface.description])
+    connection = try Connection(
+      FileDescriptor(taking: far), cookie: UnixSocket.cookie(far), peer: peer, service: service,
+      owner: self, loop: loop, held: nil)
+  }
+
+  /// Which of these oneway calls are carried out that a client sends before it leaves, or stays.
+  func carriedOut(_ methods: [String], isGone: Bool = true) throws -> [String] {
+    for method in methods {
+      let message = Array(#"{"method":"\#(method)","oneway":true}"#.utf8) + [0]
+      let transfer = try message.withUnsafeBytes { bytes throws(SystemError) in
+        try UnixSocket.send(client.rawValue, bytes)
+      }
+      try #require(transfer == .bytes(message.count))
+    }
+    if isGone { try UnixSocket.shutdown(client.rawValue) }
+    while isGone ? !isClosed : calls.count < methods.count {
+      try loop.turn(within: deadline)
+      turns += 1
+    }
+    return calls
+  }
+
+  func handle(_ call: ReceivedCall, on connection: Connection) {
+    calls.append(call.method)
+    connection.reply([String: String]())
+  }
+
+  func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool {
+    ControlInterface.MethodName(rawValue: call.method)?.onlyAsks ?? true
+  }
+
+  func keep(_ change: Kept, for user: UInt32) -> String? { nil }
+  func admits(_ connection: Connection) -> Bool { true }
+  func served(_ connection: Connection, nanoseconds: UInt64) {}
+  func save(_ connection: Connection) {}
+  func closed(_ connection: Connection, reason: String?) { isClosed = true }
+}

@@ -1,0 +1,71 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("§15.6: What an application has said before its limit is heard")
+struct HearingTests {
+  /// Hears two users: of one application there is always more to hear.
+  private final class Scene {
+    let loop: EventLoop
+    private(set) var reported: [InstanceID] = []
+    private(set) var steps: [UInt32] = []
+    private var hearing: Hearing?
+    static let talker = InstanceID(1)
+    static let quiet = InstanceID(2)
+    static let ended = InstanceID(3)
+
+    init() throws {
+      loop = try EventLoop()
+      let users = [Self.talker: 65534 as UInt32, Self.quiet: 65533]
+      let ears = Hearing.Ears(
+        accept: {},
+        hear: { [unowned self] instances, user, end in
+          steps.append(user)
+          guard instances.contains(Self.talker) else { return true }
+          while BootClock.now() < end {}
+          return false
+        },
+        user: { users[$0] })
+      hearing = try Hearing(loop: loop, ears: ears, isTraced: { _ in false }) { [unowned self] in
+        if case .tracerChecked(let id, _) = $0 { reported.append(id) }
+      }
+    }
+
+    func ask(_ ids: InstanceID...) { for id in ids { hearing?.ask(id) } }
+
+    func run(until count: Int) throws {
+      let end = ContinuousClock.now + deadline
+      while reported.count < count, ContinuousClock.now < end { try loop.turn(within: deadline) }
+    }
+  }
+
+  @Test("A user's limits do not wait for an application of another user that never falls silent")
+  func others() throws {
+    let scene = try Scene()
+    scene.ask(Scene.talker, Scene.quiet)
+    try scene.run(until: 1)
+    #expect(scene.reported == [Scene.quiet])
+    #expect(scene.steps.count == 2, "one step of each user")
+  }
+
+  @Test("An application that never falls silent has its limit enforced after some steps")
+  func endless() throws {
+    let scene = try Scene()
+    scene.ask(Scene.talker)
+    try scene.run(until: 1)
+    #expect(scene.reported == [Scene.talker])
+    #expect(scene.steps.count > 1)
+  }
+
+  @Test("For an instance that has ended, nothing is heard")
+  func ended() throws {
+    let scene = try Scene()
+    scene.ask(Scene.ended)
+    try scene.run(until: 1)
+    #expect(scene.reported == [Scene.ended])
+    #expect(scene.steps.isEmpty)
+  }
+}
