@@ -8,6 +8,8 @@ struct Application: Hashable, Sendable, Codable {
   /// A launch under way: its program has not been executed yet.
   var launching: InstanceID?
   var lastEnd: End?
+  /// How its last launch failed; nil where it has run since, or was never launched in vain.
+  var launchFailure: LaunchFailure?
   /// When it was active last, as the number of the activation; 0 is never. This is the order of
   /// the application switcher.
   var activation: UInt64 = 0
@@ -16,7 +18,7 @@ struct Application: Hashable, Sendable, Codable {
 
   /// The manifest is among all manifests.
   private enum CodingKeys: CodingKey {
-    case key, instance, launching, lastEnd, activation, relaunch
+    case key, instance, launching, lastEnd, launchFailure, activation, relaunch
   }
 
   /// Whether neither a process nor a manifest keeps it.
@@ -80,6 +82,7 @@ struct Applications: Sendable {
     if application.launching == nil { runningByOwner[key.owner, default: 0] += 1 }
     application.instance = instance
     application.launching = nil
+    application.launchFailure = nil
     byKey[key] = application
   }
 
@@ -113,9 +116,12 @@ struct Applications: Sendable {
     runningByOwner[key.owner, default: 0] += 1
   }
 
-  mutating func launchFailed(_ key: ApplicationKey, keeping endedMax: Int) {
+  mutating func launchFailed(
+    _ key: ApplicationKey, _ failure: LaunchFailure, keeping endedMax: Int
+  ) {
     guard byKey[key]?.launching != nil else { preconditionFailure("it is not being launched") }
     byKey[key]?.launching = nil
+    byKey[key]?.launchFailure = failure
     leaveQuota(of: key.owner)
     settle(key, keeping: endedMax)
   }
@@ -246,17 +252,20 @@ struct ApplicationDetails: Codable {
   let key: ApplicationKey
   private let relaunch: Relaunch?
   private let endDetail: EndDetail?
+  private let launchFailure: LaunchFailure?
 
   /// - Returns: nil where it has none of it.
   init?(_ application: Application) {
     key = application.key
     relaunch = application.relaunch
     endDetail = application.lastEnd?.detail
-    if relaunch == nil, endDetail == nil { return nil }
+    launchFailure = application.launchFailure
+    if relaunch == nil, endDetail == nil, launchFailure == nil { return nil }
   }
 
   func restore(to application: inout Application) {
     application.relaunch = relaunch
+    application.launchFailure = launchFailure
     application.lastEnd?.detail = endDetail
   }
 }

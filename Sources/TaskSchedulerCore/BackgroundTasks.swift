@@ -4,7 +4,7 @@ public struct BackgroundTask: Hashable, Sendable, Codable {
   /// For people.
   public let name: String?
   public let beganAt: Instant
-  /// Whether its expiration handler has been called.
+  /// Whether its expiration handler has been called in this stint.
   public internal(set) var isExpired: Bool
 }
 
@@ -38,6 +38,11 @@ struct BackgroundTasks: Hashable, Sendable {
   /// - Returns: the task that has ended; nil if `id` is unknown or has ended before.
   mutating func end(_ id: TaskID) -> BackgroundTask? {
     tasks.removeValue(forKey: id)
+  }
+
+  /// The stint is over: what is outstanding expires again in the next one.
+  mutating func endStint() {
+    for id in tasks.keys { tasks[id]?.isExpired = false }
   }
 
   /// Marks all tasks that were not told yet as expired, and returns them in order.

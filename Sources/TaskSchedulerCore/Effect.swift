@@ -95,7 +95,7 @@ public struct Record: Hashable, Sendable, Codable {
     case taskBegan(TaskID, name: String?, remaining: Duration?)
     case taskEnded(TaskID, name: String?)
     case taskExpired(TaskID, name: String?)
-    case ended(EndReason)
+    case ended(End)
     case refused(Refusal)
     case suspensionFailed(reason: String)
     case signalFailed(reason: String)
@@ -110,8 +110,9 @@ public struct Record: Hashable, Sendable, Codable {
     case notificationFired(NotificationID)
     case notificationChosen(NotificationID)
     case badgeSet(Int)
-    /// When it is launched again.
-    case relaunchPlanned(after: Duration)
+    /// It is launched again after this delay; where `awaitsMemory`, not before memory pressure is
+    /// over.
+    case relaunchPlanned(after: Duration, awaitsMemory: Bool)
     /// By an operator, where simulated.
     case memoryWarned(isSimulated: Bool)
     /// It is to end, that others may have its memory.

@@ -1,10 +1,12 @@
 /// Why an instance ended (contract §14). Every end has exactly one reason.
 public enum EndReason: Hashable, Sendable, Codable {
-  /// It exited by itself; the code is nil where the kernel does not tell it (not our child, and a
-  /// kernel older than 6.15).
-  case exited(code: Int32?)
+  /// It exited by itself.
+  case exited(code: Int32)
   /// A signal that the scheduler did not send ended it.
   case crashed(signal: Int32)
+  /// The kernel does not tell how it ended: it ended while no daemon ran, or it was not a child of
+  /// the daemon and the kernel is older than 6.15.
+  case unknown
   case terminatedByOperator
   case terminatedByUser
   case callbackTimeout
@@ -17,14 +19,23 @@ public enum EndReason: Hashable, Sendable, Codable {
   case optedOut
   case schedulerStopped
 
-  /// Whether an operator or the user asked for the end.
-  var isOrder: Bool { self == .terminatedByOperator || self == .terminatedByUser }
+  /// Whether a person ordered it: an operator, or the user.
+  public var isOrdered: Bool {
+    switch self {
+    case .terminatedByOperator, .terminatedByUser: true
+    case .exited, .crashed, .unknown, .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout,
+      .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse, .optedOut,
+      .schedulerStopped:
+      false
+    }
+  }
 
   /// The reason's name, as it stands in the contract, the log and on the wire.
   public var name: String {
     switch self {
     case .exited: "exited"
     case .crashed: "crashed"
+    case .unknown: "unknown"
     case .terminatedByOperator: "terminatedByOperator"
     case .terminatedByUser: "terminatedByUser"
     case .callbackTimeout: "callbackTimeout"
@@ -55,7 +66,8 @@ public struct End: Hashable, Sendable, Codable {
   /// What exactly brought it about, where there is more to say than the reason.
   public var detail: EndDetail?
 
-  init(reason: EndReason, at: Instant, detail: EndDetail? = nil) {
+  /// An end for `reason`.
+  public init(reason: EndReason, at: Instant, detail: EndDetail? = nil) {
     self.reason = reason
     self.at = at
     self.detail = detail
@@ -83,16 +95,16 @@ extension EndReason: Compact {
     switch self {
     case .exited(let code): code.write(to: &writer)
     case .crashed(let signal): signal.write(to: &writer)
-    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
-      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
-      .optedOut, .schedulerStopped:
+    case .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
+      .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
+      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
       break
     }
   }
 
   /// Those of which there is no more to say.
   private static let plain: [EndReason] = [
-    .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+    .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
     .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
     .optedOut, .schedulerStopped,
   ]

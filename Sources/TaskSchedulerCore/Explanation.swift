@@ -65,6 +65,8 @@ public struct Limit: Hashable, Sendable {
     case keepAlive
     /// It is launched again.
     case relaunch
+    /// It may be launched again, once memory pressure is over.
+    case relaunchAfterPressure
   }
 }
 
@@ -127,10 +129,12 @@ extension Scheduler {
     guard let application = applications[key] else { return nil }
     guard let instance = application.instance.flatMap({ instances[$0] }) else {
       // Without multitasking it waits.
-      let launch = policy.multitaskingSupported ? application.relaunch?.dueAt : nil
+      let relaunch = policy.multitaskingSupported ? application.relaunch : nil
+      let kind: Limit.Kind =
+        relaunch.map(isHeldByMemory) == true ? .relaunchAfterPressure : .relaunch
       return Explanation(
         cause: application.lastEnd == nil ? nil : .leaderExited, isTraced: false,
-        limits: launch.map { [Limit(kind: .relaunch, at: $0)] } ?? [],
+        limits: relaunch?.dueAt.map { [Limit(kind: kind, at: $0)] } ?? [],
         end: application.lastEnd?.detail)
     }
     var limits = instance.limits(policy).filter {

@@ -48,7 +48,7 @@ extension Scheduler {
     }
     for application in applications.unordered {
       try require(
-        relaunches.isSet(application.key, to: application.relaunch?.dueAt), "a relaunch is lost")
+        relaunches.isSet(application.key, to: application.relaunch), "a relaunch is lost")
     }
     for (id, instance) in instances {
       try instance.check()

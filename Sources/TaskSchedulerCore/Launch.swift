@@ -1,6 +1,13 @@
 // How applications come to run: launched by the scheduler, registering by themselves, or taken
 // under management (contract §2, §8).
 
+/// A launch that failed.
+public struct LaunchFailure: Hashable, Sendable, Codable {
+  /// Which step failed and why.
+  public var reason: String
+  public var at: Instant
+}
+
 /// A launch whose program has not been executed yet.
 struct PendingLaunch: Hashable, Sendable, Codable {
   var request: RequestID?
@@ -42,7 +49,9 @@ extension Scheduler {
 
   mutating func spawnFailed(_ id: InstanceID, reason: String, in turn: inout Turn) {
     guard let launch = launches.removeValue(forKey: id) else { return }
-    applications.launchFailed(launch.application, keeping: policy.endedApplicationsMax)
+    let failure = LaunchFailure(reason: reason, at: turn.instant)
+    applications.launchFailed(
+      launch.application, failure, keeping: policy.endedApplicationsMax)
     refuse(launch.request, launch.application, .launchFailed(reason: reason), in: &turn)
     if launch.plan.reason == .boot || launch.plan.reason == .relaunch {
       planRelaunch(launch.application, after: nil, in: &turn)

@@ -91,7 +91,10 @@ extension Instance {
   ) {
     record(.transition(from: state, to: next, cause: cause), in: &turn)
     reasons.moved(to: next, cause)
-    if state == .background { stopWatchingUse(in: &turn) }
+    if state == .background {
+      stopWatchingUse(in: &turn)
+      tasks.endStint()
+    }
     if !isPrioritized { prioritize(from: state, to: next, in: &turn) }
     state = next
     stateSince = turn.instant

@@ -1,5 +1,6 @@
 // What a person or an operator asks for (contract §2), and what ends an instance. "Done" is said
-// after it has been: who has brought an application to the foreground finds it running.
+// after it has been: who has brought an application to the foreground finds it running. Asking for
+// the state that an application is in already is answered "done", and nothing changes.
 
 extension Scheduler {
   /// Brings an application to the foreground; launches it where it does not run.
@@ -11,6 +12,7 @@ extension Scheduler {
       return launch(request, key, target: .foreground, reason: .user, in: &turn)
     }
     guard let instance = instances[id] else { preconditionFailure("an instance is lost") }
+    if isDone(request, instance, [.active], in: &turn) { return }
     let others: [ApplicationState] = [.inactive, .background, .suspended]
     if let refusal = refusal(of: .activate, for: instance, from: others) {
       return refuse(request, key, refusal, in: &turn)
@@ -23,7 +25,9 @@ extension Scheduler {
   }
 
   mutating func deactivate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
-    guard let id = runningInstance(request, key, cause: .interruption, from: [.active], in: &turn)
+    guard
+      let id = runningInstance(
+        request, key, cause: .interruption, from: [.active], to: [.inactive], in: &turn)
     else { return }
     leaveSeat(id)
     with(id, in: &turn) { $0.resignActive(cause: .interruption, in: &$1) }
@@ -33,15 +37,17 @@ extension Scheduler {
   mutating func sendToBackground(
     _ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn
   ) {
-    let foreground: [ApplicationState] = [.active, .inactive]
-    guard let id = runningInstance(request, key, cause: .sendAway, from: foreground, in: &turn)
+    guard
+      let id = runningInstance(
+        request, key, cause: .sendAway, from: [.active, .inactive],
+        to: [.background, .suspended], in: &turn)
     else { return }
     leaveSeat(id)
     with(id, in: &turn) { $0.enterBackground(cause: .sendAway, in: &$1) }
     turn.reply(request, .done)
   }
 
-  /// Answers when the leader has exited; of an application that waits for its relaunch, at once.
+  /// Answers when the leader has exited; of an application that does not run, at once.
   mutating func terminate(
     _ request: RequestID?, _ key: ApplicationKey, byUser: Bool, in turn: inout Turn
   ) {
@@ -49,7 +55,7 @@ extension Scheduler {
       return refuse(request, key, .unknownApplication(key), in: &turn)
     }
     guard let id = application.instance else {
-      return terminateWaiting(request, application, byUser: byUser, in: &turn)
+      return terminateNotRunning(request, application, in: &turn)
     }
     leaveSeat(id)
     with(id, in: &turn) {
@@ -68,7 +74,7 @@ extension Scheduler {
     memoryUserEnded(id, in: &turn)
     let end = instance.finish(status, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
-    relaunchIfCrashed(instance, end, in: &turn)
+    relaunchIfCalledFor(instance, end, in: &turn)
   }
 
   // MARK: Seats
@@ -100,11 +106,21 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: leader, change: .refused(refusal))))
   }
 
+  /// Whether the instance is in the state asked for; then that is answered.
+  private func isDone(
+    _ request: RequestID?, _ instance: Instance, _ states: [ApplicationState],
+    in turn: inout Turn
+  ) -> Bool {
+    guard states.contains(instance.state), instance.termination == nil else { return false }
+    turn.reply(request, .done)
+    return true
+  }
+
   /// The instance of `key`, where it may make a transition of this cause; else nil, and the
-  /// request is refused.
+  /// request is answered: done where it is in one of the states asked for, else refused.
   private mutating func runningInstance(
     _ request: RequestID?, _ key: ApplicationKey, cause: TransitionCause,
-    from states: [ApplicationState], in turn: inout Turn
+    from states: [ApplicationState], to wanted: [ApplicationState], in turn: inout Turn
   ) -> InstanceID? {
     guard let application = applications[key] else {
       refuse(request, key, .unknownApplication(key), in: &turn)
@@ -114,6 +130,7 @@ extension Scheduler {
       refuse(request, key, .invalidTransition(from: .notRunning, cause: cause), in: &turn)
       return nil
     }
+    if isDone(request, instance, wanted, in: &turn) { return nil }
     if let refusal = refusal(of: cause, for: instance, from: states) {
       refuse(request, key, refusal, in: &turn)
       return nil

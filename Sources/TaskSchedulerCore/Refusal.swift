@@ -28,7 +28,7 @@ public enum Refusal: Hashable, Sendable, Codable, Error {
   case notStored(reason: String)
   /// It has to be told of something, and does not run, is suspended, or has no event stream.
   case cannotBeTold(ApplicationState)
-  /// Only a launch that a person or an operator asks for brings it back.
+  /// An operator or the user has ended it: only a launch that one of them asks for brings it back.
   case terminatedByOperator
 
   /// The name of the error on the wire, without the interface.

@@ -1,4 +1,5 @@
-// Launches that nobody asks for: at the start, and after a crash (contract §8).
+// Launches that nobody asks for: at the start, and after every end that neither the application
+// (exit code 0) nor a person chose (contract §8).
 
 /// How an application is brought back.
 struct Relaunch: Hashable, Sendable, Codable {
@@ -6,20 +7,55 @@ struct Relaunch: Hashable, Sendable, Codable {
   var delay: Duration?
   /// When the next comes.
   var dueAt: Instant?
-  /// An operator has ended it: it comes back only when launched again.
+  /// It was ended for memory: it does not come back before memory pressure is over.
+  var awaitsMemory = false
+  /// A person has ended it: it comes back only when launched again.
   var isBarred = false
 
   /// Plans the next, each after twice the time of the one before.
   ///
   /// - Parameter ranFor: how long the application ran; nil where it could not be launched.
   /// - Returns: how long that waits.
-  mutating func plan(after ranFor: Duration?, _ policy: Policy, at now: Instant) -> Duration {
+  mutating func plan(
+    after ranFor: Duration?, awaitsMemory: Bool, _ policy: Policy, at now: Instant
+  ) -> Duration {
     let isFresh = ranFor.map { $0 >= policy.relaunchResetTime } ?? false
     let next = isFresh ? policy.relaunchDelay : delay.map { $0 * 2 } ?? policy.relaunchDelay
     let wait = min(next, policy.relaunchDelayMax)
     delay = wait
     dueAt = now.advanced(by: wait)
+    self.awaitsMemory = awaitsMemory
     return wait
+  }
+}
+
+/// The relaunches that are planned, by their times.
+struct RelaunchDeadlines: Sendable {
+  private var timed = Deadlines<ApplicationKey>()
+  /// Of those that were ended for memory.
+  private var awaitingMemory = Deadlines<ApplicationKey>()
+
+  var all: [ApplicationKey] { timed.all + awaitingMemory.all }
+
+  /// The nearest that may come while memory is pressed, or is not.
+  func next(isPressed: Bool) -> Instant? {
+    isPressed ? timed.next : earlier(timed.next, awaitingMemory.next)
+  }
+
+  mutating func set(_ key: ApplicationKey, to relaunch: Relaunch?) {
+    let awaitsMemory = relaunch?.awaitsMemory == true
+    timed.set(key, to: awaitsMemory ? nil : relaunch?.dueAt)
+    awaitingMemory.set(key, to: awaitsMemory ? relaunch?.dueAt : nil)
+  }
+
+  mutating func popDue(at now: Instant, isPressed: Bool) -> ApplicationKey? {
+    timed.popDue(at: now) ?? (isPressed ? nil : awaitingMemory.popDue(at: now))
+  }
+
+  func isSet(_ key: ApplicationKey, to relaunch: Relaunch?) -> Bool {
+    let awaitsMemory = relaunch?.awaitsMemory == true
+    return timed.isSet(key, to: awaitsMemory ? nil : relaunch?.dueAt)
+      && awaitingMemory.isSet(key, to: awaitsMemory ? relaunch?.dueAt : nil)
   }
 }
 
@@ -46,11 +82,19 @@ extension Scheduler {
 
   /// When the next relaunch is due. While the machine does not support multitasking, none is: it
   /// waits.
-  var nextRelaunch: Instant? { policy.multitaskingSupported ? relaunches.next : nil }
+  var nextRelaunch: Instant? {
+    policy.multitaskingSupported ? relaunches.next(isPressed: memory.episode != nil) : nil
+  }
+
+  /// Whether memory pressure goes on, which it waits for.
+  func isHeldByMemory(_ relaunch: Relaunch) -> Bool {
+    relaunch.awaitsMemory && memory.episode != nil
+  }
 
   mutating func relaunchDue(in turn: inout Turn) {
     guard policy.multitaskingSupported else { return }
-    while let key = relaunches.popDue(at: turn.instant) {
+    let isPressed = memory.episode != nil
+    while let key = relaunches.popDue(at: turn.instant, isPressed: isPressed) {
       applications.change(key) { $0.relaunch?.dueAt = nil }
       relaunch(key, reason: .relaunch, in: &turn)
     }
@@ -71,54 +115,56 @@ extension Scheduler {
   }
 
   /// An instance has ended: it comes back where its manifest says so and its end calls for it.
-  mutating func relaunchIfCrashed(
+  mutating func relaunchIfCalledFor(
     _ instance: Instance, _ end: End, in turn: inout Turn
   ) {
     let key = instance.application
     switch end.reason {
     case .exited(code: 0):
       applications.change(key) { $0.relaunch = nil }
-    case .exited, .crashed:
-      // Where nobody can tell the code, being reachable is what was asked for.
-      planRelaunch(key, after: instance.startedAt.duration(to: turn.instant), in: &turn)
-    case .terminatedByOperator:
+    case .terminatedByOperator, .terminatedByUser:
       applications.change(key) { $0.relaunch = Relaunch(isBarred: true) }
-    case .terminatedByUser, .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout,
-      .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse, .optedOut,
-      .schedulerStopped:
+    case .exited, .crashed, .unknown, .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout,
+      .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse:
+      planRelaunch(
+        key, after: instance.startedAt.duration(to: turn.instant),
+        awaitsMemory: end.reason == .memoryPressure, in: &turn)
+    case .optedOut, .schedulerStopped:
       break
     }
   }
 
   mutating func planRelaunch(
-    _ key: ApplicationKey, after ranFor: Duration?, in turn: inout Turn
+    _ key: ApplicationKey, after ranFor: Duration?, awaitsMemory: Bool = false,
+    in turn: inout Turn
   ) {
     guard let application = applications[key], application.isPersistent,
       application.relaunch?.isBarred != true
     else { return }
     var relaunch = application.relaunch ?? Relaunch()
-    let wait = relaunch.plan(after: ranFor, policy, at: turn.instant)
+    let wait = relaunch.plan(
+      after: ranFor, awaitsMemory: awaitsMemory, policy, at: turn.instant)
     applications.change(key) { $0.relaunch = relaunch }
-    relaunches.set(key, to: relaunch.dueAt)
-    turn.emit(
-      .record(Record(application: key, leader: nil, change: .relaunchPlanned(after: wait))))
+    relaunches.set(key, to: relaunch)
+    let change = Record.Change.relaunchPlanned(after: wait, awaitsMemory: awaitsMemory)
+    turn.emit(.record(Record(application: key, leader: nil, change: change)))
   }
 
   /// A person ends an application that does not run: if it waits for its relaunch, that does not
-  /// come. Answers with how it ended last.
-  mutating func terminateWaiting(
-    _ request: RequestID?, _ application: Application, byUser: Bool, in turn: inout Turn
+  /// come. Answers with how it ended last, if it ever ran.
+  mutating func terminateNotRunning(
+    _ request: RequestID?, _ application: Application, in turn: inout Turn
   ) {
     let key = application.key
-    guard application.relaunch?.dueAt != nil else {
+    if application.launching != nil {
       let refusal = Refusal.invalidTransition(from: .notRunning, cause: .terminate)
       return refuse(request, key, refusal, in: &turn)
     }
-    cancelRelaunch(key)
-    if !byUser { applications.change(key) { $0.relaunch = Relaunch(isBarred: true) } }
-    let reason: EndReason = byUser ? .terminatedByUser : .terminatedByOperator
-    // It may never have run.
-    turn.reply(request, .ended(application.lastEnd ?? End(reason: reason, at: turn.instant)))
+    if application.relaunch?.dueAt != nil {
+      cancelRelaunch(key)
+      applications.change(key) { $0.relaunch = Relaunch(isBarred: true) }
+    }
+    turn.reply(request, application.lastEnd.map { .ended($0) } ?? .done)
   }
 
   /// It runs, or its manifest no longer asks for it: no relaunch is due any more.

@@ -9,7 +9,7 @@ public struct Scheduler: Sendable {
   var launches: [InstanceID: PendingLaunch] = [:]
   var seats = Seats()
   var deadlines = Deadlines<InstanceID>()
-  var relaunches = Deadlines<ApplicationKey>()
+  var relaunches = RelaunchDeadlines()
   var keepAlives = KeepAlivePlanner()
   var notifications = Notifications()
   var changes = SystemChanges()
@@ -110,10 +110,11 @@ public struct Scheduler: Sendable {
           instance.deadlinePassed(in: &turn)
         }
       }
+      // Pressure that is over holds no relaunch back.
+      memoryDue(in: &turn)
       relaunchDue(in: &turn)
       notificationsDue(in: &turn)
       runKeepAlives(in: &turn)
-      memoryDue(in: &turn)
     case .clockRead(let wall):
       notifications.readClock(wall, at: turn.instant)
       notificationsDue(in: &turn)
@@ -218,6 +219,9 @@ public struct Scheduler: Sendable {
       keepAlives.remove(id)
       applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
       let end = instance.letGo(in: &turn)
+      if instance.termination?.reason.isOrdered == true {
+        applications.change(instance.application) { $0.relaunch = Relaunch(isBarred: true) }
+      }
       seats.leave(instance.seat, id)
       applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
     }

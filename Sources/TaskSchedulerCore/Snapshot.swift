@@ -33,7 +33,7 @@ extension Scheduler: Codable {
     changes = try values.decode(SystemChanges.self, forKey: .changes)
     memory = try values.decode(Memory.self, forKey: .memory)
     for application in applications.unordered {
-      relaunches.set(application.key, to: application.relaunch?.dueAt)
+      relaunches.set(application.key, to: application.relaunch)
     }
     for (owner, count) in countTasks() { applications.taskCountChanged(by: count, of: owner) }
     do throws(Contradiction) {

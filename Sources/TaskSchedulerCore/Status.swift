@@ -14,17 +14,22 @@ public struct ApplicationStatus: Hashable, Sendable {
   public var switcherPosition: Int?
   public var instance: InstanceStatus?
   public var lastEnd: End?
+  /// How its last launch failed; nil where it has run since.
+  public var launchFailure: LaunchFailure?
   /// A launch that nobody asks for.
   public var nextLaunch: NextLaunch?
   /// How many notifications wait for their time.
   public var scheduledNotifications: Int
 }
 
-/// A launch after a crash, or after a launch that failed.
+/// A launch after an end that neither the application nor a person chose, or after a launch that
+/// failed.
 public struct NextLaunch: Hashable, Sendable {
   public var at: Instant
   /// How long it waits after that.
   public var delay: Duration
+  /// Whether memory pressure goes on, and it does not come before that is over.
+  public var awaitsMemory: Bool
 }
 
 /// A running instance as it stands.
@@ -130,10 +135,10 @@ extension Scheduler {
       multitasking: instance?.mayStayInBackground ?? manifest?.multitasking ?? true,
       isLaunchable: manifest.map { $0.isLaunchable && $0.launchKey == key } ?? false,
       switcherPosition: position, instance: instance.map { status($0, at: now) },
-      lastEnd: application.lastEnd,
+      lastEnd: application.lastEnd, launchFailure: application.launchFailure,
       nextLaunch: application.relaunch.flatMap { relaunch in
         guard let at = relaunch.dueAt, let delay = relaunch.delay else { return nil }
-        return NextLaunch(at: at, delay: delay)
+        return NextLaunch(at: at, delay: delay, awaitsMemory: isHeldByMemory(relaunch))
       },
       scheduledNotifications: notifications.count(of: key))
   }

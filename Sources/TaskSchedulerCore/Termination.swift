@@ -1,6 +1,7 @@
 // How an instance is brought to its end (contract §2, §3, §14).
 
-/// An end under way. The first reason stands.
+/// An end under way. The first reason stands, but that a person's order takes the place of one of
+/// the daemon's own (contract §14).
 struct Termination: Hashable, Sendable, Codable {
   var reason: EndReason
   var phase: Phase
@@ -8,9 +9,9 @@ struct Termination: Hashable, Sendable, Codable {
   var waiters: [RequestID] = []
   /// What exactly brought it about; it goes with the reason.
   var detail: EndDetail?
-  /// Whether an operator or the user has asked for it, at first or while it was under way: then no
-  /// debugger holds its limits up (contract §3).
-  var isOrdered = false
+
+  /// Whether a person has ordered it: then no debugger holds its limits up (contract §3).
+  var isOrdered: Bool { reason.isOrdered }
 
   enum Phase: Hashable, Codable {
     /// The application is told, and has not acknowledged willTerminate.
@@ -27,21 +28,25 @@ extension Instance {
   mutating func terminate(
     _ reason: EndReason, _ detail: EndDetail? = nil, waiter: RequestID?, in turn: inout Turn
   ) {
-    if termination != nil {
+    if let present = termination {
       if let waiter { termination?.waiters.append(waiter) }
-      return noteOrder(reason, in: &turn)
+      guard reason.isOrdered, !present.isOrdered else { return }
+      termination?.reason = reason
+      // A callback that was not acknowledged says how it ended, whatever the reason.
+      if case .callback = present.detail {} else { termination?.detail = nil }
+      return enforceOrder(in: &turn)
     }
     let waiters = waiter.map { [$0] } ?? []
     guard state != .suspended else {
       kill(reason, detail, in: &turn)
       termination?.waiters = waiters
-      return noteOrder(reason, in: &turn)
+      return enforceOrder(in: &turn)
     }
     undoSuspension(in: &turn)
     stopWatchingUse(in: &turn)
     termination = Termination(
       reason: reason, phase: .callbacks, waiters: waiters, detail: detail)
-    noteOrder(reason, in: &turn)
+    enforceOrder(in: &turn)
     if isAware {
       enqueue(
         state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], in: &turn)
@@ -52,9 +57,8 @@ extension Instance {
 
   /// An end that an operator or the user has ordered is enforced although a debugger is attached.
   /// The limits that the debugger held up run again from the order.
-  private mutating func noteOrder(_ reason: EndReason, in turn: inout Turn) {
-    guard reason.isOrder, termination?.isOrdered == false else { return }
-    termination?.isOrdered = true
+  private mutating func enforceOrder(in turn: inout Turn) {
+    guard termination?.isOrdered == true else { return }
     switch tracer {
     case .absent, .asked(heldBefore: false): return
     case .present: tracer = .absent
@@ -98,7 +102,7 @@ extension Instance {
     let end = End(reason: .schedulerStopped, at: turn.instant)
     if state == .suspended || suspension == .stopping { turn.emit(.resume(id)) }
     record(.transition(from: state, to: .notRunning, cause: .schedulerStopped), in: &turn)
-    record(.ended(end.reason), in: &turn)
+    record(.ended(end), in: &turn)
     turn.emit(.release(id, killing: false))
     answerWaiters(end, in: &turn)
     return end
@@ -116,7 +120,7 @@ extension Instance {
       reason: termination?.reason ?? EndReason(status), at: turn.instant,
       detail: termination?.detail)
     record(.transition(from: state, to: .notRunning, cause: .leaderExited), in: &turn)
-    record(.ended(end.reason), in: &turn)
+    record(.ended(end), in: &turn)
     turn.emit(.release(id, killing: termination != nil))
     answerWaiters(end, in: &turn)
     return end
@@ -128,7 +132,7 @@ extension EndReason {
     switch status {
     case .exited(let code): self = .exited(code: code)
     case .signaled(let signal): self = .crashed(signal: signal)
-    case .unknown: self = .exited(code: nil)
+    case .unknown: self = .unknown
     }
   }
 }

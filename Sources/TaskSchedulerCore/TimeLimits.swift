@@ -123,9 +123,11 @@ extension Instance {
       guard let due = callbacks.deadline(turn.policy), due <= turn.instant,
         let late = callbacks.inFlight
       else { return }
-      // It was told of its end and did not acknowledge that: this is why it is killed.
-      termination?.reason = late.kind.reasonOfLimit
-      kill(late.kind.reasonOfLimit, .callback(late.kind), in: &turn)
+      // What a person ordered stays the reason; else the missing acknowledgement is (§14).
+      let ordered = termination.flatMap { $0.reason.isOrdered ? $0.reason : nil }
+      let reason = ordered ?? late.kind.reasonOfLimit
+      termination?.reason = reason
+      kill(reason, .callback(late.kind), in: &turn)
     case .signalled(let killAt):
       if killAt <= turn.instant, let reason = termination?.reason { kill(reason, in: &turn) }
     case .killed(let retryAt):

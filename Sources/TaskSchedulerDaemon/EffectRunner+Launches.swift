@@ -109,6 +109,22 @@ extension EffectRunner {
     }
   }
 
+  /// The processes that an earlier daemon has let go and that run on, by their applications.
+  func unmanagedProcesses() -> [ApplicationKey: Leader] {
+    var processes: [ApplicationKey: Leader] = [:]
+    for (leader, instance) in runningOn {
+      guard let id = ApplicationID(instance.application) else { continue }
+      let key = ApplicationKey(id, owner: UserID(instance.arrival.uid))
+      if let other = processes[key], other.startTime <= leader.startTime { continue }
+      let stat = (try? self.processes.proc.stat(leader.pid)) ?? nil
+      guard let stat, stat.identity == ProcessIdentity(leader), !stat.state.hasEnded else {
+        continue
+      }
+      processes[key] = leader
+    }
+    return processes
+  }
+
   /// The process of an application that an earlier daemon has let go, if it runs on and is
   /// nobody's: there is at most one running instance of an application.
   private func takeBack(_ key: ApplicationKey) -> Leader? {

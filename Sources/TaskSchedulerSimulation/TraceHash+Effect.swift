@@ -94,9 +94,9 @@ extension TraceHash {
     case .taskExpired(let task, let name):
       add(tag: 5, task.number)
       add(name)
-    case .ended(let reason):
+    case .ended(let end):
       add(tag: 6)
-      add(reason)
+      add(end.reason)
     case .refused(let refusal):
       add(tag: 7)
       add(refusal)
@@ -134,9 +134,10 @@ extension TraceHash {
     case .badgeSet(let badge):
       add(tag: 19)
       add(badge)
-    case .relaunchPlanned(let delay):
+    case .relaunchPlanned(let delay, let awaitsMemory):
       add(tag: 20)
       add(delay)
+      add(awaitsMemory)
     case .memoryWarned(let isSimulated):
       add(tag: 21)
       add(isSimulated)
@@ -149,11 +150,11 @@ extension TraceHash {
 
   private mutating func add(_ reason: EndReason) {
     switch reason {
-    case .exited(let code): add(tag: 1, code.map { UInt64(UInt32(bitPattern: $0)) } ?? .max)
+    case .exited(let code): add(tag: 1, UInt64(UInt32(bitPattern: code)))
     case .crashed(let signal): add(tag: 2, UInt64(UInt32(bitPattern: signal)))
-    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
-      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
-      .optedOut, .schedulerStopped:
+    case .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
+      .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
+      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
       add(reason.name)
     }
   }

@@ -117,7 +117,7 @@ extension ControlInterface.Failure {
     case .notStored(let reason):
       "it could not be stored, and is not promised: \(PrintableText.of(reason))"
     case .terminatedByOperator(let id):
-      "an operator has ended \(quoted(id)): launch it with 'taskctl launch'"
+      "an operator or the user has ended \(quoted(id)): launch it with 'taskctl launch'"
     case .stateNotSaved:
       "taskschedd promises nothing new while it cannot write it down: its runtime directory is"
         + " full; see 'df /run' and 'taskctl log'"

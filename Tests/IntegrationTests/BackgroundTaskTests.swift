@@ -54,6 +54,26 @@ struct BackgroundTaskTests {
 
   @Test(
     """
+    A background task that is carried over into a later stint expires there again before the \
+    application is killed for it
+    """)
+  func laterStint() throws {
+    let daemon = try DaemonFixture(
+      .init(policy: [("BackgroundTime", "6s"), ("ExpirationLead", "5500ms")]))
+    let application = try active(daemon)
+    let task = try application.begin()
+    for _ in 0..<2 {
+      try daemon.sendToBackground(id)
+      #expect(try application.callbackKinds(2) == ["willResignActive", "didEnterBackground"])
+      #expect(try application.nextExpiration() == task)
+      try daemon.activate(id)
+      #expect(try application.callbackKinds(2) == ["willEnterForeground", "didBecomeActive"])
+    }
+    #expect(try daemon.application(id).instance?.tasks.first?.expired == false)
+  }
+
+  @Test(
+    """
     ExpirationLead before the limit, the expiration handler of every outstanding task is called \
     once, in the order they were begun; with one outstanding at the limit it is killed rather than \
     suspended, reason backgroundTimeExpired, its children too

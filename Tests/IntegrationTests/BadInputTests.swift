@@ -162,8 +162,6 @@ struct BadInputTests {
       ("org.taskschedd.Control.Activate", #"{"application":"a.b"}"#, "UnknownApplication"),
       ("org.taskschedd.Control.Deactivate", #"{"application":"org.test.program"}"#,
        "InvalidTransition"),
-      ("org.taskschedd.Control.SendToBackground", #"{"application":"org.test.program"}"#,
-       "InvalidTransition"),
       ("org.taskschedd.Control.Launch", #"{"application":"org.test.program"}"#, "NotLaunchable"),
     ])
   func refused(_ method: String, _ parameters: String, _ error: String) throws {

@@ -66,6 +66,52 @@ struct EndTests {
     #expect(end?.signal == ending.signalNumber)
   }
 
+  @Test("An application that ended while no daemon ran has the reason unknown")
+  func unseen() throws {
+    let first = try DaemonFixture()
+    let program = try first.shell("read line; exit 3")
+    try first.adopt(id, program)
+    let daemon = try first.killed {
+      try program.writeLine("go")
+      #expect(try program.waitForExit() == .exited(code: 3))
+    }
+    let end = try #require(try daemon.application(id).lastEnd)
+    #expect(end.reason == .unknown && end.code == nil)
+    #expect(daemon.logged.contains("\(id): ended, unknown"))
+    let why = try daemon.taskctl("why", id).text
+    #expect(why.contains("how it ended is not known"), "\(why)")
+  }
+
+  @Test(
+    """
+    An operator's terminate is the reason of the end also where the application is killed because \
+    it does not acknowledge a callback within CallbackTimeout, and why and the log say so
+    """)
+  func terminateWithoutAnswer() throws {
+    let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "2s")]))
+    let application = try TestApplication(daemon, id, "manual")
+    try application.registered()
+    for _ in 0..<2 { _ = try application.acknowledge(application.nextCallback().id) }
+    try daemon.sendToBackground(id)
+    let resign = try application.nextCallback()
+    let terminate = try daemon.startTaskctl(["terminate", id])
+    try waitUntil("it is being ended") { try daemon.application(id).instance?.ending != nil }
+    _ = try application.acknowledge(resign.id)
+    let told = try terminate.remainingText()
+    #expect(
+      told == """
+        \(id): was ended by an operator
+          It did not acknowledge didEnterBackground in time, and was killed.
+
+        """)
+    #expect(try application.process.waitForExit() == .signaled(signal: SIGKILL))
+    let why = try daemon.taskctl("why", id).text
+    #expect(why.contains("It did not acknowledge didEnterBackground in time, and was killed."))
+    #expect(
+      daemon.logged.contains(
+        "\(id): ended, terminatedByOperator: it did not acknowledge didEnterBackground in time"))
+  }
+
   @Test("what a launched program leaves behind ends with it")
   func leftovers() throws {
     let folder = TemporaryDirectory()

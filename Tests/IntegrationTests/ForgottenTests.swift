@@ -49,7 +49,7 @@ struct ForgottenTests {
     let end = try connection.call(
       ControlInterface.Terminate.self, .init(application: id), timeout: deadline
     ).end
-    #expect(end.reason == .terminatedByOperator)
+    #expect(end?.reason == .terminatedByOperator)
     #expect(try program.pidfd.hasEnded())
     _ = try daemon.openFiles(limit: limit)
     #expect(try monitor.end(id) == "terminatedByOperator")

@@ -36,6 +36,44 @@ struct TaskctlShowTests {
     #expect(try monitor.waitForExit() == .exited(code: 3))
   }
 
+  @Test("why and status say how a launch failed, until the application runs")
+  func launchFailure() throws {
+    let program = TemporaryDirectory().file("program")
+    let daemon = try DaemonFixture(.init(manifests: [(id, "command = [\"\(program)\"]")]))
+    #expect(try daemon.taskctl("launch", id).exit == .exited(code: 1))
+    let why = try daemon.taskctl("why", id).text
+    #expect(why.hasPrefix("\(id) is not running.\n  Its last launch failed, "), "\(why)")
+    #expect(why.contains("No such file or directory"), "\(why)")
+    #expect(!why.contains("never run"))
+    #expect(try daemon.taskctl("status", id).text.contains("Last launch: failed, "))
+    let next = try daemon.killed()
+    #expect(try next.application(id).launchFailure?.reason.contains(program) == true)
+    try next.adopt(id, next.shell("read line"))
+    #expect(try next.application(id).launchFailure == nil)
+  }
+
+  @Test(
+    """
+    After the daemon was stopped, why, status and list say of a process that runs on that it is no \
+    longer managed
+    """)
+  func unmanaged() throws {
+    let first = try DaemonFixture()
+    let program = try first.shell("read line")
+    try first.adopt(id, program)
+    try first.stop()
+    let daemon = try DaemonFixture(after: first)
+    #expect(try daemon.application(id).unmanagedPID == Int(program.pid))
+    let why = try daemon.taskctl("why", id).text
+    #expect(why.hasPrefix("\(id) is no longer managed, since "), "\(why)")
+    #expect(why.contains("left its process \(program.pid) running"), "\(why)")
+    #expect(!why.contains("not running") && !why.contains("was ended"), "\(why)")
+    #expect(try daemon.taskctl("status", id).text.contains("Unmanaged: its process"))
+    try program.writeLine("go")
+    _ = try program.waitForExit()
+    #expect(try daemon.taskctl("why", id).text.hasPrefix("\(id) is not running, since "))
+  }
+
   @Test("why: which task it runs for, and which one it ran for last")
   func why() throws {
     let daemon = try DaemonFixture()

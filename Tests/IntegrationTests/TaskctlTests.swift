@@ -19,6 +19,38 @@ struct TaskctlTests {
     #expect(late.text.contains("backgroundTimeExpired"), "\(late.text)")
   }
 
+  @Test(
+    """
+    §2: Asking for the state that an application is already in is done, exit code 0, and changes \
+    nothing; launching a running one is AlreadyRunning
+    """)
+  func alreadyThere() throws {
+    let id = "org.test.program"
+    let daemon = try DaemonFixture(
+      .init(manifests: [(id, "command = [\"/bin/sleep\", \"1000\"]")]))
+    let monitor = try Monitor(daemon)
+    func twice(_ command: String, _ state: ControlInterface.State) throws {
+      for _ in 0..<2 {
+        let done = try daemon.taskctl(command, id)
+        #expect(done.exit == .exited(code: 0), "\(done.text)")
+      }
+      #expect(try daemon.application(id).state == state)
+    }
+    #expect(try daemon.taskctl("terminate", id).text == "\(id): has never run\n")
+    try twice("foreground", .active)
+    let launched = try daemon.taskctl("launch", id)
+    #expect(launched.exit == .exited(code: 1))
+    #expect(launched.text.contains("AlreadyRunning"), "\(launched.text)")
+    try twice("inactive", .inactive)
+    try daemon.sendToBackground(id)
+    try monitor.transition(id, to: .suspended)
+    try twice("background", .suspended)
+    try twice("terminate", .notRunning)
+    #expect(monitor.seen.count { $0.kind == .transition } == 4)
+    #expect(!monitor.seen.contains { $0.kind == .refused && $0.reason != "AlreadyRunning" })
+    #expect(try daemon.taskctl("terminate", "org.test.unknown").exit == .exited(code: 1))
+  }
+
   @Test("what a person mistypes gets the nearest right name")
   func mistakes() throws {
     let daemon = try DaemonFixture()

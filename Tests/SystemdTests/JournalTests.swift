@@ -53,7 +53,7 @@ extension SystemdTests {
     @Test("has a record of each refusal, with the error's name")
     func refusals() throws {
       let application = InstalledMachine.frozen
-      #expect(try machine.run("taskctl", "background", application).code == 1)
+      #expect(try machine.run("taskctl", "inactive", application).code == 1)
       let refusal = try #require(try records(.refused, of: application).first)
       #expect(refusal["TASKSCHEDD_REASON"] == "InvalidTransition")
     }

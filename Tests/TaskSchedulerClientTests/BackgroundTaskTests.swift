@@ -77,6 +77,23 @@ import Testing
     #expect(order.current == [0, 1, 2])
   }
 
+  @Test(
+    """
+    §4: The expiration handler of a task that is carried over into a later stint is called there \
+    again, once
+    """)
+  func laterStint() throws {
+    let fixture = try Fixture()
+    let expired = Watched(0)
+    let task = try fixture.application.beginBackgroundTask { expired.update { $0 += 1 } }
+    for stint in 1...3 {
+      for _ in 0..<2 { fixture.daemon.expire(task.rawValue) }
+      fixture.daemon.send(.willEnterForeground)
+      try fixture.daemon.waitForAcknowledgement()
+      #expect(expired.current == stint)
+    }
+  }
+
   @Test("An expiration that overtakes the begin's answer calls the handler all the same")
   func earlyExpiration() throws {
     let fixture = try Fixture()

@@ -135,6 +135,32 @@ struct BackgroundTaskTests {
     #expect(world.status(id)?.timeRemaining == .seconds(600), "a new stint")
   }
 
+  @Test(
+    """
+    §4: A background task that is carried over into a later stint expires there again before the \
+    application is killed for it
+    """)
+  func laterStint() {
+    var world = World()
+    let id = world.make(mail, .background)
+    let carried = TaskID(1)
+    for _ in 1...3 {
+      world.forget()
+      world.advance(by: .seconds(596))
+      #expect(world.expired(id) == [carried], "once in this stint")
+      #expect(world.status(id)?.tasks.first?.isExpired == true)
+      world.ask { .activate($0, mail) }
+      world.acknowledgeAll(id)
+      #expect(world.status(id)?.tasks.first?.isExpired == false)
+      world.ask { .sendToBackground($0, mail) }
+      world.acknowledgeAll(id)
+    }
+    world.forget()
+    world.advance(by: .seconds(600))
+    #expect(world.expired(id) == [carried])
+    #expect(world.ends(of: mail) == [.backgroundTimeExpired])
+  }
+
   @Test("a suspended application has no time left, rather than no limit")
   func suspendedHasNone() {
     var world = World()
@@ -264,7 +290,8 @@ struct BackgroundTaskTests {
     world.acknowledgeAll(id)
     world.advance(by: .seconds(600) - nanosecond)
     #expect(world.state(id) == .background)
-    #expect(world.expired(id) == [TaskID(1)], "each task's handler is called once")
+    #expect(
+      world.expired(id) == [TaskID(1), TaskID(1)], "a task's handler is called once in each stint")
   }
 
   @Test("an expiration that no stream could take is found in the next registration")

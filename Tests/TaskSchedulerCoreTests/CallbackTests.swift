@@ -50,7 +50,10 @@ struct CallbackTests {
     #expect(!world.effects.contains(.kill(id)), "never early")
     world.advance(by: nanosecond)
     #expect(world.effects.contains(.kill(id)))
-    #expect(world.ends(of: mail) == [.callbackTimeout])
+    // What an operator ordered stays the reason (§14).
+    #expect(
+      world.ends(of: mail) == [kind == .willTerminate ? .terminatedByOperator : .callbackTimeout])
+    #expect(world.lastEnd(mail)?.detail == .callback(kind))
   }
 
   @Test(

@@ -55,7 +55,7 @@ struct CompactTests {
     try returns([.none, .stopping, .failed(retryAt: at)] as [Instance.Suspension])
     try returns(
       [
-        .exited(code: 0), .exited(code: nil), .exited(code: -1), .crashed(signal: 11),
+        .exited(code: 0), .exited(code: -1), .crashed(signal: 11), .unknown,
         .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
         .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
         .optedOut, .schedulerStopped,

@@ -10,7 +10,7 @@ struct EndTests {
       (TaskSchedulerCore.ExitStatus.exited(code: 0), EndReason.exited(code: 0)),
       (.exited(code: 3), .exited(code: 3)),
       (.signaled(11), .crashed(signal: 11)),
-      (.unknown, .exited(code: nil)),
+      (.unknown, .unknown),
     ])
   func ownEnd(_ status: TaskSchedulerCore.ExitStatus, _ reason: EndReason) {
     for state in [ApplicationState.active, .inactive, .background, .suspended] {
@@ -46,6 +46,84 @@ struct EndTests {
     world.ask { .terminate($0, mail, byUser: false) }
     world.feed(.leaderExited(id, .signaled(15)))
     #expect(world.ends(of: mail) == [.terminatedByUser])
+  }
+
+  /// What an operator or the user orders.
+  private static func ordered(byUser: Bool) -> EndReason {
+    byUser ? .terminatedByUser : .terminatedByOperator
+  }
+
+  @Test(
+    """
+    §14: An operator's or user's terminate is the reason of the end also where the daemon killed \
+    the application because it did not acknowledge willTerminate, and the detail says so
+    """, arguments: [true, false])
+  func terminateWithoutAnswer(byUser: Bool) {
+    var world = World()
+    _ = world.makeVoIP(mail, .background)
+    let request = world.newRequest()
+    world.feed(.terminate(request, mail, byUser: byUser))
+    world.advance(by: .seconds(6))
+    let end = End(
+      reason: Self.ordered(byUser: byUser), at: world.now, detail: .callback(.willTerminate))
+    #expect(world.changes(of: mail).contains(.ended(end)))
+    #expect(world.effects.contains(.reply(request, .ended(end))))
+    #expect(world.scheduler.explanation(of: mail)?.end == .callback(.willTerminate))
+    world.advance(by: .seconds(1000))
+    world.feed(.started)
+    #expect(world.spawned.isEmpty, "it is not launched again, nor at the daemon's next start")
+  }
+
+  @Test(
+    """
+    §14: An operator's or user's terminate is the reason of the end also where a callback in \
+    flight was overdue before
+    """, arguments: [true, false])
+  func terminateWhenOverdue(byUser: Bool) {
+    var world = World()
+    world.tracerChecking = .never
+    let id = world.register(mail)
+    world.advance(by: .seconds(6))
+    world.ask { .terminate($0, mail, byUser: byUser) }
+    world.feed(.tracerChecked(id, isTraced: false))
+    #expect(
+      world.lastEnd(mail)
+        == End(
+          reason: Self.ordered(byUser: byUser), at: world.now,
+          detail: .callback(.didFinishLaunching)))
+  }
+
+  @Test(
+    """
+    §14: An operator's or user's terminate is the reason of the end also where the daemon is \
+    ending the application already, and it is not launched again
+    """, arguments: [true, false])
+  func terminateWhileEnding(byUser: Bool) {
+    var world = World()
+    world.killing = .never
+    let id = world.makeVoIP(mail, .background)
+    world.advance(by: .seconds(600))
+    #expect(world.status(id)?.ending == .backgroundTimeExpired)
+    world.ask { .terminate($0, mail, byUser: byUser) }
+    world.feed(.leaderExited(id, .signaled(9)))
+    #expect(world.lastEnd(mail) == End(reason: Self.ordered(byUser: byUser), at: world.now))
+    world.advance(by: .seconds(1000))
+    #expect(world.spawned.isEmpty)
+  }
+
+  @Test(
+    """
+    §8: An application that a person has ordered to end is not launched by the next daemon, also \
+    where the daemon stopped before it had ended
+    """)
+  func stoppedWhileOrdered() {
+    var world = World()
+    _ = world.makeVoIP(mail, .active)
+    world.ask { .terminate($0, mail, byUser: false) }
+    world.feed(.stop)
+    #expect(world.lastEnd(mail)?.reason == .schedulerStopped)
+    world.feed(.started)
+    #expect(world.spawned.isEmpty)
   }
 
   @Test("optedOut")
@@ -180,6 +258,24 @@ struct EndTests {
     world.feed(.manifestsChanged([]))
     world.feed(.spawnFailed(InstanceID(1), reason: "no such file"))
     #expect(world.scheduler.statuses(at: world.now).isEmpty)
+  }
+
+  @Test("A failed launch is remembered with its reason and time until the application runs")
+  func launchFailure() throws {
+    var world = World()
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.spawning = .failing
+    world.ask { .launch($0, mail, target: .foreground, reason: .operator) }
+    let failure = LaunchFailure(reason: "no such file", at: world.now)
+    func remembered() -> LaunchFailure? {
+      world.scheduler.status(of: mail, at: world.now)?.launchFailure
+    }
+    #expect(remembered() == failure)
+    try world.crash()
+    #expect(remembered() == failure)
+    world.spawning = .atOnce
+    world.ask { .launch($0, mail, target: .foreground, reason: .operator) }
+    #expect(remembered() == nil)
   }
 
   @Test("an application ended and started again and again is remembered once")

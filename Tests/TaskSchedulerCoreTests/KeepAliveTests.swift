@@ -150,14 +150,20 @@ struct KeepAliveTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("whoever ends while its handler runs, and does not acknowledge, is killed for that")
+  @Test(
+    """
+    §14: An application that the user ends while its keep-alive handler runs, and that does not \
+    acknowledge, was ended by the user, and the detail names the handler
+    """)
   func endsMeanwhile() {
     var world = World()
     _ = suspendedWithKeepAlive(&world)
     world.advance(by: .seconds(600))
     world.ask { .terminate($0, mail, byUser: true) }
     world.advance(by: .seconds(30))
-    #expect(world.ends(of: mail) == [.keepAliveTimeout])
+    #expect(
+      world.lastEnd(mail)
+        == End(reason: .terminatedByUser, at: world.now, detail: .callback(.keepAlive)))
   }
 
   @Test(

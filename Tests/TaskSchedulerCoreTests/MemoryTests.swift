@@ -346,16 +346,6 @@ struct MemoryTests {
     #expect(world.chosen.first == music)
   }
 
-  @Test("Who was ended for memory is not relaunched")
-  func notRelaunched() {
-    var world = World()
-    _ = world.makeVoIP(mail, .suspended)
-    last(&world)
-    world.advance(by: .seconds(1000))
-    #expect(world.ends(of: mail) == [.memoryPressure])
-    #expect(world.spawned.isEmpty)
-  }
-
   // MARK: The rest
 
   @Test("A daemon that died goes on where the procedure stood")

@@ -90,17 +90,6 @@ struct RelaunchTests {
     #expect(try crash(&world, .exited(code: 0)) == nil)
   }
 
-  @Test("… nor by what the daemon killed it for")
-  func killed() {
-    var world = World()
-    manifests(&world)
-    world.register(mail)
-    world.advance(by: .seconds(7))
-    #expect(world.ends(of: mail) == [.callbackTimeout])
-    world.advance(by: .seconds(1000))
-    #expect(world.spawned.isEmpty)
-  }
-
   @Test("Relaunching backs off: 1 s, doubling to 5 min")
   func backsOff() throws {
     var world = World()
@@ -140,7 +129,9 @@ struct RelaunchTests {
     manifests(&world)
     world.spawning = .failing
     world.feed(.started)
-    #expect(world.changes(of: mail).last == .relaunchPlanned(after: .seconds(1)))
+    #expect(
+      world.changes(of: mail).last
+        == .relaunchPlanned(after: .seconds(1), awaitsMemory: false))
   }
 
   @Test("whoever is launched by a person meanwhile is not launched once more")
@@ -208,15 +199,17 @@ struct RelaunchTests {
     #expect(world.status(try #require(running(world)))?.launchReason == reason)
   }
 
-  @Test("One that the operator terminated is not relaunched until it is launched again")
-  func terminated() throws {
+  @Test(
+    "One that the operator or the user terminated is not relaunched until it is launched again",
+    arguments: [true, false])
+  func terminated(byUser: Bool) throws {
     var world = World()
     world.obeysTerminate = true
     manifests(&world)
     world.feed(.started)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .terminate($0, mail, byUser: byUser) }
     world.advance(by: .seconds(1000))
-    #expect(world.ends(of: mail) == [.terminatedByOperator])
+    #expect(world.ends(of: mail) == [byUser ? .terminatedByUser : .terminatedByOperator])
     #expect(world.spawned == [.boot])
     for reason in [LaunchReason.location, .relaunch, .boot] {
       #expect(
@@ -231,52 +224,36 @@ struct RelaunchTests {
 
   @Test(
     """
-    One that the operator terminated is not relaunched until it is launched again: also where it \
-    waits for its relaunch, and it is answered how it ended last
-    """)
-  func terminatedWhileWaiting() throws {
+    One that the operator or the user terminated is not relaunched until it is launched again: \
+    also where it waits for its relaunch, and it is answered how it ended last
+    """, arguments: [true, false])
+  func terminatedWhileWaiting(byUser: Bool) throws {
     var world = World()
     manifests(&world)
     world.feed(.started)
     world.feed(.leaderExited(try #require(running(world)), .signaled(11)))
     let last = try #require(world.lastEnd(mail))
     world.forget()
-    #expect(world.ask { .terminate($0, mail, byUser: false) } == .ended(last))
+    #expect(world.ask { .terminate($0, mail, byUser: byUser) } == .ended(last))
     #expect(world.scheduler.status(of: mail, at: world.now)?.nextLaunch == nil)
     world.advance(by: .seconds(1000))
     world.feed(.started)
     #expect(world.spawned.isEmpty)
     #expect(
-      world.ask { .terminate($0, mail, byUser: false) }
-        == .refused(.invalidTransition(from: .notRunning, cause: .terminate)))
+      world.ask { .terminate($0, mail, byUser: byUser) }
+        == .ended(last), "it neither runs nor waits")
     world.ask { .launch($0, mail, target: .background, reason: .operator) }
     #expect(try crash(&world) == .seconds(1))
   }
 
-  @Test("… whoever the user ends while it waits comes back with the next start only")
-  func endedByUserWhileWaiting() throws {
-    var world = World()
-    manifests(&world)
-    world.feed(.started)
-    world.feed(.leaderExited(try #require(running(world)), .signaled(11)))
-    world.forget()
-    let last = try #require(world.lastEnd(mail))
-    #expect(world.ask { .terminate($0, mail, byUser: true) } == .ended(last))
-    world.advance(by: .seconds(1000))
-    #expect(world.spawned.isEmpty)
-    world.feed(.started)
-    #expect(world.spawned == [.boot])
-  }
-
-  @Test("… and so does what has never run, for it could not be launched")
+  @Test("… and so is what has never run, because it could not be launched")
   func terminatedBeforeItRan() {
     var world = World()
     manifests(&world)
     world.spawning = .failing
     world.feed(.started)
     world.forget()
-    let end = End(reason: .terminatedByOperator, at: world.now)
-    #expect(world.ask { .terminate($0, mail, byUser: false) } == .ended(end))
+    #expect(world.ask { .terminate($0, mail, byUser: false) } == .done)
     world.advance(by: .seconds(1000))
     #expect(world.spawned.isEmpty)
   }

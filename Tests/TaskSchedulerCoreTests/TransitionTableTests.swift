@@ -184,6 +184,16 @@ enum Request: String, CaseIterable {
     }
   }
 
+  /// The states that it asks for.
+  var wanted: [ApplicationState] {
+    switch self {
+    case .activate: [.active]
+    case .deactivate: [.inactive]
+    case .sendToBackground: [.background, .suspended]
+    case .terminate: [.notRunning]
+    }
+  }
+
   func event(_ request: RequestID, _ app: ApplicationKey) -> Event {
     switch self {
     case .activate: .activate(request, app)
@@ -200,19 +210,24 @@ struct Missing: CustomTestStringConvertible {
   let request: Request
   var testDescription: String { "\(state) | \(request.rawValue)" }
 
-  static let all: [Missing] = ApplicationState.allCases.flatMap { state in
+  private static let withoutRow: [Missing] = ApplicationState.allCases.flatMap { state in
     Request.allCases.compactMap { request in
       let isRow = table.contains { $0.from == state && request.rows.contains($0.cause) }
       return isRow ? nil : Missing(state: state, request: request)
     }
   }
+
+  /// Where the request asks for the state that there is.
+  static let done = withoutRow.filter { $0.request.wanted.contains($0.state) }
+  /// Where it asks for another.
+  static let refused = withoutRow.filter { !$0.request.wanted.contains($0.state) }
 }
 
 @Suite("§2 what is not in the table")
 struct RefusedTransitionTests {
   @Test(
     "Any other transition is refused, with an error that names the state",
-    arguments: Missing.all, [true, false])
+    arguments: Missing.refused, [true, false])
   func refused(_ missing: Missing, isAware: Bool) {
     var world = World()
     _ = world.make(mail, missing.state, isAware: isAware)
@@ -224,9 +239,40 @@ struct RefusedTransitionTests {
     #expect(world.changes(of: mail).last == .refused(refusal))
   }
 
-  @Test("nine pairs of a state and a request have no row")
+  @Test(
+    """
+    §2: Asking for the state that an application is already in is answered "done", and nothing \
+    changes
+    """, arguments: Missing.done, [true, false])
+  func alreadyThere(_ missing: Missing, isAware: Bool) {
+    var world = World()
+    _ = world.make(mail, missing.state, isAware: isAware)
+    let before = world.scheduler.statuses(at: world.now)
+    world.forget()
+    let reply = world.ask { missing.request.event($0, mail) }
+    #expect(reply == (world.lastEnd(mail).map { .ended($0) } ?? .done))
+    #expect(world.scheduler.statuses(at: world.now) == before)
+    #expect(world.effects.count == 1, "nothing but the answer")
+  }
+
+  @Test("§2: Terminating an application that has never run is done; an unknown one is refused")
+  func terminateNeverRun() {
+    var world = World()
+    #expect(
+      world.ask { .terminate($0, mail, byUser: false) } == .refused(.unknownApplication(mail)))
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    #expect(world.ask { .terminate($0, mail, byUser: false) } == .done)
+    world.spawning = .never
+    _ = world.ask { .launch($0, mail, target: .foreground, reason: .user) }
+    #expect(
+      world.ask { .terminate($0, mail, byUser: false) }
+        == .refused(.invalidTransition(from: .notRunning, cause: .terminate)),
+      "it is being launched")
+  }
+
+  @Test("nine pairs of a state and a request have no row: five ask for the state there is")
   func complement() {
-    #expect(Missing.all.count == 9)
+    #expect(Missing.done.count == 5 && Missing.refused.count == 4)
   }
 
   @Test(

@@ -372,7 +372,7 @@ struct World {
   }
 
   func ends(of app: ApplicationKey) -> [EndReason] {
-    changes(of: app).compactMap { if case .ended(let reason) = $0 { reason } else { nil } }
+    changes(of: app).compactMap { if case .ended(let end) = $0 { end.reason } else { nil } }
   }
 
   /// Where an effect first stands among those since the last ``forget()``.

@@ -13,6 +13,10 @@ struct RecordBudgetTests {
       application: ApplicationKey(id, owner: UserID(uid)), leader: nil, change: change)
   }
 
+  private func end(_ reason: EndReason) throws -> Record {
+    try record(.ended(End(reason: reason, at: start)))
+  }
+
   private func spent() throws -> RecordBudget {
     var budget = RecordBudget()
     let grant = try record(.taskEnded(TaskID(1), name: nil))
@@ -45,8 +49,7 @@ struct RecordBudgetTests {
     arguments: [EndReason.backgroundTimeExpired, .callbackTimeout, .terminatedByOperator])
   func kills(_ reason: EndReason) throws {
     var budget = try spent()
-    #expect(budget.verdict(on: try record(.ended(reason)), at: start) == .write(leftOut: 0))
-    #expect(
-      budget.verdict(on: try record(.ended(.exited(code: 0))), at: start) == .beginLeavingOut)
+    #expect(budget.verdict(on: try end(reason), at: start) == .write(leftOut: 0))
+    #expect(budget.verdict(on: try end(.exited(code: 0)), at: start) == .beginLeavingOut)
   }
 }

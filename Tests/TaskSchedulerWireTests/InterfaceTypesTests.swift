@@ -55,6 +55,7 @@ private struct SwiftSide {
         "MemoryUse": C.MemoryUse.self, "MemoryRival": C.MemoryRival.self,
         "MemoryEnd": C.MemoryEnd.self, "BrokenRule": C.BrokenRule.self,
         "KeepAlive": C.KeepAlive.self, "NextLaunch": C.NextLaunch.self,
+        "LaunchFailure": C.LaunchFailure.self,
         "Application": C.Application.self, "NotificationSchedule": C.NotificationSchedule.self,
         "NotificationContent": C.NotificationContent.self, "Notification": C.Notification.self,
         "ApplicationNotification": C.ApplicationNotification.self, "Change": C.Change.self,

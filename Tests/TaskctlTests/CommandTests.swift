@@ -116,7 +116,21 @@ struct CommandTests {
     #expect(outcome.output == "")
   }
 
-  @Test("terminate --no-wait of what does not run is refused nonetheless")
+  @Test("terminate of an application that does not run says how it ended last, exit code 0")
+  func terminateEnded() throws {
+    for end in [Control.End(reason: .exited, code: 3, atUSec: 5), nil] {
+      let daemon = try FakeDaemon()
+      let taskctl = try TaskctlProcess(["terminate", "org.example.mail"], socket: daemon.socket)
+      let (connection, _) = try daemon.accept(Control.Terminate.self)
+      try connection.reply(Control.Terminate.Output(end: end))
+      let outcome = try taskctl.outcome()
+      #expect(outcome.code == 0)
+      let words = end == nil ? "has never run" : "exited with code 3"
+      #expect(outcome.output == "org.example.mail: \(words)\n")
+    }
+  }
+
+  @Test("terminate --no-wait of what does not run hears the refusal nonetheless")
   func terminateNotRunning() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(

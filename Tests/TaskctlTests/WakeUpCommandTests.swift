@@ -168,7 +168,7 @@ struct WakeUpCommandTests {
     arguments: [
       (
         ControlInterface.Failure.terminatedByOperator(application: "a.b"),
-        "an operator has ended 'a.b'"
+        "an operator or the user has ended 'a.b'"
       ),
       (.notStored(reason: "the disk is full"), "is not promised: the disk is full"),
       (.unknownNotification(application: "a.b", notification: 3), "'a.b' has no notification 3"),

@@ -35,10 +35,38 @@ struct WakeUpRenderingTests {
   @Test("a status says when the next launch is, and how long that waits")
   func nextLaunch() {
     var application = endedSample()
-    application.nextLaunch = .init(atUSec: 1_008_000_000, delayUSec: 16_000_000)
+    application.nextLaunch = .init(
+      atUSec: 1_008_000_000, delayUSec: 16_000_000, awaitsMemory: false)
     #expect(
       StatusText.text(application, context)
         .contains("\n  Next launch: in 8 s, 16 s after the last end\n"))
+  }
+
+  @Test("A status says that the next launch waits until memory pressure is over")
+  func nextLaunchAfterPressure() {
+    var application = endedSample(reason: .memoryPressure, code: nil)
+    application.nextLaunch = .init(
+      atUSec: 1_008_000_000, delayUSec: 16_000_000, awaitsMemory: true)
+    #expect(
+      StatusText.text(application, context).contains(
+        "\n  Next launch: when memory pressure is over: it was ended for memory; not before 16 s "
+          + "after the last end, in 8 s\n"))
+    application.nextLaunch?.atUSec = 990_000_000
+    #expect(
+      StatusText.text(application, context).contains(
+        "\n  Next launch: when memory pressure is over: it was ended for memory\n"))
+  }
+
+  @Test("A status says how the last launch failed, and which process runs on unmanaged")
+  func launchFailure() {
+    var application = endedSample()
+    application.launchFailure = .init(reason: "execve: \u{1b}ENOENT", atUSec: 940_000_000)
+    application.unmanagedPID = 4711
+    let moment = context.clock.moment(ofBoot: 940_000_000)
+    let text = StatusText.text(application, context)
+    #expect(text.contains("\n  Last launch: failed, \(moment): execve: \\x1bENOENT\n"), "\(text)")
+    #expect(
+      text.contains("\n    Unmanaged: its process 4711 runs on since taskschedd stopped\n"))
   }
 
   @Test("notifications are listed with their time and how they repeat")

@@ -77,6 +77,52 @@ struct WhyTests {
         "2 background tasks were outstanding, the first of them background task 4 'upload'.\n"))
   }
 
+  @Test(
+    "§14: why says that an application was killed because it did not answer an ordered terminate",
+    arguments: [ControlInterface.EndKind.terminatedByOperator, .terminatedByUser])
+  func killedForNotAnswering(_ reason: ControlInterface.EndKind) {
+    var killed = endedSample(reason: reason, code: nil)
+    killed.lastEnd?.callback = .willTerminate
+    let by = reason == .terminatedByUser ? "the user" : "an operator"
+    #expect(
+      text(killed).contains(
+        "\n  It was ended by \(by).\n"
+          + "  It did not acknowledge willTerminate in time, and was killed.\n"))
+  }
+
+  @Test("why says of an application that a stopped daemon left running that it is not managed")
+  func unmanaged() {
+    var application = endedSample(reason: .schedulerStopped, code: nil)
+    application.unmanagedPID = 4711
+    let shown = text(application)
+    let moment = context.clock.moment(ofBoot: 940_000_000)
+    #expect(shown.hasPrefix("org.example.news is no longer managed, since \(moment).\n"))
+    #expect(shown.contains("\n  taskschedd stopped, and left its process 4711 running.\n"))
+    #expect(!shown.contains("not running") && !shown.contains("was ended"))
+    application.unmanagedPID = nil
+    #expect(text(application).hasPrefix("org.example.news is not running"))
+    #expect(
+      text(application).contains("It was running when taskschedd stopped, and ran on unmanaged."))
+  }
+
+  @Test("why says how the last launch of an application failed, with the reason and the time")
+  func launchFailure() {
+    var application = endedSample()
+    application.launchFailure = .init(reason: "execve: ENOENT", atUSec: 940_000_000)
+    let sentence =
+      "\n  Its last launch failed, \(context.clock.moment(ofBoot: 940_000_000)): execve: ENOENT.\n"
+    #expect(text(application).contains(sentence))
+    application.lastEnd = nil
+    #expect(text(application).hasPrefix("org.example.news is not running." + sentence))
+  }
+
+  @Test("§14: why says that an application ended while taskschedd did not run")
+  func unknownEnd() {
+    #expect(
+      text(endedSample(reason: .unknown, code: nil)).contains(
+        "\n  It ended while taskschedd did not run, so how it ended is not known.\n"))
+  }
+
   private var memoryEnd: Control.MemoryEnd {
     .init(
       state: .suspended, dirty: 120 << 20, estimate: false, candidates: 500,

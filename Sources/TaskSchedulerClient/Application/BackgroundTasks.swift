@@ -13,8 +13,8 @@ extension ScheduledApplication {
   /// - Parameters:
   ///   - name: for people; shown to operators and in the log (256 bytes at most, no control
   ///     characters).
-  ///   - expirationHandler: called once, on `queue`, shortly before the limit (`ExpirationLead`,
-  ///     5 s by default): stop the work and end the task.
+  ///   - expirationHandler: called on `queue` shortly before the limit (`ExpirationLead`, 5 s by
+  ///     default), once in each stint in the background: stop the work and end the task.
   /// - Throws: the quota's refusal; `connection` where the daemon is away for longer than some
   ///   seconds.
   public func beginBackgroundTask(

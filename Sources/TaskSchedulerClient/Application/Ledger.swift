@@ -6,8 +6,8 @@ struct Ledger: Sendable {
   typealias Handler = @Sendable () -> Void
 
   struct Task: Sendable {
-    /// Nil once it has been called, or where there is none.
     var handler: Handler?
+    /// Whether the handler has been called in this stint.
     var expired: Bool
   }
 
@@ -98,8 +98,12 @@ struct Ledger: Sendable {
     endsOwed.subtract(endsOwedAtRegister.subtracting(listed))
     // Those that are still awaited are delivered again.
     acknowledgementsOwed = []
-    for task in registration.tasks where task.expired {
-      if let handler = expired(task.id) { result.handlers.append(handler) }
+    for task in registration.tasks {
+      if !task.expired {
+        tasks[task.id]?.expired = false
+      } else if let handler = expired(task.id) {
+        result.handlers.append(handler)
+      }
     }
     return result
   }
@@ -113,6 +117,7 @@ struct Ledger: Sendable {
       return last.handled ? .acknowledge : .none
     }
     lastCallback = LastCallback(callback: callback, handled: false)
+    if callback.kind == .willEnterForeground { endStint() }
     if let state = callback.kind.state { self.state = state }
     if isAnew {
       lastCallback?.handled = true
@@ -136,14 +141,18 @@ struct Ledger: Sendable {
     if lastCallback?.callback.id == callback { lastCallback?.handled = true }
   }
 
-  /// Returns the handler to call, once.
+  /// The stint in the background is over: what is outstanding expires again in the next one.
+  private mutating func endStint() {
+    for id in tasks.keys { tasks[id]?.expired = false }
+  }
+
+  /// Returns the handler to call, once in each stint.
   mutating func expired(_ id: Int) -> Handler? {
     guard let task = tasks[id] else {
       if beginsInFlight > 0 { expiredEarly.insert(id) }
       return nil
     }
     tasks[id]?.expired = true
-    tasks[id]?.handler = nil
     return task.expired ? nil : task.handler
   }
 

@@ -49,15 +49,28 @@ extension Record {
   /// Whether it says what the daemon did to an application, which no client brings about at will.
   fileprivate var isIndispensable: Bool {
     switch change {
-    case .ended(.exited), .ended(.crashed): false
+    case .ended(let end): end.reason.isDaemons
     // What it listens on is its own affair.
     case .resources(.listens): false
-    case .ended, .suspensionFailed, .signalFailed, .memoryChosen, .resources: true
+    case .suspensionFailed, .signalFailed, .memoryChosen, .resources: true
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .refused, .keepAliveSet,
       .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
       .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
       .relaunchPlanned, .memoryWarned:
       false
+    }
+  }
+}
+
+extension EndReason {
+  /// Whether the daemon ended the application, by itself or because a person ordered it.
+  fileprivate var isDaemons: Bool {
+    switch self {
+    case .exited, .crashed, .unknown: false
+    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
+      .optedOut, .schedulerStopped:
+      true
     }
   }
 }

@@ -74,8 +74,8 @@ extension Record {
       }
     case .taskEnded(let task, let name), .taskExpired(let task, let name):
       fields += Self.fields(of: task, name)
-    case .ended(let reason):
-      fields.append(("TASKSCHEDD_REASON", reason.sentence))
+    case .ended(let end):
+      fields.append(("TASKSCHEDD_REASON", end.reason.sentence))
     case .refused(let refusal):
       fields.append(("TASKSCHEDD_REASON", refusal.name))
     case .suspensionFailed(let reason), .signalFailed(let reason):

@@ -21,9 +21,9 @@ extension ControlInterface.Change {
       set(.taskEnded, task, name)
     case .taskExpired(let task, let name):
       set(.taskExpired, task, name)
-    case .ended(let reason):
+    case .ended(let end):
       kind = .ended
-      self.reason = reason.name
+      reason = end.reason.name
     case .refused(let refusal):
       kind = .refused
       reason = refusal.name
@@ -77,8 +77,8 @@ extension Record {
     case .taskExpired(let task, let name):
       let named = "\(task.number)\(Self.quoted(name))"
       return "\(id): background task \(named) expires: its handler was called"
-    case .ended(let reason):
-      return "\(id): ended, \(reason.sentence)"
+    case .ended(let end):
+      return "\(id): ended, \(end.sentence)"
     case .refused(let refusal):
       return "\(id): refused, \(refusal.sentence)"
     case .suspensionFailed(let reason):
@@ -109,8 +109,10 @@ extension Record {
       return "\(id): the user has chosen notification \(notification.number)"
     case .badgeSet(let badge):
       return badge == 0 ? "\(id): no badge any more" : "\(id): its badge is \(badge)"
-    case .relaunchPlanned(let delay):
-      return "\(id): will be launched again in \(TimeSpan.format(delay.roundedToMilliseconds))"
+    case .relaunchPlanned(let delay, let awaitsMemory):
+      let wait = TimeSpan.format(delay.roundedToMilliseconds)
+      return "\(id): will be launched again in \(wait)"
+        + (awaitsMemory ? ", or when memory pressure is over if that is later" : "")
     case .memoryWarned(let isSimulated):
       return "\(id): was warned that memory is short\(isSimulated ? " (simulated)" : "")"
     case .memoryChosen(let choice): return "\(id): \(choice.sentence)"
@@ -147,13 +149,21 @@ extension Duration {
   var roundedToMilliseconds: Duration { .milliseconds(microseconds / 1000) }
 }
 
+extension End {
+  /// The reason, and the callback where the application was killed for not acknowledging it.
+  fileprivate var sentence: String {
+    guard case .callback(let kind) = detail else { return reason.sentence }
+    return "\(reason.sentence): it did not acknowledge \(kind.rawValue) in time and was killed"
+  }
+}
+
 extension EndReason {
   /// The reason's name, with what belongs to it.
   var sentence: String {
     switch self {
-    case .exited(let code?): "exited(\(code))"
+    case .exited(let code): "exited(\(code))"
     case .crashed(let signal): "crashed(\(signal))"
-    case .exited, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
+    case .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
       .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
       .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
       name

@@ -86,7 +86,7 @@ final class ControlService {
     compareSuspended(visible(connection.peer))
     connection.reply(
       Interface.ListApplications.Output(
-        applications: visible(connection.peer).map(described)))
+        applications: described(visible(connection.peer))))
   }
 
   private func getApplication(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -123,8 +123,8 @@ final class ControlService {
       throw Interface.Failure.quotaExceeded(quota: "MaxMonitorsPerUser", limit: max)
     }
     compareSuspended(visible(connection.peer))
-    let applications = visible(connection.peer).map {
-      Interface.Monitor.Output(application: described($0))
+    let applications = described(visible(connection.peer)).map {
+      Interface.Monitor.Output(application: $0)
     }
     connection.replySnapshot(applications + [Interface.Monitor.Output(ready: true)])
     guard connection.isOpen else { return }
@@ -267,11 +267,18 @@ final class ControlService {
     return (requests.open(connection, method, application: application), key)
   }
 
+  private func described(_ statuses: [ApplicationStatus]) -> [Interface.Application] {
+    let unmanaged = runner.unmanagedProcesses()
+    return statuses.map { status in
+      Interface.Application(
+        status, badge: notifications.badges[status.key],
+        problem: runner.processes.problem(of: status.key), unmanaged: unmanaged[status.key],
+        lowered: status.instance.map { lowered($0.id) } ?? [])
+    }
+  }
+
   private func described(_ status: ApplicationStatus) -> Interface.Application {
-    Interface.Application(
-      status, badge: notifications.badges[status.key],
-      problem: runner.processes.problem(of: status.key),
-      lowered: status.instance.map { lowered($0.id) } ?? [])
+    described([status])[0]
   }
 
   /// The application that the caller means, where it may operate it. Others' are to a user as if

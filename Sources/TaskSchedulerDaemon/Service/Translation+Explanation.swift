@@ -74,6 +74,7 @@ extension ControlInterface.Limit {
     case .killRetry: kind = .killRetry
     case .keepAlive: kind = .keepAlive
     case .relaunch: kind = .relaunch
+    case .relaunchAfterPressure: kind = .relaunchAfterPressure
     }
   }
 }

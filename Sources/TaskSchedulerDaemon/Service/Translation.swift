@@ -81,6 +81,7 @@ extension ControlInterface.EndKind {
     switch reason {
     case .exited: self = .exited
     case .crashed: self = .crashed
+    case .unknown: self = .unknown
     case .terminatedByOperator: self = .terminatedByOperator
     case .terminatedByUser: self = .terminatedByUser
     case .callbackTimeout: self = .callbackTimeout
@@ -100,11 +101,11 @@ extension ControlInterface.End {
   init(_ end: TaskSchedulerCore.End) {
     self.init(reason: .init(end.reason), atUSec: end.at.microseconds)
     switch end.reason {
-    case .exited(let code): self.code = code.map { Int($0) }
+    case .exited(let code): self.code = Int(code)
     case .crashed(let signal): self.signal = Int(signal)
-    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
-      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
-      .optedOut, .schedulerStopped:
+    case .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
+      .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
+      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
       break
     }
     switch end.detail {
@@ -130,8 +131,13 @@ extension ControlInterface.Entitlement {
 }
 
 extension ControlInterface.Application {
-  /// - Parameter lowered: what of its priorities was lowered, in words.
-  init(_ status: ApplicationStatus, badge: Int?, problem: String?, lowered: [String]) {
+  /// - Parameters:
+  ///   - unmanaged: its process that runs on unmanaged.
+  ///   - lowered: what of its priorities was lowered, in words.
+  init(
+    _ status: ApplicationStatus, badge: Int?, problem: String?, unmanaged: Leader?,
+    lowered: [String]
+  ) {
     self.init(
       application: status.key.id.name, owner: Int(status.key.owner.uid),
       displayName: status.displayName, state: .init(status.state),
@@ -140,9 +146,15 @@ extension ControlInterface.Application {
       launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
       instance: status.instance.map { .init($0, lowered: lowered) },
       lastEnd: status.lastEnd.map { .init($0) },
-      nextLaunch: status.nextLaunch.map {
-        .init(atUSec: $0.at.microseconds, delayUSec: $0.delay.microseconds)
+      launchFailure: status.launchFailure.map {
+        .init(reason: $0.reason, atUSec: $0.at.microseconds)
       },
+      nextLaunch: status.nextLaunch.map {
+        .init(
+          atUSec: $0.at.microseconds, delayUSec: $0.delay.microseconds,
+          awaitsMemory: $0.awaitsMemory)
+      },
+      unmanagedPID: status.instance == nil ? unmanaged.map { Int($0.pid) } : nil,
       scheduledNotifications: status.scheduledNotifications, badge: badge, problem: problem)
   }
 }

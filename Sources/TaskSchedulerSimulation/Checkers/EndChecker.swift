@@ -1,6 +1,7 @@
 import TaskSchedulerCore
 
-/// Every end has exactly one reason, and the right one (§14).
+/// Every end has exactly one reason, and the right one (§14); where a callback was not
+/// acknowledged, the detail says which.
 struct EndChecker: Checker {
   static let name = "ends"
 
@@ -11,7 +12,8 @@ struct EndChecker: Checker {
   mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
     switch effect {
     case .record(let record):
-      guard case .ended(let reason) = record.change else { return }
+      guard case .ended(let end) = record.change else { return }
+      let reason = end.reason
       guard let sighting = ledger.byKey[record.application] else {
         return try require(false, "\(record.application.id.name) ends, and does not run")
       }
@@ -19,6 +21,11 @@ struct EndChecker: Checker {
       try require(
         reason == expected,
         "\(sighting.key.id.name) is said to have ended by \(reason); it was \(expected)")
+      if let late = sighting.lateAtKill {
+        try require(
+          end.detail == .callback(late),
+          "\(sighting.key.id.name) was killed for \(late), which its end does not say")
+      }
       endLast = (record.application, reason)
       reasons[record.application] = reason
     case .reply(_, .ended(let end)):
@@ -41,14 +48,12 @@ struct EndChecker: Checker {
     }
   }
 
-  /// Whether it answers who ends what waits for its relaunch: with how that ended last, if it is
-  /// known to have run.
+  /// Whether it answers the terminate of an application that does not run: with how it ended last.
   private func endsRelaunch(_ end: End, _ ledger: Ledger) -> Bool {
-    guard case .terminate(_, let key, let byUser) = ledger.event, ledger.byKey[key] == nil else {
+    guard case .terminate(_, let key, _) = ledger.event, ledger.byKey[key] == nil else {
       return false
     }
     return end.reason == reasons[key]
-      || end.reason == (byUser ? .terminatedByUser : .terminatedByOperator)
   }
 
   private func expected(_ sighting: Sighting, _ event: Event) -> EndReason {
@@ -58,7 +63,7 @@ struct EndChecker: Checker {
     return switch status {
     case .exited(let code): .exited(code: code)
     case .signaled(let signal): .crashed(signal: signal)
-    case .unknown: .exited(code: nil)
+    case .unknown: .unknown
     }
   }
 

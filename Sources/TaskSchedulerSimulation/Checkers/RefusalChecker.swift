@@ -32,9 +32,10 @@ struct RefusalChecker: Checker {
     case .activate(_, let key):
       ledger.byKey[key] == nil
         ? launch(key, .foreground, .user, ledger)
-        : operate(key, [.inactive, .background, .suspended], ledger)
-    case .deactivate(_, let key): operate(key, [.active], ledger)
-    case .sendToBackground(_, let key): operate(key, [.active, .inactive], ledger)
+        : operate(key, [.inactive, .background, .suspended], to: [.active], ledger)
+    case .deactivate(_, let key): operate(key, [.active], to: [.inactive], ledger)
+    case .sendToBackground(_, let key):
+      operate(key, [.active, .inactive], to: [.background, .suspended], ledger)
     case .terminate(_, let key, _): terminate(key, ledger)
     case .openStream(_, let id, let name): ledger[id]?.key.id == name ? .allowed : .refused
     case .beginBackgroundTask(_, let id, _): begin(id, ledger)
@@ -51,19 +52,23 @@ struct RefusalChecker: Checker {
     }
   }
 
-  /// What does not run can be ended where it would be launched again.
+  /// What does not run has ended already, unless it is being launched.
   private func terminate(_ key: ApplicationKey, _ ledger: Ledger) -> Verdict {
     if ledger.byKey[key] != nil { return .allowed }
-    guard ledger.relaunching.contains(key) else { return .refused }
-    // Whose manifest names another owner by now may be given up.
+    if ledger.launches.values.contains(where: { $0.key == key }) { return .refused }
+    // Without a manifest of its own it may have been forgotten.
     return ledger.manifest(for: key)?.owner == key.owner ? .allowed : .unknown
   }
 
+  /// - Parameter wanted: the states that are asked for: an application that is in one stays there.
   private func operate(
-    _ key: ApplicationKey, _ states: [ApplicationState], _ ledger: Ledger
+    _ key: ApplicationKey, _ states: [ApplicationState], to wanted: [ApplicationState],
+    _ ledger: Ledger
   ) -> Verdict {
-    guard let sighting = ledger.byKey[key], sighting.ending == nil,
-      states.contains(sighting.state), sighting.owed.count < ledger.policy.queuedCallbacksMax
+    guard let sighting = ledger.byKey[key], sighting.ending == nil else { return .refused }
+    if wanted.contains(sighting.state) { return .allowed }
+    guard states.contains(sighting.state),
+      sighting.owed.count < ledger.policy.queuedCallbacksMax
     else { return .refused }
     return .allowed
   }

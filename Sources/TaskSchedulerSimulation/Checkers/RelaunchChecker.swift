@@ -1,7 +1,8 @@
 import TaskSchedulerCore
 
-/// Applications come back by themselves only after a crash and at the daemon's start, after the
-/// back-off's times, and never after an operator has ended them (§8).
+/// Applications come back by themselves only at the daemon's start and after an end that neither
+/// they nor a person chose: after the back-off's times, after an end for memory not before pressure
+/// is over, and never after a person has ended them (§8).
 struct RelaunchChecker: Checker {
   static let name = "relaunch"
   let slack: UInt64
@@ -10,6 +11,8 @@ struct RelaunchChecker: Checker {
     var delay: UInt64
     /// When it is to come back; nil where it runs.
     var due: UInt64?
+    /// It was ended for memory: it waits until pressure is over, too.
+    var awaitsMemory = false
     /// It had no manifest for a while, and the application may have been forgotten.
     var mayBeForgotten = false
   }
@@ -17,17 +20,29 @@ struct RelaunchChecker: Checker {
   private var plans: [ApplicationKey: Plan] = [:]
   private var startedAt: [ApplicationKey: UInt64] = [:]
   private var ended: (key: ApplicationKey, reason: EndReason)?
-  private var planned: [ApplicationKey: UInt64] = [:]
+  private var planned: [ApplicationKey: (delay: UInt64, awaitsMemory: Bool)] = [:]
+
+  // Pressure on memory, as §11 has it: over when it was not heard of for MemoryQuietTime.
+  private var pressedAt: UInt64 = 0
+  private var isPressed = false
+  /// By then an end for memory, and the return of that memory, is no longer waited for.
+  private var memoryEndsBy: UInt64 = 0
 
   init(slack: UInt64) { self.slack = slack }
 
   mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
     ended = nil
     planned = [:]
-    if case .terminate(_, let key, let byUser) = event, !ledger.isRefused,
-      ledger.byKey[key] == nil {
+    if case .memory(.pressed) = event {
+      pressedAt = ledger.now
+      isPressed = true
+    } else if isPressed, pressedAt + quietTime(ledger) <= ledger.now {
+      isPressed = false
+    }
+    if case .terminate(_, let key, _) = event, !ledger.isRefused, ledger.byKey[key] == nil,
+      plans[key]?.due != nil {
       // It waited for its relaunch.
-      if byUser { plans[key]?.due = nil } else { plans[key] = nil }
+      plans[key] = nil
     }
   }
 
@@ -38,10 +53,15 @@ struct RelaunchChecker: Checker {
       startedAt[key] = ledger.now
       plans[key]?.due = nil
     case .record(let record):
-      if case .ended(let reason) = record.change { ended = (record.application, reason) }
-      if case .relaunchPlanned(let delay) = record.change {
-        planned[record.application] = Nanoseconds.of(delay)
+      if case .ended(let end) = record.change { ended = (record.application, end.reason) }
+      if case .relaunchPlanned(let delay, let awaitsMemory) = record.change {
+        planned[record.application] = (Nanoseconds.of(delay), awaitsMemory)
       }
+      if case .memoryChosen = record.change {
+        memoryEndsBy =
+          ledger.now + 2 * ledger.limits.callbackTimeout + ledger.limits.terminateTimeout
+      }
+    case .memory(.reclaim): memoryEndsBy = ledger.now + ledger.limits.terminateTimeout
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .suspend, .resume,
       .terminate, .kill, .release, .checkTracer, .resources:
       break
@@ -59,11 +79,14 @@ struct RelaunchChecker: Checker {
         "\(key.id.name) is launched at the start")
     case _:
       try require(reason == .relaunch, "\(key.id.name) is launched by \(ledger.event)")
-      try require(!ledger.barred.contains(key), "\(key.id.name) comes back from an operator's end")
-      guard let due = plans[key]?.due else {
-        return try require(false, "\(key.id.name) is launched again, and has not crashed")
+      try require(!ledger.barred.contains(key), "\(key.id.name) comes back from a person's end")
+      guard let plan = plans[key], let due = plan.due else {
+        return try require(false, "\(key.id.name) is launched again, and its end asks for none")
       }
       try require(due <= ledger.now, "\(key.id.name) is launched again too early")
+      try require(
+        !plan.awaitsMemory || !isPressed,
+        "\(key.id.name) was ended for memory, and is launched again under pressure")
       try require(
         ledger.policy.multitaskingSupported,
         "\(key.id.name) is launched again into the background that there is not")
@@ -76,8 +99,9 @@ struct RelaunchChecker: Checker {
 
   mutating func after(_ ledger: Ledger) throws(Finding) {
     if let ended { try checkEnd(ended.key, ended.reason, ledger) }
-    for (key, delay) in planned where ended?.key != key {
+    for (key, (delay, awaitsMemory)) in planned where ended?.key != key {
       // A launch has failed.
+      try require(!awaitsMemory, "\(key.id.name) waits for memory, and could not be launched")
       try require(
         plans[key].map { delay == min($0.delay * 2, longest(ledger)) } ?? false
           || plans[key]?.mayBeForgotten ?? true && delay == shortest(ledger),
@@ -93,32 +117,42 @@ struct RelaunchChecker: Checker {
         !ledger.launches.values.contains(where: { $0.key == key }), isPersistent(key, ledger)
       else { continue }
       try require(
-        max(due, ledger.floor) + slack >= ledger.now, "\(key.id.name) is not launched again")
+        max(due, ledger.floor, plan.awaitsMemory ? calmBy(ledger) : 0) + slack >= ledger.now,
+        "\(key.id.name) is not launched again")
     }
+  }
+
+  /// By then pressure is over that nothing is heard of any more. Sizes may have been awaited.
+  private func calmBy(_ ledger: Ledger) -> UInt64 {
+    max(pressedAt + quietTime(ledger), memoryEndsBy, ledger.floor) + Nanoseconds.second
+  }
+
+  private func quietTime(_ ledger: Ledger) -> UInt64 {
+    Nanoseconds.of(ledger.policy.memoryQuietTime)
   }
 
   private mutating func checkEnd(
     _ key: ApplicationKey, _ reason: EndReason, _ ledger: Ledger
   ) throws(Finding) {
     let name = key.id.name
-    let isCrash =
-      switch reason {
-      case .exited(let code): code != 0
-      case .crashed: true
-      case _: false
-      }
-    guard isCrash, isPersistent(key, ledger) else {
+    guard reason.callsForRelaunch, isPersistent(key, ledger) else {
       try require(planned[key] == nil, "\(name) ended by \(reason), and is to come back")
-      if reason == .exited(code: 0) || reason == .terminatedByOperator { plans[key] = nil }
+      if reason == .exited(code: 0) || reason.isByPerson { plans[key] = nil }
       return
     }
+    let awaitsMemory = reason == .memoryPressure
+    try require(
+      planned[key]?.awaitsMemory == awaitsMemory,
+      "\(name) ended by \(reason), and waits for memory: \(planned[key]?.awaitsMemory ?? false)")
+    let delay = planned[key]?.delay
     let ranFor = ledger.now - (startedAt[key] ?? 0)
     let isFresh = ranFor >= Nanoseconds.of(ledger.policy.relaunchResetTime)
-    let isNew = plans[key]?.mayBeForgotten ?? false && planned[key] == shortest(ledger)
+    let isNew = plans[key]?.mayBeForgotten ?? false && delay == shortest(ledger)
     let before = isFresh || isNew ? nil : plans[key]?.delay
     let expected = min(before.map { $0 * 2 } ?? shortest(ledger), longest(ledger))
-    try require(planned[key] == expected, "\(name) waits \(planned[key] ?? 0), not \(expected) ns")
-    plans[key] = Plan(delay: expected, due: ledger.now + expected)
+    try require(delay == expected, "\(name) waits \(delay ?? 0), not \(expected) ns")
+    plans[key] = Plan(
+      delay: expected, due: ledger.now + expected, awaitsMemory: awaitsMemory)
   }
 
   /// What is no longer asked for is not waited for, and may be forgotten.

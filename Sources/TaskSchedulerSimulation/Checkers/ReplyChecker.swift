@@ -25,7 +25,7 @@ struct ReplyChecker: Checker {
     case (_, .refused), (.register, .registered), (.openStream, .registered),
       (.acknowledge, .done), (.beginBackgroundTask, .began), (.endBackgroundTask, .done),
       (.adopt, .started), (.activate, .done), (.deactivate, .done), (.sendToBackground, .done),
-      (.terminate, .ended),
+      (.terminate, .ended), (.terminate, .done),
       (.setKeepAlive, .done), (.socket(.manage), .managed), (.socket(.release), .done),
       (.notification(.cancel), .cancelled), (.notification(.setBadge), .done),
       (.systemChanged, .done), (.memory(.warn), .done):

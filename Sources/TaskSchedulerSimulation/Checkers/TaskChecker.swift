@@ -1,7 +1,8 @@
 import TaskSchedulerCore
 
 /// Background tasks are balanced (§4): each begin has an id of its own and is kept until its end;
-/// expiration handlers are called once, in the order in which the tasks were begun.
+/// expiration handlers are called once in each stint, in the order in which the tasks were begun,
+/// and before anything is killed for its background time.
 struct TaskChecker: Checker {
   static let name = "tasks"
 
@@ -89,16 +90,20 @@ struct TaskChecker: Checker {
     guard let index = sighting.tasks.firstIndex(where: { $0.id == task }) else {
       return try require(false, "\(name): task \(task.number) expires, and is not outstanding")
     }
-    try require(!sighting.tasks[index].isExpired, "\(name): a task expires twice")
+    try require(!sighting.tasks[index].isExpired, "\(name): a task expires twice in a stint")
     try require(sighting.hasStream, "\(name) is told of an expiration without an event stream")
     try require(
       sighting.tasks[..<index].allSatisfy(\.isExpired), "\(name): tasks expire out of order")
   }
 
   private func checkRecord(_ record: Record, _ ledger: Ledger) throws(Finding) {
-    guard case .transition(_, .suspended, _) = record.change,
-      let sighting = ledger.byKey[record.application]
-    else { return }
+    guard let sighting = ledger.byKey[record.application] else { return }
+    if case .ended(let end) = record.change, end.reason == .backgroundTimeExpired {
+      try require(
+        sighting.tasks.allSatisfy(\.isExpired),
+        "\(sighting.key.id.name) is killed for tasks whose expiration it was not told of")
+    }
+    guard case .transition(_, .suspended, _) = record.change else { return }
     try require(
       sighting.tasks.isEmpty, "\(sighting.key.id.name) is suspended with a task outstanding")
   }

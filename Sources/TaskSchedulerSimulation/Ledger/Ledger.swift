@@ -11,7 +11,7 @@ struct Ledger {
   private(set) var byKey: [ApplicationKey: Sighting] = [:]
   /// Launches whose program has not been executed, and who waits for them.
   var launches: [InstanceID: Launch] = [:]
-  /// Those that an operator has ended, and nobody has launched since.
+  /// Those that a person has ended, and nobody has launched since.
   var barred: Set<ApplicationKey> = []
   /// Such without a manifest, which may be forgotten.
   var perhapsBarred: Set<ApplicationKey> = []
@@ -83,15 +83,19 @@ struct Ledger {
     case .acknowledge(_, let id, let callback): acknowledged(id, callback)
     case .endBackgroundTask(_, let id, let task): ended(id, task)
     case .activate(_, let key):
-      if !isRefused, let sighting = byKey[key] { vacate(sighting.plan.seat) }
+      if !isRefused, let sighting = byKey[key], sighting.state != .active {
+        vacate(sighting.plan.seat)
+      }
     case .sendToBackground(_, let key):
-      if !isRefused, let sighting = byKey[key] { sendAway(sighting) }
+      if !isRefused, let sighting = byKey[key], sighting.state.isForeground { sendAway(sighting) }
     case .terminate(_, let key, let byUser):
       if !isRefused { terminated(key, byUser: byUser) }
     case .policyChanged(let policy): change(policy)
     case .manifestsChanged(let manifests):
       self.manifests = manifests
-      relaunching = relaunching.filter { manifest(for: $0)?.bringsBack ?? false }
+      relaunching = relaunching.filter { key in
+        manifests.contains { $0.id == key.id && $0.owner == key.owner && $0.bringsBack }
+      }
       // Without a manifest it may be forgotten.
       perhapsBarred.formUnion(barred.filter { manifest(for: $0) == nil })
       barred.subtract(perhapsBarred)
@@ -172,8 +176,8 @@ struct Ledger {
       order(sighting)
       return sighting.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now)
     }
-    relaunching.remove(key)
-    if !byUser { bar(key) }
+    // What does not wait for its relaunch stays as it is.
+    if relaunching.remove(key) != nil { bar(key) }
   }
 
   private mutating func bar(_ key: ApplicationKey) {
@@ -344,8 +348,10 @@ extension Ledger {
     } else if sighting.ending == nil {
       let isOverdue = sighting.callbackDue(limits).map { $0 <= now } ?? false
       sighting.ending = isOverdue ? sighting.reasonOfLimit : .backgroundTimeExpired
+      sighting.lateAtKill = isOverdue ? sighting.owed.first : nil
     } else if sighting.terminateDue == nil, !sighting.wasSuspendedAtEnd, !sighting.isKilled {
-      sighting.ending = sighting.reasonOfLimit
+      if sighting.ending?.isByPerson != true { sighting.ending = sighting.reasonOfLimit }
+      sighting.lateAtKill = sighting.owed.first
     }
     sighting.isKilled = true
     if case .recovered = event {} else { sighting.killRetryDue = nil }
@@ -360,7 +366,7 @@ extension Ledger {
   }
 
   private mutating func note(_ record: Record) {
-    if case .ended(.terminatedByOperator) = record.change { bar(record.application) }
+    if case .ended(let end) = record.change, end.reason.isByPerson { bar(record.application) }
     if case .relaunchPlanned = record.change { relaunching.insert(record.application) }
     guard let sighting = byKey[record.application] else { return }
     switch record.change {
@@ -387,6 +393,9 @@ extension Ledger {
   private func move(_ sighting: Sighting, from: ApplicationState, to: ApplicationState) {
     sighting.state = to
     if from == .background {
+      if to != .notRunning {
+        for index in sighting.tasks.indices { sighting.tasks[index].isExpired = false }
+      }
       (sighting.stretch, sighting.isLookedAt, sighting.wasThrottled) = (nil, false, false)
     }
     if to != .background { sighting.launchDue = nil }

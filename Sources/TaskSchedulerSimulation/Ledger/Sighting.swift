@@ -69,6 +69,8 @@ final class Sighting {
   var terminateDue: UInt64?
   var terminateDueLate: UInt64 = 0
   var isKilled = false
+  /// The callback that it was killed for not having acknowledged.
+  var lateAtKill: CallbackKind?
   var killRetryDue: UInt64?
 
   // Its use of the machine in the background.
@@ -152,14 +154,28 @@ final class Sighting {
 
   func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
 
-  /// From now on it is to end for this reason, and hears of it, unless it is suspended.
+  /// From now on it is to end for this reason, and hears of it, unless it is suspended. What a
+  /// person orders is the reason, also where the daemon is ending it already (§14).
   func end(_ reason: EndReason, at now: UInt64) {
-    guard ending == nil else { return }
+    if let present = ending {
+      if reason.isByPerson, !present.isByPerson { ending = reason }
+      return
+    }
     ending = reason
     wasSuspendedAtEnd = state == .suspended
     if !wasSuspendedAtEnd {
       owe(state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], at: now)
     }
+  }
+}
+
+extension EndReason {
+  /// Whether a person chose it: then it is not launched again by itself.
+  var isByPerson: Bool { self == .terminatedByOperator || self == .terminatedByUser }
+
+  /// Whether neither the application nor a person chose it (§8).
+  var callsForRelaunch: Bool {
+    self != .exited(code: 0) && !isByPerson && self != .optedOut && self != .schedulerStopped
   }
 }
 

@@ -50,7 +50,7 @@ extension ApplicationInterface {
     public var id: Int
     public var name: String?
     public var beganAtUSec: Int
-    /// True once its expiration handler has been called.
+    /// True once its expiration handler has been called in this stint in the background.
     public var expired: Bool
 
     public init(id: Int, name: String? = nil, beganAtUSec: Int, expired: Bool) {
@@ -90,7 +90,9 @@ extension ApplicationInterface {
   }
 
   /// The expiration handler of a task is to be called: end the task now. At the limit an
-  /// application that still has one outstanding is killed rather than suspended.
+  /// application that still has one outstanding is killed rather than suspended. It comes once in
+  /// each stint in the background: a task that is carried over into a later stint expires there
+  /// again.
   public struct Expiration: Codable, Hashable, Sendable {
     public var task: Int
     public var backgroundTimeRemainingUSec: Int?

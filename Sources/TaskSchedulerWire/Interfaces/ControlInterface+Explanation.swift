@@ -43,6 +43,8 @@ extension ControlInterface {
   ///   killRetry        SIGKILL, which could not be sent to all, is tried again
   ///   keepAlive        its keep-alive handler is called
   ///   relaunch         it is launched again
+  ///   relaunchAfterPressure
+  ///                    it may be launched again, once memory pressure is over
   public enum LimitKind: String, Codable, CaseIterable, Hashable, Sendable {
     case callback
     case expiration
@@ -54,6 +56,7 @@ extension ControlInterface {
     case killRetry
     case keepAlive
     case relaunch
+    case relaunchAfterPressure
   }
 
   /// One of them, and when it comes.

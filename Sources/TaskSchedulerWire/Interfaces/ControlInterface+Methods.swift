@@ -133,7 +133,9 @@ extension ControlInterface {
     }
   }
 
-  /// Brings an application to the foreground, launching it if it is not running and can be.
+  /// Brings an application to the foreground, launching it if it is not running and can be. As with
+  /// Deactivate, SendToBackground and Terminate, asking for the state that the application is in
+  /// already succeeds and changes nothing.
   public enum Activate: InterfaceMethod {
     public static var name: String { MethodName.activate.rawValue }
 
@@ -191,8 +193,9 @@ extension ControlInterface {
   }
 
   /// Ends an application; replies when its leader has exited. `byUser` records that a person at the
-  /// device did it, rather than an operator. One that waits for its relaunch is not launched again;
-  /// the reply says how it ended last.
+  /// device did it, rather than an operator. One that waits for its relaunch is not launched again.
+  /// Of an application that does not run, the reply says how it ended last; null where it has never
+  /// run.
   public enum Terminate: InterfaceMethod {
     public static var name: String { MethodName.terminate.rawValue }
 
@@ -209,9 +212,9 @@ extension ControlInterface {
     }
 
     public struct Output: Codable, Hashable, Sendable {
-      public var end: End
+      public var end: End?
 
-      public init(end: End) {
+      public init(end: End? = nil) {
         self.end = end
       }
     }

@@ -6,10 +6,13 @@ extension ControlInterface {
   /// See `ApplicationInterface.LaunchReason`.
   public typealias LaunchReason = ApplicationInterface.LaunchReason
 
-  /// Why an instance ended. Exactly one of these for every end.
+  /// Why an instance ended. Exactly one of these for every end. `unknown`: the kernel does not tell
+  /// how; the instance ended while no daemon ran. An operator's or the user's terminate is the
+  /// reason also where the daemon had to kill the application because it did not answer.
   public enum EndKind: String, Codable, CaseIterable, Hashable, Sendable {
     case exited
     case crashed
+    case unknown
     case terminatedByOperator
     case terminatedByUser
     case callbackTimeout
@@ -27,8 +30,9 @@ extension ControlInterface {
   public typealias CallbackKind = ApplicationInterface.CallbackKind
 
   /// How an instance ended: `code` goes with exited, `signal` (its number) with crashed;
-  /// `callback`, the one that was not acknowledged, with callbackTimeout and keepAliveTimeout;
-  /// `tasks`, the number that was outstanding, `task` and `taskName`, the first of them, with
+  /// `callback`, the one that was not acknowledged and for which the daemon killed it, with
+  /// callbackTimeout, keepAliveTimeout, terminatedByOperator and terminatedByUser; `tasks`, the
+  /// number that was outstanding, `task` and `taskName`, the first of them, with
   /// backgroundTimeExpired.
   public struct End: Codable, Hashable, Sendable {
     public var reason: EndKind
@@ -151,15 +155,31 @@ extension ControlInterface {
     }
   }
 
-  /// A launch that nobody asks for: after a crash.
+  /// A launch that nobody asks for: after an end that neither the application (exit code 0) nor a
+  /// person chose, or after a launch that failed.
   public struct NextLaunch: Codable, Hashable, Sendable {
     public var atUSec: Int
-    /// How long that waits after the crash, or after the launch that failed.
+    /// How long that waits after the end, or after the launch that failed.
     public var delayUSec: Int
+    /// True while it also waits until memory pressure is over: the application was ended for
+    /// memory.
+    public var awaitsMemory: Bool
 
-    public init(atUSec: Int, delayUSec: Int) {
+    public init(atUSec: Int, delayUSec: Int, awaitsMemory: Bool) {
       self.atUSec = atUSec
       self.delayUSec = delayUSec
+      self.awaitsMemory = awaitsMemory
+    }
+  }
+
+  /// A launch that failed: which step failed and why, and when.
+  public struct LaunchFailure: Codable, Hashable, Sendable {
+    public var reason: String
+    public var atUSec: Int
+
+    public init(reason: String, atUSec: Int) {
+      self.reason = reason
+      self.atUSec = atUSec
     }
   }
 
@@ -182,7 +202,12 @@ extension ControlInterface {
     public var switcherPosition: Int?
     public var instance: Instance?
     public var lastEnd: End?
+    /// How its last launch failed; null where it has run since.
+    public var launchFailure: LaunchFailure?
     public var nextLaunch: NextLaunch?
+    /// The process that an earlier daemon let go when it stopped, where it runs on: no daemon
+    /// manages it.
+    public var unmanagedPID: Int?
     /// How many notifications wait for their time.
     public var scheduledNotifications: Int
     public var badge: Int?
@@ -193,8 +218,9 @@ extension ControlInterface {
       application: String, owner: Int, displayName: String? = nil, state: State,
       stateSinceUSec: Int, seat: String, backgroundModes: [String], multitasking: Bool,
       launchable: Bool, switcherPosition: Int? = nil, instance: Instance? = nil,
-      lastEnd: End? = nil, nextLaunch: NextLaunch? = nil, scheduledNotifications: Int,
-      badge: Int? = nil, problem: String? = nil
+      lastEnd: End? = nil, launchFailure: LaunchFailure? = nil, nextLaunch: NextLaunch? = nil,
+      unmanagedPID: Int? = nil, scheduledNotifications: Int, badge: Int? = nil,
+      problem: String? = nil
     ) {
       self.application = application
       self.owner = owner
@@ -208,7 +234,9 @@ extension ControlInterface {
       self.switcherPosition = switcherPosition
       self.instance = instance
       self.lastEnd = lastEnd
+      self.launchFailure = launchFailure
       self.nextLaunch = nextLaunch
+      self.unmanagedPID = unmanagedPID
       self.scheduledNotifications = scheduledNotifications
       self.badge = badge
       self.problem = problem

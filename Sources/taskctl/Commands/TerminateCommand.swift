@@ -10,8 +10,8 @@ struct TerminateCommand: ParsableCommand {
     discussion: """
       Tells it that it will terminate (a program that knows nothing of taskschedd gets SIGTERM), \
       kills it when its time for that is up, waits until it has ended and says how. A suspended \
-      application is killed without notice. One that has crashed and waits to be launched again is \
-      not, and how it ended last is said.
+      application is killed without notice. One that waits to be launched again is not. Of one \
+      that is not running, it says how it ended last.
 
       Example: taskctl terminate org.example.mail
       """)
@@ -38,7 +38,8 @@ struct TerminateCommand: ParsableCommand {
     try Output.write(
       options.json
         ? JSONOutput.line(output)
-        : "\(PrintableText.of(target.application)): \(output.end.words)\n")
+        : "\(PrintableText.of(target.application)): \(output.end?.words ?? "has never run")\n")
+    if !options.json, let detail = output.end?.detail { try Output.write("  \(detail)\n") }
   }
 
   /// Sends the call and does not wait for its answer; that there is such an application is asked
@@ -49,7 +50,7 @@ struct TerminateCommand: ParsableCommand {
     let known = try connection.call(
       ControlInterface.GetApplication.self,
       .init(application: target.application, owner: target.owner), timeout: answerTimeout)
-    // What does not run is refused at once.
+    // Of what does not run the answer comes at once.
     let timeout = known.application.state == .notRunning ? answerTimeout : .zero
     do {
       let output = try connection.call(ControlInterface.Terminate.self, input, timeout: timeout)

@@ -56,7 +56,9 @@ enum ApplicationTable {
 
   /// The state's name, with what is under way.
   static func stateWords(_ application: ControlInterface.Application) -> String {
-    guard let instance = application.instance else { return application.state.rawValue }
+    guard let instance = application.instance else {
+      return application.state.rawValue + (application.unmanagedPID == nil ? "" : " (unmanaged)")
+    }
     if instance.ending != nil { return "\(application.state.rawValue) (ending)" }
     if instance.suspending { return "\(application.state.rawValue) (suspending)" }
     return application.state.rawValue

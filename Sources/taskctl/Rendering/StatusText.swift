@@ -28,16 +28,30 @@ enum StatusText {
     if let end = application.lastEnd {
       lines.add("Last end", "it \(end.words), \(context.clock.moment(ofBoot: end.atUSec))")
     }
-    if let next = application.nextLaunch {
-      let delay = TimeSpan.text(usec: next.delayUSec)
-      lines.add(
-        "Next launch", "\(context.clock.wait(untilBoot: next.atUSec)), \(delay) after the last end")
+    if let pid = application.unmanagedPID {
+      lines.add("Unmanaged", "its process \(pid) runs on since taskschedd stopped")
     }
+    if let failure = application.launchFailure {
+      let moment = context.clock.moment(ofBoot: failure.atUSec)
+      lines.add("Last launch", "failed, \(moment): \(PrintableText.of(failure.reason))")
+    }
+    if let next = application.nextLaunch { lines.add("Next launch", words(next, context)) }
     if application.scheduledNotifications > 0 {
       lines.add("Notifications", "\(application.scheduledNotifications) scheduled")
     }
     if let badge = application.badge, badge != 0 { lines.add("Badge", "\(badge)") }
     return lines.text
+  }
+
+  /// When it comes, and what it waits for.
+  private static func words(
+    _ next: ControlInterface.NextLaunch, _ context: RenderingContext
+  ) -> String {
+    let delay = TimeSpan.text(usec: next.delayUSec)
+    let wait = context.clock.wait(untilBoot: next.atUSec)
+    guard next.awaitsMemory else { return "\(wait), \(delay) after the last end" }
+    return "when memory pressure is over: it was ended for memory"
+      + (wait == "now" ? "" : "; not before \(delay) after the last end, \(wait)")
   }
 
   private static func add(

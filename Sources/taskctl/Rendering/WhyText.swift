@@ -24,22 +24,35 @@ enum WhyText {
   ) -> String {
     let words =
       switch application.state {
-      case .notRunning: "is not running"
+      case .notRunning:
+        application.unmanagedPID == nil ? "is not running" : "is no longer managed"
       case .inactive: "is inactive: visible, without the focus"
       case .active: "is active: in the foreground"
       case .background: "runs in the background"
       case .suspended: "is suspended: none of its processes runs"
       }
     let painted = context.painter.paint(words, Style(of: application.state))
-    if application.hasNeverRun { return painted + ", and has never run." }
+    if application.hasNeverRun {
+      return painted + (application.launchFailure == nil ? ", and has never run." : ".")
+    }
     return "\(painted), since \(context.clock.moment(ofBoot: application.stateSinceUSec))."
   }
 
   private static func ended(
     _ application: ControlInterface.Application, _ context: RenderingContext
   ) -> [String] {
-    guard let end = application.lastEnd else { return [] }
-    return ["It \(end.words)."] + (end.detail.map { [$0] } ?? [])
+    let failure = application.launchFailure.map { failure in
+      "Its last launch failed, \(context.clock.moment(ofBoot: failure.atUSec)): "
+        + PrintableText.of(failure.reason) + "."
+    }
+    if let pid = application.unmanagedPID {
+      return [
+        "taskschedd stopped, and left its process \(pid) running.",
+        "No limit is enforced for it, and it is not suspended.",
+      ] + (failure.map { [$0] } ?? [])
+    }
+    let end = application.lastEnd.map { ["It \($0.words)."] + ($0.detail.map { [$0] } ?? []) }
+    return (end ?? []) + (failure.map { [$0] } ?? [])
   }
 
   private static func lines(
@@ -168,6 +181,9 @@ enum WhyText {
     case .killRetry: "SIGKILL is sent again to those that it did not reach"
     case .keepAlive: "its keep-alive handler is called"
     case .relaunch: "it is launched again"
+    case .relaunchAfterPressure:
+      "it may be launched again, but memory pressure goes on: it was ended for memory and waits "
+        + "until that is over"
     }
   }
 }

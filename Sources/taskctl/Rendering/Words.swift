@@ -31,7 +31,7 @@ extension ControlInterface.EndKind {
   /// True where the daemon ended it, rather than it itself or a person.
   var isByDaemon: Bool {
     switch self {
-    case .exited, .crashed: false
+    case .exited, .crashed, .unknown: false
     case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
       .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
       .optedOut, .schedulerStopped:
@@ -44,6 +44,7 @@ extension ControlInterface.EndKind {
     switch self {
     case .exited: code.map { "exited with code \($0)" } ?? "exited"
     case .crashed: signal.map { "was killed by \(SignalName.of($0))" } ?? "was killed by a signal"
+    case .unknown: "ended while taskschedd did not run, so how it ended is not known"
     case .terminatedByOperator: "was ended by an operator"
     case .terminatedByUser: "was ended by the user"
     case .callbackTimeout: "was killed because it did not acknowledge a callback in time"
@@ -58,7 +59,7 @@ extension ControlInterface.EndKind {
     case .excessiveUse: "was killed because it used too much CPU time in the background"
     case .optedOut:
       "was ended when it was sent away: it, or this machine, does not run in the background"
-    case .schedulerStopped: "was ended because taskschedd stopped"
+    case .schedulerStopped: "was running when taskschedd stopped, and ran on unmanaged"
     }
   }
 }
@@ -70,7 +71,9 @@ extension ControlInterface.End {
   /// What exactly brought it about, where there is more to say: `it did not acknowledge …`.
   var detail: String? {
     if let callback {
-      return "It did not acknowledge \(callback.rawValue) in time."
+      return "It did not acknowledge \(callback.rawValue) in time"
+        + (reason == .terminatedByOperator || reason == .terminatedByUser
+          ? ", and was killed." : ".")
     }
     guard let tasks else { return nil }
     let first = task.map { taskWords($0, name: taskName) } ?? "a background task"

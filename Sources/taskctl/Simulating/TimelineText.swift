@@ -56,7 +56,7 @@ enum TimelineText {
         + (remaining.map { "\(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "unlimited")
     case .taskEnded(let task, let name): "task \(label(task, name)) ended"
     case .taskExpired(let task, let name): "task \(label(task, name)) expired"
-    case .ended(let reason): end(reason)
+    case .ended(let ended): end(ended.reason)
     case .refused(let refusal): "refused: \(refusal.name)\(detail(refusal))"
     case .suspensionFailed(let reason): "not suspended: \(PrintableText.of(reason))"
     case .signalFailed(let reason): "a signal failed: \(PrintableText.of(reason))"
@@ -79,11 +79,11 @@ enum TimelineText {
   private static func end(_ reason: EndReason) -> String {
     guard let kind = ControlInterface.EndKind(rawValue: reason.name) else { return reason.name }
     switch reason {
-    case .exited(let code): return kind.words(code: code.map(Int.init))
+    case .exited(let code): return kind.words(code: Int(code))
     case .crashed(let signal): return kind.words(signal: Int(signal))
-    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
-      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
-      .optedOut, .schedulerStopped:
+    case .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
+      .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
+      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
       return kind.words()
     }
   }
@@ -198,7 +198,7 @@ struct TimelineDocument: Encodable {
       (entry.kind, entry.task, entry.taskName) = ("taskEnded", task.number, name)
     case .taskExpired(let task, let name):
       (entry.kind, entry.task, entry.taskName) = ("taskExpired", task.number, name)
-    case .ended(let reason): (entry.kind, entry.reason) = ("ended", reason.name)
+    case .ended(let end): (entry.kind, entry.reason) = ("ended", end.reason.name)
     case .refused(let refusal): (entry.kind, entry.reason) = ("refused", refusal.name)
     case .suspensionFailed(let reason): (entry.kind, entry.reason) = ("suspensionFailed", reason)
     case .signalFailed(let reason): (entry.kind, entry.reason) = ("signalFailed", reason)

@@ -27,7 +27,9 @@ enum WakeUpWords {
     case .notificationFired(let id): "notification \(id.number) fires"
     case .notificationChosen(let id): "notification \(id.number) is chosen"
     case .badgeSet(let badge): "its badge is \(badge)"
-    case .relaunchPlanned(let delay): "is launched again in \(span(delay))"
+    case .relaunchPlanned(let delay, let awaitsMemory):
+      "is launched again in \(span(delay))"
+        + (awaitsMemory ? ", or when memory pressure is over if that is later" : "")
     case .memoryWarned(let isSimulated):
       "was warned that memory is short\(isSimulated ? " (simulated)" : "")"
     case .memoryChosen(let choice):

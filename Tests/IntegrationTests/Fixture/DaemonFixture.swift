@@ -202,7 +202,7 @@ final class DaemonFixture: Sendable {
 
   @discardableResult
   func terminate(_ id: String) throws -> ControlInterface.End {
-    try call(ControlInterface.Terminate.self, .init(application: id)).end
+    try unwrap(call(ControlInterface.Terminate.self, .init(application: id)).end)
   }
 
   @discardableResult

@@ -143,7 +143,7 @@ final class Inspection {
 
   private static func text(_ end: End) -> String {
     var code: Int32 = -1, signal: Int32 = -1
-    if case .exited(let known) = end.reason { code = known ?? -1 }
+    if case .exited(let known) = end.reason { code = known }
     if case .crashed(let known) = end.reason { signal = known }
     return "\(end.reason.name) \(code) \(signal) \(microseconds(end.at))"
   }

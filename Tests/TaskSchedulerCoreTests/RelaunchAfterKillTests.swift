@@ -1,0 +1,132 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§8 relaunch after an end that the daemon brought about")
+struct RelaunchAfterKillTests {
+  /// An end that neither the application nor a person chooses.
+  struct DaemonsEnd: CustomTestStringConvertible, Sendable {
+    let reason: EndReason
+    let bringAbout: @Sendable (inout World) -> Void
+    var testDescription: String { reason.name }
+
+    init(_ reason: EndReason, _ bringAbout: @escaping @Sendable (inout World) -> Void) {
+      self.reason = reason
+      self.bringAbout = bringAbout
+    }
+
+    /// For what an application in the background uses of the machine.
+    static func using(_ reason: EndReason, processor: Double, gpu: Double) -> DaemonsEnd {
+      DaemonsEnd(reason) { world in
+        let id = world.makeVoIP(mail, .background)
+        world.rates[id] = (processor, gpu)
+        world.advance(by: .seconds(20))
+      }
+    }
+  }
+
+  @Test(
+    """
+    §8: mode voip relaunches after the daemon's own kills, and after an end that nobody has seen
+    """,
+    arguments: [
+      DaemonsEnd(.callbackTimeout) { world in
+        let id = world.makeVoIP(mail, .active)
+        world.ask { .sendToBackground($0, mail) }
+        world.advance(by: .seconds(6))
+        #expect(world.state(id) == .notRunning)
+      },
+      DaemonsEnd(.backgroundTimeExpired) { world in
+        _ = world.makeVoIP(mail, .background)
+        world.advance(by: .seconds(600))
+      },
+      DaemonsEnd(.keepAliveTimeout) { world in
+        let id = world.makeVoIP(mail, .active)
+        world.ask { .setKeepAlive($0, id, interval: .seconds(600)) }
+        world.ask { .sendToBackground($0, mail) }
+        world.acknowledgeAll(id)
+        world.advance(by: .seconds(630))
+      },
+      DaemonsEnd.using(.gpuInBackground, processor: 0, gpu: 0.5),
+      DaemonsEnd.using(.excessiveUse, processor: 3, gpu: 0),
+      DaemonsEnd(.sharedResourceHeld) { world in
+        world.suspending = .never
+        let id = world.makeVoIP(mail, .background)
+        world.end(id, TaskID(1))
+        world.feed(.resources(.held(id, path: "/srv/db")))
+        world.suspending = .atOnce
+      },
+      DaemonsEnd(.unknown) { world in
+        world.feed(.leaderExited(world.makeVoIP(mail, .suspended), .unknown))
+      },
+    ])
+  func killed(_ end: DaemonsEnd) {
+    var world = World {
+      $0.backgroundUseWindow = .seconds(10)
+      $0.backgroundProcessorShare = 50
+      $0.throttledProcessorShare = 10
+    }
+    end.bringAbout(&world)
+    #expect(world.ends(of: mail).first == end.reason)
+    world.advance(by: .seconds(1))
+    #expect(world.spawned.first == .relaunch)
+  }
+
+  @Test(
+    """
+    §8: After an end for memory, mode voip relaunches when memory pressure is over, and status \
+    says what it waits for
+    """, arguments: [true, false])
+  func endedForMemory(daemonDies: Bool) throws {
+    var world = World()
+    _ = world.makeVoIP(mail, .suspended)
+    func nextLaunch() -> NextLaunch? {
+      world.scheduler.status(of: mail, at: world.now)?.nextLaunch
+    }
+    func limits() -> [Limit.Kind]? {
+      world.scheduler.explanation(of: mail)?.limits.map(\.kind)
+    }
+    world.available = 80
+    world.press()
+    world.advance(by: world.scheduler.policy.memoryWarningTime)
+    #expect(world.ends(of: mail) == [.memoryPressure])
+    #expect(
+      world.changes(of: mail).last
+        == .relaunchPlanned(after: .seconds(1), awaitsMemory: true))
+    for _ in 0..<10 {
+      world.advance(by: .seconds(2))
+      world.press()
+      if daemonDies { try world.crash() }
+      #expect(nextLaunch()?.awaitsMemory == true && nextLaunch()?.delay == .seconds(1))
+      #expect(limits() == [.relaunchAfterPressure])
+    }
+    let quiet = world.scheduler.policy.memoryQuietTime
+    world.advance(by: quiet - .seconds(1))
+    #expect(world.spawned.isEmpty)
+    world.advance(by: .seconds(1))
+    #expect(world.spawned == [.relaunch])
+  }
+
+  @Test(
+    """
+    §8: After an end for memory, mode voip waits for its delay where memory pressure is over before
+    """)
+  func endedForMemoryShortly() {
+    var world = World {
+      $0.relaunchDelay = .seconds(100)
+    }
+    _ = world.makeVoIP(mail, .suspended)
+    world.available = 80
+    world.press()
+    world.advance(by: world.scheduler.policy.memoryWarningTime)
+    world.available = 500
+    world.advance(by: .seconds(99))
+    #expect(world.scheduler.memoryStatus.phase == .calm)
+    #expect(
+      world.scheduler.status(of: mail, at: world.now)?.nextLaunch?.awaitsMemory == false)
+    #expect(world.scheduler.explanation(of: mail)?.limits.map(\.kind) == [.relaunch])
+    #expect(world.spawned.isEmpty)
+    world.advance(by: .seconds(1))
+    #expect(world.spawned == [.relaunch])
+  }
+}
