@@ -23,6 +23,9 @@ extension Scheduler {
     guard let application = applications[key] else {
       return refuse(request, key, .unknownApplication(key), in: &turn)
     }
+    if let refusal = refusalOfSecond(application) {
+      return refuse(request, key, refusal, in: &turn)
+    }
     guard let manifest = application.manifest, manifest.isLaunchable, manifest.launchKey == key
     else { return refuse(request, key, .notLaunchable, in: &turn) }
     if application.relaunch?.isBarred == true, !reason.isAskedFor {
@@ -109,13 +112,19 @@ extension Scheduler {
     }
   }
 
-  private func refusalOfStart(_ key: ApplicationKey, _ plan: StartPlan, in turn: Turn) -> Refusal? {
-    if let running = applications[key]?.instance, let instance = instances[running] {
+  /// Why an application that runs, or is being launched, does not get a second instance.
+  private func refusalOfSecond(_ application: Application?) -> Refusal? {
+    if let running = application?.instance, let instance = instances[running] {
       return .alreadyRunning(pid: instance.leader.pid, state: instance.state)
     }
-    if applications[key]?.launching != nil {
+    if application?.launching != nil {
       return .invalidTransition(from: .notRunning, cause: .launch)
     }
+    return nil
+  }
+
+  private func refusalOfStart(_ key: ApplicationKey, _ plan: StartPlan, in turn: Turn) -> Refusal? {
+    if let refusal = refusalOfSecond(applications[key]) { return refusal }
     if plan.target == .background, !(plan.mayStayInBackground && policy.multitaskingSupported) {
       return .multitaskingNotSupported
     }

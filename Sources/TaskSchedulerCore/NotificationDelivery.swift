@@ -29,17 +29,22 @@ extension Scheduler {
     }
   }
 
-  /// What has fired keeps its place until somebody is shown it: nothing is taken on that would have
-  /// to be forgotten. What is to be presented now takes none from what waits for its time.
+  /// An application's quota counts what waits for its time. The user's counts what has fired and
+  /// was not shown yet, too: nothing is taken on that would have to be forgotten.
   private mutating func schedule(
     _ request: RequestID, _ key: ApplicationKey, _ draft: NotificationDraft, unshown: Int,
     in turn: inout Turn
   ) {
-    let isScheduled = draft.schedule != nil
-    let before = isScheduled ? notifications.count(of: key) : notifications.presentingCount(of: key)
-    guard unshown < policy.notificationsPerApplicationMax - before else {
+    if draft.schedule != nil,
+      notifications.count(of: key) >= policy.notificationsPerApplicationMax
+    {
       let refusal = Refusal.quotaExceeded(
         name: "MaxNotificationsPerApplication", limit: policy.notificationsPerApplicationMax)
+      return refuse(request, key, refusal, in: &turn)
+    }
+    guard unshown < policy.notificationsPerUserMax - notifications.count(of: key.owner) else {
+      let refusal = Refusal.quotaExceeded(
+        name: "MaxNotificationsPerUser", limit: policy.notificationsPerUserMax)
       return refuse(request, key, refusal, in: &turn)
     }
     let id = notifications.add(draft, of: key, request)

@@ -4,8 +4,8 @@
 /// What happens of notifications.
 public enum NotificationEvent: Hashable, Sendable, Codable {
   /// One is asked for: by an application, or by an operator for it. `unshown` is how many of the
-  /// application's have fired, fire no more and were shown to nobody yet, which only the store
-  /// knows; nil where it does not say, as in journals of earlier versions.
+  /// user's have fired, fire no more and were not shown yet, which only the store knows; nil where
+  /// the store does not say.
   case schedule(RequestID, ApplicationKey, NotificationDraft, unshown: Int? = nil)
   /// ``NotificationEffect/store(_:_:_:)`` has stored it durably.
   case stored(NotificationID)
@@ -52,8 +52,8 @@ struct Notifications: Sendable, Addition {
     var request: RequestID
     var application: ApplicationKey
     var draft: NotificationDraft
-    /// Whether it takes one of its application's places: what is presented now is not scheduled.
-    var isCounted: Bool { draft.schedule != nil }
+    /// Whether it counts as scheduled: what is presented now does not wait for its time.
+    var isScheduled: Bool { draft.schedule != nil }
   }
 
   private(set) var scheduled: [NotificationID: ScheduledNotification] = [:]
@@ -61,6 +61,7 @@ struct Notifications: Sendable, Addition {
   /// Those that have fired and whose next time is being found.
   private(set) var awaitingNext: [NotificationID: ScheduledNotification] = [:]
   private var countByApplication: [ApplicationKey: Int] = [:]
+  private var countByUser: [UserID: Int] = [:]
   private var due = Deadlines<NotificationID>()
   private var idLast: UInt64 = 0
   /// What the wall clock shows, less the time since boot, in nanoseconds; nil until it was read.
@@ -69,13 +70,11 @@ struct Notifications: Sendable, Addition {
   /// When the next fires.
   var nextDue: Instant? { due.next }
 
-  /// How many of an application wait, or are being stored.
+  /// How many of an application wait for their time, or are being stored to wait for it.
   func count(of application: ApplicationKey) -> Int { countByApplication[application] ?? 0 }
 
-  /// How many of an application are being stored to be presented at once.
-  func presentingCount(of application: ApplicationKey) -> Int {
-    pending.values.count { $0.application == application && !$0.isCounted }
-  }
+  /// How many of a user's applications wait to fire, or are being stored.
+  func count(of user: UserID) -> Int { countByUser[user] ?? 0 }
 
   /// Those that wait for their time, or for the next to be found.
   var waiting: [NotificationID] { (Array(scheduled.keys) + awaitingNext.keys).sorted() }
@@ -106,19 +105,19 @@ struct Notifications: Sendable, Addition {
     let id = NotificationID(idLast)
     let added = Pending(id: id, request: request, application: application, draft: draft)
     pending[id] = added
-    if added.isCounted { countByApplication[application, default: 0] += 1 }
+    count(application, isScheduled: added.isScheduled)
     return id
   }
 
   mutating func takePending(_ id: NotificationID) -> Pending? {
     guard let taken = pending.removeValue(forKey: id) else { return nil }
-    if taken.isCounted { uncount(taken.application) }
+    uncount(taken.application, isScheduled: taken.isScheduled)
     return taken
   }
 
   mutating func schedule(_ notification: ScheduledNotification) {
     if scheduled.updateValue(notification, forKey: notification.id) == nil {
-      countByApplication[notification.application, default: 0] += 1
+      count(notification.application)
     }
     idLast = max(idLast, notification.id.number)
     due.set(notification.id, to: instant(of: notification))
@@ -158,9 +157,18 @@ struct Notifications: Sendable, Addition {
 
   mutating func skipIDs(upTo id: UInt64) { idLast = max(idLast, id) }
 
-  private mutating func uncount(_ application: ApplicationKey) {
-    let count = count(of: application) - 1
-    countByApplication[application] = count == 0 ? nil : count
+  private mutating func count(_ application: ApplicationKey, isScheduled: Bool = true) {
+    if isScheduled { countByApplication[application, default: 0] += 1 }
+    countByUser[application.owner, default: 0] += 1
+  }
+
+  private mutating func uncount(_ application: ApplicationKey, isScheduled: Bool = true) {
+    if isScheduled {
+      let count = count(of: application) - 1
+      countByApplication[application] = count == 0 ? nil : count
+    }
+    let count = count(of: application.owner) - 1
+    countByUser[application.owner] = count == 0 ? nil : count
   }
 
   func check() throws(Contradiction) {
@@ -170,11 +178,13 @@ struct Notifications: Sendable, Addition {
       try require(id == notification.id && id.number <= idLast, "a notification has a wrong id")
       try require(due.isSet(id, to: instant(of: notification)), "a notification is not awaited")
     }
-    let all =
-      scheduled.values.map(\.application) + awaitingNext.values.map(\.application)
-      + pending.values.filter(\.isCounted).map(\.application)
+    let waiting = scheduled.values.map(\.application) + awaitingNext.values.map(\.application)
+    let all = waiting + pending.values.filter(\.isScheduled).map(\.application)
     let counts = all.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     try require(counts == countByApplication, "the notifications are miscounted")
+    let users = (waiting + pending.values.map(\.application)).map(\.owner)
+    let userCounts = users.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    try require(userCounts == countByUser, "the users' notifications are miscounted")
   }
 }
 
@@ -189,13 +199,11 @@ extension Notifications {
     idLast = try values.decode(UInt64.self, forKey: .idLast)
     for one in try values.decode([ScheduledNotification].self, forKey: .scheduled) { schedule(one) }
     for one in try values.decode([ScheduledNotification].self, forKey: .awaitingNext) {
-      if awaitingNext.updateValue(one, forKey: one.id) == nil {
-        countByApplication[one.application, default: 0] += 1
-      }
+      if awaitingNext.updateValue(one, forKey: one.id) == nil { count(one.application) }
     }
     for one in try values.decode([Pending].self, forKey: .pending) {
-      if pending.updateValue(one, forKey: one.id) == nil, one.isCounted {
-        countByApplication[one.application, default: 0] += 1
+      if pending.updateValue(one, forKey: one.id) == nil {
+        count(one.application, isScheduled: one.isScheduled)
       }
     }
   }

@@ -66,9 +66,14 @@ public struct Policy: Hashable, Sendable, Codable {
   /// project (§16 asks for a quota); each is a descriptor of the daemon's and of systemd's.
   public var socketsPerApplicationMax = 64
 
-  /// `MaxNotificationsPerApplication`: notifications that wait for their time, or have fired and
-  /// were shown to nobody yet. Source: contract §9.
+  /// `MaxNotificationsPerApplication`: notifications of one application that wait for their time.
+  /// Source: contract §9.
   public var notificationsPerApplicationMax = 128
+
+  /// `MaxNotificationsPerUser`: notifications of all applications of one user that wait for their
+  /// time, or have fired and were not shown yet. Source: this project (§16 asks for a quota); each
+  /// takes 9 kB of the disk at most.
+  public var notificationsPerUserMax = 1024
 
   /// `MaxCustomChanges`: names of custom system changes that are remembered for the suspended: of
   /// those for everybody, and of each user's own. Source: this project.
@@ -172,6 +177,7 @@ public struct Policy: Hashable, Sendable, Codable {
     try take(.relaunchResetTime, &relaunchResetTime)
     try take(.socketsPerApplicationMax, &socketsPerApplicationMax)
     try take(.notificationsPerApplicationMax, &notificationsPerApplicationMax)
+    try take(.notificationsPerUserMax, &notificationsPerUserMax)
     try take(.customChangesMax, &customChangesMax)
     try take(.tasksPerApplicationMax, &tasksPerApplicationMax)
     try take(.tasksPerUserMax, &tasksPerUserMax)
@@ -216,6 +222,7 @@ public struct Policy: Hashable, Sendable, Codable {
       ("MaxQueuedCallbacks", queuedCallbacksMax),
       ("MaxSocketsPerApplication", socketsPerApplicationMax),
       ("MaxNotificationsPerApplication", notificationsPerApplicationMax),
+      ("MaxNotificationsPerUser", notificationsPerUserMax),
       ("MaxCustomChanges", customChangesMax),
       ("BackgroundProcessorShare", backgroundProcessorShare),
       ("ThrottledProcessorShare", throttledProcessorShare),

@@ -148,7 +148,11 @@ extension PolicySetting {
       "How many sockets an application may have handed over."),
     PolicySetting(
       "MaxNotificationsPerApplication", .count(\.notificationsPerApplicationMax, 1...65_536),
-      "How many notifications of an application may wait for their time, or to be shown."),
+      "How many notifications of an application may wait for their time."),
+    PolicySetting(
+      "MaxNotificationsPerUser", .count(\.notificationsPerUserMax, 1...65_536),
+      "How many notifications of all applications of one user may wait for their time, or to be "
+        + "shown."),
     PolicySetting(
       "MaxCustomChanges", .count(\.customChangesMax, 1...65_536),
       "How many names of custom system changes each user may post; they are remembered for "

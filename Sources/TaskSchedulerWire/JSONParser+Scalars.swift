@@ -144,10 +144,8 @@ extension JSONParser {
       if value != .min { return .integer(-value) }
     }
     let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<offset]), as: UTF8.self)
-    guard let double = Double(text), double.isFinite else {
-      throw JSONError(offset: start, problem: "the number is too large")
-    }
-    return .number(double)
+    // Such as 1e999, which is JSON: an infinity, which no field of a message may be.
+    return .number(Double(text) ?? (isNegative ? -.infinity : .infinity))
   }
 
   /// True if there was one of the two.

@@ -1,11 +1,14 @@
 /// Writes JSON text to the end of a buffer that the caller keeps and reuses.
 extension Array where Element == UInt8 {
-  /// Appends the value. A float must be finite: JSON has no other.
+  /// Appends the value. An infinity is a number that no `Double` can hold, as it was read.
   public mutating func append(json value: JSONValue) {
     switch value {
     case .null: append(literal: "null")
     case .bool(let bool): append(json: bool)
     case .integer(let integer): append(json: integer)
+    case .number(let double) where double.isInfinite:
+      // As it was read: a number that no Double can hold.
+      append(contentsOf: (double < 0 ? "-1e999" : "1e999").utf8)
     case .number(let double): append(json: double)
     case .string(let string): append(json: string)
     case .array(let elements):

@@ -127,7 +127,9 @@ final class ParameterDecoder: Decoder {
   /// An int is a float too: writers drop the fraction that is zero.
   func double() throws(ParameterError) -> Double {
     switch value {
-    case .number(let double): return double
+    case .number(let double):
+      if !double.isFinite { throw error("the number is too large") }
+      return double
     case .integer(let integer): return Double(integer)
     case .null, .bool, .string, .array, .object: throw mismatch("a float")
     }

@@ -108,8 +108,10 @@ extension ControlInterface.Failure {
       "process \(pid) cannot be managed: \(PrintableText.of(reason))"
     case .quotaExceeded(let quota, let limit):
       "the quota \(PrintableText.of(quota)) = \(limit) is used up; see 'taskctl config'"
-    case .unknownNotification(let id, let notification):
+    case .unknownNotification(let id?, let notification):
       "\(quoted(id)) has no notification \(notification); see 'taskctl notifications list'"
+    case .unknownNotification(nil, let notification):
+      "there is no notification \(notification); see 'taskctl notifications list'"
     case .invalidNotification(let parameter, let reason):
       "the notification is refused, \(PrintableText.of(parameter)): \(PrintableText.of(reason))"
     case .invalidSystemChange(let parameter, let reason):

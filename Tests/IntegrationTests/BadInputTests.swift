@@ -162,7 +162,7 @@ struct BadInputTests {
       ("org.taskschedd.Control.Activate", #"{"application":"a.b"}"#, "UnknownApplication"),
       ("org.taskschedd.Control.Deactivate", #"{"application":"org.test.program"}"#,
        "InvalidTransition"),
-      ("org.taskschedd.Control.Launch", #"{"application":"org.test.program"}"#, "NotLaunchable"),
+      ("org.taskschedd.Control.Launch", #"{"application":"org.test.program"}"#, "AlreadyRunning"),
     ])
   func refused(_ method: String, _ parameters: String, _ error: String) throws {
     try unchanged { daemon in
@@ -195,7 +195,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("descriptors where none belong are closed; one that is no pidfd is InvalidProcess")
+  @Test("Descriptors where none belong are closed; that a pidfd is none is said of its field")
   func descriptors() throws {
     try unchanged { daemon in
       let client = try RawClient(daemon)
@@ -209,7 +209,9 @@ struct BadInputTests {
       for _ in 0..<20 {
         let answer = try client.call(Self.list, descriptors: [0, 1, 2])
         #expect(answer?["parameters"] != nil)
-        #expect(try client.call(adopt, descriptors: [0])?.errorName == "InvalidProcess")
+        let refused = try client.call(adopt, descriptors: [0])
+        #expect(refused?.errorName == "InvalidParameter")
+        #expect(refused?["parameters"]?["parameter"] == "processFileDescriptor")
       }
       try waitUntil("the descriptors are closed") { try daemon.descriptorCount() <= before }
     }

@@ -160,6 +160,65 @@ struct NotificationDesktopTests {
     }
   }
 
+  /// Waits until a daemon has had a notification shown so often, those before it included.
+  private func waitUntilShown(_ daemon: DaemonFixture, _ number: Int, times: Int) throws {
+    try waitUntil("notification \(number) is shown for the \(times). time") {
+      daemon.logged.ranges(of: "notification \(number) is shown\n").count == times
+    }
+  }
+
+  @Test(
+    "§9 One that is on the screen stays operable over the daemon's restart: chosen, it activates",
+    arguments: ["killed", "stopped"])
+  func chosenAfterRestart(how: String) throws {
+    let desktop = try Desktop()
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    var daemon = try daemon(desktop.bus.address, manifests: [(id, manifest)])
+    let number = try daemon.post(id, "New mail", sound: "bell")
+    try waitUntilShown(daemon, number, times: 1)
+    daemon = try how == "killed" ? daemon.killed() : daemon.restarted()
+    try waitUntilShown(daemon, number, times: 2)
+    #expect(try desktop.counts() == .init(displayed: 1), "in its own place")
+    try desktop.control("action", "0")
+    try waitUntil("it activates") { try daemon.application(id).state == .active }
+    #expect(try daemon.notifications(of: id).map(\.state) == [.presented])
+  }
+
+  @Test(
+    "§9 One that is on the screen stays operable over the daemon's restart: cancelled, it closes",
+    arguments: ["killed", "stopped"])
+  func cancelledAfterRestart(how: String) throws {
+    let desktop = try Desktop()
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    var daemon = try daemon(desktop.bus.address, manifests: [(id, manifest)])
+    for title in ["One", "Other"] { try daemon.post(id, title) }
+    try wait(daemon, for: .presented)
+    daemon = try how == "killed" ? daemon.killed() : daemon.restarted()
+    // At once, and when it has been taken up.
+    try daemon.call(ControlInterface.CancelNotifications.self, .init(notification: 1))
+    try waitUntil("the first is closed") { try desktop.counts() == .init(displayed: 1) }
+    try waitUntilShown(daemon, 2, times: 2)
+    try daemon.call(ControlInterface.CancelNotifications.self, .init(notification: 2))
+    try waitUntil("the second is closed") { try desktop.counts() == .init(displayed: 0) }
+  }
+
+  @Test("A notification that the user has dismissed does not come back with the daemon's restart")
+  func dismissedBeforeRestart() throws {
+    let desktop = try Desktop()
+    let manifest = "command = [\"/bin/sleep\", \"1000\"]"
+    var daemon = try daemon(desktop.bus.address, manifests: [(id, manifest)])
+    try daemon.post(id, "Dismissed")
+    try wait(daemon, for: .presented)
+    try desktop.control("close")
+    // What the service says of it comes before its next answer.
+    try daemon.post(id, "Kept")
+    try wait(daemon, for: .presented)
+    daemon = try daemon.restarted()
+    try waitUntilShown(daemon, 2, times: 2)
+    #expect(try desktop.counts() == .init(displayed: 1))
+    #expect(daemon.logged.ranges(of: "notification 1 is shown\n").count == 1)
+  }
+
   @Test("no desktop: it is kept, and shown when one appears")
   func appears() throws {
     let folder = TemporaryDirectory()

@@ -137,9 +137,14 @@ struct NotificationTests {
     #expect(try rebooted.application(id).badge == nil)
   }
 
-  @Test("§15.4 what was presented to nobody is never forgotten: more of it is refused")
+  @Test(
+    """
+    §9 Notifications that have fired leave MaxNotificationsPerApplication alone. §15.4 Those that \
+    were not shown are never forgotten: MaxNotificationsPerUser refuses more of them
+    """)
   func quotaOfUnshown() throws {
-    var daemon = try DaemonFixture(.init(policy: [("MaxNotificationsPerApplication", "3")]))
+    var daemon = try DaemonFixture(
+      .init(policy: [("MaxNotificationsPerApplication", "2"), ("MaxNotificationsPerUser", "4")]))
     func post(_ title: String, at time: WallClockTime? = nil) throws -> String? {
       do {
         try daemon.post(id, title, at: time)
@@ -149,24 +154,28 @@ struct NotificationTests {
       }
     }
     func listed() throws -> [String] { try daemon.notifications(of: id).map(\.content.title) }
-    let refusal = "MaxNotificationsPerApplication = 3"
+    let ofUser = "MaxNotificationsPerUser = 4"
     let application = try TestApplication(daemon, id, "background")
     try application.registered()
-    #expect(try post("later", at: WallClockTime(in: 1)) == nil)
     #expect(try post("1") == nil && post("2") == nil)
-    #expect(try post("one too many", at: WallClockTime(in: 1000)) == refusal)
-    #expect(try post("3") == nil)
-    for _ in 0..<20 { #expect(try post("one too many") == refusal) }
-    try waitUntil("it fires") {
+    try waitUntil("they fire") {
       try daemon.notifications(of: id).allSatisfy { $0.state == .fired }
     }
-    #expect(try listed() == ["later", "1", "2", "3"])
+    let later = WallClockTime(in: 1000)
+    #expect(try post("first", at: later) == nil && post("second", at: later) == nil)
+    #expect(try post("third", at: later) == "MaxNotificationsPerApplication = 2")
+    #expect(try post("3") == ofUser)
+    let cancelled = try daemon.call(
+      ControlInterface.CancelNotifications.self, .init(notification: 3))
+    #expect(cancelled.cancelled == [3])
+    #expect(try post("3") == nil)
+    for _ in 0..<20 { #expect(try post("one too many") == ofUser) }
+    #expect(try listed() == ["1", "2", "second", "3"])
     daemon = try daemon.killed()
-    #expect(try post("one too many") == refusal)
-    #expect(try listed() == ["later", "1", "2", "3"])
-    try daemon.call(
-      ControlInterface.CancelNotifications.self, .init(application: id, notification: nil))
-    #expect(try post("one more", at: WallClockTime(in: 1000)) == nil, "when they are taken back")
+    #expect(try post("one too many") == ofUser)
+    daemon = try daemon.killed(rebooting: true)
+    #expect(try listed() == ["1", "2", "second", "3"])
+    try daemon.call(ControlInterface.CancelNotifications.self, .init(application: id))
     #expect(!daemon.logged.contains("is not in the store"))
   }
 
@@ -193,6 +202,52 @@ struct NotificationTests {
     let other = try TestApplication(daemon, "org.test.other")
     try other.registered()
     try other.notify("One", at: time)
+  }
+
+  @Test(
+    """
+    §9 Notifications of an application that is no longer known are listed, shown by its name and \
+    cancelled, by its owner and by operators
+    """, .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  func unknownApplication() throws {
+    var daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id, uid: nobody)
+    try application.registered()
+    let time = WallClockTime(in: 1000)
+    let numbers = try (1...4).map { try application.notify("\($0)", at: time) }
+    daemon = try daemon.killed(rebooting: true)
+    #expect(throws: ControlInterface.Failure.self) { try daemon.application(id) }
+    // An operator, by the application's id and by the notification's.
+    #expect(try daemon.notifications(of: id).map(\.id) == numbers)
+    let first = try daemon.call(
+      ControlInterface.CancelNotifications.self,
+      .init(application: id, owner: Int(nobody), notification: numbers[0]))
+    #expect(first.cancelled == [numbers[0]])
+    let second = try daemon.call(
+      ControlInterface.CancelNotifications.self, .init(notification: numbers[1]))
+    #expect(second.cancelled == [numbers[1]])
+    // Its owner, and no other user.
+    let control = "org.taskschedd.Control."
+    let cancel: JSONValue = ["notification": .integer(Int64(numbers[2]))]
+    let stranger = try OtherUser(daemon, uid: nobody - 1)
+    let refused = try stranger.call(stranger.open(), control + "CancelNotifications", cancel)
+    #expect(refused.errorName == "UnknownNotification")
+    let named: JSONValue = ["application": .string(id)]
+    let unseen = try stranger.call(stranger.open(), control + "ListNotifications", named)
+    #expect(unseen.errorName == "UnknownApplication")
+    let owner = try OtherUser(daemon, uid: nobody)
+    let calls = try owner.open()
+    let third = try owner.call(calls, control + "CancelNotifications", cancel)
+    #expect(third["parameters"]?["cancelled"] == [.integer(Int64(numbers[2]))])
+    let listed = try owner.call(calls, control + "ListNotifications", named)
+    guard case .array(let left)? = listed["parameters"]?["notifications"] else {
+      return #expect(Bool(false), "\(listed)")
+    }
+    #expect(left.compactMap { $0["notification"]?["id"] } == [.integer(Int64(numbers[3]))])
+    let all = try owner.call(calls, control + "CancelNotifications", named)
+    #expect(all["parameters"]?["cancelled"] == [.integer(Int64(numbers[3]))])
+    daemon = try daemon.killed(rebooting: true)
+    #expect(try daemon.call(ControlInterface.ListNotifications.self, .init()).notifications.isEmpty)
   }
 
   @Test("§15.4: they survive the application's end")

@@ -65,6 +65,16 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
+  @Test("Launching a running application without a manifest is refused because it runs")
+  func launchOfRunning() throws {
+    var world = World()
+    let instance = world.make(mail, .active)
+    let leader = try #require(world.scheduler.status(of: mail, at: world.now)?.instance?.leader)
+    let reply = world.ask { .launch($0, mail, target: .foreground, reason: .user) }
+    #expect(reply == .refused(.alreadyRunning(pid: leader.pid, state: .active)))
+    #expect(world.state(instance) == .active)
+  }
+
   @Test("launching what no manifest of that owner names is refused")
   func notLaunchable() {
     var world = World()

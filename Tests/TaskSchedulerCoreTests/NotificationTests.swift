@@ -139,41 +139,70 @@ struct NotificationTests {
       "one that is being stored to be presented takes no place")
   }
 
-  @Test("… those that fired keep their places until somebody is shown them: more is refused")
-  func quotaOfUnshown() {
-    var world = clocked { $0.notificationsPerApplicationMax = 3 }
-    world.schedule(mail, in: .seconds(100))
-    let refusal = Reply.refused(.quotaExceeded(name: "MaxNotificationsPerApplication", limit: 3))
-    let now = NotificationDraft(content: NotificationContent(title: "tea"))
-    var later = now
-    later.schedule = NotificationSchedule(date: "", timeZone: "UTC")
+  @Test("§9 Notifications that have fired do not count for MaxNotificationsPerApplication")
+  func firedDoNotCount() {
+    var world = clocked { $0.notificationsPerApplicationMax = 2 }
+    var later = NotificationDraft(
+      content: NotificationContent(title: "tea"),
+      schedule: NotificationSchedule(date: "", timeZone: "UTC"))
     later.firesAt = world.wall?.advanced(by: .seconds(100))
-    func ask(_ draft: NotificationDraft, unshown: Int?) -> Reply? {
-      world.ask { .notification(.schedule($0, mail, draft, unshown: unshown)) }
+    func ask(unshown: Int) -> Reply? {
+      world.ask { .notification(.schedule($0, mail, later, unshown: unshown)) }
     }
-    #expect(ask(later, unshown: 2) == refusal)
-    #expect(ask(later, unshown: 1) == .scheduled(NotificationID(2)))
-    #expect(ask(now, unshown: 3) == refusal)
-    #expect(ask(now, unshown: 2) == .scheduled(NotificationID(3)), "which needs none of theirs")
-    #expect(ask(now, unshown: nil) == .scheduled(NotificationID(4)), "an earlier version's")
-    #expect(ask(later, unshown: .max) == refusal)
-    #expect(world.fired == [NotificationID(3), NotificationID(4)])
+    #expect(ask(unshown: 50) == .scheduled(NotificationID(1)))
+    #expect(ask(unshown: 50) == .scheduled(NotificationID(2)))
+    let refusal = Refusal.quotaExceeded(name: "MaxNotificationsPerApplication", limit: 2)
+    #expect(ask(unshown: 0) == .refused(refusal))
   }
 
-  @Test("… also those that are being stored to be presented: they will have fired")
+  @Test(
+    """
+    §16 A user's applications together have MaxNotificationsPerUser = 1024 notifications that wait \
+    for their time or to be shown
+    """)
+  func quotaOfUser() {
+    var world = clocked()
+    var later = NotificationDraft(
+      content: NotificationContent(title: "tea"),
+      schedule: NotificationSchedule(date: "", timeZone: "UTC"))
+    later.firesAt = world.wall?.advanced(by: .seconds(100))
+    let now = NotificationDraft(content: NotificationContent(title: "tea"))
+    func ask(_ app: ApplicationKey, _ draft: NotificationDraft, unshown: Int?) -> Reply? {
+      world.ask { .notification(.schedule($0, app, draft, unshown: unshown)) }
+    }
+    func application(_ number: Int, of user: UInt32) -> ApplicationKey {
+      ApplicationKey(ApplicationID("org.test.number\(number)")!, owner: UserID(user))
+    }
+    for number in 0..<1000 {
+      let reply = ask(application(number / 100, of: 7), later, unshown: 0)
+      #expect(reply == .scheduled(NotificationID(UInt64(number + 1))))
+    }
+    let refusal = Reply.refused(.quotaExceeded(name: "MaxNotificationsPerUser", limit: 1024))
+    #expect(ask(application(50, of: 7), later, unshown: 24) == refusal)
+    #expect(ask(application(50, of: 7), now, unshown: 24) == refusal)
+    #expect(ask(application(50, of: 7), now, unshown: .max) == refusal)
+    #expect(ask(application(50, of: 7), later, unshown: 23) == .scheduled(NotificationID(1001)))
+    #expect(ask(application(50, of: 7), later, unshown: 23) == refusal)
+    #expect(ask(application(50, of: 8), later, unshown: 0) == .scheduled(NotificationID(1002)))
+    world.ask { .notification(.cancel($0, application(0, of: 7), nil, shown: [])) }
+    #expect(ask(application(50, of: 7), later, unshown: 23) == .scheduled(NotificationID(1003)))
+  }
+
+  @Test("Notifications that are being stored to be presented count for MaxNotificationsPerUser")
   func quotaOfPresenting() {
-    var world = clocked { $0.notificationsPerApplicationMax = 2 }
+    var world = clocked { $0.notificationsPerUserMax = 2 }
     world.storing = .never
     let now = NotificationDraft(content: NotificationContent(title: "tea"))
+    let other = ApplicationKey(music.id, owner: UserID(mail.owner.uid + 1))
     func ask(_ app: ApplicationKey) -> Reply? {
       world.ask { .notification(.schedule($0, app, now, unshown: app == mail ? 1 : 0)) }
     }
-    let refusal = Refusal.quotaExceeded(name: "MaxNotificationsPerApplication", limit: 2)
-    #expect(ask(mail) == nil && ask(music) == nil && ask(music) == nil)
+    let refusal = Refusal.quotaExceeded(name: "MaxNotificationsPerUser", limit: 2)
+    #expect(ask(mail) == nil && ask(other) == nil && ask(other) == nil)
     #expect(ask(mail) == .refused(refusal))
-    #expect(ask(music) == .refused(refusal))
+    #expect(ask(other) == .refused(refusal))
     world.feed(.notification(.notStored(NotificationID(1), reason: "ENOSPC")))
-    #expect(ask(mail) == nil, "it took none")
+    #expect(ask(mail) == nil, "the one that was not stored does not count")
   }
 
   @Test("… one that repeats keeps its place while its next time is being found")
@@ -217,6 +246,20 @@ struct NotificationTests {
     let reply = world.ask { .notification(.cancel($0, mail, id, shown: [id])) }
     #expect(reply == .cancelled([id]))
     #expect(world.effects.contains(.notification(.remove([id]))))
+  }
+
+  @Test("§9 A notification of an application that is not known is cancelled as any other")
+  func cancelUnknown() {
+    var world = World()
+    let stranger = ApplicationKey(ApplicationID("org.test.gone")!, owner: UserID(9))
+    let one = ScheduledNotification(
+      id: NotificationID(4), application: stranger,
+      firesAt: WallTime(nanoseconds: 1_900_000_000_000_000_000), repeats: false)
+    world.feed(.notification(.loaded([one], idLast: 4)))
+    world.setClock(1_800_000_000)
+    let reply = world.ask { .notification(.cancel($0, stranger, one.id, shown: [])) }
+    #expect(reply == .cancelled([one.id]))
+    #expect(world.effects.contains(.notification(.remove([one.id]))))
   }
 
   @Test("nobody cancels another's")

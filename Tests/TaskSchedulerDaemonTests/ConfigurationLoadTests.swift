@@ -42,6 +42,7 @@ struct ConfigurationLoadTests {
       "policy.RelaunchResetTime": ("\"24min\"", "24min"),
       "policy.MaxSocketsPerApplication": ("25", "25"),
       "policy.MaxNotificationsPerApplication": ("26", "26"),
+      "policy.MaxNotificationsPerUser": ("27", "27"),
       "policy.MaxCustomChanges": ("27", "27"),
       "background-priority": ("false", "false"), "background-nice": ("5", "5"),
       "policy.MemoryPressureStall": ("\"28ms\"", "28ms"),

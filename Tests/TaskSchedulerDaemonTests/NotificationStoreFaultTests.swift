@@ -172,11 +172,48 @@ struct NotificationStoreFaultTests {
   }
 
   @Test(
+    "On a full disk notifications can be removed, one after the other, and badges, too",
+    .enabled(if: geteuid() == 0, "only root mounts a small disk"), arguments: [2000, 16_000])
+  func removalOnFullDisk(kilobytes: Int) async {
+    await #expect(processExitsWith: .success) { [path = folder.path as String, kilobytes] in
+      SmallDisk.mount(path, bytes: kilobytes << 10)
+      let store = try NotificationStore(path: path + "/notifications.db")
+      let mail = StoreFixture.mail
+      let body = String(repeating: "x", count: 4_000)
+      try store.apply((1...20).map { StoreFixture.schedule($0, mail, body: body) })
+      try store.apply([.badge(mail, 5)])
+      // Most of the log is not in the database.
+      SmallDisk.fill(path + "/ballast", leaving: 40 << 10, in: path)
+      var failure: StoreError?
+      var last: UInt64 = 20
+      while failure == nil {
+        do throws(StoreError) {
+          try store.apply([StoreFixture.schedule(last + 1, mail, body: body)])
+          last += 1
+        } catch {
+          failure = error
+        }
+      }
+      #expect(failure?.kind == .full)
+      SmallDisk.fill(path + "/rest", leaving: 0, in: path)
+      for id in 1...last {
+        try store.apply([.removed(NotificationID(id))])
+        // Another program takes what space becomes free.
+        unlink(path + "/rest")
+        SmallDisk.fill(path + "/rest", leaving: 0, in: path)
+      }
+      try store.apply([.badge(mail, 0)])
+      #expect(try store.list().isEmpty)
+      #expect(try store.badges().isEmpty)
+    }
+  }
+
+  @Test(
     "on a disk without any room it cannot be made, and says so",
     .enabled(if: geteuid() == 0, "only root mounts a small disk"))
   func fullFromTheStart() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
-      SmallDisk.mount(path, bytes: 64 << 10)
+      SmallDisk.mount(path, bytes: 128 << 10)
       SmallDisk.fill(path + "/ballast", leaving: 4 << 10, in: path)
       let database = path + "/notifications.db"
       let error = #expect(throws: StoreError.self) { _ = try NotificationStore(path: database) }

@@ -170,9 +170,47 @@ struct NotificationStoreTests {
     #expect(kept.filter { $0 % 2 == 0 } == Array(stride(from: 348, through: 602, by: 2)))
     #expect(forgotten == Array(stride(from: 4, to: 348, by: 2)), "each is told")
     #expect(kept.count { $0 % 2 == 1 } == 301)
-    #expect(try store.unshownCount(of: mail) == 300)
-    #expect(try store.unshownCount(of: game) == 0)
+    #expect(try store.unshownCount(of: mail.owner) == 300)
+    #expect(try store.unshownCount(of: UserID(1)) == 0)
     #expect(try store.list(of: game).count == 1)
+  }
+
+  @Test("A list comes in pages of at most 256 notifications and 256 KiB of text, by id")
+  func pages() throws {
+    let store = try store()
+    let body = String(repeating: "x", count: 4096)
+    try store.apply((1...300).map { StoreFixture.schedule($0, $0 % 2 == 0 ? mail : game) })
+    try store.apply((301...400).map { StoreFixture.schedule($0, mail, body: body) })
+    let first = try store.page(of: .all)
+    #expect(first.notifications.map(\.id.number) == Array(1...256))
+    #expect(first.next == NotificationID(256))
+    let second = try store.page(of: .all, after: first.next)
+    // 44 short ones, and as many long ones of 4099 bytes as fit.
+    #expect(second.notifications.map(\.id.number) == Array(257...363))
+    let ofGame = try store.page(of: .application(game))
+    #expect(ofGame.notifications.map(\.id.number) == Array(stride(from: 1, to: 300, by: 2)))
+    #expect(ofGame.next == nil)
+    let last = try store.page(of: .user(game.owner), after: NotificationID(399))
+    #expect(last.notifications.map(\.id.number) == [400])
+    #expect(try store.page(of: .user(UserID(1))).notifications.isEmpty)
+    #expect(try store.owners(of: mail.id) == [mail.owner])
+  }
+
+  @Test("Of a user's notifications that were presented and fire no more the latest 1024 are kept")
+  func pastOfUser() throws {
+    let store = try store()
+    let now = NotificationDraft(content: NotificationContent(title: "Tea"))
+    var forgotten: [UInt64] = []
+    for number in 1...1100 as ClosedRange<UInt64> {
+      let id = NotificationID(number)
+      let application = try #require(ApplicationID("org.example.app\(number / 100)"))
+      let at = WallTime(nanoseconds: Int64(number))
+      forgotten += try store.apply([
+        .schedule(id, ApplicationKey(application, owner: UserID(1)), now),
+        .fired(id, at: at, next: nil), .presented(id, at: at),
+      ]).map(\.number)
+    }
+    #expect(forgotten == Array(1...76))
   }
 
   @Test("what fires again does not wait to be shown alone: its place is among the scheduled")
@@ -183,11 +221,11 @@ struct NotificationStoreTests {
       .schedule(id, mail, StoreFixture.draft(firesAt: 10, repeats: .day)),
       .fired(id, at: first, next: WallTime(nanoseconds: 20)),
     ])
-    #expect(try store.unshownCount(of: mail) == 0)
+    #expect(try store.unshownCount(of: mail.owner) == 0)
     try store.apply([.fired(id, at: WallTime(nanoseconds: 20), next: nil)])
-    #expect(try store.unshownCount(of: mail) == 1, "its calendar has ended")
+    #expect(try store.unshownCount(of: mail.owner) == 1, "its calendar has ended")
     try store.apply([.presented(id, at: WallTime(nanoseconds: 21))])
-    #expect(try store.unshownCount(of: mail) == 0)
+    #expect(try store.unshownCount(of: mail.owner) == 0)
   }
 
   // MARK: Durability

@@ -20,8 +20,9 @@ enum SmallDisk {
     var facts = statvfs()
     precondition(statvfs(path, &facts) == 0, "statvfs")
     let free = Int(facts.f_bavail) * Int(facts.f_frsize)
+    guard free - bytes >= Int(facts.f_frsize) else { return }
     let number = open(ballast, O_WRONLY | O_CREAT, 0o600)
-    precondition(posix_fallocate(number, 0, max(1, free - bytes)) == 0, "fallocate")
+    precondition(posix_fallocate(number, 0, free - bytes) == 0, "fallocate")
     close(number)
   }
 

@@ -66,6 +66,21 @@ enum StoreFixture {
   }
 }
 
+extension NotificationStore {
+  /// All of an application, or of all, by id: all pages.
+  func list(
+    of key: ApplicationKey? = nil
+  ) throws(StoreError) -> [StoredNotification] {
+    var all: [StoredNotification] = []
+    var page = NotificationPage()
+    repeat {
+      page = try self.page(of: key.map { .application($0) } ?? .all, after: page.next)
+      all += page.notifications
+    } while page.next != nil
+    return all
+  }
+}
+
 /// The bytes of a file of the machine.
 enum BoundedFileBytes {
   static func of(_ path: String) throws -> [UInt8] {

@@ -45,7 +45,10 @@ struct WakeUpCommandTests {
     earlier.notification.id = 99
     earlier.notification.firesAtUSec -= 1
     try connection.reply(
-      Control.ListNotifications.Output(notifications: [notificationSample, earlier]))
+      Control.ListNotifications.Output(notifications: [notificationSample], next: 12))
+    #expect(
+      try connection.receive().decode(Control.ListNotifications.Input.self) == .init(after: 12))
+    try connection.reply(Control.ListNotifications.Output(notifications: [earlier]))
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 0)
     let lines = outcome.output.split(separator: "\n").dropFirst()
@@ -57,7 +60,8 @@ struct WakeUpCommandTests {
     let daemon = try FakeDaemon()
     for (id, code) in [("12", Int32(0)), ("13", 1)] {
       let taskctl = try TaskctlProcess(["notifications", "show", id], socket: daemon.socket)
-      let (connection, _) = try daemon.accept(Control.ListNotifications.self)
+      let (connection, input) = try daemon.accept(Control.ListNotifications.self)
+      #expect(input.after == (code == 0 ? 11 : 12))
       try connection.reply(
         Control.ListNotifications.Output(notifications: [notificationSample]))
       let outcome = try taskctl.outcome()
@@ -67,14 +71,12 @@ struct WakeUpCommandTests {
     }
   }
 
-  @Test("notifications cancel finds out whose they are, and says which are cancelled")
+  @Test("notifications cancel cancels by the id alone, and says which are cancelled")
   func cancel() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["notifications", "cancel", "12"], socket: daemon.socket)
-    let (connection, _) = try daemon.accept(Control.ListNotifications.self)
-    try connection.reply(Control.ListNotifications.Output(notifications: [notificationSample]))
-    let input = try connection.receive().decode(Control.CancelNotifications.Input.self)
-    #expect(input == .init(application: "org.example.tea", owner: 1000, notification: 12))
+    let (connection, input) = try daemon.accept(Control.CancelNotifications.self)
+    #expect(input == .init(notification: 12))
     try connection.reply(Control.CancelNotifications.Output(cancelled: [12]))
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 0)
@@ -172,6 +174,7 @@ struct WakeUpCommandTests {
       ),
       (.notStored(reason: "the disk is full"), "is not promised: the disk is full"),
       (.unknownNotification(application: "a.b", notification: 3), "'a.b' has no notification 3"),
+      (.unknownNotification(application: nil, notification: 3), "there is no notification 3; see"),
       (
         .invalidSystemChange(parameter: "name", reason: "1 to 64 letters"),
         "the name of a change is 1 to 64 letters"

@@ -14,8 +14,9 @@ extension ScheduledApplication {
   ///       at: NotificationSchedule(
   ///         date: "2026-11-22T16:00:00", timeZone: "Europe/Berlin", repeats: .day))
   ///
-  /// - Throws: `refused(.quotaExceeded)` where `MaxNotificationsPerApplication` wait for their time
-  ///   or to be shown: cancel some; `refused(.notStored)`; `invalid(.invalidParameter)` names
+  /// - Throws: `refused(.quotaExceeded)` where `MaxNotificationsPerApplication` of the application
+  ///   wait for their time, or `MaxNotificationsPerUser` of the user's applications wait for their
+  ///   time or to be shown: cancel some; `refused(.notStored)`; `invalid(.invalidParameter)` names
   ///   the field that is not as it must be; `connection` where the daemon is away for longer than
   ///   some seconds.
   @discardableResult
@@ -36,8 +37,9 @@ extension ScheduledApplication {
   /// The application's notifications, those that were shown among them: the latest 128 that fire no
   /// more.
   public func notifications() throws(ApplicationError) -> [LocalNotification] {
-    let all = try askForNotifications(ApplicationInterface.ListNotifications.self, .init())
-      .notifications.map { LocalNotification($0) }
+    let all = try list { input throws(ApplicationError) in
+      try self.askForNotifications(ApplicationInterface.ListNotifications.self, input)
+    }.map { LocalNotification($0) }
     ledger.withLock { $0.know(all.map(\.id.rawValue)) }
     return all
   }
@@ -90,8 +92,9 @@ extension ScheduledApplication {
   private func find(
     _ input: ApplicationInterface.ScheduleNotification.Input, postedFrom start: Int
   ) throws(ApplicationError) -> Int? {
-    let all = try callForNotifications(ApplicationInterface.ListNotifications.self, .init())
-      .notifications
+    let all = try list { input throws(ApplicationError) in
+      try self.callForNotifications(ApplicationInterface.ListNotifications.self, input)
+    }
     return ledger.withLock { ledger in
       all.last {
         $0.content == input.content && $0.schedule == input.schedule
@@ -99,6 +102,21 @@ extension ScheduledApplication {
           && (input.schedule != nil || $0.firesAtUSec >= start)
       }?.id
     }
+  }
+
+  /// All pages of the list, in order.
+  private func list(
+    _ page: (ApplicationInterface.ListNotifications.Input) throws(ApplicationError)
+      -> ApplicationInterface.ListNotifications.Output
+  ) throws(ApplicationError) -> [ApplicationInterface.Notification] {
+    var all: [ApplicationInterface.Notification] = []
+    var input = ApplicationInterface.ListNotifications.Input()
+    repeat {
+      let output = try page(input)
+      all += output.notifications
+      input.after = output.next
+    } while input.after != nil
+    return all
   }
 
   private func askForNotifications<Method: InterfaceMethod>(

@@ -44,6 +44,17 @@ final class MessageBus {
     self.address = address
   }
 
+  /// What tells the connected bus from any other, an earlier one at the same address included; nil
+  /// where it does not say.
+  var id: String? {
+    guard state == .connected, let bus else { return nil }
+    var id = sd_id128_t()
+    guard sd_bus_get_bus_id(bus, &id) >= 0 else { return nil }
+    return withUnsafeBytes(of: id) { bytes in
+      bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+  }
+
   /// Hands `report` all that happens from now on.
   func listen(_ report: @escaping (Happening) -> Void) {
     self.report = report

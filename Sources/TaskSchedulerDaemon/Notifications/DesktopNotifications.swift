@@ -97,25 +97,45 @@ final class DesktopNotifications {
   /// Shows a notification to the user who owns its application, as soon as that is possible. One
   /// with the same id that waits or is shown is replaced.
   func show(_ notification: DesktopNotification) {
-    let user = notification.application.owner
-    if let session = sessions[user] { return session.show(notification) }
     do throws(SystemError) {
-      guard let address = addresses?.address(of: user) else {
+      guard let session = try session(of: notification.application.owner) else {
         return fail(notification.id, "none is known that is a Unix socket")
       }
-      let session = try DesktopSession(
-        user: user, address: address, answerTime: answerTime, loop: loop, log: log,
-        report: report)
-      sessions[user] = session
       session.show(notification)
     } catch {
       fail(notification.id, "\(error)")
     }
   }
 
+  /// nil where no bus of that user is known.
+  private func session(of user: UserID) throws(SystemError) -> DesktopSession? {
+    if let session = sessions[user] { return session }
+    guard let address = addresses?.address(of: user) else { return nil }
+    let session = try DesktopSession(
+      user: user, address: address, answerTime: answerTime, loop: loop, log: log, report: report)
+    sessions[user] = session
+    return session
+  }
+
   private func fail(_ id: NotificationID, _ reason: String) {
     failed.append((id, .noBus(reason)))
     worker?.request()
+  }
+
+  /// Takes up a notification that an earlier daemon has had shown by this name. Where the same
+  /// service is still there, it is shown in its own place, without a sound: services may tell of a
+  /// choice only the connection that has last notified. Otherwise it counts as closed.
+  func remember(_ notification: DesktopNotification, as name: DesktopName) {
+    guard let session = try? session(of: notification.application.owner) else { return }
+    session.remember(notification, as: name)
+  }
+
+  /// By what name a notification is shown; nil where it is not.
+  func name(of id: NotificationID) -> DesktopName? {
+    for session in sessions.values {
+      if let name = session.name(of: id) { return name }
+    }
+    return nil
   }
 
   /// Takes a notification back: it is closed where it is shown, and shown no more where it waits.

@@ -69,6 +69,30 @@ final class DesktopSession {
     worker?.request()
   }
 
+  /// Takes up a notification that an earlier daemon has had shown.
+  func remember(_ notification: DesktopNotification, as name: DesktopName) {
+    table.remember(notification, as: name)
+    worker?.request()
+  }
+
+  /// By what name a notification is shown; nil where it is not.
+  func name(of id: NotificationID) -> DesktopName? {
+    guard let number = table.name(of: id), let owner else { return nil }
+    return DesktopName(number: number, service: identity(of: owner))
+  }
+
+  /// The service as no other is called: connections are numbered anew on each bus.
+  private func identity(of owner: String) -> String { "\(bus.id ?? "") \(owner)" }
+
+  /// What an earlier daemon has had shown is taken up from this service, which may be another.
+  ///
+  /// - Parameter owner: nil: there is no service.
+  private func takeUp(from owner: String?) {
+    let (gone, toClose) = table.takeUpRemembered(from: owner.map { identity(of: $0) })
+    for id in gone { report(.closed(id, .serviceEnded)) }
+    self.toClose += toClose
+  }
+
   func close(_ id: NotificationID) {
     if let name = table.close(id) { toClose.append((id, name)) }
     worker?.request()
@@ -100,6 +124,8 @@ final class DesktopSession {
       do throws(SystemError) {
         try bus.connect(waiting: false)
       } catch where [ENOENT, ECONNREFUSED].contains(error.errno) {
+        takeUp(from: nil)
+        if table.isEmpty { return }
         set(trouble: .noBus("\(error)"))
         try bus.connect(waiting: true)
         // Without it, a bus is missed whose folder is mounted only now, until the next is shown.
@@ -155,7 +181,7 @@ final class DesktopSession {
     var times: [UInt64] = []
     switch (bus.state, service) {
     case (.closed, _):
-      if table.hasWaiting { times.append(connecting.next) }
+      if table.hasWaiting || table.hasRemembered { times.append(connecting.next) }
     case (.connected, .met(_, let at)):
       if trouble != .noAnswer { times.append(at + requests.answerTime) }
     case (.connected, .ready):
@@ -230,6 +256,7 @@ final class DesktopSession {
     worker?.request()
     if let owner, owner == self.owner { return }
     endService(isFault: true)
+    takeUp(from: owner)
     guard let owner else {
       service = .absent
       return

@@ -24,6 +24,8 @@ final class LocalNotifications {
   private static let commitDelayMax: Duration = .milliseconds(5)
   /// Those that have fired, which could not be stored, and whose next time is being found.
   private var unstored: Set<NotificationID> = []
+  /// Those that the desktop has closed since the last transaction.
+  private var closed: [NotificationID] = []
 
   /// - Parameters:
   ///   - path: of the store's file; nil keeps none.
@@ -85,6 +87,9 @@ final class LocalNotifications {
 
   /// What the policy is told at the start of a daemon that goes on from no earlier one.
   func load() {
+    attempt("that some have fired cannot be stored") { () throws(StoreError) in
+      try store?.fireUnfired(at: WallTime(nanoseconds: WallClock.nanoseconds))
+    }
     attempt("they cannot be read") { () throws(StoreError) in
       guard let (scheduled, idLast) = try store?.load() else { return }
       post(.notification(.loaded(scheduled.map(corrected), idLast: idLast)))
@@ -104,15 +109,19 @@ final class LocalNotifications {
     return corrected
   }
 
-  /// Shows what has fired and nobody was shown.
+  /// Takes up what an earlier daemon has had shown, and shows what has fired and was not shown.
   func showRest() {
     attempt("they cannot be read") { () throws(StoreError) in
+      for stored in try store?.shown() ?? [] {
+        if let name = stored.shownAs { desktop?.remember(desktopNotification(stored), as: name) }
+      }
       for stored in try store?.unpresented() ?? [] { show(stored) }
     }
   }
 
   /// Before the daemon ends.
   func stop() {
+    forgetClosed()
     attempt("their log cannot be put into the database") { () throws(StoreError) in
       try store?.putLogIntoDatabase()
     }
@@ -129,15 +138,20 @@ final class LocalNotifications {
     (try? store?.notification(id)) ?? nil
   }
 
-  /// How many of an application have fired, fire no more and were shown to nobody; nil where that
-  /// cannot be read.
-  func unshownCount(of key: ApplicationKey) -> Int? { try? store?.unshownCount(of: key) }
+  /// How many of a user's have fired, fire no more and were not shown; nil where that cannot be
+  /// read.
+  func unshownCount(of user: UserID) -> Int? { try? store?.unshownCount(of: user) }
 
-  /// All of an application, or of all.
-  func list(of key: ApplicationKey?) throws(StoreError) -> [StoredNotification] {
+  /// A page of a list, by id.
+  func page(
+    of scope: NotificationScope, after id: NotificationID?
+  ) throws(StoreError) -> NotificationPage {
     if let problem { throw problem }
-    return try store?.list(of: key) ?? []
+    return try store?.page(of: scope, after: id) ?? NotificationPage()
   }
+
+  /// The users whose applications of an id have notifications; empty where that cannot be read.
+  func owners(of id: ApplicationID) -> [UserID] { (try? store?.owners(of: id)) ?? [] }
 
   /// Takes those of an application, or the one that is named, from the disk, before they are
   /// cancelled: what was cancelled does not come again.
@@ -146,9 +160,10 @@ final class LocalNotifications {
   func remove(
     of key: ApplicationKey, _ id: NotificationID?
   ) throws(StoreError) -> [NotificationID] {
-    let stored = try list(of: key).filter { id == nil || $0.id == id }
+    if let problem { throw problem }
+    let stored = try store?.states(of: key, id) ?? []
     try store?.apply(stored.map { .removed($0.id) })
-    return stored.filter { $0.state != .scheduled }.map(\.id)
+    return stored.filter { !$0.isScheduled }.map(\.id)
   }
 
   /// Stores a badge before it is promised.
@@ -183,6 +198,7 @@ final class LocalNotifications {
 
   /// Stores what was asked for since the last time: many share one sync of the disk.
   private func commit() {
+    forgetClosed()
     guard !waiting.isEmpty else { return }
     commitTimer?.clear()
     let batch = waiting
@@ -264,25 +280,46 @@ final class LocalNotifications {
   // MARK: The desktop
 
   private func show(_ stored: StoredNotification) {
-    desktop?.show(
-      DesktopNotification(
-        id: stored.id, application: stored.application,
-        applicationName: displayName(stored.application) ?? "", title: stored.content.title,
-        body: stored.content.body, sound: stored.content.sound))
+    desktop?.show(desktopNotification(stored))
+  }
+
+  private func desktopNotification(_ stored: StoredNotification) -> DesktopNotification {
+    DesktopNotification(
+      id: stored.id, application: stored.application,
+      applicationName: displayName(stored.application) ?? "", title: stored.content.title,
+      body: stored.content.body, sound: stored.content.sound)
+  }
+
+  /// Writes down what no desktop shows any longer. Where that is lost, the next daemon has the
+  /// notification shown once more.
+  private func forgetClosed() {
+    guard !closed.isEmpty else { return }
+    let all = closed
+    closed = []
+    attempt("that some were closed cannot be stored") { () throws(StoreError) in
+      try apply(all.map { .shown($0, nil) })
+    }
   }
 
   private func hear(_ happening: DesktopNotifications.Happening) {
     switch happening {
     case .shown(let id):
+      log.write(.debug, "notification \(id.number) is shown")
       attempt("that one is shown cannot be stored") { () throws(StoreError) in
-        try apply([.presented(id, at: WallTime(nanoseconds: WallClock.nanoseconds))])
+        try apply([
+          .presented(id, at: WallTime(nanoseconds: WallClock.nanoseconds)),
+          .shown(id, desktop?.name(of: id)),
+        ])
       }
     case .chosen(let id, _):
       guard let stored = notification(id) else { return }
       post(.notification(.chosen(id, stored.application)))
     case .failed(let id, let failure):
       log.write(.debug, "notification \(id.number) is not shown: \(failure)")
-    case .closed, .available:
+    case .closed(let id, _):
+      closed.append(id)
+      commitWhenIdle?.request()
+    case .available:
       break
     }
   }

@@ -28,7 +28,7 @@ extension NotificationDraft {
       throw NotificationMistake(parameter: "content.title", reason: "a notification has a title")
     }
     try Self.check(content.body ?? "", "content.body", bytesMax: Self.textBytesMax)
-    try Self.check(content.sound ?? "", "content.sound", bytesMax: Self.soundBytesMax)
+    if let sound = content.sound { try Self.check(sound: sound) }
     if (content.userData ?? "").utf8.count > Self.textBytesMax {
       throw NotificationMistake(
         parameter: "content.userData", reason: "at most \(Self.textBytesMax) bytes")
@@ -51,6 +51,34 @@ extension NotificationDraft {
     } catch {
       throw NotificationMistake(
         parameter: "schedule.\(error.field.rawValue)", reason: error.message)
+    }
+  }
+
+  /// A name by the freedesktop sound naming specification, or the absolute path of a file.
+  private static func check(sound: String) throws(NotificationMistake) {
+    let parameter = "content.sound"
+    try check(sound, parameter, bytesMax: soundBytesMax)
+    let isSound: Bool
+    if sound.hasPrefix("/") {
+      let names = sound.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+      isSound = !sound.utf8.contains(UInt8(ascii: "\n"))
+        && names.allSatisfy { !["", ".", ".."].contains($0) }
+    } else {
+      isSound = !sound.isEmpty && !sound.hasPrefix(".") && sound.utf8.allSatisfy(isSoundNameByte)
+    }
+    if isSound { return }
+    throw NotificationMistake(
+      parameter: parameter,
+      reason: "it must be a name of the sound theme, of lower-case letters, digits, -, _ and dots, "
+        + "or the absolute path of a sound file without empty, . and .. components")
+  }
+
+  private static func isSoundNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+      UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+      true
+    case _: false
     }
   }
 

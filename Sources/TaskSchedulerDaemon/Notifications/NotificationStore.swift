@@ -20,16 +20,21 @@ final class NotificationStore {
   /// Where a damaged file was found: where it lies now, and how many notifications were read from
   /// it.
   let setAside: (path: String, salvagedCount: Int)?
+  /// Space for removals on a full disk.
+  private let reserve: StoreReserve
 
   /// How many notifications that were presented and fire no more are kept for an application: the
   /// latest. What was presented to nobody is kept until it is.
   static let pastMax = 128
+  /// The same for all applications of a user.
+  static let pastOfUserMax = 1024
 
   /// Opens the file, or makes it with the folders to it.
   ///
   /// A damaged one is set aside as `PATH.damaged`, in place of one that lies there.
   init(path: String) throws(StoreError) {
     self.path = path
+    reserve = StoreReserve(path: path + "-reserve")
     try Self.makeFile(path)
     do throws(StoreError) {
       queue = try Self.open(path)
@@ -40,6 +45,19 @@ final class NotificationStore {
       try Self.makeFile(path)
       queue = try Self.open(path)
       setAside = (aside, try Self.salvage(from: aside, into: queue, path: path))
+    }
+    reserve.take()
+    try boundLog()
+  }
+
+  /// What of the log is not in the database yet fits into a quarter of the reserve, but for one
+  /// transaction.
+  private func boundLog() throws(StoreError) {
+    let pages = min(256, max(4, reserve.bytes / 4 / 4096))
+    do {
+      try queue.inDatabase { try $0.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)") }
+    } catch {
+      throw StoreError(error, path)
     }
   }
 
@@ -94,7 +112,6 @@ final class NotificationStore {
     try database.execute(
       sql: """
         PRAGMA synchronous = FULL;
-        PRAGMA wal_autocheckpoint = 256;
         PRAGMA journal_size_limit = 1048576;
         PRAGMA cache_size = -256;
         """)
@@ -136,16 +153,48 @@ final class NotificationStore {
   @discardableResult
   func apply(_ changes: [NotificationChange]) throws(StoreError) -> [NotificationID] {
     guard !changes.isEmpty else { return [] }
+    do throws(StoreError) {
+      return try write(changes)
+    } catch {
+      guard error.kind == .full, changes.allSatisfy(\.isRemoval), reserve.giveUp() else {
+        throw error
+      }
+      defer { reclaimReserve() }
+      return try write(changes)
+    }
+  }
+
+  private func write(_ changes: [NotificationChange]) throws(StoreError) -> [NotificationID] {
     do {
       return try queue.write { database in
         var grown: Set<ApplicationKey> = []
         for change in changes {
           if let key = try NotificationSchema.apply(change, database) { grown.insert(key) }
         }
-        return try grown.flatMap {
+        let forgotten = try grown.flatMap {
           try NotificationSchema.prune($0, to: Self.pastMax, database)
         }
+        return try forgotten
+          + Set(grown.map(\.owner)).flatMap {
+            try NotificationSchema.prune($0, to: Self.pastOfUserMax, database)
+          }
       }
+    } catch {
+      throw StoreError(error, path)
+    }
+  }
+
+  /// The log gives back more space than its pages take in the database, so that the reserve fits
+  /// again, unless another program has taken that space.
+  private func reclaimReserve() {
+    try? putLogIntoDatabase()
+    reserve.take()
+  }
+
+  /// What an earlier boot was to present at once, and has not, counts as fired from now on.
+  func fireUnfired(at time: WallTime) throws(StoreError) {
+    do {
+      try queue.write { try NotificationSchema.fireUnfired(at: time, $0) }
     } catch {
       throw StoreError(error, path)
     }
@@ -184,13 +233,50 @@ final class NotificationStore {
     }
   }
 
-  /// All of an application, or of all, by id.
-  func list(of key: ApplicationKey? = nil) throws(StoreError) -> [StoredNotification] {
+  /// How many notifications a page has at most, and how many bytes of text; one is always there.
+  static let pageCountMax = 256
+  static let pageBytesMax = 256 << 10
+
+  /// A page of a list, by id.
+  ///
+  /// - Parameter id: the page begins after it; nil begins with the first.
+  func page(
+    of scope: NotificationScope, after id: NotificationID? = nil
+  ) throws(StoreError) -> NotificationPage {
     try read { database in
-      guard let key else { return try NotificationSchema.notifications(database, "TRUE") }
-      return try NotificationSchema.notifications(
-        database, "application = ? AND owner = ?", [key.id.name, Int64(key.owner.uid)])
+      var page = NotificationPage()
+      var bytes = 0
+      try NotificationSchema.eachNotification(database, of: scope, after: id) { stored in
+        let size = stored.content.bytesCount
+        let fits = page.notifications.count < Self.pageCountMax && bytes + size <= Self.pageBytesMax
+        guard page.notifications.isEmpty || fits else {
+          page.next = page.notifications.last?.id
+          return false
+        }
+        bytes += size
+        page.notifications.append(stored)
+        return true
+      }
+      return page
     }
+  }
+
+  /// The ids of an application's notifications, or the one that is named if it is the
+  /// application's, and whether each waits for its time.
+  func states(
+    of key: ApplicationKey, _ id: NotificationID?
+  ) throws(StoreError) -> [(id: NotificationID, isScheduled: Bool)] {
+    try read { try NotificationSchema.states(of: key, id, $0) }
+  }
+
+  /// The users whose applications of an id have notifications.
+  func owners(of id: ApplicationID) throws(StoreError) -> [UserID] {
+    try read { try NotificationSchema.owners(of: id, $0) }
+  }
+
+  /// The notifications that a desktop showed when that was written last.
+  func shown() throws(StoreError) -> [StoredNotification] {
+    try read { try NotificationSchema.notifications($0, "shownAs IS NOT NULL") }
   }
 
   /// The ids of all.
@@ -198,9 +284,9 @@ final class NotificationStore {
     Set(try read(NotificationSchema.ids))
   }
 
-  /// How many of an application have fired, fire no more and were shown to nobody.
-  func unshownCount(of key: ApplicationKey) throws(StoreError) -> Int {
-    try read { try NotificationSchema.unshownCount(key, $0) }
+  /// How many of a user's have fired, fire no more and were not shown.
+  func unshownCount(of user: UserID) throws(StoreError) -> Int {
+    try read { try NotificationSchema.unshownCount(user, $0) }
   }
 
   /// What has fired and was shown to nobody, in the order in which it fired.

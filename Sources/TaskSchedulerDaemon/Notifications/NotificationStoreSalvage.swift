@@ -17,6 +17,7 @@ struct NotificationSalvage {
       try? queue.inDatabase { database in
         try NotificationSchema.eachNotification(database, "TRUE", order: order) {
           found.append($0)
+          return true
         }
       }
       for stored in found { rows[stored.id] = stored }

@@ -38,6 +38,19 @@ enum NotificationSchema {
           ) STRICT, WITHOUT ROWID;
           """)
     }
+    migrator.registerMigration("2 desktops, quotas and pages") { database in
+      // The third and fourth are all that is read to count and prune: no text is.
+      try database.execute(
+        sql: """
+          ALTER TABLE notification ADD COLUMN shownAs INTEGER;
+          ALTER TABLE notification ADD COLUMN shownBy TEXT;
+          CREATE INDEX notificationOfUser ON notification (owner);
+          CREATE INDEX notificationUnshown ON notification (owner, firedAt)
+            WHERE firesAt IS NULL AND isDue;
+          CREATE INDEX notificationPast ON notification (owner, application, presentedAt)
+            WHERE firesAt IS NULL AND NOT isDue;
+          """)
+    }
     return migrator
   }()
 
@@ -55,10 +68,17 @@ enum NotificationSchema {
         WHERE id = ?3 AND firedAt IS NOT ?1
         """, [at.nanoseconds, next?.nanoseconds, id.row], database)
     case .presented(let id, let at):
+      // What was shown anew is presented since it was shown first.
       try run(
-        "UPDATE notification SET presentedAt = ?, isDue = 0 WHERE id = ?",
-        [at.nanoseconds, id.row], database)
+        """
+        UPDATE notification
+        SET presentedAt = CASE WHEN isDue THEN ? ELSE presentedAt END, isDue = 0 WHERE id = ?
+        """, [at.nanoseconds, id.row], database)
       return try notifications(database, "id = ? AND firesAt IS NULL", [id.row]).first?.application
+    case .shown(let id, let name):
+      try run(
+        "UPDATE notification SET shownAs = ?, shownBy = ? WHERE id = ?",
+        [name.map { Int64($0.number) }, name?.service, id.row], database)
     case .moved(let id, let time):
       try run(
         "UPDATE notification SET firesAt = ? WHERE id = ? AND firesAt IS NOT NULL",
@@ -120,6 +140,21 @@ enum NotificationSchema {
     return try ids(statement, key.row + [count])
   }
 
+  /// The same for all applications of a user.
+  static func prune(
+    _ user: UserID, to count: Int, _ database: Database
+  ) throws -> [NotificationID] {
+    let statement = try database.cachedStatement(
+      sql: """
+        DELETE FROM notification WHERE id IN (
+          SELECT id FROM notification
+          WHERE owner = ? AND firesAt IS NULL AND NOT isDue
+          ORDER BY presentedAt DESC, id DESC LIMIT -1 OFFSET ?)
+        RETURNING id
+        """)
+    return try ids(statement, [Int64(user.uid), count])
+  }
+
   /// Ids go on after this one.
   static func setIDLast(_ id: UInt64, _ database: Database) throws {
     try run("DELETE FROM sqlite_sequence WHERE name = 'notification'", [], database)
@@ -135,14 +170,44 @@ enum NotificationSchema {
 
   // MARK: Reading
 
-  /// How many of an application have fired, fire no more and were presented to nobody.
-  static func unshownCount(_ key: ApplicationKey, _ database: Database) throws -> Int {
+  /// How many of a user's have fired, fire no more and were not presented.
+  static func unshownCount(_ user: UserID, _ database: Database) throws -> Int {
     let statement = try database.cachedStatement(
       sql: """
         SELECT count(*) FROM notification
-        WHERE application = ? AND owner = ? AND firesAt IS NULL AND isDue
+        WHERE owner = ? AND firesAt IS NULL AND isDue AND firedAt IS NOT NULL
         """)
-    return try Int.fetchOne(statement, arguments: StatementArguments(key.row)) ?? 0
+    return try Int.fetchOne(statement, arguments: [Int64(user.uid)]) ?? 0
+  }
+
+  /// What was to be presented at once and has not fired has fired now.
+  static func fireUnfired(at time: WallTime, _ database: Database) throws {
+    try run(
+      "UPDATE notification SET firedAt = ? WHERE firesAt IS NULL AND isDue AND firedAt IS NULL",
+      [time.nanoseconds], database)
+  }
+
+  static func states(
+    of key: ApplicationKey, _ id: NotificationID?, _ database: Database
+  ) throws -> [(id: NotificationID, isScheduled: Bool)] {
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT id, firesAt IS NOT NULL AND NOT isDue FROM notification
+        WHERE application = ? AND owner = ? AND (?3 IS NULL OR id = ?3) ORDER BY id
+        """)
+    let rows = try Row.fetchAll(statement, arguments: StatementArguments(key.row + [id?.row]))
+    return rows.compactMap { row in
+      Int64.fromDatabaseValue(row[0]).map {
+        (NotificationID(UInt64(clamping: $0)), Bool.fromDatabaseValue(row[1]) ?? false)
+      }
+    }
+  }
+
+  static func owners(of id: ApplicationID, _ database: Database) throws -> [UserID] {
+    let statement = try database.cachedStatement(
+      sql: "SELECT DISTINCT owner FROM notification WHERE application = ?")
+    return try Int64.fetchAll(statement, arguments: [id.name])
+      .compactMap { UInt32(exactly: $0).map { UserID($0) } }
   }
 
   static func ids(_ database: Database) throws -> [NotificationID] {
@@ -168,25 +233,45 @@ enum NotificationSchema {
     order: String = "id"
   ) throws -> [StoredNotification] {
     var found: [StoredNotification] = []
-    try eachNotification(database, condition, arguments, order: order) { found.append($0) }
+    try eachNotification(database, condition, arguments, order: order) {
+      found.append($0)
+      return true
+    }
     return found
   }
 
-  /// - Parameter body: is given those that come before an error.
+  /// Those of a list, by id.
+  static func eachNotification(
+    _ database: Database, of scope: NotificationScope, after id: NotificationID?,
+    _ body: (StoredNotification) -> Bool
+  ) throws {
+    let after = id?.row ?? 0
+    switch scope {
+    case .all: try eachNotification(database, "id > ?", [after], order: "id", body)
+    case .user(let user):
+      try eachNotification(
+        database, "owner = ? AND id > ?", [Int64(user.uid), after], order: "id", body)
+    case .application(let key):
+      try eachNotification(
+        database, "application = ? AND owner = ? AND id > ?", key.row + [after], order: "id", body)
+    }
+  }
+
+  /// - Parameter body: is given those that come before an error; false ends it.
   static func eachNotification(
     _ database: Database, _ condition: String, _ arguments: [(any DatabaseValueConvertible)?] = [],
-    order: String, _ body: (StoredNotification) -> Void
+    order: String, _ body: (StoredNotification) -> Bool
   ) throws {
     let statement = try database.cachedStatement(
       sql: """
         SELECT id, application, owner, CAST(title AS BLOB), CAST(body AS BLOB),
           CAST(sound AS BLOB), badge, CAST(userData AS BLOB), date, timeZone, repeats, firesAt,
-          firedAt, presentedAt, isDue
+          firedAt, presentedAt, isDue, shownAs, shownBy
         FROM notification WHERE \(condition) ORDER BY \(order)
         """)
     let rows = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
     while let row = try rows.next() {
-      if let stored = StoredNotification(row) { body(stored) }
+      if let stored = StoredNotification(row), !body(stored) { return }
     }
   }
 
@@ -232,6 +317,9 @@ extension StoredNotification {
     }
     guard schedule?.repeats?.rawValue == repeats else { return nil }
     (firesAt, firedAt, presentedAt, self.isDue) = (time(11), time(12), time(13), isDue != 0)
+    if let name = number(15).flatMap(UInt32.init(exactly:)), let service = text(16) {
+      shownAs = DesktopName(number: name, service: service)
+    }
   }
 }
 
@@ -247,5 +335,5 @@ extension ApplicationKey {
 }
 
 extension NotificationID {
-  fileprivate var row: Int64 { Int64(number) }
+  fileprivate var row: Int64 { Int64(clamping: number) }
 }

@@ -17,6 +17,13 @@ struct PresentationTable {
     var token: String?
     /// How often the service has refused it, or ended instead of answering.
     var failures = 0
+    /// What an earlier daemon has had shown, until it is known whether the service is that one.
+    var remembered: Remembered?
+  }
+
+  private struct Remembered {
+    var notification: DesktopNotification
+    var name: DesktopName
   }
 
   private var entries: [NotificationID: Entry] = [:]
@@ -32,6 +39,8 @@ struct PresentationTable {
   var isEmpty: Bool { entries.isEmpty }
   /// Whether one waits to be shown.
   var hasWaiting: Bool { !queue.isEmpty }
+  /// Whether one was shown by an earlier daemon, and the service is not known yet.
+  var hasRemembered: Bool { entries.values.contains { $0.remembered != nil } }
 
   // MARK: What applications want
 
@@ -51,7 +60,7 @@ struct PresentationTable {
     guard var entry = entries[id] else { return nil }
     if entry.waiting != nil, entry.asked == nil { queue.removeAll { $0 == id } }
     entry.waiting = nil
-    if entry.asked != nil {
+    if entry.asked != nil || entry.remembered != nil {
       entry.isCancelled = true
       entries[id] = entry
       return nil
@@ -59,6 +68,50 @@ struct PresentationTable {
     entries[id] = nil
     if let name = entry.shownAs { names[name] = nil }
     return entry.shownAs
+  }
+
+  // MARK: After a restart
+
+  /// An earlier daemon has had a notification shown by this name.
+  mutating func remember(_ notification: DesktopNotification, as name: DesktopName) {
+    var entry = entries[notification.id] ?? Entry()
+    entry.remembered = Remembered(notification: notification, name: name)
+    entries[notification.id] = entry
+  }
+
+  /// What an earlier daemon has had shown by this service is to be shown in its own place, without
+  /// a sound; what another has shown is gone with that one.
+  ///
+  /// - Parameter service: nil: there is none.
+  /// - Returns: what is shown no longer, and what the service is to close, as it was taken back
+  ///   meanwhile.
+  mutating func takeUpRemembered(
+    from service: String?
+  ) -> (gone: [NotificationID], toClose: [(id: NotificationID, name: UInt32)]) {
+    var gone: [NotificationID] = []
+    var toClose: [(id: NotificationID, name: UInt32)] = []
+    for id in entries.keys.sorted() {
+      guard var entry = entries[id], let remembered = entry.remembered else { continue }
+      let name = remembered.name.number
+      entry.remembered = nil
+      if remembered.name.service != service || names[name] != nil {
+        gone.append(id)
+        entries[id] = entry.waiting == nil ? nil : entry
+      } else if entry.isCancelled {
+        toClose.append((id, name))
+        entries[id] = nil
+      } else {
+        names[name] = id
+        entry.shownAs = name
+        if entry.waiting == nil {
+          entry.waiting = remembered.notification
+          entry.waiting?.sound = nil
+          queue.append(id)
+        }
+        entries[id] = entry
+      }
+    }
+    return (gone, toClose)
   }
 
   // MARK: Showing
@@ -183,6 +236,9 @@ struct PresentationTable {
     for id in shown { lose(id) }
     return shown
   }
+
+  /// What the service calls a notification that it shows.
+  func name(of id: NotificationID) -> UInt32? { entries[id]?.shownAs }
 
   /// What was asked for and not answered, in its order.
   var asked: [NotificationID] {

@@ -16,6 +16,8 @@ struct StoredNotification: Hashable {
   var presentedAt: WallTime?
   /// Whether it has fired and nobody has been shown it since.
   var isDue: Bool
+  /// What the desktop calls it that shows it; nil where none does.
+  var shownAs: DesktopName?
 
   /// What a person is told of it; one that repeats may be due and wait for its next time.
   enum State: String, Hashable, CaseIterable {
@@ -28,6 +30,35 @@ struct StoredNotification: Hashable {
   }
 }
 
+extension NotificationContent {
+  /// How long its texts are.
+  var bytesCount: Int {
+    [title, body, sound ?? "", userData ?? ""].reduce(0) { $0 + $1.utf8.count }
+  }
+}
+
+/// By what name a notification service shows a notification.
+struct DesktopName: Hashable {
+  /// The service's number for it.
+  var number: UInt32
+  /// The bus and the connection of the service, which no other service ever has.
+  var service: String
+}
+
+/// Whose notifications a list has.
+enum NotificationScope: Hashable {
+  case all
+  case user(UserID)
+  case application(ApplicationKey)
+}
+
+/// A part of a list of notifications.
+struct NotificationPage: Hashable {
+  var notifications: [StoredNotification] = []
+  /// After which id the next page begins; nil where this is the last one.
+  var next: NotificationID?
+}
+
 /// What is written about notifications. Each may be written twice, as after a crash it is not known
 /// whether it was: the second time changes nothing.
 enum NotificationChange: Hashable {
@@ -37,12 +68,22 @@ enum NotificationChange: Hashable {
   case fired(NotificationID, at: WallTime, next: WallTime?)
   /// The user was shown it, or its application was given it.
   case presented(NotificationID, at: WallTime)
+  /// A desktop shows it by this name, or (nil) no longer does.
+  case shown(NotificationID, DesktopName?)
   /// It fires at another time than was said, for the rules of its time zone have changed.
   case moved(NotificationID, to: WallTime)
   /// It was cancelled, or nobody needs it any longer.
   case removed(NotificationID)
   /// The number at an application's icon; 0 is none.
   case badge(ApplicationKey, Int)
+
+  /// Whether the store is smaller after it.
+  var isRemoval: Bool {
+    switch self {
+    case .removed, .badge(_, 0): true
+    case .schedule, .fired, .presented, .shown, .moved, .badge: false
+    }
+  }
 }
 
 /// Why the store of notifications cannot be used, as a person wants to read it.

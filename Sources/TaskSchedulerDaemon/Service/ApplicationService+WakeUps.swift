@@ -14,12 +14,15 @@ extension ApplicationService {
     post(.setKeepAlive(request, instance.id, interval: interval))
   }
 
-  /// Longer than a machine lives is as long as wanted; what is no length of time is a mistake.
+  /// The longest keep-alive interval, in seconds: 31 years.
+  private static let keepAliveSecondsMax = 1e9
+
   private static func interval(_ seconds: Double) throws(ParameterError) -> Duration {
-    guard seconds.isFinite, seconds > 0 else {
-      throw ParameterError(parameter: "seconds", problem: "a length of time is more than 0")
+    guard seconds > 0, seconds <= keepAliveSecondsMax else {
+      throw ParameterError(
+        parameter: "seconds", problem: "an interval is more than 0 and at most 1000000000 s")
     }
-    return .seconds(min(seconds, 1e9))
+    return .seconds(seconds)
   }
 
   func manageSocket(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -73,17 +76,20 @@ extension ApplicationService {
     }
     let (key, name) = try speaker(connection)
     let request = requests.open(connection, .scheduleNotification, application: name)
-    let unshown = notifications.unshownCount(of: key)
+    let unshown = notifications.unshownCount(of: key.owner)
     post(.notification(.schedule(request, key, draft, unshown: unshown)))
   }
 
   func listNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
-    _ = try call.decode(Interface.ListNotifications.Input.self)
+    let input = try call.decode(Interface.ListNotifications.Input.self)
+    let after = try input.after.map { try NotificationID(after: $0) }
     let (key, _) = try speaker(connection)
     do throws(StoreError) {
-      let stored = try notifications.list(of: key)
+      let page = try notifications.page(of: .application(key), after: after)
       connection.reply(
-        Interface.ListNotifications.Output(notifications: stored.map { .init($0) }))
+        Interface.ListNotifications.Output(
+          notifications: page.notifications.map { .init($0) },
+          next: page.next.map { Int(clamping: $0.number) }))
     } catch {
       throw Interface.Failure.notStored(reason: "\(error)")
     }
@@ -131,5 +137,15 @@ extension ApplicationService {
       throw Interface.Failure.notRegistered
     }
     return (key, instance.name)
+  }
+}
+
+extension NotificationID {
+  /// The id after which a page of a list begins; 0 is before all.
+  init(after number: Int) throws(ParameterError) {
+    guard let number = UInt64(exactly: number) else {
+      throw ParameterError(parameter: "after", problem: "an id of a notification, or 0")
+    }
+    self.init(number)
   }
 }

@@ -9,22 +9,33 @@ extension ControlService {
     if input.application == nil, input.owner != nil {
       throw ParameterError(parameter: "owner", problem: "it goes with an application")
     }
-    let key = try input.application.map { try self.key($0, input.owner, connection.peer) }
+    let after = try input.after.map { try NotificationID(after: $0) }
+    let scope: NotificationScope
+    if let application = input.application {
+      scope = .application(try keyOfNotifications(application, input.owner, connection.peer))
+    } else {
+      scope = isOperator(connection.peer) ? .all : .user(UserID(connection.peer.uid))
+    }
     do throws(StoreError) {
-      let mayAll = isOperator(connection.peer)
-      let stored = try notifications.list(of: key).filter {
-        mayAll || $0.application.owner.uid == connection.peer.uid
-      }
+      let page = try notifications.page(of: scope, after: after)
       connection.reply(
         Interface.ListNotifications.Output(
-          notifications: stored.map {
+          notifications: page.notifications.map {
             .init(
               application: $0.application.id.name, owner: Int($0.application.owner.uid),
               notification: .init($0))
-          }))
+          }, next: page.next.map { Int(clamping: $0.number) }))
     } catch {
       throw Interface.Failure.notStored(reason: "\(error)")
     }
+  }
+
+  /// The application whose notifications the caller means: one that is known, or that has some in
+  /// the store.
+  private func keyOfNotifications(
+    _ application: String, _ owner: Int?, _ peer: Peer
+  ) throws -> ApplicationKey {
+    try key(application, owner, peer) { [notifications] in notifications.owners(of: $0) }
   }
 
   func postNotification(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -38,19 +49,30 @@ extension ControlService {
         parameter: error.parameter, reason: error.reason)
     }
     let request = requests.open(connection, .postNotification, application: input.application)
-    let unshown = notifications.unshownCount(of: key)
+    let unshown = notifications.unshownCount(of: key.owner)
     post(.notification(.schedule(request, key, draft, unshown: unshown)))
   }
 
   func cancelNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.CancelNotifications.Input.self)
-    let key = try key(input.application, input.owner, connection.peer)
+    if input.application == nil, input.owner != nil {
+      throw ParameterError(parameter: "owner", problem: "it goes with an application")
+    }
     let id = try input.notification.map { number in
       guard let id = UInt64(exactly: number) else {
         throw Interface.Failure.unknownNotification(
           application: input.application, notification: number)
       }
       return NotificationID(id)
+    }
+    let key: ApplicationKey
+    if let application = input.application {
+      key = try keyOfNotifications(application, input.owner, connection.peer)
+    } else if let id {
+      key = try self.key(of: id, connection.peer)
+    } else {
+      throw ParameterError(
+        parameter: "notification", problem: "it is needed where no application is named")
     }
     let shown: [NotificationID]
     do throws(StoreError) {
@@ -59,8 +81,20 @@ extension ControlService {
       throw Interface.Failure.notStored(reason: "\(error)")
     }
     let request = requests.open(
-      connection, .cancelApplicationsNotifications, application: input.application)
+      connection, .cancelApplicationsNotifications, application: key.id.name)
     post(.notification(.cancel(request, key, id, shown: shown)))
+  }
+
+  /// The application of a notification. Others' are to a user as if they did not exist.
+  private func key(
+    of id: NotificationID, _ peer: Peer
+  ) throws(ControlInterface.Failure) -> ApplicationKey {
+    guard let key = notifications.notification(id)?.application,
+      isOperator(peer) || key.owner.uid == peer.uid
+    else {
+      throw .unknownNotification(application: nil, notification: Int(clamping: id.number))
+    }
+    return key
   }
 
   /// The longest name of a custom change, and the longest value, in bytes.

@@ -1,3 +1,4 @@
+import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
@@ -171,10 +172,12 @@ final class ControlService {
     if let name = input.backgroundTask {
       try ApplicationService.checkTaskName(name, parameter: "backgroundTask")
     }
-    let modes = try (input.backgroundModes ?? []).map { name throws(ParameterError) in
+    let modes = try (input.backgroundModes ?? []).enumerated().map {
+      index, name throws(ParameterError) in
       guard let mode = BackgroundMode(rawValue: name) else {
         throw ParameterError(
-          parameter: "backgroundModes", problem: "the modes are audio, location and voip")
+          parameter: "backgroundModes[\(index)]",
+          problem: "the modes are audio, location and voip")
       }
       return mode
     }
@@ -210,6 +213,10 @@ final class ControlService {
     let process: ProcessHandle
     do throws(SystemError) {
       process = try ProcessHandle(PIDFD(adopting: descriptor), in: membership.proc)
+    } catch where error.errno == EINVAL {
+      throw ParameterError(
+        parameter: "processFileDescriptor",
+        problem: "it must be a pidfd, of a whole process that the daemon can see")
     } catch {
       throw Interface.Failure.invalidProcess(
         pid: 0, reason: "the descriptor is no pidfd of a process that runs: \(error)")
@@ -283,34 +290,48 @@ final class ControlService {
 
   /// The application that the caller means, where it may operate it. Others' are to a user as if
   /// they did not exist.
+  ///
+  /// - Parameter moreOwners: owners of applications of an id that the scheduler does not know.
   func key(
-    _ application: String, _ owner: Int?, _ peer: Peer
-  ) throws(ControlInterface.Failure) -> ApplicationKey {
+    _ application: String, _ owner: Int?, _ peer: Peer,
+    moreOwners: (ApplicationID) -> [UserID] = { _ in [] }
+  ) throws -> ApplicationKey {
     guard let id = ApplicationID(application) else {
-      throw .invalidApplicationID(application: application)
+      throw Interface.Failure.invalidApplicationID(application: application)
     }
+    let owner = try owner.map { try Self.uid($0) }
     let mayAll = isOperator(peer)
-    var owners = daemon.scheduler.owners(of: id)
+    var owners = Set(daemon.scheduler.owners(of: id) + moreOwners(id)).sorted()
     if !mayAll { owners = owners.filter { $0.uid == peer.uid } }
     if let owner {
-      guard mayAll || owner == Int(peer.uid) else {
-        throw .notPermitted(application: application)
+      guard mayAll || owner == peer.uid else {
+        throw Interface.Failure.notPermitted(application: application)
       }
-      owners = owners.filter { Int($0.uid) == owner }
+      owners = owners.filter { $0.uid == owner }
     } else if owners.contains(UserID(peer.uid)) {
       owners = [UserID(peer.uid)]
     }
     guard let first = owners.first else {
-      // An operator's typing mistake is not worth a look at thousands of other users' ids.
-      let known = daemon.scheduler.names(of: UserID(owner.flatMap(UInt32.init) ?? peer.uid))
-      throw .unknownApplication(
+      // Of this very id there is none of this owner; and an operator's typing mistake is not worth a
+      // look at thousands of other users' ids.
+      let known = daemon.scheduler.names(of: UserID(owner ?? peer.uid))
+        .filter { $0 != application }
+      throw Interface.Failure.unknownApplication(
         application: application, nearest: nearestName(to: application, among: known))
     }
     guard owners.count == 1 else {
-      throw .ambiguousApplication(
+      throw Interface.Failure.ambiguousApplication(
         application: application, owners: owners.map { Int($0.uid) })
     }
     return ApplicationKey(id, owner: first)
+  }
+
+  /// -1 is no uid, as a C program writes it in 32 bits.
+  private static func uid(_ owner: Int) throws(ParameterError) -> UInt32 {
+    guard let uid = UInt32(exactly: owner), uid != .max else {
+      throw ParameterError(parameter: "owner", problem: "a uid is from 0 to 4294967294")
+    }
+    return uid
   }
 }
 

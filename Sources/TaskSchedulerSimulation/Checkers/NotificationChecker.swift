@@ -1,7 +1,8 @@
 import TaskSchedulerCore
 
 /// A notification that was acknowledged fires exactly once each time, when the wall clock shows it,
-/// and never after it was cancelled (§9); and none is taken on that could not be kept.
+/// and never after it was cancelled (§9). One is refused exactly where the application has too many
+/// that wait for their time, or the user too many that wait or were not shown.
 struct NotificationChecker: Checker {
   static let name = "notifications"
   let slack: UInt64
@@ -15,6 +16,8 @@ struct NotificationChecker: Checker {
     var since: UInt64 = 0
     /// Whether its next time is being found.
     var isFired = false
+    /// Whether it was asked for with a schedule.
+    var isScheduled = true
   }
 
   private var waiting: [NotificationID: Waiting] = [:]
@@ -61,7 +64,16 @@ struct NotificationChecker: Checker {
     case .notification(.store(let id, let key, let draft)): try store(id, key, draft, ledger)
     case .notification(.fire(let id, let key, let receiver)): try fire(id, key, receiver, ledger)
     case .notification(.remove(let ids)):
-      for id in ids { waiting[id] = nil }
+      for id in ids {
+        waiting[id] = nil
+        pending[id] = nil
+      }
+    case .reply(let request, .refused(.quotaExceeded(let name, _))):
+      guard case .notification(.schedule(request, let key, let draft, let unshown)) = ledger.event
+      else { return }
+      try require(
+        exceededQuota(key, draft, unshown ?? 0, ledger) == name,
+        "a notification of \(key.id.name) is refused for \(name), which is not used up")
     case .reply(let request, .scheduled(let id)):
       try require(
         waiting[id] != nil || pending[id] == nil,
@@ -85,16 +97,34 @@ struct NotificationChecker: Checker {
     guard case .notification(.schedule(let request, key, draft, let unshown)) = ledger.event else {
       return try require(false, "notification \(id.number) is stored, which nobody asked for")
     }
+    let exceeded = exceededQuota(key, draft, unshown ?? 0, ledger)
     try require(
-      unshown ?? 0 < ledger.policy.notificationsPerApplicationMax,
-      "notification \(id.number) is taken on, and too many wait to be shown")
+      exceeded == nil,
+      "notification \(id.number) is taken on, and \(exceeded ?? "") is used up")
     try require(
       waiting[id] == nil && pending[id] == nil && id.number > 0,
       "the id of notification \(id.number) is used again")
     let one = Waiting(
       application: key, firesAt: draft.firesAt?.nanoseconds,
-      repeats: draft.schedule?.repeats != nil)
+      repeats: draft.schedule?.repeats != nil, isScheduled: draft.schedule != nil)
     pending[id] = (request, one)
+  }
+
+  /// The quota that leaves no place for one more; nil where none does.
+  private func exceededQuota(
+    _ key: ApplicationKey, _ draft: NotificationDraft, _ unshown: Int, _ ledger: Ledger
+  ) -> String? {
+    let stored = Array(waiting.values)
+    let all = stored + pending.values.map(\.waiting)
+    let ofApplication =
+      stored.count { $0.application == key }
+      + pending.values.count { $0.waiting.application == key && $0.waiting.isScheduled }
+    if draft.schedule != nil, ofApplication >= ledger.policy.notificationsPerApplicationMax {
+      return "MaxNotificationsPerApplication"
+    }
+    let ofUser = all.count { $0.application.owner == key.owner }
+    return ofUser + unshown >= ledger.policy.notificationsPerUserMax
+      ? "MaxNotificationsPerUser" : nil
   }
 
   private mutating func fire(

@@ -97,6 +97,7 @@ struct Casting {
     if chance.happens(300) { policy.relaunchResetTime = .milliseconds(500 + chance.below(9000)) }
     if chance.happens(300) { policy.socketsPerApplicationMax = 1 + chance.below(3) }
     if chance.happens(300) { policy.notificationsPerApplicationMax = 1 + chance.below(4) }
+    if chance.happens(300) { policy.notificationsPerUserMax = 2 + chance.below(8) }
     if chance.happens(200) { policy.customChangesMax = 1 + chance.below(3) }
   }
 }

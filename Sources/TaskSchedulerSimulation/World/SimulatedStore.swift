@@ -20,9 +20,9 @@ final class SimulatedStore {
   /// The user sees what has fired when so many others have since.
   private static let unshownMax = 4
 
-  /// How many of an application have fired and were shown to nobody yet.
-  func unshownCount(of key: ApplicationKey) -> Int {
-    shown.suffix(Self.unshownMax).count { $0.application == key }
+  /// How many of a user's have fired and were not shown yet.
+  func unshownCount(of user: UserID) -> Int {
+    shown.suffix(Self.unshownMax).count { $0.application.owner == user }
   }
 
   func carryOut(_ effect: NotificationEffect, in simulation: Simulation) {

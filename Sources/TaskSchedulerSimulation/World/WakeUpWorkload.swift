@@ -100,7 +100,7 @@ extension Simulation {
       send(.notification(.cancel(request(index), key, id, shown: [])))
     case 3: send(.notification(.setBadge(request(index), key, chance.below(9))))
     case _:
-      let unshown = store.unshownCount(of: key)
+      let unshown = store.unshownCount(of: key.owner)
       send(.notification(.schedule(request(index), key, draft(&chance), unshown: unshown)))
     }
   }

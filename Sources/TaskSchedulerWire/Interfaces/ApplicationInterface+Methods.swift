@@ -189,19 +189,27 @@ extension ApplicationInterface {
     }
   }
 
-  /// The application's notifications.
+  /// A page of the application's notifications, by id.
   public enum ListNotifications: InterfaceMethod {
     public static var name: String { MethodName.listNotifications.rawValue }
 
     public struct Input: Codable, Hashable, Sendable {
-      public init() {}
+      /// The id after which the page begins.
+      public var after: Int?
+
+      public init(after: Int? = nil) {
+        self.after = after
+      }
     }
 
     public struct Output: Codable, Hashable, Sendable {
       public var notifications: [Notification]
+      /// What `after` must be for the next page; nil in the last page.
+      public var next: Int?
 
-      public init(notifications: [Notification]) {
+      public init(notifications: [Notification], next: Int? = nil) {
         self.notifications = notifications
+        self.next = next
       }
     }
   }

@@ -29,8 +29,9 @@ extension ControlInterface {
     case invalidNotification(parameter: String, reason: String)
     /// The name or the value of a system change is of no use; `reason` says what is wanted.
     case invalidSystemChange(parameter: String, reason: String)
-    /// No such notification of this application.
-    case unknownNotification(application: String, notification: Int)
+    /// No such notification of this application; of any application that the caller may operate,
+    /// where the call named none.
+    case unknownNotification(application: String?, notification: Int)
     /// It could not be stored durably, and is not promised; `reason` says why.
     case notStored(reason: String)
     /// An operator has ended it: it is launched only when a person or an operator asks for it.
@@ -179,7 +180,7 @@ extension ControlInterface {
           parameter: try fields.value("parameter"), reason: try fields.value("reason"))
       case .unknownNotification:
         self = .unknownNotification(
-          application: try fields.value("application"),
+          application: try fields.optional("application"),
           notification: try fields.value("notification"))
       case .notStored: self = .notStored(reason: try fields.value("reason"))
       case .terminatedByOperator:

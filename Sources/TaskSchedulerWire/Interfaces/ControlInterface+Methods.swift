@@ -220,25 +220,31 @@ extension ControlInterface {
     }
   }
 
-  /// The notifications of one application, or of all that the caller may see.
+  /// A page of the notifications of one application, or of all that the caller may see, by id.
   public enum ListNotifications: InterfaceMethod {
     public static var name: String { MethodName.listNotifications.rawValue }
 
     public struct Input: Codable, Hashable, Sendable {
       public var application: String?
       public var owner: Int?
+      /// The id after which the page begins.
+      public var after: Int?
 
-      public init(application: String? = nil, owner: Int? = nil) {
+      public init(application: String? = nil, owner: Int? = nil, after: Int? = nil) {
         self.application = application
         self.owner = owner
+        self.after = after
       }
     }
 
     public struct Output: Codable, Hashable, Sendable {
       public var notifications: [ApplicationNotification]
+      /// What `after` must be for the next page; nil in the last page.
+      public var next: Int?
 
-      public init(notifications: [ApplicationNotification]) {
+      public init(notifications: [ApplicationNotification], next: Int? = nil) {
         self.notifications = notifications
+        self.next = next
       }
     }
   }
@@ -274,16 +280,16 @@ extension ControlInterface {
     }
   }
 
-  /// Cancels a notification of an application, or (null) all of them.
+  /// Cancels a notification by its id, or all notifications of an application.
   public enum CancelNotifications: InterfaceMethod {
     public static var name: String { MethodName.cancelNotifications.rawValue }
 
     public struct Input: Codable, Hashable, Sendable {
-      public var application: String
+      public var application: String?
       public var owner: Int?
       public var notification: Int?
 
-      public init(application: String, owner: Int? = nil, notification: Int? = nil) {
+      public init(application: String? = nil, owner: Int? = nil, notification: Int? = nil) {
         self.application = application
         self.owner = owner
         self.notification = notification

@@ -43,9 +43,16 @@ struct NotificationsCommand: ParsableCommand {
     }
 
     func run() throws {
-      var output = try options.connect().call(
-        ControlInterface.ListNotifications.self,
-        .init(application: application, owner: ownerOption.owner?.uid), timeout: answerTimeout)
+      let connection = try options.connect()
+      var output = ControlInterface.ListNotifications.Output(notifications: [])
+      var input = ControlInterface.ListNotifications.Input(
+        application: application, owner: ownerOption.owner?.uid)
+      repeat {
+        let page = try connection.call(
+          ControlInterface.ListNotifications.self, input, timeout: answerTimeout)
+        output.notifications += page.notifications
+        input.after = page.next
+      } while input.after != nil
       output.notifications.sort {
         ($0.notification.firesAtUSec, $0.notification.id)
           < ($1.notification.firesAtUSec, $1.notification.id)
@@ -69,7 +76,7 @@ struct NotificationsCommand: ParsableCommand {
     var id: Int
 
     func run() throws {
-      let found = try NotificationsCommand.find([id], try options.connect())[0]
+      let found = try NotificationsCommand.find(id, try options.connect())
       try Output.write(
         options.json
           ? JSONOutput.line(found) : NotificationText.text(found, .forStandardOutput()))
@@ -119,12 +126,7 @@ struct NotificationsCommand: ParsableCommand {
         cancelled = try cancel(
           .init(application: application, owner: ownerOption.owner?.uid), connection)
       } else {
-        for found in try NotificationsCommand.find(ids, connection) {
-          cancelled += try cancel(
-            .init(
-              application: found.application, owner: found.owner,
-              notification: found.notification.id), connection)
-        }
+        for id in ids { cancelled += try cancel(.init(notification: id), connection) }
       }
       if options.json { return try Output.write(JSONOutput.line(Report(cancelled: cancelled))) }
       for id in cancelled { try Output.write("cancelled: notification \(id)\n") }
@@ -139,18 +141,16 @@ struct NotificationsCommand: ParsableCommand {
     }
   }
 
-  /// Those of these numbers, in the order given.
+  /// The notification of this number: the first of the page that begins there.
   static func find(
-    _ ids: [Int], _ connection: Connection
-  ) throws -> [ControlInterface.ApplicationNotification] {
-    let all = try connection.call(
-      ControlInterface.ListNotifications.self, .init(), timeout: answerTimeout
-    ).notifications
-    return try ids.map { id in
-      if let found = all.first(where: { $0.notification.id == id }) { return found }
-      throw CommandFailure.failed(
-        name: "UnknownNotification",
-        sentence: "there is no notification \(id): see 'taskctl notifications list'")
-    }
+    _ id: Int, _ connection: Connection
+  ) throws -> ControlInterface.ApplicationNotification {
+    let page = try connection.call(
+      ControlInterface.ListNotifications.self, .init(after: max(0, id - 1)),
+      timeout: answerTimeout)
+    if let found = page.notifications.first, found.notification.id == id { return found }
+    throw CommandFailure.failed(
+      name: "UnknownNotification",
+      sentence: "there is no notification \(id); see 'taskctl notifications list'")
   }
 }

@@ -145,6 +145,12 @@ final class DaemonFixture: Sendable {
     return try DaemonFixture(settings, after: self)
   }
 
+  /// Stops it in good order, and starts another in its place with the same settings.
+  func restarted() throws -> DaemonFixture {
+    try stop()
+    return try DaemonFixture(settings, after: self)
+  }
+
   /// The daemon's process, and then whatever was started for this test.
   private func end() {
     _ = try? process.send(signal: SIGTERM)

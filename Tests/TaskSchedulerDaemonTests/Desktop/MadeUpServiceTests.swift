@@ -36,6 +36,55 @@ struct MadeUpServiceTests {
     #expect(try next.readLine() == "Notify 0 harmless")
   }
 
+  @Test(
+    """
+    What an earlier connection has had shown is shown in its own place by the same service, and \
+    closed where it is taken back before the service is known
+    """)
+  func remembered() throws {
+    let bare = try BareBus()
+    let service = try MadeUpService(on: bare.bus, .answers)
+    let earlier = try DesktopDriver(bare.bus)
+    for number in [1, 2] as [UInt64] { try earlier.show(number, "number \(number)") }
+    try earlier.wait(for: .shown(2))
+    let driver = try DesktopDriver(bare.bus)
+    for number in [1, 2] as [UInt64] {
+      let name = try #require(earlier.notifications?.name(of: NotificationID(number)))
+      driver.notifications?.remember(try driver.notification(number, "number \(number)"), as: name)
+    }
+    driver.close(2)
+    try driver.wait(for: .shown(1))
+    try driver.wait(for: .closed(2, .closedByCall))
+    var said: [String?] = []
+    for _ in 0..<4 { said.append(try service.readLine()) }
+    #expect(said.prefix(2) == ["Notify 0 number 1", "Notify 0 number 2"])
+    #expect(Set(said.suffix(2)) == ["Notify 1 number 1", "CloseNotification 2"])
+    try service.send("ActionInvoked 1 default")
+    try driver.wait(for: .chosen(1))
+  }
+
+  @Test("What another service has had shown counts as closed, and its name is left alone")
+  func rememberedOfAnother() throws {
+    let bare = try BareBus()
+    var first: MadeUpService? = try MadeUpService(on: bare.bus, .answers)
+    let earlier = try DesktopDriver(bare.bus)
+    try earlier.show(1, "one")
+    try earlier.wait(for: .shown(1))
+    let name = try #require(earlier.notifications?.name(of: NotificationID(1)))
+    first = nil
+    withExtendedLifetime(first) {}
+    try earlier.wait(for: .closed(1, .serviceEnded))
+    let driver = try DesktopDriver(bare.bus)
+    driver.notifications?.remember(try driver.notification(1, "one"), as: name)
+    try driver.wait(for: .closed(1, .serviceEnded))
+    let second = try MadeUpService(on: bare.bus, .answers)
+    driver.notifications?.remember(try driver.notification(2, "two"), as: name)
+    try driver.wait(for: .closed(2, .serviceEnded))
+    try driver.show(3, "three")
+    try driver.wait(for: .shown(3))
+    #expect(try second.readLine() == "Notify 0 three")
+  }
+
   @Test("A made-up service that ends of one notification: that is given up, the others are shown")
   func diesOfOne() throws {
     let bare = try BareBus()

@@ -1,0 +1,278 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §15.7, for each field of each method of both interfaces. The fields are those of the
+/// interfaces' descriptions, so that a new one is looked at too.
+@Suite("§15.7: For each field of each method, bad input gets an error that names the field")
+struct FieldErrorTests {
+  private typealias FieldType = InterfaceDescription.FieldType
+  private static let interfaces = [ApplicationInterface.description, ControlInterface.description]
+  private static let program = "org.test.program"
+
+  // MARK: Types
+
+  /// A value of a type, of no meaning.
+  private func sample(_ type: FieldType, _ interface: InterfaceDescription) -> JSONValue {
+    switch type {
+    case .bool: true
+    case .int: 0
+    case .float: 1.5
+    case .string: "a"
+    case .object, .any, .dictionary: .object([])
+    case .named(let name): sample(named(name, interface), interface)
+    case .array(let element): [sample(element, interface)]
+    case .optional(let type): sample(type, interface)
+    case .structure(let fields):
+      .object(fields.map { .init(name: $0.name, value: sample($0.type, interface)) })
+    case .enumeration(let names): .string(names[0])
+    }
+  }
+
+  private func named(_ name: String, _ interface: InterfaceDescription) -> FieldType {
+    interface.types.first { $0.name == name }?.type ?? .any
+  }
+
+  /// Values that are none of a type, each with the path of what is wrong within it.
+  private func mistakes(
+    _ type: FieldType, _ interface: InterfaceDescription
+  ) -> [(path: String, value: JSONValue)] {
+    let numbers: [JSONValue] = [1.5, .number(.infinity), .number(-.infinity), .number(1e19)]
+    let none: [JSONValue] =
+      switch type {
+      case .bool: [0, "true", [], [:]] + numbers
+      case .int: [true, "1", [], [:]] + numbers
+      case .float: [true, "1", [], [:], .number(.infinity), .number(-.infinity)]
+      case .string: [0, true, [], [:], "\u{0}", "a\u{0}b"] + numbers
+      case .enumeration: [0, true, [], [:], "", "nonsense"] + numbers
+      case .structure: [0, true, [], "a"] + numbers
+      case .array: [0, true, [:], "a"] + numbers
+      case .object, .any, .dictionary, .named, .optional: []
+      }
+    let own = none.map { (path: "", value: $0) }
+    switch type {
+    case .named(let name): return mistakes(named(name, interface), interface)
+    case .optional(let type): return mistakes(type, interface)
+    case .array(let element):
+      return own + mistakes(element, interface).map { ("[0]" + $0.path, [$0.value]) }
+    case .structure(let fields):
+      return own + mistakes(fields: fields, interface)
+    case .bool, .int, .float, .string, .enumeration, .object, .any, .dictionary: return own
+    }
+  }
+
+  private func mistakes(
+    fields: [InterfaceDescription.Field], _ interface: InterfaceDescription
+  ) -> [(path: String, value: JSONValue)] {
+    guard case .object(let members) = sample(.structure(fields), interface) else { return [] }
+    var all: [(String, JSONValue)] = []
+    for (index, field) in fields.enumerated() {
+      var wrong = members
+      for (path, value) in mistakes(field.type, interface) {
+        wrong[index].value = value
+        let dot = path.isEmpty || path.hasPrefix("[") ? "" : "."
+        all.append((field.name + dot + path, .object(wrong)))
+      }
+      if case .optional = field.type { continue }
+      wrong.remove(at: index)
+      all.append((field.name, .object(wrong)))
+    }
+    all.append(("nonsense", .object(members + [.init(name: "nonsense", value: 1)])))
+    return all
+  }
+
+  @Test("A field of the wrong type, too large a number, a missing or an unknown field is named")
+  func types() throws {
+    let daemon = try DaemonFixture()
+    let client = try RawClient(daemon)
+    var count = 0
+    for interface in Self.interfaces {
+      for method in interface.methods {
+        let hasDescriptor = method.input.contains { $0.name.hasSuffix("FileDescriptor") }
+        for (path, parameters) in mistakes(fields: method.input, interface) {
+          let name = "\(interface.name).\(method.name)"
+          let answer = try client.call(
+            "{\"method\":\"\(name)\",\"parameters\":\(parameters)}",
+            descriptors: hasDescriptor ? [0] : [])
+          let comment = "\(name) \(parameters): \(answer ?? .null)"
+          #expect(answer?["error"] == "org.varlink.service.InvalidParameter", "\(comment)")
+          #expect(answer?["parameters"]?["parameter"] == .string(path), "\(comment)")
+          count += 1
+        }
+      }
+    }
+    #expect(count > 500)
+    #expect(try daemon.applications().isEmpty, "nothing has changed")
+  }
+
+  // MARK: Values
+
+  /// Values of a field that are of its type and of no use, and the error that each is answered.
+  private struct Useless {
+    let field: String
+    let values: [JSONValue]
+    let error: String
+  }
+
+  private static let long = JSONValue.string(String(repeating: "x", count: 5000))
+  private static let control = JSONValue.string("a\u{7}b")
+  private static let id = Useless(
+    field: "application", values: ["", "no", ".", "a..b", control, long, "a.b\n"],
+    error: "InvalidApplicationID")
+  private static let owner = Useless(
+    field: "owner", values: [-1, .integer(1 << 32), .integer((1 << 32) - 1), .integer(.min)],
+    error: "InvalidParameter")
+  private static let after = Useless(
+    field: "after", values: [-1, .integer(.min)], error: "InvalidParameter")
+  private static let notification = Useless(
+    field: "notification", values: [-1, 0, 99, .integer(.max)], error: "UnknownNotification")
+  private static let content = [
+    ("title", ["", control, long]), ("body", [control, long]),
+    ("sound", ["", control, long, "../etc/passwd", "file:///x", "bell\n", "/a/../b"]),
+    ("badge", [-1, 1_000_000_000, .integer(.max)]), ("userData", [long]),
+  ].map { Useless(field: "content.\($0)", values: $1, error: "InvalidNotification") }
+  private static let schedule = [
+    ("date", ["", "tomorrow", control, long]), ("timeZone", ["", "Europe/Berln", control, long]),
+  ].map { Useless(field: "schedule.\($0)", values: $1, error: "InvalidNotification") }
+
+  private static func one(_ field: String, _ values: [JSONValue], _ error: String) -> [Useless] {
+    [Useless(field: field, values: values, error: error)]
+  }
+
+  /// By method: each field that is neither a bool nor of an enumeration.
+  private static let useless: [String: [Useless]] = [
+    "Application.Register": [id],
+    "Application.Acknowledge": one("callback", [-1, 0, 99, .integer(.max)], "UnknownCallback"),
+    "Application.BeginBackgroundTask": one("name", [control, long], "InvalidParameter"),
+    "Application.EndBackgroundTask": one("task", [-1, 0, 99, .integer(.max)], "UnknownTask"),
+    "Application.SetKeepAliveTimeout": one(
+      "seconds", [0, -1, 1_000_000_001, .number(1e300)], "InvalidParameter"),
+    "Application.ManageSocket": one("socketFileDescriptor", [0, 7, -1], "InvalidParameter"),
+    "Application.ReleaseSocket": one("socket", [-1, 0, 99, .integer(.max)], "UnknownSocket"),
+    "Application.ScheduleNotification": content + schedule,
+    "Application.ListNotifications": [after],
+    "Application.CancelNotifications": [notification],
+    "Application.SetBadge": one("badge", [-1, 1_000_000_000], "InvalidParameter"),
+    "Control.GetApplication": [id, owner], "Control.Explain": [id, owner],
+    "Control.Launch": [id, owner], "Control.Activate": [id, owner],
+    "Control.Deactivate": [id, owner], "Control.SendToBackground": [id, owner],
+    "Control.Terminate": [id, owner], "Control.WarnMemory": [id, owner],
+    "Control.ListNotifications": [id, owner, after],
+    "Control.CancelNotifications": [id, owner, notification],
+    "Control.PostNotification": [id, owner] + content + schedule,
+    "Control.PostSystemChange": one("name", ["", control, long, "a b"], "InvalidSystemChange")
+      + one("value", [control, long], "InvalidSystemChange"),
+    "Control.Adopt": [id] + one("processFileDescriptor", [7, -1], "InvalidParameter")
+      + one("backgroundTask", [control, long], "InvalidParameter")
+      + one("backgroundModes[0]", ["", "video", control, long], "InvalidParameter")
+      + one("marker", ["", control, long, "a-b"], "InvalidParameter"),
+  ]
+
+  /// Parameters in which nothing is wrong.
+  private func right(_ method: String) -> JSONValue {
+    switch method {
+    case "Application.ScheduleNotification": ["content": ["title": "a"]]
+    case "Control.PostNotification":
+      ["application": .string(Self.program), "content": ["title": "a"]]
+    case "Control.PostSystemChange": ["name": "a"]
+    case "Control.Adopt": ["application": "org.test.adopted", "processFileDescriptor": 0]
+    case let other where other.hasPrefix("Control."): ["application": .string(Self.program)]
+    case _: [:]
+    }
+  }
+
+  /// With a field at a dotted path set, and what is around it.
+  private func setting(_ path: Substring, to value: JSONValue, in whole: JSONValue) -> JSONValue {
+    if path.hasSuffix("[0]") { return setting(path.dropLast(3), to: [value], in: whole) }
+    guard case .object(var members) = whole else { return whole }
+    let parts = path.split(separator: ".", maxSplits: 1)
+    let name = String(parts[0])
+    var new = value
+    if parts.count > 1 {
+      let around: JSONValue =
+        name == "schedule" ? ["date": "2099-01-01T00:00:00", "timeZone": "UTC"] : [:]
+      new = setting(parts[1], to: value, in: whole[name] ?? around)
+    }
+    members.removeAll { $0.name == name }
+    return .object(members + [.init(name: name, value: new)])
+  }
+
+  @Test("A value that is empty, too long, out of range or of no use gets the error that names it")
+  func values() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    try daemon.adopt(Self.program, program)
+    let application = try TestApplication(daemon, "org.test.caller")
+    try application.registered()
+    let client = try RawClient(daemon)
+    let other = try daemon.shell("read line")
+    for (method, fields) in Self.useless.sorted(by: { $0.key < $1.key }) {
+      for field in fields {
+        for value in field.values {
+          let parameters = setting(field.field[...], to: value, in: right(method))
+          let name = "org.taskschedd.\(method)"
+          let answer: JSONValue?
+          if method.hasPrefix("Application."), method != "Application.Register" {
+            answer = try application.call(name, parameters)
+          } else {
+            let more = method == "Application.Register" ? ",\"more\":true" : ""
+            answer = try client.call(
+              "{\"method\":\"\(name)\",\"parameters\":\(parameters)\(more)}",
+              descriptors: method == "Control.Adopt" ? [other.pidfd.rawValue] : [])
+          }
+          let comment = "\(name) \(parameters): \(answer ?? .null)"
+          #expect(answer?.errorName == field.error, "\(comment)")
+          if let named = answer?["parameters"]?["parameter"] {
+            #expect(named == .string(field.field), "\(comment)")
+          }
+        }
+      }
+    }
+    #expect(try daemon.applications().count == 2, "nothing has changed")
+    #expect(try application.notifications().isEmpty)
+  }
+
+  /// The paths of all fields that are neither a bool nor of an enumeration.
+  private func paths(
+    _ fields: [InterfaceDescription.Field], _ interface: InterfaceDescription
+  ) -> [String] {
+    fields.flatMap { field in paths(field.type, interface).map { field.name + $0 } }
+  }
+
+  private func paths(_ type: FieldType, _ interface: InterfaceDescription) -> [String] {
+    switch type {
+    case .bool, .enumeration: []
+    case .int, .float, .string, .object, .any, .dictionary: [""]
+    case .named(let name): paths(named(name, interface), interface)
+    case .optional(let type): paths(type, interface)
+    case .array(let element): paths(element, interface).map { "[0]" + $0 }
+    case .structure(let fields): paths(fields, interface).map { "." + $0 }
+    }
+  }
+
+  @Test("The table of useless values has each field of each method")
+  func isComplete() {
+    for interface in Self.interfaces {
+      let part = interface.name.split(separator: ".").last ?? ""
+      for method in interface.methods {
+        let listed = Self.useless["\(part).\(method.name)"] ?? []
+        #expect(
+          listed.map(\.field).sorted() == paths(method.input, interface).sorted(),
+          "\(part).\(method.name)")
+      }
+    }
+  }
+
+  @Test("An application of another owner than the one that is named is not proposed as the nearest")
+  func nearestOfOtherOwner() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    try daemon.adopt(Self.program, program)
+    #expect(
+      throws: ControlInterface.Failure.unknownApplication(
+        application: Self.program, nearest: nil)
+    ) { try daemon.application(Self.program, owner: 12_345) }
+  }
+}

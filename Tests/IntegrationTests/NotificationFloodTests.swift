@@ -1,0 +1,108 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §15.6 and §16: what one user may have kept by ids that are free.
+@Suite(
+  "§15.6: A user who schedules notifications for many free ids slows and starves nobody else",
+  .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+struct NotificationFloodTests {
+  private let nobody: UInt32 = 65534
+
+  /// Registers 200 ids and schedules as many notifications for each as it may, with the longest
+  /// texts; says how many it has, and which quotas it was refused for.
+  private static let flood = """
+    import json, os, socket, sys
+    def encoded(method, parameters, **flags):
+        call = {"method": "org.taskschedd.Application." + method, "parameters": parameters, **flags}
+        return json.dumps(call).encode() + b"\\0"
+    def connect():
+        s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"]); return s
+    def receive(s, buffer, count):
+        while buffer.count(b"\\0") < count:
+            data = s.recv(1 << 20)
+            if not data: sys.exit("the connection was closed")
+            buffer += data
+        return [json.loads(part) for part in buffer.split(b"\\0")[:count]]
+    schedule = encoded("ScheduleNotification", {
+        "content": {"title": "t" * 256, "body": "b" * 4096, "userData": "u" * 4096},
+        "schedule": {"date": "2099-01-01T00:00:00", "timeZone": "UTC"}})
+    kept, quotas = 0, set()
+    for number in range(200):
+        read, write = os.pipe()
+        if os.fork() == 0:
+            events = connect()
+            events.sendall(encoded("Register", {"application": f"org.flood.n{number}",
+                "background": True}, more=True))
+            receive(events, b"", 1)
+            calls, answers = connect(), []
+            for turn in range(16):
+                calls.sendall(schedule * 8)
+                answers += receive(calls, b"", 8)
+            kept = sum("error" not in answer for answer in answers)
+            names = {answer["parameters"]["quota"] for answer in answers if "error" in answer}
+            os.write(write, json.dumps([kept, sorted(names)]).encode())
+            os._exit(0)
+        os.close(write)
+        result = json.loads(os.read(read, 65536) or b'[0, ["it ended"]]')
+        os.close(read); os.wait()
+        kept += result[0]; quotas.update(result[1])
+    print(json.dumps({"kept": kept, "quotas": sorted(quotas)}), flush=True)
+    """
+
+  private func residentBytes(_ daemon: DaemonFixture) throws -> Int {
+    let bytes = try FileDescriptor.open(reading: "/proc/\(daemon.process.pid)/status").readToEnd()
+    let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+      .first { $0.hasPrefix("VmRSS:") }
+    return try unwrap(line.flatMap { Int($0.filter(\.isNumber)) }) << 10
+  }
+
+  private func size(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  @Test("§16 200 free ids get MaxNotificationsPerUser together, and all callers can list by pages")
+  func freeIDs() throws {
+    let daemon = try DaemonFixture()
+    let before = try residentBytes(daemon)
+    let flooding = try daemon.python(Self.flood, uid: nobody)
+    let said = try JSONParser.parse(
+      Array(try unwrap(try flooding.readLine(within: .seconds(120))).utf8))
+    #expect(said == ["kept": 1024, "quotas": ["MaxNotificationsPerUser"]])
+    // An operator's list, by pages that fit everywhere.
+    var count = 0
+    var input = ControlInterface.ListNotifications.Input()
+    repeat {
+      let page = try daemon.call(ControlInterface.ListNotifications.self, input)
+      #expect(page.notifications.count <= 31, "256 KiB of texts of 8448 bytes")
+      count += page.notifications.count
+      input.after = page.next
+    } while input.after != nil
+    #expect(count == 1024)
+    // The user's own, and that of another user.
+    let user = try OtherUser(daemon, uid: nobody)
+    let first = try user.call(user.open(), "org.taskschedd.Control.ListNotifications")
+    #expect(first["parameters"]?["next"] == 31)
+    let other = try TestApplication(daemon, "org.test.other", uid: nobody - 1)
+    try other.registered()
+    try other.notify("Mine", at: WallClockTime(in: 1000))
+    #expect(try other.notifications().count == 1)
+    let after = try residentBytes(daemon)
+    let journal = try Folder.names(path: daemon.folder.file("journal"))
+      .map { size(daemon.folder.file("journal/\($0)")) }.reduce(0, +)
+    let store = size(daemon.folder.file("state/notifications.db"))
+    print("resident \(before >> 10) to \(after >> 10) KiB, journal \(journal >> 10) KiB, "
+      + "store \(store >> 10) KiB")
+    #expect(after - before < 24 << 20)
+    #expect(journal < 4 << 20)
+    #expect(store < 16 << 20)
+    // What is kept can be cancelled by its id alone.
+    let cancel: JSONValue = ["notification": 7]
+    let cancelled = try user.call(
+      user.open(), "org.taskschedd.Control.CancelNotifications", cancel)
+    #expect(cancelled["parameters"]?["cancelled"] == [7])
+  }
+}
