@@ -1,5 +1,6 @@
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerJournal
 import TaskSchedulerWire
 
 /// `org.taskschedd.Control`: what operators ask (contract §16: root, the daemon's own user, the
@@ -116,15 +117,35 @@ final class ControlService {
   }
 
   private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {
-    _ = try call.decode(Interface.Monitor.Input.self)
+    let input = try call.decode(Interface.Monitor.Input.self)
     guard call.more else { throw StandardFailure.expectedMore }
-    compareSuspended(visible(connection.peer))
-    let applications = visible(connection.peer).map {
+    let monitor = try limits(of: input, connection.peer)
+    compareSuspended(visible(connection.peer).filter { monitor.sees($0.key) })
+    let applications = visible(connection.peer).filter { monitor.sees($0.key) }.map {
       Interface.Monitor.Output(application: described($0))
     }
     connection.replySnapshot(applications + [Interface.Monitor.Output(ready: true)])
     guard connection.isOpen else { return }
-    monitors.add(connection, uid: isOperator(connection.peer) ? nil : connection.peer.uid)
+    monitors.add(connection, monitor)
+  }
+
+  /// What a monitor may see of what it asks for.
+  private func limits(
+    of input: Interface.Monitor.Input, _ peer: Peer
+  ) throws(Interface.Failure) -> Holdings.Monitor {
+    if let application = input.application, ApplicationID(application) == nil {
+      throw .invalidApplicationID(application: application)
+    }
+    let mayAll = isOperator(peer)
+    guard let owner = input.owner else {
+      return Holdings.Monitor(uid: mayAll ? nil : peer.uid, application: input.application)
+    }
+    guard mayAll || owner == Int(peer.uid) else {
+      throw .notPermitted(application: input.application)
+    }
+    // No user has a uid beyond 32 bits: the last of them is none either (chown(2)).
+    return Holdings.Monitor(
+      uid: UInt32(exactly: owner) ?? UInt32.max, application: input.application)
   }
 
   private func getSettings(_ call: ReceivedCall, _ connection: Connection) throws {
