@@ -129,7 +129,8 @@ enum StatusText {
     return lines.text
   }
 
-  private static func plural(_ applications: Int) -> String {
+  /// `3 applications`.
+  static func plural(_ applications: Int) -> String {
     applications == 1 ? "1 application" : "\(applications) applications"
   }
 
