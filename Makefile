@@ -74,6 +74,13 @@ manuals: setup ## Write the manual pages to .build/manuals
 	mkdir -p $(MANUALS)
 	$(SWIFT) package --allow-writing-to-directory $(MANUALS) generate-manual --multi-page \
 	  --output-directory $(CURDIR)/$(MANUALS)
+	$(MAKE) keep-manuals
+
+# The plugin writes pages for every executable of the package, and one for the parser's own `help`.
+.PHONY: keep-manuals
+keep-manuals:
+	find $(MANUALS) -name '*.1' ! -name 'taskschedd*.1' ! -name 'taskctl*.1' -delete
+	rm -f $(MANUALS)/taskctl.help.1 $(MANUALS)/taskctl.*.help.1
 
 .PHONY: test
 test: test-setup ## Everything that CI runs
@@ -221,11 +228,13 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	$(PLACE) systemd/catalog/taskschedd.catalog > $(LIB)/systemd/catalog/taskschedd.catalog
 	install -m 0644 systemd/sysusers.d/taskschedd.conf $(LIB)/sysusers.d
 	install -m 0644 systemd/tmpfiles.d/taskschedd.conf $(LIB)/tmpfiles.d
-	$(BIN)/taskctl --generate-completion-script bash > \
-	  $(SHARE)/bash-completion/completions/taskctl
-	$(BIN)/taskctl --generate-completion-script zsh > $(SHARE)/$(ZSH)/_taskctl
-	$(BIN)/taskctl --generate-completion-script fish > \
-	  $(SHARE)/fish/vendor_completions.d/taskctl.fish
+	for program in taskctl taskschedd; do \
+	  $(BIN)/$$program --generate-completion-script bash > \
+	    $(SHARE)/bash-completion/completions/$$program; \
+	  $(BIN)/$$program --generate-completion-script zsh > $(SHARE)/$(ZSH)/_$$program; \
+	  $(BIN)/$$program --generate-completion-script fish > \
+	    $(SHARE)/fish/vendor_completions.d/$$program.fish; \
+	done
 	[ -n "$(BUILT)" ] || $(MAKE) manuals
 	install -d $(SHARE)/man/man1
 	[ -n "$(BUILT)" ] || install -m 0644 $(MANUALS)/*.1 $(SHARE)/man/man1
@@ -242,8 +251,9 @@ uninstall: ## Remove what install wrote; what is in /etc stays
 	  $(foreach kind,$(UNITS),$(LIB)/systemd/$(kind)/taskschedd.service \
 	    $(LIB)/systemd/$(kind)/taskschedd.socket \
 	    $(LIB)/systemd/$(kind)/taskschedd-release.service) \
-	  $(SHARE)/bash-completion/completions/taskctl $(SHARE)/$(ZSH)/_taskctl \
-	  $(SHARE)/fish/vendor_completions.d/taskctl.fish $(SHARE)/man/man1/taskschedd*.1 \
+	  $(foreach program,taskctl taskschedd,$(SHARE)/bash-completion/completions/$(program) \
+	    $(SHARE)/$(ZSH)/_$(program) $(SHARE)/fish/vendor_completions.d/$(program).fish) \
+	  $(SHARE)/man/man1/taskschedd*.1 \
 	  $(SHARE)/man/man1/taskctl*.1
 	rm -rf $(DOC)
 	rmdir --ignore-fail-on-non-empty $(SHARE)/taskschedd/applications $(SHARE)/taskschedd

@@ -8,10 +8,17 @@ START = time.clock_gettime(time.CLOCK_BOOTTIME)
 def say(text):
     print(f"[{time.clock_gettime(time.CLOCK_BOOTTIME) - START:8.3f} s] {text}", flush=True)
 
+def daemon():
+    """The daemon's socket: as said, else the user's own daemon where it runs, else the system's."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
+    own = f"{runtime}/taskschedd/socket"
+    return os.environ.get("TASKSCHEDD_SOCKET") or (
+        own if os.path.exists(own) else "/run/taskschedd/socket")
+
 class Connection:
     def __init__(self):
         self.socket, self.buffer, self.lock = socket.socket(socket.AF_UNIX), b"", threading.Lock()
-        self.socket.connect(os.environ.get("TASKSCHEDD_SOCKET", "/run/taskschedd/socket"))
+        self.socket.connect(daemon())
 
     def send(self, method, parameters, **flags):
         call = {"method": f"org.taskschedd.Application.{method}", "parameters": parameters, **flags}

@@ -10,7 +10,7 @@ public struct User: Hashable, Sendable {
   public var shell: String
 }
 
-/// The user and group databases (NSS). Thread-safe; unknown is nil, never an error.
+/// The user and group databases (NSS). Thread-safe but for `names`; unknown is nil, never an error.
 public enum Users {
   /// The user of that login name.
   public static func user(named name: String) throws(SystemError) -> User? {
@@ -20,6 +20,15 @@ public enum Users {
   /// The user of that uid.
   public static func user(uid: UInt32) throws(SystemError) -> User? {
     try lookUpUser("getpwuid_r") { getpwuid_r(uid, $0, $1, $2, $3) }
+  }
+
+  /// The login names of all users that the name services list. Not thread-safe (getpwent(3)).
+  public static func names() -> [String] {
+    var names: [String] = []
+    setpwent()
+    defer { endpwent() }
+    while let entry = getpwent() { names.append(String(cString: entry.pointee.pw_name)) }
+    return names
   }
 
   /// The id of a group.

@@ -166,10 +166,12 @@ extension Holdings.Connection: Compact {
 extension Holdings.Monitor: Compact {
   package init(from reader: inout CompactReader) throws(TornBytes) {
     uid = try reader.read()
+    application = try reader.read()
   }
 
   package func write(to writer: inout CompactWriter) {
     uid.write(to: &writer)
+    application.write(to: &writer)
   }
 }
 

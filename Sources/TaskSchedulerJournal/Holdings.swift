@@ -123,11 +123,17 @@ public struct Holdings: Hashable, Sendable {
     public init() {}
   }
 
-  /// Who watches all changes.
+  /// A connection that is told of changes.
   public struct Monitor: Hashable, Sendable, Codable {
-    /// Whose applications it sees; nil is everybody's.
+    /// The user whose applications it sees; nil is all users.
     public var uid: UInt32?
-    public init(uid: UInt32?) { self.uid = uid }
+    /// The id of the only application that it sees; nil is all applications.
+    public var application: String?
+
+    public init(uid: UInt32?, application: String? = nil) {
+      self.uid = uid
+      self.application = application
+    }
   }
 
   /// A call that waits for the policy's answer.

@@ -6,6 +6,11 @@ import TaskSchedulerWire
 /// milliseconds; a machine under heavy load is given far more.
 let answerTimeout: Duration = .seconds(30)
 
+/// A command that asks a daemon.
+protocol DaemonCommand: ParsableCommand {
+  var options: ConnectionOptions { get }
+}
+
 /// Options of every command: which daemon, and for whom the answer is. They may stand before or
 /// after the command's name.
 struct ConnectionOptions: ParsableArguments {
@@ -40,6 +45,12 @@ struct ConnectionOptions: ParsableArguments {
     return .standard
   }
 
+  /// The options that say which daemon, as they are typed after `taskctl`; empty where none does.
+  var words: String {
+    if let socket { return " --socket \(PrintableText.of(socket))" }
+    return user ? " --user" : system ? " --system" : ""
+  }
+
   /// Whether it was said which daemon.
   var isGiven: Bool { socket != nil || user || system }
 
@@ -64,49 +75,6 @@ struct OwnerOption: ParsableArguments {
     help: ArgumentHelp(
       "Whose application, by name or uid, where several users run one of that id.",
       valueName: "user"),
-    transform: Owner.init(parsing:))
+    completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?
-}
-
-/// Completes application ids with those that the daemon knows.
-enum ApplicationCompletion {
-  static let kind = CompletionKind.custom { words, _, _ in ids(words) }
-
-  /// The ids; none where no daemon answers quickly.
-  private static func ids(_ words: [String]) -> [String] {
-    let input = ControlInterface.ListApplications.Input()
-    guard
-      let connection = try? Connection.connect(to: path(words)),
-      let output = try? connection.call(
-        ControlInterface.ListApplications.self, input, timeout: .seconds(2))
-    else { return [] }
-    // A shell evaluates what it is given: only true ids, which hold nothing special.
-    return output.applications.map(\.application).filter(isID)
-  }
-
-  /// The daemon that the command line so far speaks of.
-  static func path(_ words: [String]) -> SocketPath {
-    if let option = words.firstIndex(of: "--socket"), option + 1 < words.count {
-      return SocketPath(words[option + 1])
-    }
-    if let word = words.first(where: { $0.hasPrefix("--socket=") }) {
-      return SocketPath(String(word.dropFirst("--socket=".count)))
-    }
-    if words.contains("--user") { return .user }
-    if words.contains("--system") { return .system }
-    return .standard
-  }
-
-  static func isID(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy {
-        switch $0 {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-          UInt8(ascii: "."):
-          true
-        default: false
-        }
-      }
-  }
 }

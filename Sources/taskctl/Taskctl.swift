@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import TaskSchedulerClient
 import TaskSchedulerWire
 
 /// What an operator types. Each subcommand is a file of its own.
@@ -13,9 +14,11 @@ struct Taskctl: ParsableCommand {
       the command line; 3 no daemon. 'run' and 'task' return the exit code of the program; \
       'simulate' has codes of its own.
 
+      Without a command: status.
+
       Examples:
         taskctl list
-        taskctl run -- make -j8
+        taskctl run make -j8
         taskctl monitor org.example.mail
       """,
     version: "taskctl \(Version.current)",
@@ -31,19 +34,32 @@ struct Taskctl: ParsableCommand {
 
   @OptionGroup var options: ConnectionOptions
 
+  /// Without a command: a summary of the daemon.
+  func run() throws { try StatusCommand.summarize(options) }
+
   static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    var asked: SocketPath?
     do {
-      var command = try parseAsRoot()
+      if let word = command(in: arguments), let answer = ForeignVerbs.answer(to: word) {
+        throw ValidationError(answer)
+      }
+      var command = try parseAsRoot(ProgramWords.terminated(arguments))
+      asked = (command as? any DaemonCommand)?.options.path
       try command.run()
       Glibc.exit(ExitStatusCode.done)
     } catch {
-      Glibc.exit(report(error, arguments: Array(CommandLine.arguments.dropFirst())))
+      Glibc.exit(report(error, asked: asked, arguments: arguments))
     }
   }
 
   /// Says what went wrong, or what was asked for, and returns the exit code.
-  private static func report(_ error: any Error, arguments: [String]) -> Int32 {
-    if let failure = CommandFailure(error) {
+  ///
+  /// - Parameter asked: where the daemon listens that was asked; nil where none was.
+  private static func report(
+    _ error: any Error, asked: SocketPath?, arguments: [String]
+  ) -> Int32 {
+    if let failure = UnknownApplication.failure(error, asked: asked) ?? CommandFailure(error) {
       Output.complain(failure.text)
       return failure.exitCode
     }
@@ -54,21 +70,29 @@ struct Taskctl: ParsableCommand {
       let text = fullMessage(for: error)
       if exitCode(for: error).isSuccess {
         do {
-          try Output.write(text.isEmpty ? "" : text + "\n")
+          let script = CompletionScript.completed(text, arguments)
+          try Output.write(script.isEmpty ? "" : script + "\n")
         } catch {
           Output.complain(error.text)
           return error.exitCode
         }
         return ExitStatusCode.done
       }
-      Output.complain(PrintableLines.of(text) + suggestion(arguments))
+      Output.complain(usageText(text) + suggestion(arguments))
       return ExitStatusCode.usage
     }
   }
 
+  /// The parser's text about a mistake in the command line, after our name like all errors.
+  private static func usageText(_ text: String) -> String {
+    let prefix = "Error: "
+    let sentence = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+    return "taskctl: " + PrintableLines.of(sentence)
+  }
+
   /// A line that names the nearest subcommand, where the first word is none.
   static func suggestion(_ arguments: [String]) -> String {
-    let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+    let names = CompletionScript.commands
     guard let word = command(in: arguments), !names.contains(word),
       let nearest = nearestName(to: word, among: names)
     else { return "" }

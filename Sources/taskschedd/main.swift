@@ -23,30 +23,33 @@ struct Arguments: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Read FILE and FILE.d/*.toml in place of the standard settings.", valueName: "file"))
+      "Read FILE and FILE.d/*.toml in place of the standard settings.", valueName: "file"),
+    completion: .file(extensions: ["toml"]))
   var config: String?
 
   @Option(
     name: .customLong("manifests"),
     help: ArgumentHelp(
       "Read manifests from DIR in place of the standard folders (may be repeated).",
-      valueName: "dir"))
+      valueName: "dir"), completion: .directory)
   var manifestFolders: [String] = []
 
   @Option(
-    help: ArgumentHelp("Listen at PATH, where systemd hands no socket over.", valueName: "path"))
+    help: ArgumentHelp("Listen at PATH, where systemd hands no socket over.", valueName: "path"),
+    completion: .file())
   var socket: String?
 
   @Option(
     help: ArgumentHelp(
       "Keep the journal of what was promised in DIR, in place of a folder 'journal' beside the "
-        + "socket.", valueName: "dir"))
+        + "socket.", valueName: "dir"), completion: .directory)
   var journal: String?
 
   @Option(
     help: ArgumentHelp(
       "Keep in DIR what outlives a boot: local notifications. Standard: $STATE_DIRECTORY, else "
-        + "/var/lib/taskschedd or, with --user, $XDG_STATE_HOME/taskschedd.", valueName: "dir"))
+        + "/var/lib/taskschedd or, with --user, $XDG_STATE_HOME/taskschedd.", valueName: "dir"),
+    completion: .directory)
   var state: String?
 
   @Option(
@@ -116,9 +119,14 @@ func parse() -> Arguments {
     return try Arguments.parse()
   } catch {
     let isHelp = Arguments.exitCode(for: error) == .success
-    let text = Arguments.fullMessage(for: error) + "\n"
-    write(text, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
-    exit(isHelp ? 0 : ExitStatus.usage)
+    let text = Arguments.fullMessage(for: error)
+    if isHelp {
+      write(text + "\n", to: STDOUT_FILENO)
+      exit(0)
+    }
+    let prefix = "Error: "
+    complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
+    exit(ExitStatus.usage)
   }
 }
 

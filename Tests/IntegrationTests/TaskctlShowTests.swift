@@ -145,7 +145,7 @@ struct TaskctlShowTests {
     let daemon = try DaemonFixture(.init(manifests: manifests))
     let count = """
       import json, subprocess, sys
-      text = subprocess.run([sys.argv[1], "list", "--json"], stdout=subprocess.PIPE).stdout
+      text = subprocess.run([sys.argv[1], "list", "--all", "--json"], stdout=subprocess.PIPE).stdout
       listed = {a["application"] for a in json.loads(text)["applications"]}
       print(len(listed), len(text) > 1 << 20, flush=True)
       monitor = subprocess.Popen([sys.argv[1], "monitor", "--json"], stdout=subprocess.PIPE)

@@ -58,9 +58,28 @@ extension SystemdTests {
         echo "${COMPREPLY[@]}"
         """)
       #expect(offered.text.contains("foreground"))
-      for path in ["zsh/vendor-completions/_taskctl", "fish/vendor_completions.d/taskctl.fish"] {
-        try machine.must("grep", "-q", "foreground", "/usr/share/\(path)")
+      for (program, word) in [("taskctl", "foreground"), ("taskschedd", "manifests")] {
+        for path in [
+          "bash-completion/completions/\(program)", "zsh/vendor-completions/_\(program)",
+          "fish/vendor_completions.d/\(program).fish",
+        ] {
+          try machine.must("grep", "-q", word, "/usr/share/\(path)")
+        }
       }
+    }
+
+    @Test("have manual pages of taskschedd, taskctl and its commands, and of no other program")
+    func manuals() throws {
+      let folder = TemporaryDirectory()
+      for name in [
+        "chaos", "wakeups", "taskschedd", "taskctl", "taskctl.list", "taskctl.help",
+        "taskctl.notifications.help",
+      ] {
+        folder.write("\(name).1", "")
+      }
+      _ = try InstalledMachine.make("keep-manuals", destination: "", "MANUALS=\(folder.path)")
+      let names = try Folder.names(path: folder.path)
+      #expect(names == ["taskctl.1", "taskctl.list.1", "taskschedd.1"])
     }
 
     @Test("are taken away again by make uninstall, but for the administrator's")

@@ -14,7 +14,7 @@ extension SystemdTests {
     @Test("is started by the first connection to its socket, and is active then")
     func activation() throws {
       #expect(try machine.run("systemctl", "is-active", "taskschedd.service").text == "inactive\n")
-      let list = try machine.must("taskctl", "list")
+      let list = try machine.must("taskctl", "list", "--all")
       #expect(list.text.contains(InstalledMachine.frozen))
       let status = try machine.must("systemctl", "status", "taskschedd.service")
       #expect(status.text.contains("Active: active (running)"))

@@ -87,8 +87,13 @@ struct FailureTests {
       (["--json", "--socket", "/x", "foregruond", "x.y"], "Did you mean 'taskctl foreground'?"),
       (["list", "--jsn"], "Did you mean '--json'?"),
       (["foreground"], "Missing expected argument '<app>'"),
-      (["run", "ls"], "taskctl run -- PROGRAM"),
-      (["task", "--"], "taskctl task -- PROGRAM"),
+      (["run"], "no program is named: taskctl run [OPTIONS] PROGRAM"),
+      (["task", "--"], "no program is named: taskctl task [OPTIONS] PROGRAM"),
+      (["run", "--jsn", "ls"], "Unknown option '--jsn'"),
+      (["list", "--state", "active,suspendet"], "did you mean 'suspended'?"),
+      (["suspend", "x.y"], "'taskctl background APP'"),
+      (["resume", "x.y"], "'taskctl foreground APP'"),
+      (["restart", "x.y"], "'taskctl terminate APP', then 'taskctl launch APP'"),
       (["run", "--mode", "voipp", "--", "ls"], "did you mean 'voip'?"),
       (["monitor", "x.y", "--until", "suspendet"], "did you mean 'suspended'?"),
       (["monitor", "--until", "active"], "--until needs an application"),
@@ -100,7 +105,35 @@ struct FailureTests {
     let outcome = try TaskctlProcess(arguments, socket: "/nowhere/socket").outcome()
     #expect(outcome.code == 2)
     #expect(outcome.errors.contains(sentence))
+    #expect(outcome.errors.hasPrefix("taskctl: "))
+    #expect(!outcome.errors.contains("Error: "))
     #expect(outcome.output == "")
+  }
+
+  @Test("An unknown application names the daemon that was asked, and says if the other has it")
+  func otherDaemon() {
+    func sentence(_ asked: SocketPath, _ isKnown: Bool?, nearest: String? = nil) -> String {
+      UnknownApplication.sentence("org.example.a", nearest: nearest, asked: asked) { other in
+        #expect(other == (asked == .system ? .user : .system))
+        return isKnown
+      }
+    }
+    let system = "the system's daemon (/run/taskschedd/socket)"
+    let own = "your own daemon (\(SocketPath.user.path))"
+    let start = "there is no application 'org.example.a' at "
+    #expect(sentence(.system, true) == "\(start)\(system); \(own) has it: use --user")
+    #expect(sentence(.user, true) == "\(start)\(own); \(system) has it: use --system")
+    #expect(
+      sentence(.system, false).hasPrefix("\(start)\(system), nor at \(own); see 'taskctl list"))
+    #expect(
+      sentence(.user, nil, nearest: "org.example.b")
+        == "\(start)\(own); did you mean 'org.example.b'?")
+    // A socket of one's own has no other.
+    let named = UnknownApplication.sentence("x.y", nearest: "x.z", asked: SocketPath("/s")) { _ in
+      Issue.record("nothing else is asked")
+      return nil
+    }
+    #expect(named.hasPrefix("there is no application 'x.y' at the daemon of /s; did you mean"))
   }
 
   @Test("help, version and completion scripts go to standard output and exit with 0")

@@ -96,6 +96,8 @@ final class FakeConnection {
     guard let descriptor = descriptors.take(index.rawValue) else {
       throw SystemError(call: "no file descriptor came", errno: EBADMSG)
     }
+    // The next call brings its own.
+    descriptors = DescriptorBag()
     return try PIDFD(adopting: descriptor)
   }
 

@@ -1,3 +1,4 @@
+import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 import TestSupport
@@ -12,29 +13,60 @@ struct ManagedRun: ~Copyable {
   let input: ControlInterface.Adopt.Input
   /// What came with the call: names the program for good.
   let program: PIDFD
+  /// The connection of the call, on which taskctl then watches the application.
+  let stream: FakeConnection
 
-  init(_ arguments: [String]) throws {
+  init(_ arguments: [String], withoutTerminal: Bool = false) throws {
     let daemon = try FakeDaemon()
-    let taskctl = try TaskctlProcess(arguments, socket: daemon.socket)
+    let taskctl = try TaskctlProcess(
+      arguments, socket: daemon.socket, withoutTerminal: withoutTerminal)
     let (connection, input) = try daemon.accept(ControlInterface.Adopt.self)
     let program = try connection.takeProcess(input.processFileDescriptor)
     try connection.reply(ControlInterface.Adopt.Output(instance: 7))
-    try connection.waitForClose()
+    let call = try connection.receive()
+    #expect(call.method == ControlInterface.Monitor.name)
+    let watched = try call.decode(ControlInterface.Monitor.Input.self)
+    #expect(watched == .init(application: input.application, owner: Int(Users.effectiveUID)))
     self.daemon = daemon
     self.taskctl = taskctl
     self.input = input
     self.program = program
+    stream = connection
   }
 
-  /// Plays the daemon that has seen the end, when taskctl asks for it.
+  /// Tells taskctl of a transition.
+  borrowing func tell(_ state: ControlInterface.State, cause: String? = nil) throws {
+    try stream.reply(
+      ControlInterface.Monitor.Output(
+        change: .init(
+          kind: .transition, atUSec: 5, application: input.application,
+          owner: Int(Users.effectiveUID), to: state, cause: cause, message: "")),
+      continues: true)
+  }
+
+  /// Suspends the program, and tells taskctl.
+  borrowing func suspend() throws {
+    try program.send(signal: SIGSTOP)
+    try tell(.background, cause: "sendAway")
+    try tell(.suspended, cause: "noEntitlement")
+  }
+
+  /// Plays the daemon that has seen the end.
   borrowing func answer(_ end: ControlInterface.End) throws {
-    let (connection, _) = try daemon.accept(ControlInterface.Monitor.self)
+    try waitFor(POLLIN, on: program.rawValue)
+    try stream.reply(
+      ControlInterface.Monitor.Output(
+        change: .init(
+          kind: .ended, atUSec: 5, application: input.application,
+          owner: Int(Users.effectiveUID), pid: Int(program.pid), reason: end.reason.rawValue,
+          message: "")),
+      continues: true)
+    let (connection, _) = try daemon.accept(ControlInterface.GetApplication.self)
     // The daemon can read the status only as long as taskctl has not reaped the program.
     let state = try ProcFS().stat(program.pid)?.state
     #expect(state == .zombie)
     var application = endedSample(input.application, owner: Int(Users.effectiveUID))
     application.lastEnd = end
-    try connection.reply(
-      ControlInterface.Monitor.Output(application: application), continues: true)
+    try connection.reply(ControlInterface.GetApplication.Output(application: application))
   }
 }

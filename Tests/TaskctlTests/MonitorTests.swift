@@ -22,7 +22,8 @@ struct MonitorTests {
     until: ControlInterface.State? = nil
   ) -> MonitorScreen {
     MonitorScreen(
-      isJSON: isJSON, application: application, owner: owner, until: until, context: { context })
+      isJSON: isJSON, application: application, owner: owner, until: until,
+      daemon: "the daemon of /s", context: { context })
   }
 
   /// The line without its time.
@@ -114,7 +115,8 @@ struct MonitorTests {
     _ = screen.take(.init(application: sample()))
     _ = screen.take(.init(ready: true))
     #expect(
-      screen.doubt == "taskctl: there is no application 'org.example.mial' yet;"
+      screen.doubt == "taskctl: there is no application 'org.example.mial' yet at"
+        + " the daemon of /s;"
         + " did you mean 'org.example.mail'?")
     #expect(screen.take(change(.taskBegan, "org.example.mial")) != "")
   }

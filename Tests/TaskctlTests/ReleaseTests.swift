@@ -40,7 +40,7 @@ struct ReleaseTests {
   func emptyPath() throws {
     let outcome = try TaskctlProcess(["release", "--journal", ""], socket: nil).outcome()
     #expect(outcome.code == 2)
-    #expect(outcome.errors.hasPrefix("Error: --journal needs a path\n"))
+    #expect(outcome.errors.hasPrefix("taskctl: --journal needs a path\n"))
   }
 
   @Test("a file that is no journal is refused, and nobody is let run for it")
@@ -72,7 +72,7 @@ struct ReleaseTests {
     let other = try StoppedProgram(socket: folder.file("elsewhere/socket"))
     let outcome = try TaskctlProcess(["release", "--journal", path], socket: nil).outcome()
     #expect(outcome.code == 1)
-    #expect(outcome.errors.hasPrefix("not let run: what \(path)/journal.1 names: "))
+    #expect(outcome.errors.hasPrefix("taskctl: not let run: what \(path)/journal.1 names: "))
     #expect(outcome.output == "let run: process \(own.pid) (sleep)\n")
     #expect(try !own.isStopped)
     #expect(try other.isStopped)

@@ -35,11 +35,12 @@ struct RenderingTests {
     #expect(columns == ["OWNER", "ada", "5"])
   }
 
-  @Test("an empty list is its header")
+  @Test("An empty list says that it is empty, and how many applications do not run")
   func emptyList() {
+    #expect(ApplicationTable.list(ApplicationSelection([]), context) == "No applications.\n")
     #expect(
-      ApplicationTable.text([], context)
-        == "APPLICATION  STATE  SINCE  PID  TASKS  REMAINING  ENTITLED BY\n")
+      ApplicationTable.list(ApplicationSelection([endedSample(), endedSample("a.b")]), context)
+        == "No applications. 2 do not run: --all shows them.\n")
   }
 
   @Test("a foreground application has unlimited time, and is entitled by the foreground")
@@ -131,8 +132,8 @@ struct StatusTextTests {
 
   @Test("the status of an application says everything that is known of it")
   func running() {
-    let since = expected(1_700_000_000 - 180, "%Y-%m-%d %H:%M:%S")
-    let started = expected(1_700_000_000 - 300, "%Y-%m-%d %H:%M:%S")
+    let since = expected(1_700_000_000 - 180, "%Y-%m-%d %H:%M:%S %Z")
+    let started = expected(1_700_000_000 - 300, "%Y-%m-%d %H:%M:%S %Z")
     #expect(
       StatusText.text(sample(), context) == """
         org.example.mail - Mail
@@ -154,7 +155,7 @@ struct StatusTextTests {
 
   @Test("the status of an application that has ended says how")
   func ended() {
-    let since = expected(1_700_000_000 - 60, "%Y-%m-%d %H:%M:%S")
+    let since = expected(1_700_000_000 - 60, "%Y-%m-%d %H:%M:%S %Z")
     #expect(
       StatusText.text(endedSample(), context) == """
         org.example.news

@@ -9,8 +9,9 @@ import Testing
 @Suite("Signals, stops and job control of run")
 struct SupervisionTests {
   /// A `taskctl run` of a shell script that has printed "ready".
-  private func start(_ script: String) throws -> ManagedRun {
-    let managed = try ManagedRun(["run", "--", "sh", "-c", script])
+  private func start(_ script: String, withoutTerminal: Bool = false) throws -> ManagedRun {
+    let managed = try ManagedRun(
+      ["run", "--", "sh", "-c", script], withoutTerminal: withoutTerminal)
     let line = try managed.taskctl.process.readLine()
     #expect(line == "ready")
     return managed
@@ -67,6 +68,82 @@ struct SupervisionTests {
     try managed.answer(.init(reason: .exited, code: 7, atUSec: 1))
     let outcome = try managed.taskctl.outcome()
     #expect(outcome.code == 7)
+  }
+
+  @Test(
+    "Ctrl-C, Ctrl-\\ and SIGTERM end a suspended program through the daemon, by the user",
+    arguments: [SIGINT, SIGQUIT, SIGTERM])
+  func endedWhileSuspended(number: Int32) throws {
+    let managed = try start(Self.waiting)
+    try managed.suspend()
+    #expect(kill(-managed.taskctl.process.pid, number) == 0)
+    let (connection, input) = try managed.daemon.accept(ControlInterface.Terminate.self)
+    #expect(input.application == managed.input.application)
+    #expect(input.owner == Int(Users.effectiveUID) && input.byUser == true)
+    try managed.program.send(signal: SIGKILL)
+    let end = ControlInterface.End(reason: .terminatedByUser, atUSec: 1)
+    try connection.reply(ControlInterface.Terminate.Output(end: end))
+    try managed.answer(end)
+    let outcome = try managed.taskctl.outcome()
+    #expect(outcome.code == 128 + number)
+    #expect(outcome.errors == "")
+  }
+
+  @Test("Ctrl-C ends a suspended program also where its daemon has gone")
+  func endedWithoutDaemon() throws {
+    let managed = try start(Self.waiting)
+    try managed.suspend()
+    #expect(unlink(managed.daemon.socket) == 0)
+    #expect(kill(-managed.taskctl.process.pid, SIGINT) == 0)
+    try waitFor(POLLIN, on: managed.program.rawValue)
+    try managed.stream.close()
+    #expect(try managed.taskctl.outcome().code == 128 + SIGINT)
+  }
+
+  @Test("Ctrl-Z typed while the program is suspended is not lost, and fg activates the application")
+  func stoppedWhileSuspended() throws {
+    let managed = try start(Self.waiting, withoutTerminal: true)
+    try managed.suspend()
+    #expect(kill(-managed.taskctl.process.pid, SIGTSTP) == 0)
+    try waitUntilStopped(managed.taskctl.process.pid)
+    #expect(kill(-managed.taskctl.process.pid, SIGCONT) == 0)
+    let (connection, input) = try managed.daemon.accept(ControlInterface.Activate.self)
+    #expect(input.application == managed.input.application)
+    try managed.tell(.active, cause: "activate")
+    try connection.reply(ControlInterface.Activate.Output())
+    try managed.program.send(signal: SIGKILL)
+    try managed.answer(.init(reason: .crashed, signal: Int(SIGKILL), atUSec: 1))
+    #expect(try managed.taskctl.outcome().code == 128 + SIGKILL)
+  }
+
+  @Test("The daemon is asked anew for the state where it has closed the stream")
+  func streamClosed() throws {
+    let managed = try start(Self.waiting)
+    try managed.program.send(signal: SIGSTOP)
+    try managed.stream.close()
+    #expect(kill(-managed.taskctl.process.pid, SIGINT) == 0)
+    let (stream, _) = try managed.daemon.accept(ControlInterface.Monitor.self)
+    var application = sample(managed.input.application, owner: Int(Users.effectiveUID))
+    application.state = .suspended
+    try stream.reply(ControlInterface.Monitor.Output(application: application), continues: true)
+    try stream.reply(ControlInterface.Monitor.Output(ready: true), continues: true)
+    _ = try managed.daemon.accept(ControlInterface.Terminate.self)
+    try managed.program.send(signal: SIGKILL)
+    #expect(unlink(managed.daemon.socket) == 0)
+    try stream.close()
+    _ = try managed.taskctl.outcome()
+  }
+
+  @Test("The line about a suspension says why, and what each key and command does")
+  func notices() {
+    let notices = SuspensionNotices(application: "org.example.a", command: "taskctl --user")
+    #expect(
+      notices.suspendedLine(because: "otherActivated")
+        == "taskctl: org.example.a is suspended: another application was activated at its seat."
+        + " Ctrl-C ends it, Ctrl-Z returns to the shell;"
+        + " 'taskctl --user foreground org.example.a' or fg resumes it")
+    #expect(notices.suspendedLine(because: "sendAway").contains("it was sent to the background"))
+    #expect(notices.suspendedLine(because: nil).contains("nothing entitles it to run"))
   }
 
   @Test("the program lives on when taskctl is killed")

@@ -29,8 +29,10 @@ final class TaskctlProcess {
   /// - Parameters:
   ///   - path: PATH.
   ///   - uid: run by that user; nil: by ours.
+  ///   - withoutTerminal: also where the tests run in one; SIGTSTP does not stop programs then.
   init(
-    _ arguments: [String], socket: String?, path: String = "/usr/bin:/bin", uid: UInt32? = nil
+    _ arguments: [String], socket: String?, path: String = "/usr/bin:/bin", uid: UInt32? = nil,
+    withoutTerminal: Bool = false
   ) throws {
     directory = TemporaryDirectory()
     errorsPath = directory.file("errors")
@@ -39,6 +41,10 @@ final class TaskctlProcess {
       request.environment = ["TZ=UTC", SystemString("PATH=\(path)")]
       if let socket { request.environment.append(SystemString("TASKSCHEDD_SOCKET=\(socket)")) }
       request.stdio.error = errors.rawValue
+      if withoutTerminal {
+        request.processGroup = nil
+        request.newSession = true
+      }
       if let uid { request.identity = .init(uid: uid, gid: uid, groups: []) }
     }
   }

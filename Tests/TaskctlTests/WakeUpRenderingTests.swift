@@ -69,7 +69,7 @@ struct WakeUpRenderingTests {
       text.contains("\n    Unmanaged: its process 4711 runs on since taskschedd stopped\n"))
   }
 
-  @Test("notifications are listed with their time and how they repeat")
+  @Test("notifications are listed with their owner, their time with its zone and how they repeat")
   func notifications() {
     var shown = notificationSample
     shown.notification.id = 3
@@ -81,11 +81,12 @@ struct WakeUpRenderingTests {
     }
     #expect(times[0].hasSuffix("(in 50 s)"))
     #expect(times[1].hasSuffix("(10 s ago)"))
+    let fires = "FIRES" + String(repeating: " ", count: times[1].count - "FIRES".count)
     #expect(
       NotificationText.table([notificationSample, shown], context) == """
-        ID  APPLICATION      STATE      FIRES                           REPEATS    TITLE
-        12  org.example.tea  scheduled  \(times[0])   every day  Tea
-         3  org.example.tea  presented  \(times[1])  -          Tea
+        ID  APPLICATION      OWNER  STATE      \(fires)  REPEATS    TITLE
+        12  org.example.tea  ada    scheduled  \(times[0])   every day  Tea
+         3  org.example.tea  ada    presented  \(times[1])  -          Tea
 
         """)
   }

@@ -49,6 +49,13 @@ struct clinux_wait_result {
 /// waitid(P_PIDFD).
 int clinux_wait_pidfd(int pidfd, int options, struct clinux_wait_result *result);
 
+// MARK: signals
+
+/// signalfd(2), non-blocking, for the `count` signals.
+int clinux_signal_fd(const int *signals, size_t count);
+/// Takes the next signal: its number (0 where none is pending) and its si_code.
+int clinux_take_signal(int fd, int *number, int *code);
+
 // MARK: sockets
 
 enum {

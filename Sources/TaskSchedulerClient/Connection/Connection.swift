@@ -55,6 +55,9 @@ public final class Connection: Sendable {
     }
   }
 
+  /// The socket, for poll(2): readable when something has come, or the daemon has closed it.
+  public var descriptor: Int32 { socket.rawValue }
+
   /// Closes the connection, from any thread: a call that waits throws `ConnectionError.closed`.
   public func close() {
     isClosed.store(true, ordering: .releasing)
@@ -79,7 +82,8 @@ public final class Connection: Sendable {
     let deadline = Deadline(method: Method.name, timeout: timeout)
     let answer = try state.withLock { state throws(ConnectionError) in
       try send(method, input, more: false, fileDescriptors, deadline, &state)
-      return try receive(deadline, &state)
+      guard let answer = try receive(deadline, &state) else { throw deadline.error }
+      return answer
     }
     switch answer {
     case .reply(let parameters, _): return try decode(parameters, method)
@@ -114,10 +118,17 @@ public final class Connection: Sendable {
     public func next(timeout: Duration? = nil) throws -> Method.Output? {
       try connection.nextReply(Method.self, Deadline(method: Method.name, timeout: timeout))
     }
+
+    /// Returns the next reply that has come already; nil where there is none, also after the last
+    /// one. Unlike `next(timeout:)` it never waits.
+    public func nextIfReady() throws -> Method.Output? {
+      try connection.nextReply(Method.self, nil)
+    }
   }
 
+  /// - Parameter deadline: until when to wait; nil does not wait, and no reply is nil then, too.
   private func nextReply<Method: InterfaceMethod>(
-    _ method: Method.Type, _ deadline: Deadline
+    _ method: Method.Type, _ deadline: Deadline?
   ) throws -> Method.Output? {
     let answer = try state.withLock { state throws(ConnectionError) -> ClientConnection.Answer? in
       if state.streaming == nil && state.error == nil { return nil }
@@ -193,12 +204,13 @@ extension Connection {
     }
   }
 
+  /// - Returns: nil where nothing whole has come, and there is no deadline to wait for it.
   private func receive(
-    _ deadline: Deadline, _ state: inout State
-  ) throws(ConnectionError) -> ClientConnection.Answer {
+    _ deadline: Deadline?, _ state: inout State
+  ) throws(ConnectionError) -> ClientConnection.Answer? {
     if let error = state.error { throw error }
     do throws(ConnectionError) {
-      let message = try receiveMessage(deadline, &state.buffer)
+      guard let message = try receiveMessage(deadline, &state.buffer) else { return nil }
       do throws(ProtocolViolation) {
         return try state.peer.receive(message)
       } catch {
@@ -211,8 +223,8 @@ extension Connection {
   }
 
   private func receiveMessage(
-    _ deadline: Deadline, _ buffer: inout MessageBuffer
-  ) throws(ConnectionError) -> [UInt8] {
+    _ deadline: Deadline?, _ buffer: inout MessageBuffer
+  ) throws(ConnectionError) -> [UInt8]? {
     while true {
       do throws(ProtocolViolation) {
         if let message = try buffer.next() { return message }
@@ -221,7 +233,9 @@ extension Connection {
       }
       switch try receiveBytes(&buffer) {
       case .bytes: continue
-      case .wouldBlock: try wait(for: POLLIN, deadline)
+      case .wouldBlock:
+        guard let deadline else { return nil }
+        try wait(for: POLLIN, deadline)
       case .closed: throw closedError
       }
     }

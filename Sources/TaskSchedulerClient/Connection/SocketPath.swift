@@ -18,8 +18,8 @@ public struct SocketPath: Hashable, Sendable, CustomStringConvertible {
   /// an unset variable.
   public static var user: SocketPath { user(environment) }
 
-  /// `$TASKSCHEDD_SOCKET` where it is set, else the user's socket where it is there, else the
-  /// system's.
+  /// Where the library, the examples and taskctl find the daemon: `$TASKSCHEDD_SOCKET` where it is
+  /// set, else the user's socket where it exists, else the system's.
   public static var standard: SocketPath { standard(environment) }
 
   static func user(_ environment: (_ variable: String) -> String?) -> SocketPath {
@@ -29,7 +29,6 @@ public struct SocketPath: Hashable, Sendable, CustomStringConvertible {
 
   static func standard(_ environment: (_ variable: String) -> String?) -> SocketPath {
     if let path = environment("TASKSCHEDD_SOCKET") { return SocketPath(path) }
-    if environment("XDG_RUNTIME_DIR") == nil { return .system }
     let user = user(environment)
     return access(user.path, F_OK) == 0 ? user : .system
   }

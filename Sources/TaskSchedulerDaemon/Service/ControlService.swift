@@ -1,6 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
+import TaskSchedulerJournal
 import TaskSchedulerWire
 
 /// `org.taskschedd.Control`: what operators ask (contract §16: root, the daemon's own user, the
@@ -117,19 +118,38 @@ final class ControlService {
   }
 
   private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {
-    _ = try call.decode(Interface.Monitor.Input.self)
+    let input = try call.decode(Interface.Monitor.Input.self)
     guard call.more else { throw StandardFailure.expectedMore }
+    let monitor = try limits(of: input, connection.peer)
     let max = daemon.configuration.options.monitorsPerUserMax
-    guard monitors.count(of: connection.peer.uid) < max else {
+    guard monitor.application != nil || monitors.count(of: connection.peer.uid) < max else {
       throw Interface.Failure.quotaExceeded(quota: "MaxMonitorsPerUser", limit: max)
     }
-    compareSuspended(visible(connection.peer))
-    let applications = described(visible(connection.peer)).map {
+    compareSuspended(visible(connection.peer).filter { monitor.sees($0.key) })
+    let seen = visible(connection.peer).filter { monitor.sees($0.key) }
+    let applications = described(seen).map {
       Interface.Monitor.Output(application: $0)
     }
     connection.replySnapshot(applications + [Interface.Monitor.Output(ready: true)])
     guard connection.isOpen else { return }
-    monitors.add(connection, uid: isOperator(connection.peer) ? nil : connection.peer.uid)
+    monitors.add(connection, monitor)
+  }
+
+  /// What a monitor may see of what it asks for.
+  private func limits(
+    of input: Interface.Monitor.Input, _ peer: Peer
+  ) throws -> Holdings.Monitor {
+    if let application = input.application, ApplicationID(application) == nil {
+      throw Interface.Failure.invalidApplicationID(application: application)
+    }
+    let mayAll = isOperator(peer)
+    guard let owner = try input.owner.map({ try Self.uid($0) }) else {
+      return Holdings.Monitor(uid: mayAll ? nil : peer.uid, application: input.application)
+    }
+    guard mayAll || owner == peer.uid else {
+      throw Interface.Failure.notPermitted(application: input.application)
+    }
+    return Holdings.Monitor(uid: owner, application: input.application)
   }
 
   private func getSettings(_ call: ReceivedCall, _ connection: Connection) throws {

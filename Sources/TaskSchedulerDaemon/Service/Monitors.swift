@@ -2,9 +2,16 @@ import TaskSchedulerCore
 import TaskSchedulerJournal
 import TaskSchedulerWire
 
-/// Those who watch all changes: each sees the applications that it may.
+/// The connections that are told of changes: each sees the applications that it may.
+///
+/// Those that watch one application are kept by its id, so that however many there are – each
+/// `taskctl run` is one – a change costs only those that it is about.
 final class Monitors {
-  private var connections: [ObjectIdentifier: (connection: Connection, uid: UInt32?)] = [:]
+  private typealias Entry = (connection: Connection, limits: Holdings.Monitor)
+  private typealias Watching = [ObjectIdentifier: Entry]
+
+  private var ofAll: Watching = [:]
+  private var ofOne: [String: Watching] = [:]
   private var countByUser: [UInt32: Int] = [:]
   private let journal: Journal
 
@@ -12,12 +19,10 @@ final class Monitors {
     self.journal = journal
   }
 
-  /// How many monitors a user has.
+  /// How many monitors a user has that are not limited to one application.
   func count(of user: UInt32) -> Int { countByUser[user] ?? 0 }
 
-  /// - Parameter uid: the user whose applications it may see; nil for all.
-  func add(_ connection: Connection, uid: UInt32?) {
-    let monitor = Holdings.Monitor(uid: uid)
+  func add(_ connection: Connection, _ monitor: Holdings.Monitor) {
     journal.note(.monitor(monitor, connection: connection.cookie))
     restore(connection, monitor)
   }
@@ -25,31 +30,49 @@ final class Monitors {
   /// It began to watch with an earlier daemon.
   func restore(_ connection: Connection, _ monitor: Holdings.Monitor) {
     connection.role = .monitor(monitor)
-    let uid = monitor.uid
-    connections[ObjectIdentifier(connection)] = (connection, uid)
-    countByUser[connection.peer.uid, default: 0] += 1
+    let entry = (connection, monitor)
+    if let application = monitor.application {
+      ofOne[application, default: [:]][ObjectIdentifier(connection)] = entry
+    } else {
+      ofAll[ObjectIdentifier(connection)] = entry
+      countByUser[connection.peer.uid, default: 0] += 1
+    }
   }
 
   func remove(_ connection: Connection) {
-    guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-    let user = connection.peer.uid
-    countByUser[user] = count(of: user) > 1 ? count(of: user) - 1 : nil
+    if ofAll.removeValue(forKey: ObjectIdentifier(connection)) != nil {
+      let user = connection.peer.uid
+      countByUser[user] = count(of: user) > 1 ? count(of: user) - 1 : nil
+    }
+    guard case .monitor(let monitor) = connection.role, let application = monitor.application
+    else { return }
+    ofOne[application]?[ObjectIdentifier(connection)] = nil
+    if ofOne[application]?.isEmpty == true { ofOne[application] = nil }
   }
 
   /// Tells all that may see it of a change, written once.
   ///
-  /// Whoever sees its user's own applications alone waits for that user's turn, where the user has
-  /// none left: the changes are the user's, too. Operators do not pay for what others do.
+  /// A monitor that sees its user's own applications alone waits for that user's turn, where the
+  /// user has none left: the changes are the user's, too. Operators do not pay for what others do.
   func tell(_ record: Record, at now: Instant) {
-    if connections.isEmpty { return }
     var message: [UInt8] = []
-    for (connection, uid) in connections.values
-    where uid == nil || uid == record.application.owner.uid {
-      if message.isEmpty {
-        let output = ControlInterface.Monitor.Output(change: .init(record, at: now))
-        TaskSchedulerWire.Reply.append(parameters: output, continues: true, to: &message)
+    func tell(_ entries: Watching) {
+      for entry in entries.values where entry.limits.sees(record.application) {
+        if message.isEmpty {
+          let output = ControlInterface.Monitor.Output(change: .init(record, at: now))
+          TaskSchedulerWire.Reply.append(parameters: output, continues: true, to: &message)
+        }
+        entry.connection.tell(message, inTurn: entry.limits.uid != nil)
       }
-      connection.tell(message, inTurn: uid != nil)
     }
+    tell(ofAll)
+    if !ofOne.isEmpty { tell(ofOne[record.application.id.name] ?? [:]) }
+  }
+}
+
+extension Holdings.Monitor {
+  /// Whether the monitor is told of this application.
+  func sees(_ key: ApplicationKey) -> Bool {
+    (uid ?? key.owner.uid) == key.owner.uid && (application ?? key.id.name) == key.id.name
   }
 }

@@ -329,11 +329,20 @@ extension ControlInterface {
   /// Live: called with `more`, replies with one `application` for each that the caller may see,
   /// then one `ready`, then each `change` as it happens. Exactly one of the three is given at a
   /// time. A reader that does not keep up is disconnected and starts again from a new snapshot.
+  ///
+  /// `application` limits all of this to one application, which need not be known yet; `owner`, to
+  /// the applications of one user.
   public enum Monitor: InterfaceMethod {
     public static var name: String { MethodName.monitor.rawValue }
 
     public struct Input: Codable, Hashable, Sendable {
-      public init() {}
+      public var application: String?
+      public var owner: Int?
+
+      public init(application: String? = nil, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
     }
 
     public struct Output: Codable, Hashable, Sendable {

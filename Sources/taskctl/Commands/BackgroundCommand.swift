@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl background APP`.
-struct BackgroundCommand: ParsableCommand {
+struct BackgroundCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "background",
     abstract: "Send an application to the background.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl config`.
-struct ConfigCommand: ParsableCommand {
+struct ConfigCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
     abstract: "Show the effective settings and where each came from.",

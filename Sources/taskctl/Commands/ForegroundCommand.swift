@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl foreground APP`.
-struct ForegroundCommand: ParsableCommand {
+struct ForegroundCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "foreground",
     abstract: "Bring an application to the foreground.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl inactive APP`.
-struct InactiveCommand: ParsableCommand {
+struct InactiveCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "inactive",
     abstract: "Make the active application inactive.",

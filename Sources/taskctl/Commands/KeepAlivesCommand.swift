@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl keepalives`.
-struct KeepAlivesCommand: ParsableCommand {
+struct KeepAlivesCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "keepalives",
     abstract: "List the keep-alive handlers, and when each will run.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl launch APP`.
-struct LaunchCommand: ParsableCommand {
+struct LaunchCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "launch",
     abstract: "Launch an application as its manifest says.",
@@ -12,7 +12,8 @@ struct LaunchCommand: ParsableCommand {
       'taskctl foreground'.
 
       Example: taskctl launch org.example.mail --background
-      """)
+      """,
+    aliases: ["start"])
 
   @OptionGroup var options: ConnectionOptions
   @OptionGroup var target: ApplicationArgument

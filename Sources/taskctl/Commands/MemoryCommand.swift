@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl memory`.
-struct MemoryCommand: ParsableCommand {
+struct MemoryCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "memory",
     abstract: "Show how short memory is, what each application uses, and who would end next.",

@@ -4,7 +4,7 @@ import TaskSchedulerClient
 import TaskSchedulerWire
 
 /// `taskctl monitor [APP]`.
-struct MonitorCommand: ParsableCommand {
+struct MonitorCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "monitor",
     abstract: "Show what happens, as it happens.",
@@ -39,7 +39,7 @@ struct MonitorCommand: ParsableCommand {
     }
   }
 
-  private static func state(_ text: String) throws -> ControlInterface.State {
+  static func state(_ text: String) throws -> ControlInterface.State {
     if let state = ControlInterface.State(rawValue: text) { return state }
     let names = ControlInterface.State.allCases.map(\.rawValue)
     throw ValidationError(noSuchName("state", text, among: names))
@@ -51,7 +51,8 @@ struct MonitorCommand: ParsableCommand {
     let replies = try connection.callMore(
       ControlInterface.Monitor.self, .init(), timeout: answerTimeout)
     var screen = MonitorScreen(
-      isJSON: options.json, application: application, owner: ownerOption.owner?.uid, until: until)
+      isJSON: options.json, application: application, owner: ownerOption.owner?.uid, until: until,
+      daemon: UnknownApplication.words(options.path))
     do {
       while let reply = try replies.next() {
         try Output.write(screen.take(reply))
@@ -73,6 +74,8 @@ struct MonitorScreen {
   let application: String?
   let owner: Int?
   let until: ControlInterface.State?
+  /// The daemon that is asked, in words.
+  let daemon: String
   /// True once the awaited state has been seen and the snapshot is out.
   var isDone: Bool { isReached && isReady }
   private var isReached = false
@@ -86,13 +89,14 @@ struct MonitorScreen {
 
   init(
     isJSON: Bool = false, application: String? = nil, owner: Int? = nil,
-    until: ControlInterface.State? = nil,
+    until: ControlInterface.State? = nil, daemon: String,
     context: @escaping () -> RenderingContext = RenderingContext.forStandardOutput
   ) {
     self.isJSON = isJSON
     self.application = application
     self.owner = owner
     self.until = until
+    self.daemon = daemon
     self.context = context
     lines = ChangeLines(context: context())
   }
@@ -123,7 +127,7 @@ struct MonitorScreen {
     let nearest = nearestName(to: application, among: ids)
       .map { "; did you mean '\(PrintableText.of($0))'?" }
     return "taskctl: there is no application '\(PrintableText.of(application))' yet"
-      + (nearest ?? "")
+      + " at \(daemon)\(nearest ?? "")"
   }
 
   private mutating func notice(_ state: ControlInterface.State) {

@@ -18,7 +18,7 @@ struct NotificationsCommand: ParsableCommand {
     subcommands: [List.self, Show.self, Cancel.self, Post.self], defaultSubcommand: List.self)
 
   /// `taskctl notifications list [APP]`.
-  struct List: ParsableCommand {
+  struct List: DaemonCommand {
     static let configuration = CommandConfiguration(
       abstract: "List the notifications, by the time at which they fire.",
       discussion: """
@@ -65,14 +65,16 @@ struct NotificationsCommand: ParsableCommand {
   }
 
   /// `taskctl notifications show ID`.
-  struct Show: ParsableCommand {
+  struct Show: DaemonCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show all that a notification says.",
       discussion: "Example: taskctl notifications show 12")
 
     @OptionGroup var options: ConnectionOptions
 
-    @Argument(help: ArgumentHelp("Its number, from the list.", valueName: "id"))
+    @Argument(
+      help: ArgumentHelp("Its number, from the list.", valueName: "id"),
+      completion: NotificationCompletion.kind)
     var id: Int
 
     func run() throws {
@@ -84,7 +86,7 @@ struct NotificationsCommand: ParsableCommand {
   }
 
   /// `taskctl notifications cancel ID…`.
-  struct Cancel: ParsableCommand {
+  struct Cancel: DaemonCommand {
     static let configuration = CommandConfiguration(
       abstract: "Cancel notifications that wait, or take back those that are shown.",
       discussion: """
@@ -102,7 +104,9 @@ struct NotificationsCommand: ParsableCommand {
       completion: ApplicationCompletion.kind)
     var application: String?
 
-    @Argument(help: ArgumentHelp("Their numbers, from the list.", valueName: "id"))
+    @Argument(
+      help: ArgumentHelp("Their numbers, from the list.", valueName: "id"),
+      completion: NotificationCompletion.kind)
     var ids: [Int] = []
 
     /// The JSON form.

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 
 extension NotificationsCommand {
   /// `taskctl notifications post APP TITLE [BODY]`.
-  struct Post: ParsableCommand {
+  struct Post: DaemonCommand {
     static let configuration = CommandConfiguration(
       abstract: "Schedule a notification for an application, or present it now.",
       discussion: """

@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl post KIND [VALUE]`.
-struct PostCommand: ParsableCommand {
+struct PostCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "post",
     abstract: "Tell applications of a change of the machine, of a kind of your own.",

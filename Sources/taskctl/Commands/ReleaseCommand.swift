@@ -71,7 +71,7 @@ struct ReleaseCommand: ParsableCommand {
       }
     }
     for failure in outcome.failures {
-      Output.complain("not let run: \(PrintableText.of(failure))")
+      Output.complain("taskctl: not let run: \(PrintableText.of(failure))")
     }
     if !outcome.failures.isEmpty { throw ExitCode(ExitStatusCode.refused) }
   }

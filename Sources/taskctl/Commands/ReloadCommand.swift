@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl reload`.
-struct ReloadCommand: ParsableCommand {
+struct ReloadCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload",
     abstract: "Read the configuration and the manifests again.",

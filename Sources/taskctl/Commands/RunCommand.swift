@@ -1,27 +1,34 @@
 import ArgumentParser
 import TaskSchedulerWire
 
-/// `taskctl run -- PROGRAM …`.
-struct RunCommand: ParsableCommand {
+/// `taskctl run PROGRAM …`.
+struct RunCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
     abstract: "Run a program under management.",
+    usage: "taskctl run [<options>] [--] <program> [<argument> ...]",
     discussion: """
-      The program is a child of taskctl, with your user, environment, folder and terminal; \
-      taskschedd manages it from before its first instruction. It need not know of taskschedd.
+      The program is a child of taskctl, with your user, environment, directory and terminal; \
+      taskschedd manages it from before its first instruction. It need not know of taskschedd. \
+      The options of taskctl end before the program's name: what follows is the program's.
 
       Its exit code is returned, 128 + the signal where one ended it, 127 where it is not found \
       and 126 where it cannot be executed. Where taskschedd ended it, standard error says why. \
       Ctrl-C and Ctrl-Z reach the program as always; SIGTERM and SIGHUP are passed on to it. When \
       taskctl is killed, the program lives on under management. If taskschedd refuses, the \
       program never runs. It starts with no signal ignored: to outlive your terminal, write \
-      'taskctl run -- nohup PROGRAM'.
+      'taskctl run nohup PROGRAM'.
+
+      While the program is suspended, Ctrl-C and Ctrl-\\ end it (exit codes 130 and 131), as \
+      SIGTERM does (143); Ctrl-Z returns to the shell, and the shell's 'fg' brings the application \
+      to the foreground. At a terminal, taskctl says when and why the program is suspended, and \
+      when it goes on.
 
       Without --id the id is run.NAME.pPID: the program's name and taskctl's process id.
 
       Examples:
-        taskctl run -- make -j8
-        taskctl run --id org.example.player --mode audio -- mpv song.ogg
+        taskctl run make -j8
+        taskctl run --id org.example.player --mode audio mpv song.ogg
       """)
 
   @OptionGroup var options: ConnectionOptions
@@ -42,7 +49,8 @@ struct RunCommand: ParsableCommand {
 
   @Argument(
     parsing: .postTerminator,
-    help: ArgumentHelp("After --: the program and its arguments.", valueName: "program"))
+    help: ArgumentHelp("The program and its arguments.", valueName: "program"),
+    completion: ProgramCompletion.kind)
   var program: [String] = []
 
   func validate() throws { try ManagedProgram.validate(program, of: "run") }

@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl status [APP]`.
-struct StatusCommand: ParsableCommand {
+struct StatusCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Show everything about an application, or a summary of the daemon.",
@@ -14,7 +14,8 @@ struct StatusCommand: ParsableCommand {
       daemon's GetApplication, or ListApplications without an application.
 
       Example: taskctl status org.example.mail
-      """)
+      """,
+    aliases: ["show"])
 
   @OptionGroup var options: ConnectionOptions
   @OptionGroup var ownerOption: OwnerOption
@@ -25,9 +26,8 @@ struct StatusCommand: ParsableCommand {
   var application: String?
 
   func run() throws {
-    let connection = try options.connect()
     if let application {
-      let output = try connection.call(
+      let output = try options.connect().call(
         ControlInterface.GetApplication.self,
         .init(application: application, owner: ownerOption.owner?.uid), timeout: answerTimeout)
       try Output.write(
@@ -35,13 +35,18 @@ struct StatusCommand: ParsableCommand {
           ? JSONOutput.line(output)
           : StatusText.text(output.application, .forStandardOutput()))
     } else {
-      let output = try connection.call(
-        ControlInterface.ListApplications.self, .init(), timeout: answerTimeout)
-      try Output.write(
-        options.json
-          ? JSONOutput.line(output)
-          : StatusText.summary(
-            output.applications, path: connection.path, .forStandardOutput()))
+      try Self.summarize(options)
     }
+  }
+
+  /// Prints the summary of the daemon.
+  static func summarize(_ options: ConnectionOptions) throws {
+    let connection = try options.connect()
+    let output = try connection.call(
+      ControlInterface.ListApplications.self, .init(), timeout: answerTimeout)
+    try Output.write(
+      options.json
+        ? JSONOutput.line(output)
+        : StatusText.summary(output.applications, path: connection.path, .forStandardOutput()))
   }
 }

@@ -1,11 +1,12 @@
 import ArgumentParser
 import TaskSchedulerWire
 
-/// `taskctl task -- PROGRAM …`.
-struct TaskCommand: ParsableCommand {
+/// `taskctl task PROGRAM …`.
+struct TaskCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "task",
     abstract: "Run a command as one background task.",
+    usage: "taskctl task [<options>] [--] <program> [<argument> ...]",
     discussion: """
       The command starts in the background as an application of its own, with one background \
       task that lasts until it ends. When BackgroundTime is used up before, it is killed, and \
@@ -13,7 +14,7 @@ struct TaskCommand: ParsableCommand {
 
       Without --id the id is task.NAME.pPID: the program's name and taskctl's process id.
 
-      Example: taskctl task --name 'nightly backup' -- rsync -a ~/ backup:home/
+      Example: taskctl task --name 'nightly backup' rsync -a ~/ backup:home/
       """)
 
   @OptionGroup var options: ConnectionOptions
@@ -27,7 +28,8 @@ struct TaskCommand: ParsableCommand {
 
   @Argument(
     parsing: .postTerminator,
-    help: ArgumentHelp("After --: the program and its arguments.", valueName: "program"))
+    help: ArgumentHelp("The program and its arguments.", valueName: "program"),
+    completion: ProgramCompletion.kind)
   var program: [String] = []
 
   func validate() throws { try ManagedProgram.validate(program, of: "task") }

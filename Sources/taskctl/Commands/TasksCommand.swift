@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl tasks`.
-struct TasksCommand: ParsableCommand {
+struct TasksCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "tasks",
     abstract: "List the background tasks that are outstanding.",

@@ -3,7 +3,7 @@ import TaskSchedulerClient
 import TaskSchedulerWire
 
 /// `taskctl terminate APP`.
-struct TerminateCommand: ParsableCommand {
+struct TerminateCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "terminate",
     abstract: "End an application.",
@@ -14,7 +14,8 @@ struct TerminateCommand: ParsableCommand {
       that is not running, it says how it ended last.
 
       Example: taskctl terminate org.example.mail
-      """)
+      """,
+    aliases: ["stop", "kill"])
 
   @OptionGroup var options: ConnectionOptions
   @OptionGroup var target: ApplicationArgument

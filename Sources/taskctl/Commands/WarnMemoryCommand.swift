@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl warn-memory [APP]`.
-struct WarnMemoryCommand: ParsableCommand {
+struct WarnMemoryCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "warn-memory",
     abstract: "Simulate a warning that memory is short, to one application or to all.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import TaskSchedulerWire
 
 /// `taskctl why APP`.
-struct WhyCommand: ParsableCommand {
+struct WhyCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "why",
     abstract: "Explain why an application is in its state, and what comes next.",

@@ -14,10 +14,31 @@ struct RenderingContext: Sendable {
 
 /// `taskctl list`.
 enum ApplicationTable {
+  /// The table, and a line that counts.
+  static func list(_ selection: ApplicationSelection, _ context: RenderingContext) -> String {
+    let table = selection.shown.isEmpty ? "" : text(selection.shown, context) + "\n"
+    return table + footer(selection) + "\n"
+  }
+
+  /// `3 applications, 1 suspended. 4 do not run: --all shows them.`
+  private static func footer(_ selection: ApplicationSelection) -> String {
+    let count = selection.shown.count
+    let suspended = selection.shown.count { $0.state == .suspended }
+    let shown = count == 0 ? "No applications" : StatusText.plural(count)
+    let rest =
+      switch selection.notRunning {
+      case 0: ""
+      case 1: " 1 does not run: --all shows it."
+      case let notRunning: " \(notRunning) do not run: --all shows them."
+      }
+    return shown + (suspended == 0 ? "" : ", \(suspended) suspended") + "." + rest
+  }
+
   /// One line for each application, in the order given; a column for the owner where there are
   /// several.
   static func text(
-    _ applications: [ControlInterface.Application], _ context: RenderingContext
+    _ applications: [ControlInterface.Application], _ context: RenderingContext,
+    header: Bool = true
   ) -> String {
     let showsOwner = Set(applications.map(\.owner)).count > 1
     var columns = [Table.Column(title: "APPLICATION")]
@@ -43,7 +64,7 @@ enum ApplicationTable {
       ]
       table.append(row)
     }
-    return table.text(context.painter)
+    return table.text(context.painter, header: header)
   }
 
   /// How long the state has lasted; `-` where it has never run.

@@ -1,15 +1,46 @@
 import FoundationEssentials
+import TaskSchedulerWire
 
-/// The `--json` form of what the daemon sent: its own objects, on one line, keys in order.
+/// The `--json` form of what the daemon sent: its own objects, on one line, keys in order. Beside
+/// each instant since boot stands the wall clock's time of it: `stateSinceRealtimeUSec` beside
+/// `stateSinceUSec`.
 enum JSONOutput {
+  /// The fields that are instants since boot; the others that end in USec are lengths of time, but
+  /// for `firesAtUSec`, which is the wall clock's.
+  static let instants: Set<String> = [
+    "atUSec", "beganAtUSec", "chosenAtUSec", "deadlineUSec", "lastRunUSec", "plannedUSec",
+    "pressedAtUSec", "pressedSinceUSec", "startedAtUSec", "stateSinceUSec", "warnedAtUSec",
+  ]
+
   /// The text with its end of line. Fields that are null are left out, as on the wire.
-  static func line(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  ///
+  /// - Parameter clock: nil where instants are those of a simulation or of an event log.
+  static func line(_ value: some Encodable, _ clock: ClockReading? = .now()) -> String {
     do {
-      return escaped(String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
+      let json = try JSONParser.parse(Array(try JSONEncoder().encode(value)))
+      return escaped(ordered(json, clock).description) + "\n"
     } catch {
       fatalError("the interface's types can be written as JSON: \(error)")
+    }
+  }
+
+  /// The value with the keys of each object in order, and with the wall clock's times.
+  private static func ordered(_ value: JSONValue, _ clock: ClockReading?) -> JSONValue {
+    switch value {
+    case .null, .bool, .integer, .number, .string: return value
+    case .array(let elements): return .array(elements.map { ordered($0, clock) })
+    case .object(let members):
+      var all: [JSONValue.Member] = []
+      for member in members {
+        all.append(.init(name: member.name, value: ordered(member.value, clock)))
+        guard let clock, instants.contains(member.name), case .integer(let usec) = member.value
+        else { continue }
+        all.append(
+          .init(
+            name: "\(member.name.dropLast("USec".count))RealtimeUSec",
+            value: .integer(Int64(clock.wallUSec(ofBoot: Int(usec))))))
+      }
+      return .object(all.sorted { $0.name < $1.name })
     }
   }
 

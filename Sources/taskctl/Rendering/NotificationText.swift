@@ -2,31 +2,24 @@ import TaskSchedulerWire
 
 /// `taskctl notifications`.
 enum NotificationText {
-  /// One line for each notification, in the order given.
+  /// One line for each notification, in the order given, with its owner.
   static func table(
     _ notifications: [ControlInterface.ApplicationNotification], _ context: RenderingContext
   ) -> String {
-    let showsOwner = Set(notifications.map(\.owner)).count > 1
-    var columns = [
+    var table = Table(columns: [
       Table.Column(title: "ID", isRightAligned: true), Table.Column(title: "APPLICATION"),
-    ]
-    if showsOwner { columns.append(Table.Column(title: "OWNER")) }
-    columns += [
-      Table.Column(title: "STATE"), Table.Column(title: "FIRES"), Table.Column(title: "REPEATS"),
-      Table.Column(title: "TITLE"),
-    ]
-    var table = Table(columns: columns)
+      Table.Column(title: "OWNER"), Table.Column(title: "STATE"), Table.Column(title: "FIRES"),
+      Table.Column(title: "REPEATS"), Table.Column(title: "TITLE"),
+    ])
     for one in notifications {
       let notification = one.notification
-      var row = [Table.Cell("\(notification.id)"), Table.Cell(one.application)]
-      if showsOwner { row.append(Table.Cell(context.userName(one.owner))) }
-      row += [
-        Table.Cell(notification.state.rawValue),
+      table.append([
+        Table.Cell("\(notification.id)"), Table.Cell(one.application),
+        Table.Cell(context.userName(one.owner)), Table.Cell(notification.state.rawValue),
         Table.Cell(context.clock.moment(ofWall: notification.firesAtUSec)),
         Table.Cell(notification.schedule?.repeats.map { "every \($0.rawValue)" } ?? "-"),
         Table.Cell(notification.content.title),
-      ]
-      table.append(row)
+      ])
     }
     return table.text(context.painter)
   }

@@ -143,7 +143,8 @@ enum StatusText {
     return lines.text
   }
 
-  private static func plural(_ applications: Int) -> String {
+  /// `3 applications`.
+  static func plural(_ applications: Int) -> String {
     applications == 1 ? "1 application" : "\(applications) applications"
   }
 

@@ -29,12 +29,12 @@ struct Table {
   }
 
   /// Lines with their ends; the header first, no spaces at the end of a line.
-  func text(_ painter: Painter) -> String {
-    let header = columns.map { Cell($0.title, .bold) }
+  func text(_ painter: Painter, header: Bool = true) -> String {
+    let lines = (header ? [columns.map { Cell($0.title, .bold) }] : []) + rows
     let widths = columns.indices.map { column in
-      ([header] + rows).map { PrintableText.columns($0[column].text) }.max() ?? 0
+      lines.map { PrintableText.columns($0[column].text) }.max() ?? 0
     }
-    return ([header] + rows).map { line($0, widths, painter) + "\n" }.joined()
+    return lines.map { line($0, widths, painter) + "\n" }.joined()
   }
 
   private func line(_ row: [Cell], _ widths: [Int], _ painter: Painter) -> String {

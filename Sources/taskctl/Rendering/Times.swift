@@ -26,7 +26,7 @@ struct ClockReading {
     return wait > 0 ? "in \(TimeSpan.text(usec: wait))" : "now"
   }
 
-  /// `2026-11-21 14:03:22 (in 3 min)`, or `(3 min ago)`, of a time of the wall clock.
+  /// `2026-11-21 14:03:22 CET (in 3 min)`, or `(3 min ago)`, of a time of the wall clock.
   func moment(ofWall usec: Int) -> String {
     let date = LocalTime(wallUSec: usec).dateAndTime
     let wait = clampedDifference(usec, wallUSec)
@@ -35,7 +35,7 @@ struct ClockReading {
       : "\(date) (\(TimeSpan.text(usec: clampedDifference(wallUSec, usec))) ago)"
   }
 
-  /// `2026-11-21 14:03:22 (3 min ago)`.
+  /// `2026-11-21 14:03:22 CET (3 min ago)`.
   func moment(ofBoot usec: Int) -> String {
     let date = LocalTime(wallUSec: wallUSec(ofBoot: usec)).dateAndTime
     return "\(date) (\(TimeSpan.text(usec: ageUSec(ofBoot: usec))) ago)"
@@ -65,14 +65,20 @@ struct LocalTime {
     _ = localtime_r(&seconds, &fields)
   }
 
-  /// `2026-11-21 14:03:22`.
+  /// `2026-11-21 14:03:22 CET`.
   var dateAndTime: String {
     "\(padded(Int(fields.tm_year) + 1900, 4))-\(padded(fields.tm_mon + 1, 2))-"
-      + "\(padded(fields.tm_mday, 2)) \(time)"
+      + "\(padded(fields.tm_mday, 2)) \(time)\(zone)"
   }
 
   /// `14:03:22.120`.
   var timeWithMilliseconds: String { "\(time).\(padded(milliseconds, 3))" }
+
+  /// The abbreviation that the zone has at that time; empty where it has none.
+  private var zone: String {
+    guard let name = fields.tm_zone, name.pointee != 0 else { return "" }
+    return " " + PrintableText.of(String(cString: name))
+  }
 
   private var time: String {
     "\(padded(fields.tm_hour, 2)):\(padded(fields.tm_min, 2)):\(padded(fields.tm_sec, 2))"

@@ -29,7 +29,6 @@ struct ManagedProgram {
     let child = try HeldChild.spawn(request(path, marker: marker, socket: connection.path))
     let pid = child.pid
     let adoption = Result { try adopt(child.pidfd.rawValue, marker, on: connection) }
-    connection.close()
     let instance: Int
     switch adoption {
     case .success(let output): instance = output.instance
@@ -38,16 +37,22 @@ struct ManagedProgram {
       throw error
     }
     // From here on the terminal's signals are the program's.
-    let supervision = Supervision()
+    var supervision = try Supervision(
+      ProgramMonitor(of: application, instance: instance, pid: pid, on: connection),
+      notices: notices(options))
     let pidfd = try Self.release(child)
-    let status = try supervision.waitForEnd(of: pidfd)
+    let outcome = try supervision.waitForEnd(of: pidfd)
     // The child is not reaped before the daemon has seen how it ended.
-    let end = EndInquiry(
-      application: application, instance: instance, pid: pid, path: connection.path
-    ).end()
+    let end = supervision.end()
     _ = try pidfd.wait()
-    report(end, instance: instance, isJSON: options.json)
-    if status.shellCode != 0 { throw ExitCode(status.shellCode) }
+    if options.json || !outcome.isByUser { report(end, instance: instance, isJSON: options.json) }
+    if outcome.code != 0 { throw ExitCode(outcome.code) }
+  }
+
+  /// At a terminal alone: a program that reads standard error gets what the program writes.
+  private func notices(_ options: ConnectionOptions) -> SuspensionNotices? {
+    guard isatty(STDERR_FILENO) == 1, !options.json else { return nil }
+    return SuspensionNotices(application: application, command: "taskctl\(options.words)")
   }
 
   private func adopt(
@@ -109,7 +114,7 @@ extension ManagedProgram {
   static func validate(_ program: [String], of command: String) throws {
     guard let name = program.first, !name.isEmpty else {
       throw ValidationError(
-        "name the program after two dashes: taskctl \(command) -- PROGRAM ARGUMENTS")
+        "no program is named: taskctl \(command) [OPTIONS] PROGRAM [ARGUMENTS]")
     }
   }
 

@@ -1,0 +1,25 @@
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@Suite("Signals taken one at a time")
+struct SignalQueueTests {
+  @Test("A signal of the queue interrupts nothing, and is taken with its number and sender")
+  func taken() throws {
+    // Blocked in this thread alone, and sent to it alone: other tests' threads are not concerned.
+    let signals = try SignalQueue([SIGUSR2])
+    #expect(try signals.next() == nil)
+    #expect(pthread_kill(pthread_self(), SIGUSR2) == 0)
+    try waitFor(POLLIN, on: signals.descriptor.rawValue)
+    let arrival = try signals.next()
+    #expect(arrival?.number == SIGUSR2)
+    #expect(arrival?.isFromKernel == false)
+    #expect(try signals.next() == nil)
+  }
+
+  @Test("A number that is no signal is refused with EINVAL")
+  func invalid() {
+    #expect(throws: SystemError(call: "signalfd", errno: EINVAL)) { _ = try SignalQueue([1000]) }
+  }
+}
