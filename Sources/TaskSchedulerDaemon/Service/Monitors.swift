@@ -31,10 +31,12 @@ final class Monitors {
 
   func tell(_ record: Record, at now: Instant) {
     if connections.isEmpty { return }
-    let output = ControlInterface.Monitor.Output(change: .init(record, at: now))
-    for (connection, uid) in connections.values
-    where uid == nil || uid == record.application.owner.uid {
-      connection.reply(output, continues: true)
+    let owner = record.application.owner
+    let whole = ControlInterface.Monitor.Output(change: .init(record, at: now))
+    let owners = ControlInterface.Monitor.Output(
+      change: .init(record, at: now) { $0 == owner })
+    for (connection, uid) in connections.values where uid == nil || uid == owner.uid {
+      connection.reply(uid == nil ? whole : owners, continues: true)
     }
   }
 }

@@ -130,15 +130,20 @@ extension ControlInterface.Entitlement {
 }
 
 extension ControlInterface.Application {
-  /// - Parameter lowered: what of its priorities was lowered, in words.
-  init(_ status: ApplicationStatus, badge: Int?, problem: String?, lowered: [String]) {
+  /// - Parameters:
+  ///   - lowered: what of its priorities was lowered, in words.
+  ///   - isVisible: whether the caller may see this user's applications.
+  init(
+    _ status: ApplicationStatus, badge: Int?, problem: String?, lowered: [String],
+    isVisible: (UserID) -> Bool
+  ) {
     self.init(
       application: status.key.id.name, owner: Int(status.key.owner.uid),
       displayName: status.displayName, state: .init(status.state),
       stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
       backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
       launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
-      instance: status.instance.map { .init($0, lowered: lowered) },
+      instance: status.instance.map { .init($0, lowered: lowered, isVisible: isVisible) },
       lastEnd: status.lastEnd.map { .init($0) },
       nextLaunch: status.nextLaunch.map {
         .init(atUSec: $0.at.microseconds, delayUSec: $0.delay.microseconds)
@@ -148,12 +153,14 @@ extension ControlInterface.Application {
 }
 
 extension ControlInterface.Instance {
-  init(_ status: InstanceStatus, lowered: [String]) {
+  init(_ status: InstanceStatus, lowered: [String], isVisible: (UserID) -> Bool) {
+    let displacedBy = status.displacedBy.flatMap { isVisible($0.owner) ? $0.id.name : nil }
     self.init(
       id: Int(clamping: status.id.number), pid: Int(status.leader.pid),
       startTime: Int(clamping: status.leader.startTime), aware: status.isAware,
       launchReason: .init(status.launchReason), startedAtUSec: status.startedAt.microseconds,
       ending: status.ending.map { .init($0) }, suspending: status.isSuspending,
+      displacedBy: displacedBy,
       entitlements: status.entitlements.map { .init($0) },
       callbacksPending: status.callbacksPending,
       backgroundTimeRemainingUSec: status.timeRemaining?.microseconds,

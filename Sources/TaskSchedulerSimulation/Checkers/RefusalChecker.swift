@@ -33,8 +33,8 @@ struct RefusalChecker: Checker {
       ledger.byKey[key] == nil
         ? launch(key, .foreground, .user, ledger)
         : operate(key, [.inactive, .background, .suspended], ledger)
-    case .deactivate(_, let key): operate(key, [.active], ledger)
-    case .sendToBackground(_, let key): operate(key, [.active, .inactive], ledger)
+    case .deactivate(_, let key), .sendToBackground(_, let key):
+      operate(key, [.active, .inactive], ledger)
     case .terminate(_, let key, _): terminate(key, ledger)
     case .openStream(_, let id, let name): ledger[id]?.key.id == name ? .allowed : .refused
     case .beginBackgroundTask(_, let id, _): begin(id, ledger)
