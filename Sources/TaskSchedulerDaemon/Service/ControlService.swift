@@ -188,14 +188,17 @@ final class ControlService {
     }
     if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = runner.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
+    let application = ApplicationKey(id, owner: UserID(uid))
+    let places = DefaultSeats(isUserDaemon: daemon.isUserDaemon)
+    let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
     let request = requests.open(connection, .adopt, application: id.name)
     post(
       .adopt(
         request,
         Adoption(
-          application: ApplicationKey(id, owner: UserID(uid)), leader: leader,
+          application: application, leader: leader,
           target: input.background == true ? .background : .foreground,
-          seat: DefaultSeat.seat(of: uid, isUserDaemon: daemon.isUserDaemon),
+          seat: seat ?? places.alone(application),
           backgroundTask: input.backgroundTask, backgroundModes: modes)))
   }
 
