@@ -51,6 +51,8 @@ public struct ProcessStat: Sendable {
   public let parent: Int32
   public let processGroup: Int32
   public let session: Int32
+  /// The controlling terminal; nil where it has none.
+  public let terminal: TerminalDevice?
   /// Clock ticks (100 a second) in user mode and in the kernel, of all threads together.
   public let cpuTicks: UInt64
   /// The same of the children that have ended and were waited for, and of theirs.
@@ -93,6 +95,7 @@ public struct ProcessStat: Sendable {
     var fields: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
     var children: UInt64 = 0
     var exitCode: UInt64 = 0
+    var terminal: UInt64 = 0
     // How it ended interests of a zombie only; half of the line is then left unread.
     for number in 4...(state.hasEnded ? 52 : 22) {
       // Old kernels have fewer fields at the end; without the start time it is no such line.
@@ -104,6 +107,7 @@ public struct ProcessStat: Sendable {
       case 4: fields.0 = value
       case 5: fields.1 = value
       case 6: fields.2 = value
+      case 7: terminal = value
       case 14: fields.3 = value
       case 15: fields.4 = value
       case 16, 17: children &+= value
@@ -116,6 +120,7 @@ public struct ProcessStat: Sendable {
     parent = Int32(truncatingIfNeeded: fields.0)
     processGroup = Int32(truncatingIfNeeded: fields.1)
     session = Int32(truncatingIfNeeded: fields.2)
+    self.terminal = TerminalDevice(number: UInt32(truncatingIfNeeded: terminal))
     cpuTicks = fields.3 &+ fields.4
     childrenTicks = children
     threadCount = Int32(truncatingIfNeeded: fields.5)

@@ -3,13 +3,15 @@
 public enum ApplicationState: String, Hashable, Sendable, Codable, CaseIterable {
   /// No process. May go to `active` and `background`, by launch.
   case notRunning
-  /// Interrupted, or visible without focus. May go to `active`, `background`, `notRunning`.
+  /// In front of its seat, and interrupted, or has not acknowledged didFinishLaunching or
+  /// willEnterForeground yet. May go to `active`, `background`, `notRunning`.
   case inactive
-  /// Has the seat. May go to `inactive`, `background`, `notRunning`.
+  /// In front of its seat. May go to `inactive`, `background`, `notRunning`.
   case active
-  /// Runs unseen while something entitles it. May go to `suspended`, `active`, `notRunning`.
+  /// Runs unseen while something entitles it. May go to `suspended`, `notRunning`, and to the
+  /// foreground.
   case background
-  /// Runs not one instruction. May go to `background`, `active`, `notRunning`.
+  /// Runs not one instruction. May go to `background`, `notRunning`, and to the foreground.
   case suspended
 
   public var isForeground: Bool { self == .active || self == .inactive }
@@ -45,7 +47,7 @@ public enum LaunchReason: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// What brought a transition about.
-public enum TransitionCause: String, Hashable, Sendable, Codable, CaseIterable {
+public enum TransitionCause: Hashable, Sendable, Codable {
   /// The scheduler started it.
   case launch
   /// It opened its event stream.
@@ -54,12 +56,14 @@ public enum TransitionCause: String, Hashable, Sendable, Codable, CaseIterable {
   case adopt
   /// A person or an operator brought it to the foreground.
   case activate
+  /// It acknowledged what it was told on its way to the foreground.
+  case acknowledged
   /// It was interrupted, or lost the focus while visible.
   case interruption
   /// A person or an operator sent it away.
   case sendAway
-  /// Another application was activated at its seat.
-  case otherActivated
+  /// The application given was activated at its seat.
+  case otherActivated(by: ApplicationKey)
   /// It is to end.
   case terminate
   /// Nothing entitles it to run any longer.
@@ -73,6 +77,31 @@ public enum TransitionCause: String, Hashable, Sendable, Codable, CaseIterable {
   case leaderExited
   /// The scheduler stops and lets go of it.
   case schedulerStopped
+
+  /// The cause's name, as it stands in the log and on the wire.
+  public var name: String {
+    switch self {
+    case .launch: "launch"
+    case .register: "register"
+    case .adopt: "adopt"
+    case .activate: "activate"
+    case .acknowledged: "acknowledged"
+    case .interruption: "interruption"
+    case .sendAway: "sendAway"
+    case .otherActivated: "otherActivated"
+    case .terminate: "terminate"
+    case .noEntitlement: "noEntitlement"
+    case .event: "event"
+    case .suspensionLost: "suspensionLost"
+    case .leaderExited: "leaderExited"
+    case .schedulerStopped: "schedulerStopped"
+    }
+  }
+
+  /// The application that was activated in its place.
+  public var activated: ApplicationKey? {
+    if case .otherActivated(let application) = self { application } else { nil }
+  }
 }
 
 /// The modes that a manifest may declare.
@@ -82,5 +111,28 @@ public enum BackgroundMode: String, Hashable, Sendable, Codable, CaseIterable {
 
 extension ApplicationState: Compact {}
 extension LaunchReason: Compact {}
-extension TransitionCause: Compact {}
+
+extension TransitionCause: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    let name = try reader.readText()
+    if name == "otherActivated" {
+      self = .otherActivated(by: try reader.read())
+    } else if let cause = Self.plain.first(where: { $0.name == name }) {
+      self = cause
+    } else {
+      throw TornBytes("no cause of a transition is \(name)")
+    }
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    writer.write(text: name)
+    activated?.write(to: &writer)
+  }
+
+  /// Those of which there is no more to say.
+  private static let plain: [TransitionCause] = [
+    .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway, .terminate,
+    .noEntitlement, .event, .suspensionLost, .leaderExited, .schedulerStopped,
+  ]
+}
 extension BackgroundMode: Compact {}

@@ -62,6 +62,9 @@ struct Callbacks: Hashable, Sendable, Codable {
   /// Whether one of this kind is in flight or waits.
   func contains(_ kind: CallbackKind) -> Bool { inFlight?.kind == kind || waits(kind) }
 
+  /// Whether it has yet to acknowledge what it was told on its way to the foreground.
+  var hasEntry: Bool { contains(.didFinishLaunching) || contains(.willEnterForeground) }
+
   /// Whether one of this kind waits behind the one in flight.
   func waits(_ kind: CallbackKind) -> Bool { waiting.contains(kind) }
 

@@ -27,7 +27,7 @@ package struct TornBytes: Error {
 /// they are, others as a text of hexadecimal digits.
 package struct CompactBytes: Codable {
   /// The first byte of all: what follows, and how.
-  private static let form: UInt8 = 1
+  private static let form: UInt8 = 2
 
   private let bytes: [UInt8]
 

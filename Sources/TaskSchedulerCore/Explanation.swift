@@ -111,10 +111,15 @@ public enum ProcessorShare: Hashable, Sendable, Codable {
 struct Reasons: Hashable, Sendable, Addition {
   /// nil where an earlier version wrote it.
   private(set) var cause: TransitionCause?
+  private(set) var displacedBy: ApplicationKey?
   private(set) var lastEntitlement: EndedEntitlement?
 
   mutating func moved(to next: ApplicationState, _ cause: TransitionCause) {
-    self.cause = cause
+    // A step on the way to the foreground says nothing of what began the way.
+    let isStep = cause == .acknowledged || (cause == .register && next == .inactive)
+    if self.cause == nil || !isStep { self.cause = cause }
+    if next.isForeground || cause == .sendAway { displacedBy = nil }
+    if let activated = cause.activated { displacedBy = activated }
     if next != .suspended { lastEntitlement = nil }
   }
 
@@ -157,11 +162,13 @@ extension Scheduler {
 extension Reasons: Compact {
   init(from reader: inout CompactReader) throws(TornBytes) {
     cause = try reader.read()
+    displacedBy = try reader.read()
     lastEntitlement = try reader.read()
   }
 
   func write(to writer: inout CompactWriter) {
     cause.write(to: &writer)
+    displacedBy.write(to: &writer)
     lastEntitlement.write(to: &writer)
   }
 }

@@ -66,6 +66,9 @@ struct Instance: Hashable, Sendable, Codable {
 
   var state: ApplicationState
   var stateSince: Instant
+  /// Whether it becomes active as soon as it has acknowledged what it was told on its way to the
+  /// foreground.
+  var isActivating = false
   var reasons = Reasons()
   /// Whether it has ever opened its event stream.
   var isAware = false
@@ -141,7 +144,8 @@ struct Instance: Hashable, Sendable, Codable {
     inbox = plan.inbox
     switch plan.target {
     case .foreground:
-      state = .active
+      state = isAware ? .inactive : .active
+      isActivating = isAware
     case .background:
       state = .background
       stint = Stint(at: now)
@@ -181,6 +185,11 @@ struct Instance: Hashable, Sendable, Codable {
       try require(state == .background, "only what is in the background is being suspended")
     }
     try require(isAware || callbacks.isEmpty, "an unaware instance gets no callbacks")
+    if isActivating {
+      try require(
+        state == .inactive && termination == nil && callbacks.hasEntry,
+        "an application is to become active, and nothing holds it up")
+    }
     try require(isAware || !hasStream, "whoever has an event stream is aware")
   }
 }
@@ -200,6 +209,7 @@ extension Instance: Compact {
     startedAt = try reader.read()
     state = try reader.read()
     stateSince = try reader.read()
+    isActivating = try reader.read()
     reasons = try reader.read()
     isAware = try reader.read()
     hasStream = try reader.read()
@@ -223,6 +233,7 @@ extension Instance: Compact {
     startedAt.write(to: &writer)
     state.write(to: &writer)
     stateSince.write(to: &writer)
+    isActivating.write(to: &writer)
     reasons.write(to: &writer)
     isAware.write(to: &writer)
     hasStream.write(to: &writer)

@@ -58,9 +58,10 @@ extension Scheduler {
         applications[instance.application]?.instance == id, "an instance without application")
       try require(
         deadlines.isSet(id, to: instance.deadline(policy)), "a deadline is not kept")
-      let hasSeat = instance.state == .active && instance.termination == nil
+      let hasSeat = instance.state.isForeground && instance.termination == nil
       try require(
-        hasSeat == (seats.active(at: instance.seat) == id), "a seat has not one active instance")
+        hasSeat == (seats.front(of: instance.seat) == id),
+        "a seat has not one application in front")
     }
     for (owner, count) in countTasks() {
       try require(applications.taskCount(of: owner) == count, "the tasks are miscounted")

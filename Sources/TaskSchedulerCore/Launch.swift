@@ -67,7 +67,7 @@ extension Scheduler {
   ) {
     let manifest = applications.manifest(for: key)
     let plan = StartPlan(
-      target: target, reason: .user, seat: manifest?.seat ?? seat,
+      target: target, reason: .user, seat: manifest?.seatNamed ?? seat,
       backgroundModes: manifest?.backgroundModes ?? [],
       mayStayInBackground: manifest?.multitasking ?? true, isAware: true)
     if let refusal = refusalOfStart(key, plan, in: turn) {
@@ -95,7 +95,7 @@ extension Scheduler {
     let key = adoption.application
     let manifest = applications.manifest(for: key)
     let plan = StartPlan(
-      target: adoption.target, reason: .operator, seat: manifest?.seat ?? adoption.seat,
+      target: adoption.target, reason: .operator, seat: manifest?.seatNamed ?? adoption.seat,
       backgroundModes: adoption.backgroundModes.isEmpty
         ? manifest?.backgroundModes ?? [] : adoption.backgroundModes,
       mayStayInBackground: manifest?.multitasking ?? true)
@@ -149,7 +149,7 @@ extension Scheduler {
     applications.started(key, id)
     cancelRelaunch(key)
     if plan.reason.isAskedFor { applications.change(key) { $0.relaunch?.isBarred = false } }
-    if plan.target == .foreground { vacate(plan.seat, in: &turn) }
+    if plan.target == .foreground { vacate(plan.seat, for: key, in: &turn) }
     instances[id] = Instance(
       id: id, application: key, leader: leader, plan: plan, policy: policy, at: turn.instant)
     instances[id]?.inbox.changesHeard = changes.numberLast
@@ -160,10 +160,11 @@ extension Scheduler {
         .transition(from: .notRunning, to: instance.state, cause: cause), in: &turn)
       instance.prioritize(from: .notRunning, to: instance.state, in: &turn)
       welcome(&instance, &turn)
-      instance.enqueueStartCallbacks(in: &turn)
+      instance.enqueue([.didFinishLaunching], in: &turn)
       instance.hearMemoryWarning(in: &turn)
       instance.reconsider(in: &turn)
     }
     if plan.target == .foreground { takeSeat(id) }
+    if instances[id]?.state == .active { applications.becameActive(key) }
   }
 }

@@ -2,13 +2,6 @@
 // others at the seat is the scheduler's (`Seats`).
 
 extension Instance {
-  /// What an application hears first, in the state in which it opens its event stream.
-  mutating func enqueueStartCallbacks(in turn: inout Turn) {
-    enqueue(
-      state == .active ? [.didFinishLaunching, .didBecomeActive] : [.didFinishLaunching],
-      in: &turn)
-  }
-
   /// Opens its event stream, for the first time or again after a lost connection.
   mutating func openStream(_ request: RequestID, in turn: inout Turn) {
     let wasAware = isAware
@@ -17,6 +10,10 @@ extension Instance {
     if !wasAware, state == .suspended, termination == nil {
       // Its call was on the way when its processes were stopped: its launch is not over.
       leaveSuspended(to: .background, cause: .register, in: &turn)
+    } else if !wasAware, state == .active, termination == nil {
+      // From now on it has to acknowledge what it is told on its way to the foreground.
+      move(to: .inactive, cause: .register, in: &turn)
+      isActivating = true
     }
     // The reply comes first on the stream.
     hasStream = true
@@ -25,7 +22,7 @@ extension Instance {
     // What was held comes before the callbacks of its resume, also where it had no stream then.
     if wasAware, state != .suspended { hearChanges(in: &turn) }
     if !wasAware, termination == nil {
-      enqueueStartCallbacks(in: &turn)
+      enqueue([.didFinishLaunching], in: &turn)
     } else if let callback = callbacks.inFlight {
       deliver(callback, in: &turn)
     }
@@ -35,26 +32,40 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  mutating func activate(cause: TransitionCause, in turn: inout Turn) {
+  /// Brings it to the foreground. An aware application is inactive until it has acknowledged
+  /// willEnterForeground; an unaware one is active at once.
+  mutating func activate(in turn: inout Turn) {
+    let next: ApplicationState = isAware ? .inactive : .active
     switch state {
     case .inactive:
-      move(to: .active, cause: cause, in: &turn)
-      enqueue([.didBecomeActive], in: &turn)
+      isActivating = true
+      reasons.moved(to: .inactive, .activate)
+      return finishActivation(cause: .activate, in: &turn)
     case .background:
       undoSuspension(in: &turn)
-      move(to: .active, cause: cause, in: &turn)
-      enqueue([.willEnterForeground, .didBecomeActive], in: &turn)
+      move(to: next, cause: .activate, in: &turn)
     case .suspended:
-      leaveSuspended(to: .active, cause: cause, in: &turn)
-      enqueue([.willEnterForeground, .didBecomeActive], in: &turn)
+      leaveSuspended(to: next, cause: .activate, in: &turn)
     case .active, .notRunning:
       preconditionFailure("no such transition: \(state) to active")
     }
+    isActivating = isAware
+    enqueue([.willEnterForeground], in: &turn)
   }
 
-  mutating func resignActive(cause: TransitionCause, in turn: inout Turn) {
-    precondition(state == .active, "only the active resigns")
-    move(to: .inactive, cause: cause, in: &turn)
+  /// Makes it active once it has acknowledged what it was told on its way to the foreground.
+  mutating func finishActivation(cause: TransitionCause, in turn: inout Turn) {
+    guard isActivating, !callbacks.hasEntry else { return }
+    move(to: .active, cause: cause, in: &turn)
+    enqueue([.didBecomeActive], in: &turn)
+  }
+
+  /// Interrupts it. One that is on its way to the foreground stays inactive.
+  mutating func interrupt(in turn: inout Turn) {
+    precondition(state.isForeground, "only the foreground is interrupted")
+    isActivating = false
+    guard state == .active else { return reasons.moved(to: .inactive, .interruption) }
+    move(to: .inactive, cause: .interruption, in: &turn)
     enqueue([.willResignActive], in: &turn)
   }
 
@@ -97,6 +108,7 @@ extension Instance {
     }
     if !isPrioritized { prioritize(from: state, to: next, in: &turn) }
     state = next
+    isActivating = false
     stateSince = turn.instant
     stint = next == .background ? Stint(at: turn.instant) : nil
     if next != .background { launchEnds = nil }
@@ -132,6 +144,7 @@ extension Instance {
     if isKilled { return }
     if let next { deliver(next, in: &turn) }
     if done.kind == .willTerminate { signalTermination(in: &turn) }
+    finishActivation(cause: .acknowledged, in: &turn)
     reconsider(in: &turn)
   }
 }

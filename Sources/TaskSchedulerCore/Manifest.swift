@@ -13,12 +13,16 @@ public struct Manifest: Hashable, Sendable, Codable {
   /// False where it opts out: sent away, it is terminated.
   public var multitasking: Bool
   public var isLaunchable: Bool
+  /// Where the application is when it is launched.
   public var seat: SeatID
+  /// Whether the manifest names its seat; else that is the seat of its user, and an application
+  /// that somebody else starts may be at another one.
+  public var namesSeat: Bool
 
   public init(
     id: ApplicationID, displayName: String? = nil, owner: UserID, namesUser: Bool = false,
     backgroundModes: [BackgroundMode] = [], multitasking: Bool = true, isLaunchable: Bool = true,
-    seat: SeatID = SeatID("seat0")
+    seat: SeatID = SeatID("seat0"), namesSeat: Bool = false
   ) {
     self.id = id
     self.displayName = displayName
@@ -28,7 +32,10 @@ public struct Manifest: Hashable, Sendable, Codable {
     self.multitasking = multitasking
     self.isLaunchable = isLaunchable
     self.seat = seat
+    self.namesSeat = namesSeat
   }
+
+  var seatNamed: SeatID? { namesSeat ? seat : nil }
 
   /// Whether it speaks of this application.
   func applies(to key: ApplicationKey) -> Bool {
@@ -48,6 +55,7 @@ extension Manifest: Compact {
     multitasking = try reader.read()
     isLaunchable = try reader.read()
     seat = try reader.read()
+    namesSeat = try reader.read()
   }
 
   package func write(to writer: inout CompactWriter) {
@@ -59,5 +67,6 @@ extension Manifest: Compact {
     multitasking.write(to: &writer)
     isLaunchable.write(to: &writer)
     seat.write(to: &writer)
+    namesSeat.write(to: &writer)
   }
 }

@@ -17,20 +17,24 @@ extension Scheduler {
     if let refusal = refusal(of: .activate, for: instance, from: others) {
       return refuse(request, key, refusal, in: &turn)
     }
-    vacate(instance.seat, in: &turn)
-    with(id, in: &turn) { $0.activate(cause: .activate, in: &$1) }
+    vacate(instance.seat, for: key, in: &turn)
+    with(id, in: &turn) { $0.activate(in: &$1) }
     turn.reply(request, .done)
     takeSeat(id)
     useWakeUp(in: &turn)
   }
 
+  /// Interrupts an application. It stays in front of its seat.
   mutating func deactivate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
+    // One that is on its way to the foreground is inactive already, and is to stay so.
+    let isActivating =
+      applications[key]?.instance.flatMap { instances[$0] }?.isActivating ?? false
     guard
       let id = runningInstance(
-        request, key, cause: .interruption, from: [.active], to: [.inactive], in: &turn)
+        request, key, cause: .interruption, from: [.active, .inactive],
+        to: isActivating ? [] : [.inactive], in: &turn)
     else { return }
-    leaveSeat(id)
-    with(id, in: &turn) { $0.resignActive(cause: .interruption, in: &$1) }
+    with(id, in: &turn) { $0.interrupt(in: &$1) }
     turn.reply(request, .done)
   }
 
@@ -79,17 +83,18 @@ extension Scheduler {
 
   // MARK: Seats
 
-  /// Sends the active application of a seat away; whoever comes next does not wait for it.
-  mutating func vacate(_ seat: SeatID, in turn: inout Turn) {
-    guard let id = seats.active(at: seat) else { return }
+  /// Sends the application in front of a seat to the background, active or not, in favor of the
+  /// application `key`, which does not wait for it.
+  mutating func vacate(_ seat: SeatID, for key: ApplicationKey, in turn: inout Turn) {
+    guard let id = seats.front(of: seat), let front = instances[id], front.application != key
+    else { return }
     seats.leave(seat, id)
-    with(id, in: &turn) { $0.enterBackground(cause: .otherActivated, in: &$1) }
+    with(id, in: &turn) { $0.enterBackground(cause: .otherActivated(by: key), in: &$1) }
   }
 
   mutating func takeSeat(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     seats.take(instance.seat, id)
-    applications.becameActive(instance.application)
   }
 
   private mutating func leaveSeat(_ id: InstanceID) {

@@ -174,7 +174,8 @@ public struct Scheduler: Sendable {
     guard let index = instances.index(forKey: id) else { return }
     // Where it lies: an instance is large, and every event changes one.
     let outcome = instances.values[index].change(in: &turn, change)
-    applications.taskCountChanged(by: outcome.tasksAdded, of: outcome.owner)
+    applications.taskCountChanged(by: outcome.tasksAdded, of: outcome.application.owner)
+    if outcome.becameActive { applications.becameActive(outcome.application) }
     if let seat = outcome.seatLeft {
       seats.leave(seat, id)
       keepAlives.remove(id)
@@ -232,7 +233,8 @@ extension Instance {
   /// What a change of an instance means for what is kept of it elsewhere.
   fileprivate struct ChangeOutcome {
     var tasksAdded: Int
-    var owner: UserID
+    var application: ApplicationKey
+    var becameActive: Bool
     /// Where it is to end.
     var seatLeft: SeatID?
     var deadline: Instant?
@@ -242,9 +244,11 @@ extension Instance {
     in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
   ) -> ChangeOutcome {
     let taskCount = tasks.count
+    let wasActive = state == .active
     change(&self, &turn)
     return ChangeOutcome(
-      tasksAdded: tasks.count - taskCount, owner: application.owner,
+      tasksAdded: tasks.count - taskCount, application: application,
+      becameActive: state == .active && !wasActive,
       seatLeft: termination == nil ? nil : seat, deadline: deadline(turn.policy))
   }
 }

@@ -61,8 +61,8 @@ extension Scheduler: Codable {
     }
     for (id, instance) in instances {
       deadlines.set(id, to: instance.deadline(policy))
-      if instance.state == .active, instance.termination == nil,
-        seats.active(at: instance.seat) == nil {
+      if instance.state.isForeground, instance.termination == nil,
+        seats.front(of: instance.seat) == nil {
         seats.take(instance.seat, id)
       }
     }

@@ -42,6 +42,9 @@ public struct InstanceStatus: Hashable, Sendable {
   /// Why it is being ended.
   public var ending: EndReason?
   public var isSuspending: Bool
+  /// The application that was activated at its seat and so sent it to the background; nil in the
+  /// foreground, and where something else sent it away.
+  public var displacedBy: ApplicationKey?
   public var entitlements: [Entitlement]
   public var callbacksPending: Int
   /// nil is unlimited.
@@ -149,6 +152,7 @@ extension Scheduler {
       launchReason: instance.launchReason, startedAt: instance.startedAt,
       ending: instance.termination?.reason,
       isSuspending: instance.suspension == .stopping && instance.state != .suspended,
+      displacedBy: instance.reasons.displacedBy,
       entitlements: instance.entitlements(policy, at: now),
       callbacksPending: instance.callbacks.count,
       timeRemaining: instance.timeRemaining(policy, at: now), tasks: instance.tasks.inOrder,

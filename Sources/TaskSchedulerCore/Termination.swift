@@ -42,6 +42,7 @@ extension Instance {
       termination?.waiters = waiters
       return enforceOrder(in: &turn)
     }
+    isActivating = false
     undoSuspension(in: &turn)
     stopWatchingUse(in: &turn)
     termination = Termination(
@@ -84,6 +85,7 @@ extension Instance {
     next.phase = .killed(retryAt: nil)
     if next.reason == reason, let detail { next.detail = detail }
     termination = next
+    isActivating = false
     suspension = .none
     rules.forgetUse()
     turn.emit(.kill(id))

@@ -427,7 +427,9 @@ public final class Daemon {
     operatorGroup = (try? Users.group(named: configuration.options.operatorGroup)) ?? nil
     server?.reconsiderOperators()
     let daemonUser = UserID(Users.effectiveUID)
-    let manifests = configuration.manifests.values.map { $0.manifest(daemonUser: daemonUser) }
+    let manifests = configuration.manifests.values.map {
+      $0.manifest(daemonUser: daemonUser, isUserDaemon: isUserDaemon)
+    }
     let sorted = manifests.sorted { $0.id < $1.id }
     // A daemon that starts again has mostly read the same.
     if sorted != scheduler.manifests { post(.manifestsChanged(sorted)) }

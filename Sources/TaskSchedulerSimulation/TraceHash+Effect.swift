@@ -82,7 +82,8 @@ extension TraceHash {
       add(tag: 1)
       add(from)
       add(to)
-      add(cause)
+      add(cause.name)
+      if let activated = cause.activated { add(activated) }
     case .registered: add(tag: 2)
     case .taskBegan(let task, let name, let remaining):
       add(tag: 3, task.number)
@@ -165,7 +166,7 @@ extension TraceHash {
     case .unknownApplication(let key): add(key)
     case .invalidTransition(let from, let cause):
       add(from)
-      add(cause)
+      add(cause.name)
     case .invalidState(let state), .cannotBeTold(let state): add(state)
     case .alreadyRunning(let pid, let state):
       add(Int(pid))

@@ -200,5 +200,6 @@ extension TraceHash {
     add(manifest.multitasking)
     add(manifest.isLaunchable)
     add(manifest.seat.name)
+    add(manifest.namesSeat)
   }
 }

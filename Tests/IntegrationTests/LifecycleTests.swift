@@ -15,6 +15,7 @@ struct LifecycleTests {
     let application = try TestApplication(daemon, id)
     let registration = try application.registered()
     #expect(registration["launchReason"] == "user")
+    #expect(registration["state"] == "inactive")
     #expect(try application.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
     let status = try daemon.application(id)
     #expect(status.state == .active)
@@ -75,10 +76,61 @@ struct LifecycleTests {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id)
     try application.registered()
+    _ = try application.callbackKinds(2)
     try daemon.call(ControlInterface.Deactivate.self, .init(application: id))
-    _ = try application.callbackKinds(3)
+    _ = try application.callbackKinds(1)
     try daemon.sendToBackground(id)
     #expect(try application.callbackKinds(1) == ["didEnterBackground"])
+  }
+
+  @Test(
+    """
+    An application is inactive until it has acknowledged didFinishLaunching or \
+    willEnterForeground, then active; when another one of its seat is activated before that, it \
+    goes to the background
+    """)
+  func inactiveUntilAcknowledged() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id, "manual")
+    try application.registered()
+    let launched = try application.nextCallback()
+    #expect(try daemon.application(id).state == .inactive)
+    _ = try application.acknowledge(launched.id)
+    let active = try application.nextCallback()
+    #expect(active.kind == "didBecomeActive")
+    #expect(try daemon.application(id).state == .active)
+    _ = try application.acknowledge(active.id)
+    try application.begin()
+    try daemon.sendToBackground(id)
+    for _ in 0..<2 { _ = try application.acknowledge(try application.nextCallback().id) }
+    try daemon.activate(id)
+    let entering = try application.nextCallback()
+    #expect(entering.kind == "willEnterForeground")
+    #expect(try daemon.application(id).state == .inactive)
+    let other = try TestApplication(daemon, "org.test.other")
+    try other.registered()
+    #expect(try daemon.application(id).state == .background)
+    _ = try application.acknowledge(entering.id)
+    #expect(try application.nextCallback().kind == "didEnterBackground")
+    #expect(try other.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])
+  }
+
+  @Test("inactive, interrupted: another application of its seat is activated, didEnterBackground")
+  func interruptedAway() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    _ = try application.callbackKinds(2)
+    try daemon.call(ControlInterface.Deactivate.self, .init(application: id))
+    #expect(try application.callbackKinds(1) == ["willResignActive"])
+    let other = try TestApplication(daemon, "org.test.other")
+    try other.registered()
+    #expect(try application.callbackKinds(1) == ["didEnterBackground"])
+    let away = try monitor.transition(id, to: .background)
+    #expect(away.from == .inactive)
+    #expect(away.by == "org.test.other")
+    withExtendedLifetime(other) {}
   }
 
   @Test(

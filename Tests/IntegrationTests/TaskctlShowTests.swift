@@ -79,12 +79,13 @@ struct TaskctlShowTests {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id)
     try application.registered()
+    _ = try application.callbackKinds(2)
     let task = try application.begin("render")
     try daemon.sendToBackground(id)
     #expect(try daemon.taskctl("why", id).text.contains("background task \(task) 'render'"))
     #expect(try daemon.taskctlJSON("why", id)["explanation"]?["cause"] == "sendAway")
     // Nothing but the task is to entitle it when that ends.
-    #expect(try application.callbackKinds(4).last == "didEnterBackground")
+    #expect(try application.callbackKinds(2).last == "didEnterBackground")
     _ = try application.call("GetStatus")
     // Its answer would be waited for in vain: it is suspended at once.
     try application.send("EndBackgroundTask", ["task": .integer(Int64(task))])

@@ -36,6 +36,37 @@ struct ProcFSTests {
     #expect(stat.threadCount == 1)
   }
 
+  @Test("tells the controlling terminal of a process by the name of its device")
+  func controllingTerminal() throws {
+    let process = try TestProcess.python(
+      """
+      import os, pty, sys
+      pid, terminal = pty.fork()
+      if pid == 0:
+          print(os.getpid(), os.ttyname(0))
+          sys.stdin.readline()
+          sys.exit()
+      print(os.read(terminal, 4096).decode().strip())
+      sys.stdin.readline()
+      """) { $0.newSession = true; $0.processGroup = nil }
+    let words = try #require(try process.readLine()).split(separator: " ").map(String.init)
+    let child = try #require(Int32(words[0]))
+    let terminal = try #require(try proc.stat(child)).terminal
+    #expect(terminal.map { "/dev/\($0.name)" } == words[1])
+    let parent = try #require(try proc.stat(process.pid))
+    #expect(parent.terminal == nil)
+  }
+
+  @Test(
+    "names the device of a terminal as the kernel's list of devices does",
+    arguments: [
+      (0x8803, "pts/3"), (0x10_882C, "pts/300"), (0x401, "tty1"), (0x440, "ttyS0"),
+      (0xCC05, "tty-204-5"), (0, nil),
+    ])
+  func terminalName(number: UInt32, name: String?) {
+    #expect(TerminalDevice(number: number)?.name == name)
+  }
+
   @Test("tells a start time that is now, in ticks since boot")
   func startTime() throws {
     let before = BootClock.now() / 10_000_000

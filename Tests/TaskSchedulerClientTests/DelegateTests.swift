@@ -10,7 +10,7 @@ import Testing
   func allCallbacks() throws {
     let fixture = try Fixture()
     let sent: [(ApplicationInterface.CallbackKind, ApplicationState)] = [
-      (.didFinishLaunching, .active), (.didBecomeActive, .active),
+      (.didFinishLaunching, .inactive), (.didBecomeActive, .active),
       (.willResignActive, .inactive), (.didEnterBackground, .background),
       (.willEnterForeground, .inactive), (.didBecomeActive, .active),
       (.willTerminate, .active),

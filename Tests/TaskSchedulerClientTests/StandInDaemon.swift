@@ -11,7 +11,7 @@ final class StandInDaemon: Sendable {
   /// What it knows; outlives a restart that keeps its memory.
   struct Memory: Sendable {
     var instance = 7
-    var state = Application.State.active
+    var state = Application.State.inactive
     var remainingUSec: Int?
     var taskLast = 0
     var tasks: [Application.BackgroundTask] = []

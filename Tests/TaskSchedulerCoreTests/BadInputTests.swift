@@ -150,6 +150,7 @@ struct BadInputTests {
   func queuedCallbacks() {
     var world = World { $0.queuedCallbacksMax = 5 }
     let id = world.register(mail)
+    world.acknowledge(id)
     var replies: [Reply?] = []
     for _ in 1...5 {
       replies.append(world.ask { .deactivate($0, mail) })

@@ -83,9 +83,9 @@ struct CompactTests {
       #expect(throws: DecodingError.self, "\(count)") { try read(whole.prefix(count)) }
     }
     #expect(throws: DecodingError.self) { try read(whole + "00") }
-    #expect(throws: DecodingError.self) { try read("02" + whole.dropFirst(2)) }
-    #expect(throws: DecodingError.self) { try read("01ffffffff7f") }
-    #expect(throws: DecodingError.self) { try read("01ffffffffffffffffff7f") }
+    #expect(throws: DecodingError.self) { try read("03" + whole.dropFirst(2)) }
+    #expect(throws: DecodingError.self) { try read("02ffffffff7f") }
+    #expect(throws: DecodingError.self) { try read("02ffffffffffffffffff7f") }
   }
 
   @Test("a state of an older version, which named the fields of all, is read",

@@ -135,7 +135,7 @@ struct EndTests {
     ]))
     let id = world.make(mail, .active)
     let other = world.register(music)
-    #expect(world.state(other) == .active, "it waits for nobody")
+    #expect(world.state(other).isForeground, "it waits for nobody")
     world.acknowledgeAll(id)
     #expect(world.ends(of: mail) == [.optedOut])
   }
@@ -226,7 +226,7 @@ struct EndTests {
   func endedAreForgotten() {
     var world = World { $0.endedApplicationsMax = 3 }
     for number in 1...10 {
-      let id = world.register(key("org.example.app\(number)"))
+      let id = world.make(key("org.example.app\(number)"), .active)
       world.feed(.leaderExited(id, .exited(code: 0)))
     }
     _ = world.make(key("org.example.other", uid: 2000), .notRunning)

@@ -297,7 +297,7 @@ struct KeepAliveTests {
     world.forget()
     world.ask { .activate($0, music) }
     #expect(world.delivered(id).isEmpty)
-    #expect(world.state(caller) == .active)
+    #expect(world.state(caller).isForeground)
   }
 
   @Test("Cleared by the application, by its termination, and by becoming notRunning")

@@ -118,7 +118,7 @@ struct MeasuringAheadTests {
     world.feed(sizes(ids, [30, 10]))
     world.ask { .activate($0, mail) }
     world.advance(by: lead)
-    #expect(world.chosen == [music] && world.state(ids[0]) == .active)
+    #expect(world.chosen == [music] && world.state(ids[0]).isForeground)
   }
 
   @Test("Who has ended after it was measured is not chosen")

@@ -265,6 +265,7 @@ struct MemoryTests {
     var world = World()
     for app in [mail, music, maps] { _ = world.make(app, .suspended) }
     world.ask { .activate($0, mail) }
+    world.acknowledgeAll(InstanceID(1))
     _ = world.make(chat, .active)
     world.acknowledgeAll(InstanceID(1))
     #expect(world.state(InstanceID(1)) == .suspended)

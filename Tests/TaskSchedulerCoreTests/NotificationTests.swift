@@ -314,6 +314,7 @@ struct NotificationTests {
     let instance = world.make(mail, state)
     world.forget()
     world.feed(.notification(.chosen(NotificationID(1), mail)))
+    world.acknowledgeAll(instance)
     #expect(world.state(instance) == .active)
     #expect(world.notices(instance) == [.notificationChosen(NotificationID(1))])
   }

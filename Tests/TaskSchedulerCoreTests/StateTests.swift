@@ -9,8 +9,8 @@ struct StateTests {
     var world = World()
     let first = world.make(mail, .active)
     let second = world.make(music, .active)
-    let leader = world.newLeader()
-    world.ask { .register($0, maps, leader, target: .foreground, seat: SeatID("seat1")) }
+    let third = world.register(maps, at: SeatID("seat1"))
+    world.acknowledgeAll(third)
     #expect(world.state(first) == .suspended || world.state(first) == .background)
     #expect(world.state(second) == .active)
     #expect(world.scheduler.status(of: maps, at: world.now)?.state == .active)
@@ -24,15 +24,16 @@ struct StateTests {
     world.forget()
     #expect(world.ask { .activate($0, music) } == .done)
     #expect(world.state(first) == .background)
-    #expect(world.state(second) == .active)
+    #expect(world.state(second) == .inactive)
     #expect(world.delivered(first) == [.willResignActive])
     #expect(world.delivered(second) == [.willEnterForeground])
     world.acknowledgeAll(second)
+    #expect(world.state(second) == .active)
     #expect(world.delivered(second) == [.willEnterForeground, .didBecomeActive])
     #expect(world.delivered(first) == [.willResignActive], "A is still silent")
   }
 
-  @Test("an active application that is being killed gives its seat up at once")
+  @Test("A foreground application that is being killed gives its seat up at once")
   func killedLeavesSeat() {
     var world = World()
     world.killing = .never
@@ -41,22 +42,12 @@ struct StateTests {
     #expect(world.status(first)?.ending == .callbackTimeout)
     world.forget()
     let second = world.register(music)
+    world.acknowledgeAll(second)
     #expect(world.state(second) == .active)
     #expect(world.delivered(first).isEmpty, "the dying is not sent away as well")
     world.feed(.leaderExited(first, .signaled(9)))
     #expect(world.state(second) == .active)
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
-  }
-
-  @Test("an inactive application keeps its state when another is activated")
-  func inactiveStays() {
-    var world = World()
-    let first = world.make(mail, .inactive)
-    let second = world.make(music, .active)
-    #expect(world.state(first) == .inactive)
-    #expect(world.ask { .activate($0, mail) } == .done)
-    #expect(world.state(first) == .active)
-    #expect(world.state(second) == .background)
   }
 
   @Test("Suspended means that no process runs: suspended only when all have been seen stopped")
@@ -201,6 +192,7 @@ struct StateTests {
     world.register(key("org.example.never"), in: .background)
     #expect(world.switcher == [maps.id.name, music.id.name, mail.id.name, "org.example.never"])
     world.ask { .activate($0, mail) }
+    world.acknowledgeAll(InstanceID(1))
     #expect(world.switcher == [mail.id.name, maps.id.name, music.id.name, "org.example.never"])
     world.feed(.leaderExited(id, .exited(code: 0)))
     #expect(world.switcher == [mail.id.name, maps.id.name, music.id.name, "org.example.never"])

@@ -202,7 +202,7 @@ struct SystemChangeTests {
     #expect(world.ask { .systemChanged($0, clock, for: nil) } == .done)
     world.ask { .activate($0, mail) }
     #expect(post("g") == .done)
-    #expect(world.state(id) == .active)
+    #expect(world.state(id).isForeground)
   }
 
   @Test("§15 what is held outlives the daemon")

@@ -220,10 +220,10 @@ struct Walk {
   // MARK: What holds, found out without the core's help
 
   private func checkSeats() {
-    let active = world.scheduler.statuses(at: world.now).filter {
-      $0.state == .active && $0.instance?.ending == nil
+    let front = world.scheduler.statuses(at: world.now).filter {
+      $0.state.isForeground && $0.instance?.ending == nil
     }
-    #expect(active.count <= 1, "one application is active per seat")
+    #expect(front.count <= 1, "one application is in front of a seat")
   }
 
   /// Every request has exactly one answer by the time the scheduler has stopped.

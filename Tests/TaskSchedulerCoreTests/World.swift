@@ -196,13 +196,13 @@ struct World {
   // MARK: Applications
 
   @discardableResult
-  mutating func register(_ app: ApplicationKey, in target: LaunchTarget = .foreground)
-    -> InstanceID
-  {
+  mutating func register(
+    _ app: ApplicationKey, in target: LaunchTarget = .foreground, at seat: SeatID = seat0
+  ) -> InstanceID {
     let leader = newLeader()
     guard
       case .registered(let registration)? = ask({
-        .register($0, app, leader, target: target, seat: seat0)
+        .register($0, app, leader, target: target, seat: seat)
       })
     else {
       Issue.record("\(app.id) could not register")
@@ -214,10 +214,10 @@ struct World {
   @discardableResult
   mutating func adopt(
     _ app: ApplicationKey, in target: LaunchTarget = .foreground, task: String? = nil,
-    modes: [BackgroundMode] = []
+    modes: [BackgroundMode] = [], at seat: SeatID = seat0
   ) -> InstanceID {
     let adoption = Adoption(
-      application: app, leader: newLeader(), target: target, seat: seat0, backgroundTask: task,
+      application: app, leader: newLeader(), target: target, seat: seat, backgroundTask: task,
       backgroundModes: modes)
     guard case .started(let id, _)? = ask({ .adopt($0, adoption) }) else {
       Issue.record("\(app.id) could not be adopted")

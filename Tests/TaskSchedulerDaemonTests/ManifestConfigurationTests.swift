@@ -46,7 +46,8 @@ struct ManifestConfigurationTests {
       manifest.manifest(daemonUser: UserID(0))
         == Manifest(
           id: id, displayName: "Mail", owner: UserID(daemonUID), namesUser: true,
-          backgroundModes: [.audio, .voip], multitasking: false, seat: SeatID("seat-1")))
+          backgroundModes: [.audio, .voip], multitasking: false, seat: SeatID("seat-1"),
+          namesSeat: true))
   }
 
   @Test("The id alone makes a manifest, of an application that cannot be launched")
@@ -58,7 +59,7 @@ struct ManifestConfigurationTests {
     let id = try #require(Self.id)
     #expect(
       configuration.manifests[id]?.manifest(daemonUser: UserID(7))
-        == Manifest(id: id, owner: UserID(7), isLaunchable: false))
+        == Manifest(id: id, owner: UserID(7), isLaunchable: false, seat: SeatID("user-7")))
   }
 
   private static let header = "id = \"org.example.mail\"\n"

@@ -43,6 +43,12 @@ struct MonitorTests {
     var screen = screen()
     let line = screen.take(change(.transition, to: .background))
     #expect(words(line) == "org.example.mail  active -> background (sendAway)\n")
+    var away = change(.transition, to: .background)
+    away.change?.cause = "otherActivated"
+    away.change?.by = "org.example.maps"
+    #expect(
+      words(screen.take(away))
+        == "org.example.mail  active -> background (otherActivated by org.example.maps)\n")
     var seconds = time_t(1_699_999_999)
     var fields = tm()
     localtime_r(&seconds, &fields)

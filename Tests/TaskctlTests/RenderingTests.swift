@@ -171,15 +171,28 @@ struct StatusTextTests {
         """)
   }
 
-  @Test("the summary counts states and tasks and names the active application of each seat")
+  @Test("the status of an application that another displaced names that one")
+  func displaced() {
+    var application = sample()
+    application.instance?.displacedBy = "org.example.maps"
+    #expect(
+      StatusText.text(application, context).contains(
+        "Seat: seat0\n Displaced by: org.example.maps, which was activated at this seat\n"))
+  }
+
+  @Test("the summary counts states and tasks and names the application in front of each seat")
   func summary() {
-    let applications = [sample("org.example.a", state: .active), sample(), endedSample()]
+    let applications = [
+      sample("org.example.a", state: .active), sample(), endedSample(),
+      sample("org.example.b", state: .inactive),
+    ]
     #expect(
       StatusText.summary(applications, path: "/run/x", context) == """
         taskschedd - at /run/x
-         Applications: 3 known: 1 background, 1 active, 1 notRunning
-                Tasks: 2 outstanding, of 2 applications
-               Active: org.example.a on seat0
+         Applications: 4 known: 1 background, 1 active, 1 inactive, 1 notRunning
+                Tasks: 3 outstanding, of 3 applications
+           Foreground: org.example.a at seat0
+                       org.example.b at seat0, inactive
 
         """)
   }

@@ -85,10 +85,11 @@ private func replay(_ arguments: [String], socket: String? = nil) throws -> Task
 /// What `Diary.upload` comes to.
 private let uploadTimeline = """
      1s  > register org.example.mail
-         org.example.mail  notRunning -> active (register)
+         org.example.mail  notRunning -> inactive (register)
          org.example.mail  opened its event stream
          org.example.mail  didFinishLaunching
 1s 10ms  > org.example.mail acknowledged didFinishLaunching
+         org.example.mail  inactive -> active (acknowledged)
          org.example.mail  didBecomeActive
 """
 
@@ -138,9 +139,9 @@ struct ReplayTests {
     #expect(
       outcome.output == """
         \(path), begun by taskschedd 9.8.7 after 2 events; 1 event since
-        0s  org.example.mail  is active, task 1 'photos' outstanding
+        0s  org.example.mail  is inactive, task 1 'photos' outstanding
         3s  > crash org.example.mail 11
-            org.example.mail  active -> notRunning (leaderExited)
+            org.example.mail  inactive -> notRunning (leaderExited)
             org.example.mail  was killed by SIGSEGV
 
         """)

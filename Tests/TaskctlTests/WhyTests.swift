@@ -56,6 +56,28 @@ struct WhyTests {
         """)
   }
 
+  @Test("which application displaced it, at which seat, also when it is suspended by then")
+  func displaced() {
+    var application = reachableSample()
+    application.instance?.displacedBy = "org.example.maps"
+    let sentence =
+      "It was sent to the background because org.example.maps was activated at seat seat0."
+    #expect(text(application, cause: "noEntitlement").contains("  \(sentence)\n  Nothing entitled"))
+    application.state = .background
+    let shown = text(application, cause: "otherActivated")
+    #expect(shown.contains("  \(sentence)\n"))
+    #expect(!shown.contains("Another application"))
+  }
+
+  @Test("that it becomes active by an acknowledgement, unless it was interrupted")
+  func inactive() {
+    let application = sample(state: .inactive)
+    let sentence =
+      "It becomes active when it has acknowledged that it comes to the foreground."
+    #expect(text(application, cause: "activate").contains(sentence))
+    #expect(!text(application, cause: "interruption").contains(sentence))
+  }
+
   @Test("why it was killed, with the callback or the task that it was for")
   func ended() {
     var killed = endedSample(reason: .callbackTimeout, code: nil)

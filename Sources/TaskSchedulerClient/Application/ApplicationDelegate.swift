@@ -5,7 +5,8 @@ import Dispatch
 /// application is killed. All are called on one serial queue, in order; each does nothing unless it
 /// is implemented.
 public protocol ApplicationDelegate: Sendable {
-  /// The first, once in the life of the process.
+  /// The first, once in the life of the process. An application that was launched to the foreground
+  /// is inactive until this has returned; `applicationDidBecomeActive` follows.
   func applicationDidFinishLaunching(_ application: ScheduledApplication, reason: LaunchReason)
   /// It is in the foreground, and events go to it.
   func applicationDidBecomeActive(_ application: ScheduledApplication)
@@ -14,7 +15,8 @@ public protocol ApplicationDelegate: Sendable {
   /// To be followed by suspension: what must be finished needs a background task, begun here at
   /// the latest.
   func applicationDidEnterBackground(_ application: ScheduledApplication)
-  /// It is about to leave the background; `applicationDidBecomeActive` follows.
+  /// It has left the background, and is inactive until this has returned;
+  /// `applicationDidBecomeActive` follows.
   func applicationWillEnterForeground(_ application: ScheduledApplication)
   /// The process is ended when this has returned. Not called for one that is suspended.
   func applicationWillTerminate(_ application: ScheduledApplication)

@@ -19,8 +19,8 @@ public struct ApplicationManifest: Hashable, Sendable {
   public var multitasking = true
   /// `user`: whom it runs as; nil for the daemon's own user.
   public var account: User?
-  /// `seat`.
-  public var seat = SeatID("seat0")
+  /// `seat`: nil for the seat of the user that it runs as.
+  public var seat: SeatID?
   /// `suspend-mechanism`: nil for the daemon's setting.
   public var suspendMechanism: SuspendMechanism?
   /// The path of the manifest.
@@ -31,12 +31,18 @@ public struct ApplicationManifest: Hashable, Sendable {
     self.file = file
   }
 
-  /// What the policy needs to know of it; `daemonUser` is the daemon's own uid.
-  public func manifest(daemonUser: UserID) -> Manifest {
-    Manifest(
-      id: id, displayName: displayName, owner: account.map { UserID($0.uid) } ?? daemonUser,
+  /// What the policy needs to know of it.
+  ///
+  /// - Parameters:
+  ///   - daemonUser: the daemon's own uid.
+  ///   - isUserDaemon: whether it is a user's own daemon.
+  public func manifest(daemonUser: UserID, isUserDaemon: Bool = false) -> Manifest {
+    let owner = account.map { UserID($0.uid) } ?? daemonUser
+    let usual = DefaultSeats(isUserDaemon: isUserDaemon).ofUser(owner.uid)
+    return Manifest(
+      id: id, displayName: displayName, owner: owner,
       namesUser: account != nil, backgroundModes: backgroundModes, multitasking: multitasking,
-      isLaunchable: !command.isEmpty, seat: seat)
+      isLaunchable: !command.isEmpty, seat: seat ?? usual, namesSeat: seat != nil)
   }
 
   /// The program's path: `command`'s first, looked for in the manifest's own PATH or else in

@@ -64,7 +64,8 @@ extension Record {
     case .transition(let from, let to, let cause):
       fields.append(("TASKSCHEDD_FROM", from.rawValue))
       fields.append(("TASKSCHEDD_TO", to.rawValue))
-      fields.append(("TASKSCHEDD_REASON", cause.rawValue))
+      fields.append(("TASKSCHEDD_REASON", cause.name))
+      if let activated = cause.activated { fields.append(("TASKSCHEDD_BY", activated.id.name)) }
     case .registered:
       break
     case .taskBegan(let task, let name, let remaining):

@@ -121,12 +121,14 @@ final class ApplicationService {
       throw Interface.Failure.notManageable(reason: reason)
     }
     let leader = runner.expect(.init(process: process, uid: uid, origin: .init()))
+    let places = DefaultSeats(isUserDaemon: daemon.isUserDaemon)
+    let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
     let request = requests.open(connection, .register, application: id.name)
     post(
       .register(
         request, ApplicationKey(id, owner: UserID(uid)), leader,
         target: input.background == true ? .background : .foreground,
-        seat: DefaultSeat.seat(of: uid, isUserDaemon: daemon.isUserDaemon)))
+        seat: seat ?? places.ofUser(uid)))
   }
 
   // MARK: Who speaks
@@ -177,14 +179,5 @@ final class ApplicationService {
       throw ParameterError(
         parameter: parameter, problem: "a task's name has no control characters")
     }
-  }
-}
-
-/// Where an application sits whose manifest does not say.
-enum DefaultSeat {
-  /// A user's own daemon serves one seat. In the machine's, each user has a seat of their own, so
-  /// that no user's application can send another's away.
-  static func seat(of uid: UInt32, isUserDaemon: Bool) -> SeatID {
-    SeatID(isUserDaemon ? "seat0" : "user-\(uid)")
   }
 }

@@ -3,16 +3,19 @@ import TaskSchedulerWire
 
 extension ControlInterface.Change {
   /// What the monitors are told of a record.
-  init(_ record: Record, at now: Instant) {
+  ///
+  /// - Parameter isVisible: whether the monitor may see this user's applications.
+  init(_ record: Record, at now: Instant, isVisible: (UserID) -> Bool = { _ in true }) {
+    let activated = record.activated.flatMap { isVisible($0.owner) ? $0 : nil }
     self.init(
       kind: .transition, atUSec: now.microseconds, application: record.application.id.name,
       owner: Int(record.application.owner.uid), pid: record.leader.map { Int($0.pid) },
-      message: record.message)
+      by: activated?.id.name, message: record.message(activated: activated))
     switch record.change {
     case .transition(let from, let to, let cause):
       self.from = .init(from)
       self.to = .init(to)
-      self.cause = cause.rawValue
+      self.cause = cause.name
     case .registered:
       kind = .registered
     case .taskBegan(let task, let name, _):
@@ -60,12 +63,21 @@ extension ControlInterface.Change {
 }
 
 extension Record {
-  /// One line for people, in the log and on a monitor.
-  var message: String {
+  /// The application whose activation sent this one to the background.
+  var activated: ApplicationKey? {
+    if case .transition(_, _, let cause) = change { cause.activated } else { nil }
+  }
+
+  /// One line for people, in the log.
+  var message: String { message(activated: activated) }
+
+  /// One line for people who may see `activated`.
+  func message(activated: ApplicationKey?) -> String {
     let id = application.id.name
     switch change {
     case .transition(let from, let to, let cause):
-      return "\(id): \(from.rawValue) -> \(to.rawValue) (\(cause.rawValue))"
+      let by = activated.map { " by \($0.id.name)" } ?? ""
+      return "\(id): \(from.rawValue) -> \(to.rawValue) (\(cause.name)\(by))"
     case .registered:
       return "\(id): opened its event stream"
     case .taskBegan(let task, let name, let remaining):
@@ -176,7 +188,7 @@ extension Refusal {
   fileprivate var sentence: String {
     switch self {
     case .invalidTransition(let from, let cause):
-      "\(name): no \(cause.rawValue) from \(from.rawValue)"
+      "\(name): no \(cause.name) from \(from.rawValue)"
     case .invalidState(let state), .cannotBeTold(let state): "\(name): it is \(state.rawValue)"
     case .alreadyRunning(let pid, let state): "\(name): \(state.rawValue), as process \(pid)"
     case .launchFailed(let reason): "\(name): \(reason)"

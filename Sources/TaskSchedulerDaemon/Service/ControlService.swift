@@ -88,7 +88,7 @@ final class ControlService {
     compareSuspended(visible(connection.peer))
     connection.reply(
       Interface.ListApplications.Output(
-        applications: described(visible(connection.peer))))
+        applications: described(visible(connection.peer), for: connection.peer)))
   }
 
   private func getApplication(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -98,7 +98,8 @@ final class ControlService {
     guard let status = daemon.scheduler.status(of: key, at: daemon.now) else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
-    connection.reply(Interface.GetApplication.Output(application: described(status)))
+    connection.reply(
+      Interface.GetApplication.Output(application: described(status, for: connection.peer)))
   }
 
   private func explain(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -113,7 +114,7 @@ final class ControlService {
     let mayAll = isOperator(connection.peer)
     connection.reply(
       Interface.Explain.Output(
-        application: described(status),
+        application: described(status, for: connection.peer),
         explanation: .init(explanation) { mayAll || $0.uid == connection.peer.uid }))
   }
 
@@ -127,7 +128,7 @@ final class ControlService {
     }
     compareSuspended(visible(connection.peer).filter { monitor.sees($0.key) })
     let seen = visible(connection.peer).filter { monitor.sees($0.key) }
-    let applications = described(seen).map {
+    let applications = described(seen, for: connection.peer).map {
       Interface.Monitor.Output(application: $0)
     }
     connection.replySnapshot(applications + [Interface.Monitor.Output(ready: true)])
@@ -214,14 +215,17 @@ final class ControlService {
     }
     if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = runner.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
+    let application = ApplicationKey(id, owner: UserID(uid))
+    let places = DefaultSeats(isUserDaemon: daemon.isUserDaemon)
+    let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
     let request = requests.open(connection, .adopt, application: id.name)
     post(
       .adopt(
         request,
         Adoption(
-          application: ApplicationKey(id, owner: UserID(uid)), leader: leader,
+          application: application, leader: leader,
           target: input.background == true ? .background : .foreground,
-          seat: DefaultSeat.seat(of: uid, isUserDaemon: daemon.isUserDaemon),
+          seat: seat ?? places.alone(application),
           backgroundTask: input.backgroundTask, backgroundModes: modes)))
   }
 
@@ -294,18 +298,22 @@ final class ControlService {
     return (requests.open(connection, method, application: application), key)
   }
 
-  private func described(_ statuses: [ApplicationStatus]) -> [Interface.Application] {
+  private func described(
+    _ statuses: [ApplicationStatus], for peer: Peer
+  ) -> [Interface.Application] {
     let unmanaged = runner.unmanagedProcesses()
+    let mayAll = isOperator(peer)
     return statuses.map { status in
       Interface.Application(
         status, badge: notifications.badges[status.key],
         problem: runner.processes.problem(of: status.key), unmanaged: unmanaged[status.key],
-        lowered: status.instance.map { lowered($0.id) } ?? [])
+        lowered: status.instance.map { lowered($0.id) } ?? [],
+        isVisible: { mayAll || $0.uid == peer.uid })
     }
   }
 
-  private func described(_ status: ApplicationStatus) -> Interface.Application {
-    described([status])[0]
+  private func described(_ status: ApplicationStatus, for peer: Peer) -> Interface.Application {
+    described([status], for: peer)[0]
   }
 
   /// The application that the caller means, where it may operate it. Others' are to a user as if

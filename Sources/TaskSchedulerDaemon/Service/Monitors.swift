@@ -55,18 +55,28 @@ final class Monitors {
   /// A monitor that sees its user's own applications alone waits for that user's turn, where the
   /// user has none left: the changes are the user's, too. Operators do not pay for what others do.
   func tell(_ record: Record, at now: Instant) {
-    var message: [UInt8] = []
+    var messages: [Bool: [UInt8]] = [:]
     func tell(_ entries: Watching) {
       for entry in entries.values where entry.limits.sees(record.application) {
-        if message.isEmpty {
-          let output = ControlInterface.Monitor.Output(change: .init(record, at: now))
-          TaskSchedulerWire.Reply.append(parameters: output, continues: true, to: &message)
-        }
-        entry.connection.tell(message, inTurn: entry.limits.uid != nil)
+        let seesAll = entry.limits.uid == nil
+        if messages[seesAll] == nil { messages[seesAll] = message(record, at: now, seesAll) }
+        entry.connection.tell(messages[seesAll] ?? [], inTurn: !seesAll)
       }
     }
     tell(ofAll)
     if !ofOne.isEmpty { tell(ofOne[record.application.id.name] ?? [:]) }
+  }
+
+  /// - Parameter seesAll: whether the monitor may see the applications of all users; else a change
+  ///   names no other user's application.
+  private func message(_ record: Record, at now: Instant, _ seesAll: Bool) -> [UInt8] {
+    let owner = record.application.owner
+    var message: [UInt8] = []
+    TaskSchedulerWire.Reply.append(
+      parameters: ControlInterface.Monitor.Output(
+        change: .init(record, at: now) { seesAll || $0 == owner }),
+      continues: true, to: &message)
+    return message
   }
 }
 

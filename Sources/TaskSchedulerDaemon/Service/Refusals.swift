@@ -37,7 +37,7 @@ extension Refusal {
     switch self {
     case .unknownApplication: .unknownApplication(application: name, nearest: nil)
     case .invalidTransition(let state, let cause):
-      .invalidTransition(application: name, state: .init(state), cause: cause.rawValue)
+      .invalidTransition(application: name, state: .init(state), cause: cause.name)
     case .alreadyRunning(let pid, let state):
       .alreadyRunning(application: name, pid: Int(pid), state: .init(state))
     case .terminating: .terminating(application: name)

@@ -7,7 +7,7 @@ extension ControlInterface.Explanation {
   /// - Parameter isVisible: whether the caller may see this user's applications.
   init(_ explanation: TaskSchedulerCore.Explanation, isVisible: (UserID) -> Bool) {
     self.init(
-      cause: explanation.cause?.rawValue,
+      cause: explanation.cause?.name,
       lastEntitlement: explanation.lastEntitlement.map { .init($0) },
       traced: explanation.isTraced, limits: explanation.limits.map { .init($0) })
     switch explanation.end {

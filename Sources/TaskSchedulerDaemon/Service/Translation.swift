@@ -134,9 +134,10 @@ extension ControlInterface.Application {
   /// - Parameters:
   ///   - unmanaged: its process that runs on unmanaged.
   ///   - lowered: what of its priorities was lowered, in words.
+  ///   - isVisible: whether the caller may see this user's applications.
   init(
     _ status: ApplicationStatus, badge: Int?, problem: String?, unmanaged: Leader?,
-    lowered: [String]
+    lowered: [String], isVisible: (UserID) -> Bool
   ) {
     self.init(
       application: status.key.id.name, owner: Int(status.key.owner.uid),
@@ -144,7 +145,7 @@ extension ControlInterface.Application {
       stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
       backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
       launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
-      instance: status.instance.map { .init($0, lowered: lowered) },
+      instance: status.instance.map { .init($0, lowered: lowered, isVisible: isVisible) },
       lastEnd: status.lastEnd.map { .init($0) },
       launchFailure: status.launchFailure.map {
         .init(reason: $0.reason, atUSec: $0.at.microseconds)
@@ -160,12 +161,14 @@ extension ControlInterface.Application {
 }
 
 extension ControlInterface.Instance {
-  init(_ status: InstanceStatus, lowered: [String]) {
+  init(_ status: InstanceStatus, lowered: [String], isVisible: (UserID) -> Bool) {
+    let displacedBy = status.displacedBy.flatMap { isVisible($0.owner) ? $0.id.name : nil }
     self.init(
       id: Int(clamping: status.id.number), pid: Int(status.leader.pid),
       startTime: Int(clamping: status.leader.startTime), aware: status.isAware,
       launchReason: .init(status.launchReason), startedAtUSec: status.startedAt.microseconds,
       ending: status.ending.map { .init($0) }, suspending: status.isSuspending,
+      displacedBy: displacedBy,
       entitlements: status.entitlements.map { .init($0) },
       callbacksPending: status.callbacksPending,
       backgroundTimeRemainingUSec: status.timeRemaining?.microseconds,

@@ -33,7 +33,10 @@ struct RefusalChecker: Checker {
       ledger.byKey[key] == nil
         ? launch(key, .foreground, .user, ledger)
         : operate(key, [.inactive, .background, .suspended], to: [.active], ledger)
-    case .deactivate(_, let key): operate(key, [.active], to: [.inactive], ledger)
+    case .deactivate(_, let key):
+      operate(
+        key, [.active, .inactive], to: ledger.byKey[key]?.isRising == true ? [] : [.inactive],
+        ledger)
     case .sendToBackground(_, let key):
       operate(key, [.active, .inactive], to: [.background, .suspended], ledger)
     case .terminate(_, let key, _): terminate(key, ledger)

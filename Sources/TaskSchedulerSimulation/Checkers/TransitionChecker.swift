@@ -1,7 +1,8 @@
 import TaskSchedulerCore
 
-/// States change by the contract's table (§2) only, each for its cause, and one application is
-/// active at each seat.
+/// States change by the contract's table (§2) only, each for its cause, and one application is in
+/// front of each seat. An aware one is inactive until it has acknowledged that it was launched or
+/// enters the foreground, and no longer.
 struct TransitionChecker: Checker {
   static let name = "transitions"
 
@@ -13,45 +14,66 @@ struct TransitionChecker: Checker {
     let state = ledger.byKey[record.application]?.state ?? .notRunning
     try require(from == state, "\(name) was \(state), and is said to leave \(from)")
     try require(
-      Self.table.contains(Row(from: from, to: to, cause: cause)),
+      Self.table.contains(Row(from: from, to: to, cause: cause.name)),
       "\(name): the table has no \(from) -> \(to) (\(cause))")
+    if let sighting = ledger.byKey[record.application] { try checkEntry(sighting, from, to) }
     try require(
       isCaused(cause, record.application, ledger),
       "\(name): \(from) -> \(to) (\(cause)) by the event \(ledger.event)")
   }
 
   mutating func after(_ ledger: Ledger) throws(Finding) {
-    for (index, one) in ledger.live.enumerated() where one.state == .active && one.ending == nil {
+    for (index, one) in ledger.live.enumerated() where one.state.isForeground && one.ending == nil {
       for other in ledger.live[(index + 1)...] where other.plan.seat == one.plan.seat {
         try require(
-          other.state != .active || other.ending != nil,
-          "\(one.key.id.name) and \(other.key.id.name) are both active at \(one.plan.seat.name)")
+          !other.state.isForeground || other.ending != nil,
+          "\(one.key.id.name) and \(other.key.id.name) are both in front of \(one.plan.seat.name)")
       }
+      try require(
+        !one.isRising || one.owesEntry,
+        "\(one.key.id.name) is inactive, and has acknowledged all that it was told on its way up")
+    }
+  }
+
+  private func checkEntry(
+    _ sighting: Sighting, _ from: ApplicationState, _ to: ApplicationState
+  ) throws(Finding) {
+    let name = sighting.key.id.name
+    switch to {
+    case .active:
+      try require(
+        from == .inactive || !sighting.isAware, "\(name) is active before it acknowledges anything")
+      try require(
+        !sighting.owesEntry, "\(name) is active, and has not acknowledged \(sighting.owed)")
+    case .inactive:
+      try require(
+        from == .active || sighting.isAware, "\(name) is unaware, and is not active at once")
+    case .background, .suspended, .notRunning: break
     }
   }
 
   private struct Row: Hashable {
     let from: ApplicationState
     let to: ApplicationState
-    let cause: TransitionCause
+    let cause: String
   }
 
   private static let table: Set<Row> = {
     var rows: [Row] = []
-    func add(_ from: [ApplicationState], _ to: [ApplicationState], _ causes: [TransitionCause]) {
+    func add(_ from: [ApplicationState], _ to: [ApplicationState], _ causes: [String]) {
       for one in from {
         for other in to { rows += causes.map { Row(from: one, to: other, cause: $0) } }
       }
     }
     let running: [ApplicationState] = [.active, .inactive, .background, .suspended]
-    add([.notRunning], [.active, .background], [.launch, .register, .adopt])
-    add([.active], [.inactive], [.interruption])
-    add([.inactive, .background, .suspended], [.active], [.activate])
-    add([.active], [.background], [.otherActivated, .sendAway])
-    add([.inactive], [.background], [.sendAway])
-    add([.background], [.suspended], [.noEntitlement])
-    add([.suspended], [.background], [.event, .register, .suspensionLost])
-    add(running, [.notRunning], [.leaderExited, .schedulerStopped])
+    add([.notRunning], [.active, .inactive, .background], ["launch", "register", "adopt"])
+    add([.active], [.inactive], ["interruption", "register"])
+    add([.inactive], [.active], ["activate", "acknowledged"])
+    add([.background, .suspended], [.active, .inactive], ["activate"])
+    add([.active, .inactive], [.background], ["otherActivated", "sendAway"])
+    add([.background], [.suspended], ["noEntitlement"])
+    add([.suspended], [.background], ["event", "register", "suspensionLost"])
+    add(running, [.notRunning], ["leaderExited", "schedulerStopped"])
     return Set(rows)
   }()
 
@@ -72,7 +94,8 @@ struct TransitionChecker: Checker {
       else if case .notification(.chosen(_, key)) = event { true } else { false }
     case .interruption: if case .deactivate(_, key) = event { true } else { false }
     case .sendAway: if case .sendToBackground(_, key) = event { true } else { false }
-    case .otherActivated: isNewcomer(event, besides: key)
+    case .acknowledged: if case .acknowledge = event { true } else { false }
+    case .otherActivated(let other): other != key && newcomer(ledger) == other
     case .noEntitlement: if case .suspensionCompleted = event { true } else { false }
     case .suspensionLost:
       if case .suspensionFailed = event { true }
@@ -84,21 +107,20 @@ struct TransitionChecker: Checker {
     }
   }
 
-  /// Whether another application takes a seat.
-  private func isNewcomer(_ event: Event, besides key: ApplicationKey) -> Bool {
-    switch event {
-    case .activate(_, let other), .register(_, let other, _, _, _),
-      .notification(.chosen(_, let other)):
-      other != key
-    case .adopt(_, let adoption): adoption.application != key
-    case .spawned: true
+  /// The application that takes a seat.
+  private func newcomer(_ ledger: Ledger) -> ApplicationKey? {
+    switch ledger.event {
+    case .activate(_, let key), .register(_, let key, _, _, _), .notification(.chosen(_, let key)):
+      key
+    case .adopt(_, let adoption): adoption.application
+    case .spawned(let id, _): ledger.launches[id]?.key
     case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
       .setKeepAlive, .socket, .notification, .systemChanged, .launch, .deactivate,
       .sendToBackground, .terminate, .spawnFailed, .leaderExited, .suspensionCompleted,
       .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
       .activityBegan, .activityEnded, .deadlineReached, .clockRead, .policyChanged,
       .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
-      false
+      nil
     }
   }
 }

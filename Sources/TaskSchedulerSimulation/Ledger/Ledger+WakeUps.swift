@@ -14,7 +14,7 @@ extension Ledger {
     if let sighting = byKey[key] {
       if sighting.state != .active, sighting.ending == nil,
         sighting.owed.count < policy.queuedCallbacksMax {
-        vacate(sighting.plan.seat)
+        activate(sighting)
       }
     } else if let id = launches.first(where: { $0.value.key == key })?.key {
       launches[id]?.plan.target = .foreground

@@ -47,9 +47,9 @@ struct Ledger {
     manifests.first { $0.id == key.id && (!$0.namesUser || $0.owner == key.owner) }
   }
 
-  /// The one that has the seat.
-  func active(at seat: SeatID) -> Sighting? {
-    live.first { $0.state == .active && $0.ending == nil && $0.plan.seat == seat }
+  /// The one in front of the seat.
+  func front(of seat: SeatID) -> Sighting? {
+    live.first { $0.state.isForeground && $0.ending == nil && $0.plan.seat == seat }
   }
 
   /// The machine slept, or the daemon was away.
@@ -83,9 +83,8 @@ struct Ledger {
     case .acknowledge(_, let id, let callback): acknowledged(id, callback)
     case .endBackgroundTask(_, let id, let task): ended(id, task)
     case .activate(_, let key):
-      if !isRefused, let sighting = byKey[key], sighting.state != .active {
-        vacate(sighting.plan.seat)
-      }
+      if !isRefused, let sighting = byKey[key], sighting.state != .active { activate(sighting) }
+    case .deactivate(_, let key): if !isRefused { byKey[key]?.isRising = false }
     case .sendToBackground(_, let key):
       if !isRefused, let sighting = byKey[key], sighting.state.isForeground { sendAway(sighting) }
     case .terminate(_, let key, let byUser):
@@ -103,7 +102,7 @@ struct Ledger {
     case .notification(.chosen(_, let key)): chosen(key)
     case .stop: relaunching = []
     case .openStream, .beginBackgroundTask, .setKeepAlive, .notification, .systemChanged, .launch,
-      .deactivate, .deadlineReached, .clockRead, .started, .memory:
+      .deadlineReached, .clockRead, .started, .memory:
       break
     case .resources(let event): found(event)
     case .spawnFailed, .leaderExited, .suspensionCompleted, .stillSuspended, .suspensionFailed,
@@ -168,7 +167,7 @@ struct Ledger {
     case .spawned(let id, _): newcomer = launches[id]?.plan
     case _: break
     }
-    if let newcomer, newcomer.target == .foreground { vacate(newcomer.seat) }
+    if let newcomer, newcomer.target == .foreground { vacate(newcomer.seat, for: nil) }
   }
 
   private mutating func terminated(_ key: ApplicationKey, byUser: Bool) {
@@ -189,13 +188,20 @@ struct Ledger {
   ) -> Sighting.Plan {
     let manifest = manifest(for: key)
     return Sighting.Plan(
-      target: target, reason: reason, seat: manifest?.seat ?? seat,
+      target: target, reason: reason,
+      seat: manifest.flatMap { $0.namesSeat ? $0.seat : nil } ?? seat,
       modes: manifest?.backgroundModes ?? [], mayStay: manifest?.multitasking ?? true)
   }
 
-  /// Who is active at a seat that another takes is sent away.
-  func vacate(_ seat: SeatID) {
-    if let sighting = active(at: seat) { sendAway(sighting) }
+  /// It comes to the front of its seat.
+  func activate(_ sighting: Sighting) {
+    vacate(sighting.plan.seat, for: sighting)
+    if sighting.state == .inactive { sighting.isRising = true }
+  }
+
+  /// The application in front of a seat that another takes is sent away.
+  private func vacate(_ seat: SeatID, for other: Sighting?) {
+    if let sighting = front(of: seat), sighting !== other { sendAway(sighting) }
   }
 
   private func sendAway(_ sighting: Sighting) {
@@ -300,9 +306,7 @@ extension Ledger {
     sighting.hasStream = true
     sighting.launchDue = nil
     if !wasAware, sighting.ending == nil {
-      sighting.owe(
-        sighting.state == .active
-          ? [.didFinishLaunching, .didBecomeActive] : [.didFinishLaunching], at: now)
+      sighting.owe([.didFinishLaunching], at: now)
     }
   }
 
@@ -370,7 +374,9 @@ extension Ledger {
     if case .relaunchPlanned = record.change { relaunching.insert(record.application) }
     guard let sighting = byKey[record.application] else { return }
     switch record.change {
-    case .transition(let from, let to, _): move(sighting, from: from, to: to)
+    case .transition(let from, let to, let cause):
+      move(sighting, from: from, to: to)
+      sighting.isRising = to == .inactive && cause != .interruption
     case .taskBegan(let task, _, _):
       sighting.tasks.append((task, false))
       sighting.taskLast = task.number
@@ -406,8 +412,8 @@ extension Ledger {
     }
     switch (from, to) {
     case (.inactive, .active): sighting.owe([.didBecomeActive], at: now)
-    case (.background, .active), (.suspended, .active):
-      sighting.owe([.willEnterForeground, .didBecomeActive], at: now)
+    case (.background, .inactive), (.suspended, .inactive):
+      sighting.owe([.willEnterForeground], at: now)
     case (.active, .inactive): sighting.owe([.willResignActive], at: now)
     case (.active, .background): sighting.owe([.willResignActive, .didEnterBackground], at: now)
     case (.inactive, .background): sighting.owe([.didEnterBackground], at: now)

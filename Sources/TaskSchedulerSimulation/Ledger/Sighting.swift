@@ -20,6 +20,8 @@ final class Sighting {
   }
 
   var state = ApplicationState.notRunning
+  /// Whether it is to be active once it has acknowledged what it is told on its way there.
+  var isRising = false
   var isAware: Bool
   var hasStream: Bool
   /// Whether it has ever been answered that it is registered.
@@ -112,6 +114,9 @@ final class Sighting {
     max(stintSince + limits.backgroundTime, (warnedAt ?? 0) + limits.expirationLead)
   }
 
+  /// Whether it has yet to acknowledge that it was launched or enters the foreground.
+  var owesEntry: Bool { owed.contains(.didFinishLaunching) || owed.contains(.willEnterForeground) }
+
   /// Whether something besides tasks entitles it for certain.
   func isBusy(at now: UInt64) -> Bool {
     !owed.isEmpty || isPlaying || isLocating || eventCount > 0
@@ -162,6 +167,7 @@ final class Sighting {
       return
     }
     ending = reason
+    isRising = false
     wasSuspendedAtEnd = state == .suspended
     if !wasSuspendedAtEnd {
       owe(state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], at: now)

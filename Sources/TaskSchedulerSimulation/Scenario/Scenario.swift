@@ -33,7 +33,7 @@ public struct Scenario: Hashable, Sendable {
     var manifest: Manifest {
       Manifest(
         id: key.id, owner: key.owner, backgroundModes: modes, multitasking: multitasking,
-        seat: seat)
+        seat: seat, namesSeat: true)
     }
   }
 

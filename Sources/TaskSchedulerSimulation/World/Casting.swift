@@ -34,7 +34,7 @@ struct Casting {
         Manifest(
           id: key.id, owner: key.owner, namesUser: chance.happens(300), backgroundModes: modes,
           multitasking: !chance.happens(200), isLaunchable: !chance.happens(100),
-          seat: chance.pick(seats)))
+          seat: chance.pick(seats), namesSeat: chance.happens(700)))
     }
     return manifests
   }

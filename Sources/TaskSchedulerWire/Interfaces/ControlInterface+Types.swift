@@ -82,6 +82,9 @@ extension ControlInterface {
     public var ending: EndKind?
     /// True while its processes are being stopped and not all have been seen to be.
     public var suspending: Bool
+    /// The application that was activated at its seat and so sent it to the background; null in the
+    /// foreground, where something else sent it away, and where the caller may not see it.
+    public var displacedBy: String?
     public var entitlements: [Entitlement]
     /// Callbacks sent or waiting and not yet acknowledged.
     public var callbacksPending: Int
@@ -97,10 +100,10 @@ extension ControlInterface {
 
     public init(
       id: Int, pid: Int, startTime: Int, aware: Bool, launchReason: LaunchReason,
-      startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool, entitlements: [Entitlement],
-      callbacksPending: Int, backgroundTimeRemainingUSec: Int? = nil, tasks: [BackgroundTask],
-      keepAlive: KeepAlive? = nil, managedSockets: Int, heldChanges: Int,
-      resources: Resources? = nil
+      startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool, displacedBy: String? = nil,
+      entitlements: [Entitlement], callbacksPending: Int, backgroundTimeRemainingUSec: Int? = nil,
+      tasks: [BackgroundTask], keepAlive: KeepAlive? = nil, managedSockets: Int,
+      heldChanges: Int, resources: Resources? = nil
     ) {
       self.id = id
       self.pid = pid
@@ -110,6 +113,7 @@ extension ControlInterface {
       self.startedAtUSec = startedAtUSec
       self.ending = ending
       self.suspending = suspending
+      self.displacedBy = displacedBy
       self.entitlements = entitlements
       self.callbacksPending = callbacksPending
       self.backgroundTimeRemainingUSec = backgroundTimeRemainingUSec
@@ -192,6 +196,8 @@ extension ControlInterface {
     public var displayName: String?
     public var state: State
     public var stateSinceUSec: Int
+    /// Where it is in front of a person, with one application in front at a time. The manifest's
+    /// `seat`; else that of a controlling terminal; else a default.
     public var seat: String
     public var backgroundModes: [String]
     /// False where the manifest opts out of multitasking.
@@ -324,9 +330,12 @@ extension ControlInterface {
     public var pid: Int?
     public var from: State?
     public var to: State?
-    /// What brought it about: launch, activate, interruption, sendAway, otherActivated, register,
-    /// terminate, noEntitlement, event, leaderExited, …
+    /// What brought it about: launch, activate, acknowledged, interruption, sendAway,
+    /// otherActivated, register, terminate, noEntitlement, event, leaderExited, …
     public var cause: String?
+    /// With otherActivated: the application that was activated; null where the caller may not see
+    /// it.
+    public var by: String?
     public var reason: String?
     public var task: Int?
     public var taskName: String?
@@ -334,8 +343,8 @@ extension ControlInterface {
 
     public init(
       kind: ChangeKind, atUSec: Int, application: String, owner: Int, pid: Int? = nil,
-      from: State? = nil, to: State? = nil, cause: String? = nil, reason: String? = nil,
-      task: Int? = nil, taskName: String? = nil, message: String
+      from: State? = nil, to: State? = nil, cause: String? = nil, by: String? = nil,
+      reason: String? = nil, task: Int? = nil, taskName: String? = nil, message: String
     ) {
       self.kind = kind
       self.atUSec = atUSec
@@ -345,6 +354,7 @@ extension ControlInterface {
       self.from = from
       self.to = to
       self.cause = cause
+      self.by = by
       self.reason = reason
       self.task = task
       self.taskName = taskName

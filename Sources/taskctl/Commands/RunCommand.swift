@@ -12,6 +12,9 @@ struct RunCommand: DaemonCommand {
       taskschedd manages it from before its first instruction. It need not know of taskschedd. \
       The options of taskctl end before the program's name: what follows is the program's.
 
+      Your terminal is its seat: another program that you run there sends this one to the \
+      background. Without a terminal the program has a seat of its own, and displaces no other.
+
       Its exit code is returned, 128 + the signal where one ended it, 127 where it is not found \
       and 126 where it cannot be executed. Where taskschedd ended it, standard error says why. \
       Ctrl-C and Ctrl-Z reach the program as always; SIGTERM and SIGHUP are passed on to it. When \

@@ -23,7 +23,7 @@ struct ChangeLines {
   private func words(_ change: ControlInterface.Change) -> String {
     switch change.kind {
     case .transition:
-      "\(state(change.from)) -> \(state(change.to))\(brackets(change.cause))"
+      "\(state(change.from)) -> \(state(change.to))\(brackets(cause(change)))"
     case .registered: "opened its event stream\(brackets(change.pid.map { "pid \($0)" }))"
     case .taskBegan: "task \(task(change)) began"
     case .taskEnded: "task \(task(change)) ended"
@@ -46,6 +46,10 @@ struct ChangeLines {
 
   private func state(_ state: ControlInterface.State?) -> String {
     state.map { context.painter.paint($0.rawValue, Style(of: $0)) } ?? "?"
+  }
+
+  private func cause(_ change: ControlInterface.Change) -> String? {
+    change.cause.map { cause in cause + (change.by.map { " by \($0)" } ?? "") }
   }
 
   private func task(_ change: ControlInterface.Change) -> String {

@@ -17,6 +17,9 @@ enum StatusText {
     let owner = context.userName(application.owner)
     lines.add("Owner", "\(PrintableText.of(owner)) (uid \(application.owner))")
     if !application.seat.isEmpty { lines.add("Seat", PrintableText.of(application.seat)) }
+    if let other = application.instance?.displacedBy {
+      lines.add("Displaced by", "\(PrintableText.of(other)), which was activated at this seat")
+    }
     let modes = application.backgroundModes.map(PrintableText.of).joined(separator: ", ")
     lines.add("Modes", modes.isEmpty ? "none declared" : modes)
     if !application.multitasking {
@@ -133,13 +136,14 @@ enum StatusText {
     let total = tasks.reduce(0, +)
     lines.add(
       "Tasks", total == 0 ? "none outstanding" : "\(total) outstanding, of \(plural(holders))")
-    let active = applications.filter { $0.state == .active }
-    for (index, application) in active.enumerated() {
+    let front = applications.filter { $0.state == .active || $0.state == .inactive }
+    for (index, application) in front.enumerated() {
       let seat = PrintableText.of(application.seat)
       let name = context.painter.paint(PrintableText.of(application.application), .green)
-      lines.add(index == 0 ? "Active" : "", "\(name) on \(seat)")
+      let state = application.state == .active ? "" : ", inactive"
+      lines.add(index == 0 ? "Foreground" : "", "\(name) at \(seat)\(state)")
     }
-    if active.isEmpty { lines.add("Active", "none") }
+    if front.isEmpty { lines.add("Foreground", "none") }
     return lines.text
   }
 

@@ -26,7 +26,7 @@ enum WhyText {
       switch application.state {
       case .notRunning:
         application.unmanagedPID == nil ? "is not running" : "is no longer managed"
-      case .inactive: "is inactive: visible, without the focus"
+      case .inactive: "is inactive: in the foreground, and not active"
       case .active: "is active: in the foreground"
       case .background: "runs in the background"
       case .suspended: "is suspended: none of its processes runs"
@@ -60,13 +60,24 @@ enum WhyText {
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
   ) -> [String] {
     var lines: [String] = []
-    if let cause = explanation.cause.flatMap({ CauseWords.sentence($0, application.state) }) {
+    if let other = instance.displacedBy {
+      lines.append(
+        "It was sent to the background because \(PrintableText.of(other)) was activated at seat"
+          + " \(PrintableText.of(application.seat)).")
+    }
+    if let cause = explanation.cause.flatMap(CauseWords.sentence),
+      instance.displacedBy == nil || explanation.cause != "otherActivated" {
       lines.append(cause)
     }
     switch application.state {
     case .background: lines += entitlements(instance, explanation, context)
     case .suspended: lines += sleep(instance, explanation, context)
-    case .active, .inactive:
+    case .active: lines.append("In the foreground it runs without a limit.")
+    case .inactive:
+      if explanation.cause != "interruption", instance.ending == nil {
+        lines.append(
+          "It becomes active when it has acknowledged that it comes to the foreground.")
+      }
       lines.append("In the foreground it runs without a limit.")
     case .notRunning: break
     }
@@ -191,7 +202,7 @@ enum WhyText {
 /// What brought an application into its state.
 private enum CauseWords {
   /// nil for a cause of a newer daemon, which this program has no words for.
-  static func sentence(_ cause: String, _ state: ControlInterface.State) -> String? {
+  static func sentence(_ cause: String) -> String? {
     switch cause {
     case "launch": "taskschedd launched it."
     case "register": "It started by itself and opened its event stream."

@@ -49,7 +49,7 @@ enum TimelineText {
   private static func words(_ change: Record.Change, _ painter: Painter) -> String {
     switch change {
     case .transition(let from, let to, let cause):
-      "\(paint(from, painter)) -> \(paint(to, painter)) (\(cause.rawValue))"
+      "\(paint(from, painter)) -> \(paint(to, painter)) (\(words(cause)))"
     case .registered: "opened its event stream"
     case .taskBegan(let task, let name, let remaining):
       "task \(label(task, name)) began, "
@@ -65,6 +65,10 @@ enum TimelineText {
       .badgeSet, .relaunchPlanned, .memoryWarned, .memoryChosen, .resources:
       WakeUpWords.words(change)
     }
+  }
+
+  private static func words(_ cause: TransitionCause) -> String {
+    cause.name + (cause.activated.map { " by \($0.id.name)" } ?? "")
   }
 
   private static func paint(_ state: ApplicationState, _ painter: Painter) -> String {
@@ -91,7 +95,7 @@ enum TimelineText {
   private static func detail(_ refusal: Refusal) -> String {
     switch refusal {
     case .invalidTransition(let from, let cause):
-      ", it is \(from.rawValue), from which \(cause.rawValue) is not possible"
+      ", it is \(from.rawValue), from which \(cause.name) is not possible"
     case .invalidState(let state), .cannotBeTold(let state): ", it is \(state.rawValue)"
     case .alreadyRunning(_, let state): ", it is \(state.rawValue)"
     case .launchFailed(let reason): ", \(PrintableText.of(reason))"
@@ -140,6 +144,7 @@ struct TimelineDocument: Encodable {
     var from: String?
     var to: String?
     var cause: String?
+    var by: String?
     var callback: String?
     var task: UInt64?
     var taskName: String?
@@ -189,7 +194,8 @@ struct TimelineDocument: Encodable {
     switch change {
     case .transition(let from, let to, let cause):
       entry.kind = "transition"
-      (entry.from, entry.to, entry.cause) = (from.rawValue, to.rawValue, cause.rawValue)
+      (entry.from, entry.to, entry.cause) = (from.rawValue, to.rawValue, cause.name)
+      entry.by = cause.activated?.id.name
     case .registered: entry.kind = "registered"
     case .taskBegan(let task, let name, let remaining):
       (entry.kind, entry.task, entry.taskName) = ("taskBegan", task.number, name)

@@ -1,0 +1,29 @@
+"""Runs each argument as a shell command at a terminal of its own, and copies what they write.
+
+Ends, and hangs all terminals up, when its standard input does.
+"""
+
+import os
+import pty
+import select
+import sys
+
+terminals = []
+for command in sys.argv[1:]:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execvp("sh", ["sh", "-c", command])
+    terminals.append(terminal)
+while True:
+    for ready in select.select(terminals + [0], [], [])[0]:
+        try:
+            data = os.read(ready, 4096)
+        except OSError:
+            data = b""
+        if data:
+            if ready != 0:
+                os.write(1, data)
+        elif ready == 0:
+            sys.exit()
+        else:
+            terminals.remove(ready)

@@ -1,0 +1,199 @@
+import Testing
+
+@testable import TaskSchedulerCore
+
+@Suite("§1, §2 seats: one application is in front of each")
+struct SeatTests {
+  private static let desk = SeatID("user-1000/pts/1:100")
+
+  @Test("An application that registers is inactive until it has acknowledged didFinishLaunching")
+  func registers() {
+    var world = World()
+    let leader = world.newLeader()
+    let reply = world.ask { .register($0, mail, leader, target: .foreground, seat: seat0) }
+    let id = InstanceID(1)
+    guard case .registered(let registration)? = reply else {
+      Issue.record("the application could not register")
+      return
+    }
+    #expect(registration.state == .inactive)
+    #expect(world.state(id) == .inactive)
+    #expect(world.delivered(id) == [.didFinishLaunching])
+    #expect(world.scheduler.status(of: mail, at: world.now)?.switcherPosition == nil)
+    world.acknowledge(id)
+    #expect(world.state(id) == .active)
+    #expect(world.delivered(id) == [.didFinishLaunching, .didBecomeActive])
+    #expect(world.scheduler.status(of: mail, at: world.now)?.switcherPosition == 1)
+    #expect(world.scheduler.explanation(of: mail)?.cause == .register)
+  }
+
+  @Test(
+    """
+    A launched application is active until it opens its event stream, then inactive until it has \
+    acknowledged didFinishLaunching
+    """)
+  func becomesAware() {
+    var world = World()
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.ask { .launch($0, mail, target: .foreground, reason: .operator) }
+    let id = InstanceID(1)
+    #expect(world.state(id) == .active)
+    guard case .registered(let registration)? = world.ask({ .openStream($0, id, named: mail.id) })
+    else {
+      Issue.record("the stream was refused")
+      return
+    }
+    #expect(registration.state == .inactive)
+    #expect(world.state(id) == .inactive)
+    world.acknowledge(id)
+    #expect(world.state(id) == .active)
+    #expect(world.delivered(id) == [.didFinishLaunching, .didBecomeActive])
+    #expect(world.scheduler.explanation(of: mail)?.cause == .launch, "it is there by its launch")
+  }
+
+  @Test("An application that never acknowledges didFinishLaunching is killed and was never active")
+  func neverActive() {
+    var world = World()
+    let id = world.register(mail)
+    world.advance(by: .seconds(6))
+    #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
+    #expect(!world.delivered(id).contains(.didBecomeActive))
+    #expect(world.scheduler.status(of: mail, at: world.now)?.switcherPosition == nil)
+  }
+
+  @Test(
+    """
+    An application on its way to the foreground goes to the background when another one of its \
+    seat is activated
+    """, arguments: [true, false])
+  func displacedOnTheWay(isLaunch: Bool) {
+    var world = World()
+    let id = isLaunch ? world.register(mail) : world.make(mail, .suspended)
+    if !isLaunch { world.ask { .activate($0, mail) } }
+    #expect(world.state(id) == .inactive)
+    world.forget()
+    let other = world.register(music)
+    #expect(world.state(id) == .background)
+    world.acknowledgeAll(other)
+    #expect(world.state(other) == .active)
+    world.acknowledgeAll(id)
+    #expect(world.delivered(id) == [.didEnterBackground])
+    #expect(world.state(id) == .suspended)
+  }
+
+  @Test("An interrupted application is sent away as the one that is in front of its seat")
+  func interrupted() {
+    var world = World()
+    let id = world.make(mail, .inactive)
+    world.forget()
+    let other = world.make(music, .active)
+    #expect(world.state(id) == .background)
+    world.acknowledgeAll(id)
+    #expect(world.delivered(id) == [.didEnterBackground])
+    #expect(world.state(other) == .active)
+  }
+
+  @Test("An application that is interrupted on its way to the foreground stays inactive")
+  func interruptedOnTheWay() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.ask { .activate($0, mail) }
+    world.forget()
+    #expect(world.ask { .deactivate($0, mail) } == .done)
+    world.acknowledgeAll(id)
+    #expect(world.state(id) == .inactive)
+    #expect(world.delivered(id).isEmpty)
+    #expect(world.scheduler.explanation(of: mail)?.cause == .interruption)
+    #expect(world.ask { .activate($0, mail) } == .done)
+    #expect(world.state(id) == .active)
+    #expect(world.delivered(id) == [.didBecomeActive])
+  }
+
+  @Test("An application that is sent away and activated again acknowledges the second activation")
+  func activatedTwice() {
+    var world = World()
+    let id = world.make(mail, .suspended)
+    world.ask { .activate($0, mail) }
+    world.ask { .sendToBackground($0, mail) }
+    world.ask { .activate($0, mail) }
+    world.forget()
+    world.acknowledge(id)
+    #expect(world.state(id) == .inactive, "the first willEnterForeground is acknowledged")
+    world.acknowledge(id)
+    #expect(world.state(id) == .inactive, "didEnterBackground is acknowledged")
+    world.acknowledge(id)
+    #expect(world.state(id) == .active)
+    #expect(
+      world.delivered(id) == [.didEnterBackground, .willEnterForeground, .didBecomeActive])
+  }
+
+  @Test("An application that is terminated on its way to the foreground does not become active")
+  func terminatedOnTheWay() {
+    var world = World()
+    world.obeysTerminate = true
+    let id = world.register(mail)
+    world.ask { .terminate($0, mail, byUser: false) }
+    world.acknowledgeAll(id)
+    #expect(world.delivered(id) == [.didFinishLaunching, .willTerminate])
+    #expect(world.lastEnd(mail)?.reason == .terminatedByOperator)
+  }
+
+  @Test("An application on its way to the foreground goes on after the daemon's death")
+  func recovers() throws {
+    var world = World()
+    let id = world.register(mail)
+    try world.crash()
+    #expect(world.state(id) == .inactive)
+    let other = world.register(music, at: SeatID("seat1"))
+    world.acknowledgeAll(other)
+    world.acknowledge(id)
+    #expect(world.state(id) == .active)
+    let third = world.register(maps)
+    #expect(world.state(id) == .background, "it has its seat again")
+    #expect(world.state(third) == .inactive)
+  }
+
+  @Test("An application that went to the background is told by which one it was displaced")
+  func displacedBy() {
+    var world = World()
+    let id = world.make(mail, .active)
+    world.begin(id)
+    world.forget()
+    let other = world.register(music)
+    let cause = TransitionCause.otherActivated(by: music)
+    #expect(
+      world.changes(of: mail) == [.transition(from: .active, to: .background, cause: cause)])
+    #expect(world.status(id)?.displacedBy == music)
+    world.end(id, TaskID(1))
+    world.acknowledgeAll(id)
+    #expect(world.state(id) == .suspended)
+    #expect(world.status(id)?.displacedBy == music, "it is still why")
+    world.ask { .activate($0, mail) }
+    #expect(world.status(id)?.displacedBy == nil)
+    #expect(world.status(other)?.displacedBy == mail)
+    world.ask { .sendToBackground($0, mail) }
+    #expect(world.status(id)?.displacedBy == nil, "an operator sent it away")
+  }
+
+  @Test("Programs at different terminals never displace each other; at one terminal they do")
+  func terminals() {
+    var world = World()
+    let first = world.adopt(mail, at: Self.desk)
+    let second = world.adopt(music, at: SeatID("user-1000/pts/2:200"))
+    #expect(world.state(first) == .active && world.state(second) == .active)
+    let third = world.adopt(maps, at: Self.desk)
+    #expect(world.state(third) == .active && world.state(second) == .active)
+    #expect(world.state(first) == .suspended)
+  }
+
+  @Test("A manifest that names no seat leaves a program at its terminal; one that does names it")
+  func manifestSeat() {
+    var world = World()
+    let named = Manifest(
+      id: music.id, owner: music.owner, seat: SeatID("seat1"), namesSeat: true)
+    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner), named]))
+    for app in [mail, music] { world.adopt(app, at: Self.desk) }
+    #expect(world.scheduler.status(of: mail, at: world.now)?.seat == Self.desk)
+    #expect(world.scheduler.status(of: music, at: world.now)?.seat == SeatID("seat1"))
+  }
+}
