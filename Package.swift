@@ -145,7 +145,7 @@ let package = Package(
         "taskctl", "TaskSchedulerClient", "TaskSchedulerCore", "TaskSchedulerJournal",
         "TaskSchedulerWire", "LinuxSystem", "TestSupport", argumentParser,
       ],
-      exclude: ["Journals", "Timelines"], swiftSettings: strict),
+      exclude: ["Timelines"], swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerDaemonTests",
       dependencies: [

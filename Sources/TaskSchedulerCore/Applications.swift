@@ -242,17 +242,20 @@ struct ApplicationDetails: Codable {
   let key: ApplicationKey
   private let relaunch: Relaunch?
   private let endDetail: EndDetail?
+  private let forcedEnd: ForcedEnd?
 
   /// - Returns: nil where it has none of it.
   init?(_ application: Application) {
     key = application.key
     relaunch = application.relaunch
     endDetail = application.lastEnd?.detail
-    if relaunch == nil, endDetail == nil { return nil }
+    forcedEnd = application.lastEnd?.forced
+    if relaunch == nil, endDetail == nil, forcedEnd == nil { return nil }
   }
 
   func restore(to application: inout Application) {
     application.relaunch = relaunch
     application.lastEnd?.detail = endDetail
+    application.lastEnd?.forced = forcedEnd
   }
 }

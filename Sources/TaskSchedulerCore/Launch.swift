@@ -23,7 +23,8 @@ extension Scheduler {
     }
     let plan = StartPlan(
       target: target, reason: reason, seat: manifest.seat,
-      backgroundModes: manifest.backgroundModes, mayStayInBackground: manifest.multitasking)
+      backgroundModes: manifest.backgroundModes, mayStayInBackground: manifest.multitasking,
+      stopSignal: manifest.stopSignal)
     if let refusal = refusalOfStart(key, plan, in: turn) {
       return refuse(request, key, refusal, in: &turn)
     }
@@ -57,7 +58,8 @@ extension Scheduler {
     let plan = StartPlan(
       target: target, reason: .user, seat: manifest?.seat ?? seat,
       backgroundModes: manifest?.backgroundModes ?? [],
-      mayStayInBackground: manifest?.multitasking ?? true, isAware: true)
+      mayStayInBackground: manifest?.multitasking ?? true,
+      stopSignal: manifest?.stopSignal ?? .terminate, isAware: true)
     if let refusal = refusalOfStart(key, plan, in: turn) {
       return refuse(request, key, refusal, in: &turn)
     }
@@ -86,7 +88,8 @@ extension Scheduler {
       target: adoption.target, reason: .operator, seat: manifest?.seat ?? adoption.seat,
       backgroundModes: adoption.backgroundModes.isEmpty
         ? manifest?.backgroundModes ?? [] : adoption.backgroundModes,
-      mayStayInBackground: manifest?.multitasking ?? true)
+      mayStayInBackground: manifest?.multitasking ?? true,
+      stopSignal: manifest?.stopSignal ?? .terminate)
     if let refusal = refusalOfStart(key, plan, in: turn) {
       return refuse(request, key, refusal, in: &turn)
     }

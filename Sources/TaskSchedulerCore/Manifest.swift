@@ -14,11 +14,13 @@ public struct Manifest: Hashable, Sendable, Codable {
   public var multitasking: Bool
   public var isLaunchable: Bool
   public var seat: SeatID
+  /// What asks it to end, in place of SIGTERM.
+  public var stopSignal: Signal
 
   public init(
     id: ApplicationID, displayName: String? = nil, owner: UserID, namesUser: Bool = false,
     backgroundModes: [BackgroundMode] = [], multitasking: Bool = true, isLaunchable: Bool = true,
-    seat: SeatID = SeatID("seat0")
+    seat: SeatID = SeatID("seat0"), stopSignal: Signal = .terminate
   ) {
     self.id = id
     self.displayName = displayName
@@ -28,6 +30,7 @@ public struct Manifest: Hashable, Sendable, Codable {
     self.multitasking = multitasking
     self.isLaunchable = isLaunchable
     self.seat = seat
+    self.stopSignal = stopSignal
   }
 
   /// Whether it speaks of this application.
@@ -48,6 +51,7 @@ extension Manifest: Compact {
     multitasking = try reader.read()
     isLaunchable = try reader.read()
     seat = try reader.read()
+    stopSignal = try reader.read()
   }
 
   package func write(to writer: inout CompactWriter) {
@@ -59,5 +63,6 @@ extension Manifest: Compact {
     multitasking.write(to: &writer)
     isLaunchable.write(to: &writer)
     seat.write(to: &writer)
+    stopSignal.write(to: &writer)
   }
 }

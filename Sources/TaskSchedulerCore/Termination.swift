@@ -11,11 +11,13 @@ struct Termination: Hashable, Sendable, Codable {
   /// Whether an operator or the user has asked for it, at first or while it was under way: then no
   /// debugger holds its limits up (contract §3).
   var isOrdered = false
+  /// Set when SIGKILL follows the signal that asked it to end.
+  var forced: ForcedEnd?
 
   enum Phase: Hashable, Codable {
     /// The application is told, and has not acknowledged willTerminate.
     case callbacks
-    /// SIGTERM has been sent; SIGKILL comes at the instant given.
+    /// The stop signal has been sent; SIGKILL comes at the instant given.
     case signalled(killAt: Instant)
     /// SIGKILL has been sent; nil once it is known to have been sent to all, else the next try.
     case killed(retryAt: Instant?)
@@ -68,10 +70,10 @@ extension Instance {
     if case .killed = termination?.phase { true } else { false }
   }
 
-  /// SIGTERM, with SIGKILL to follow.
+  /// The stop signal, with SIGKILL to follow.
   mutating func signalTermination(in turn: inout Turn) {
     termination?.phase = .signalled(killAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
-    turn.emit(.terminate(id))
+    turn.emit(.terminate(id, stopSignal))
   }
 
   /// The end without notice. Of an end under way the reason stands.
@@ -83,6 +85,12 @@ extension Instance {
     suspension = .none
     rules.forgetUse()
     turn.emit(.kill(id))
+  }
+
+  /// It has not ended within `TerminateTimeout` of its stop signal.
+  mutating func killAfterStopSignal(_ reason: EndReason, in turn: inout Turn) {
+    termination?.forced = ForcedEnd(signal: stopSignal, limit: turn.policy.terminateTimeout)
+    kill(reason, in: &turn)
   }
 
   mutating func signalFailed(reason: String, in turn: inout Turn) {
@@ -98,7 +106,7 @@ extension Instance {
     let end = End(reason: .schedulerStopped, at: turn.instant)
     if state == .suspended || suspension == .stopping { turn.emit(.resume(id)) }
     record(.transition(from: state, to: .notRunning, cause: .schedulerStopped), in: &turn)
-    record(.ended(end.reason), in: &turn)
+    record(.ended(end), in: &turn)
     turn.emit(.release(id, killing: false))
     answerWaiters(end, in: &turn)
     return end
@@ -114,9 +122,9 @@ extension Instance {
   func finish(_ status: ExitStatus, in turn: inout Turn) -> End {
     let end = End(
       reason: termination?.reason ?? EndReason(status), at: turn.instant,
-      detail: termination?.detail)
+      detail: termination?.detail, forced: termination?.forced)
     record(.transition(from: state, to: .notRunning, cause: .leaderExited), in: &turn)
-    record(.ended(end.reason), in: &turn)
+    record(.ended(end), in: &turn)
     turn.emit(.release(id, killing: termination != nil))
     answerWaiters(end, in: &turn)
     return end

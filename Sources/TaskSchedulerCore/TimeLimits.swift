@@ -127,7 +127,9 @@ extension Instance {
       termination?.reason = late.kind.reasonOfLimit
       kill(late.kind.reasonOfLimit, .callback(late.kind), in: &turn)
     case .signalled(let killAt):
-      if killAt <= turn.instant, let reason = termination?.reason { kill(reason, in: &turn) }
+      if killAt <= turn.instant, let reason = termination?.reason {
+        killAfterStopSignal(reason, in: &turn)
+      }
     case .killed(let retryAt):
       if let retryAt, retryAt <= turn.instant, let reason = termination?.reason {
         kill(reason, in: &turn)

@@ -108,8 +108,9 @@ struct PlantedDefect {
     case (.suspendForeground, .deliver(let id, let callback, _)):
       return callback.kind == .didBecomeActive && strikes() ? [effect, .suspend(id)] : [effect]
     case (.wrongReason, .record(let record)):
-      guard case .ended = record.change, strikes() else { return [effect] }
-      return [.record(with(record, .ended(.excessiveUse)))]
+      guard case .ended(let end) = record.change, strikes() else { return [effect] }
+      let wrong = End(reason: .excessiveUse, at: end.at)
+      return [.record(with(record, .ended(wrong)))]
     case (.wrongState, .record(let record)):
       guard case .transition(let from, .background, _) = record.change, strikes() else {
         return [effect]

@@ -287,7 +287,7 @@ struct WalkTests {
       for effect in walk.world.effects {
         kinds.insert(effect.name)
         guard case .record(let record) = effect else { continue }
-        if case .ended(let reason) = record.change { kinds.insert(reason.name) }
+        if case .ended(let end) = record.change { kinds.insert(end.reason.name) }
         if case .refused(let refusal) = record.change { kinds.insert(refusal.name) }
       }
     }

@@ -75,7 +75,7 @@ struct World {
     case .suspend(let id):
       return answer(
         suspending, .suspensionCompleted(id), .suspensionFailed(id, reason: "a thread runs"))
-    case .terminate(let id):
+    case .terminate(let id, _):
       return obeysTerminate ? .leaderExited(id, .exited(code: 0)) : nil
     case .kill(let id):
       return answer(killing, .leaderExited(id, .signaled(9)), .signalFailed(id, reason: "EPERM"))
@@ -372,7 +372,7 @@ struct World {
   }
 
   func ends(of app: ApplicationKey) -> [EndReason] {
-    changes(of: app).compactMap { if case .ended(let reason) = $0 { reason } else { nil } }
+    changes(of: app).compactMap { if case .ended(let end) = $0 { end.reason } else { nil } }
   }
 
   /// Where an effect first stands among those since the last ``forget()``.

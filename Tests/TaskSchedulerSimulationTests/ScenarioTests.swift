@@ -12,7 +12,7 @@ private func lines(_ text: String) throws -> [String] {
       case .change(.taskBegan(let task, _, _)): "task \(task.number) began"
       case .change(.taskEnded(let task, _)): "task \(task.number) ended"
       case .change(.taskExpired(let task, _)): "task \(task.number) expired"
-      case .change(.ended(let reason)): "ended \(reason.name)"
+      case .change(.ended(let end)): "ended \(end.reason.name)"
       case .change(.refused(let refusal)): "refused \(refusal.name)"
       case .change(.registered): "registered"
       case .change(.suspensionFailed): "not suspended"
@@ -40,7 +40,7 @@ private func lines(_ text: String) throws -> [String] {
       case .shown(let id): "notification \(id.number) shown"
       case .callback(let kind): kind.rawValue
       case .expiration(let task, _): "expiration \(task.number)"
-      case .signal(let signal): signal.rawValue
+      case .signal(let signal): signal.name
       case .daemonReturned: "daemon returned"
       case .stands(let state, _): state.rawValue
       }
@@ -94,7 +94,7 @@ struct ScenarioTests {
     #expect {
       _ = try Scenario("at 1s launch org.example.\u{9B}31m")
     } throws: { error in
-      (error as? ScenarioProblem)?.message.contains("\"org.example.\\u{9B}31m\"") ?? false
+      (error as? ScenarioProblem)?.message.contains("\"org.example.\\x9b31m\"") ?? false
     }
   }
 

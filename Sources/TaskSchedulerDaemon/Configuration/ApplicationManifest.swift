@@ -23,6 +23,8 @@ public struct ApplicationManifest: Hashable, Sendable {
   public var seat = SeatID("seat0")
   /// `suspend-mechanism`: nil for the daemon's setting.
   public var suspendMechanism: SuspendMechanism?
+  /// `stop-signal`: what asks it to end, in place of SIGTERM.
+  public var stopSignal = Signal.terminate
   /// The path of the manifest.
   public var file: String
 
@@ -36,7 +38,7 @@ public struct ApplicationManifest: Hashable, Sendable {
     Manifest(
       id: id, displayName: displayName, owner: account.map { UserID($0.uid) } ?? daemonUser,
       namesUser: account != nil, backgroundModes: backgroundModes, multitasking: multitasking,
-      isLaunchable: !command.isEmpty, seat: seat)
+      isLaunchable: !command.isEmpty, seat: seat, stopSignal: stopSignal)
   }
 
   /// The program's path: `command`'s first, looked for in the manifest's own PATH or else in

@@ -9,7 +9,8 @@ struct ForegroundChecker: Checker {
       try require(
         !sighting.state.isForeground, "\(sighting.key.id.name) is \(sighting.state) and stopped")
     }
-    if case .record(let record) = effect, case .ended(.memoryPressure) = record.change,
+    if case .record(let record) = effect, case .ended(let end) = record.change,
+      end.reason == .memoryPressure,
       let sighting = ledger.byKey[record.application] {
       try require(
         !sighting.state.isForeground,

@@ -38,7 +38,7 @@ struct RelaunchChecker: Checker {
       startedAt[key] = ledger.now
       plans[key]?.due = nil
     case .record(let record):
-      if case .ended(let reason) = record.change { ended = (record.application, reason) }
+      if case .ended(let end) = record.change { ended = (record.application, end.reason) }
       if case .relaunchPlanned(let delay) = record.change {
         planned[record.application] = Nanoseconds.of(delay)
       }

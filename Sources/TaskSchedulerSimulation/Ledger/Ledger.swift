@@ -186,7 +186,8 @@ struct Ledger {
     let manifest = manifest(for: key)
     return Sighting.Plan(
       target: target, reason: reason, seat: manifest?.seat ?? seat,
-      modes: manifest?.backgroundModes ?? [], mayStay: manifest?.multitasking ?? true)
+      modes: manifest?.backgroundModes ?? [], mayStay: manifest?.multitasking ?? true,
+      stopSignal: manifest?.stopSignal ?? .terminate)
   }
 
   /// Who is active at a seat that another takes is sent away.
@@ -277,7 +278,7 @@ extension Ledger {
     case .resume(let id):
       self[id]?.isStopping = false
       self[id]?.isStopped = false
-    case .terminate(let id):
+    case .terminate(let id, _):
       self[id]?.terminateDue = now + limits.terminateTimeout
       self[id]?.terminateDueLate = now + limits.terminateTimeout
     case .kill(let id): if let sighting = self[id] { kill(sighting) }
@@ -315,7 +316,7 @@ extension Ledger {
       key: key,
       plan: Sighting.Plan(
         target: target, reason: reason, seat: manifest.seat, modes: manifest.backgroundModes,
-        mayStay: manifest.multitasking),
+        mayStay: manifest.multitasking, stopSignal: manifest.stopSignal),
       request: event.requester)
   }
 
@@ -360,7 +361,9 @@ extension Ledger {
   }
 
   private mutating func note(_ record: Record) {
-    if case .ended(.terminatedByOperator) = record.change { bar(record.application) }
+    if case .ended(let end) = record.change, end.reason == .terminatedByOperator {
+      bar(record.application)
+    }
     if case .relaunchPlanned = record.change { relaunching.insert(record.application) }
     guard let sighting = byKey[record.application] else { return }
     switch record.change {

@@ -36,7 +36,7 @@ enum TimelineText {
       "is \(paint(state, painter))"
         + tasks.map { ", task \(label($0.id, $0.name)) outstanding" }.joined()
     case .callback(let callback): callback.rawValue
-    case .signal(let signal): signal.rawValue
+    case .signal(let signal): signal.name
     case .expiration(let task, let remaining):
       "the expiration handler of task \(task.number) is called"
         + (remaining.map { ", \(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "")
@@ -56,7 +56,7 @@ enum TimelineText {
         + (remaining.map { "\(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "unlimited")
     case .taskEnded(let task, let name): "task \(label(task, name)) ended"
     case .taskExpired(let task, let name): "task \(label(task, name)) expired"
-    case .ended(let reason): end(reason)
+    case .ended(let ended): end(ended.reason)
     case .refused(let refusal): "refused: \(refusal.name)\(detail(refusal))"
     case .suspensionFailed(let reason): "not suspended: \(PrintableText.of(reason))"
     case .signalFailed(let reason): "a signal failed: \(PrintableText.of(reason))"
@@ -175,7 +175,7 @@ struct TimelineDocument: Encodable {
     case .daemonReturned: entry.kind = "daemonReturned"
     case .stands(let state, _): (entry.kind, entry.to) = ("stands", state.rawValue)
     case .callback(let callback): (entry.kind, entry.callback) = ("callback", callback.rawValue)
-    case .signal(let signal): (entry.kind, entry.signal) = ("signal", signal.rawValue)
+    case .signal(let signal): (entry.kind, entry.signal) = ("signal", signal.name)
     case .expiration(let task, let remaining):
       (entry.kind, entry.task) = ("expiration", task.number)
       entry.remainingUSec = remaining.map(microseconds)
@@ -198,7 +198,7 @@ struct TimelineDocument: Encodable {
       (entry.kind, entry.task, entry.taskName) = ("taskEnded", task.number, name)
     case .taskExpired(let task, let name):
       (entry.kind, entry.task, entry.taskName) = ("taskExpired", task.number, name)
-    case .ended(let reason): (entry.kind, entry.reason) = ("ended", reason.name)
+    case .ended(let end): (entry.kind, entry.reason) = ("ended", end.reason.name)
     case .refused(let refusal): (entry.kind, entry.reason) = ("refused", refusal.name)
     case .suspensionFailed(let reason): (entry.kind, entry.reason) = ("suspensionFailed", reason)
     case .signalFailed(let reason): (entry.kind, entry.reason) = ("signalFailed", reason)
