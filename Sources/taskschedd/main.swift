@@ -108,7 +108,7 @@ func write(_ text: String, to descriptor: Int32) {
 }
 
 func complain(_ text: String) {
-  write("taskschedd: \(text)\n", to: STDERR_FILENO)
+  write("taskschedd: \(Daemon.printable(text))\n", to: STDERR_FILENO)
 }
 
 func parse() -> Arguments {
@@ -116,7 +116,10 @@ func parse() -> Arguments {
     return try Arguments.parse()
   } catch {
     let isHelp = Arguments.exitCode(for: error) == .success
-    let text = Arguments.fullMessage(for: error) + "\n"
+    // Of more lines than one, for which the others are not to be taken.
+    let lines = Arguments.fullMessage(for: error).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    let text = lines.map { Daemon.printable(String($0)) + "\n" }.joined()
     write(text, to: isHelp ? STDOUT_FILENO : STDERR_FILENO)
     exit(isHelp ? 0 : ExitStatus.usage)
   }
@@ -177,6 +180,11 @@ if !arguments.manifestFolders.isEmpty { paths.manifestFolders = arguments.manife
 if arguments.check {
   let (configuration, problems) = Configuration.load(from: paths)
   for problem in problems { write("\(problem)\n", to: STDERR_FILENO) }
+  if problems.isEmpty {
+    for warning in configuration.warnings(scope: paths.scope) {
+      write("warning: \(warning)\n", to: STDERR_FILENO)
+    }
+  }
   if problems.isEmpty { print("no mistakes; \(configuration.manifests.count) manifests") }
   exit(problems.isEmpty ? 0 : ExitStatus.configuration)
 }
