@@ -44,9 +44,10 @@ struct RecordBudgetTests {
     "why an application was killed is always written",
     arguments: [EndReason.backgroundTimeExpired, .callbackTimeout, .terminatedByOperator])
   func kills(_ reason: EndReason) throws {
+    func ended(_ reason: EndReason) -> Record.Change { .ended(End(reason: reason, at: start)) }
     var budget = try spent()
-    #expect(budget.verdict(on: try record(.ended(reason)), at: start) == .write(leftOut: 0))
+    #expect(budget.verdict(on: try record(ended(reason)), at: start) == .write(leftOut: 0))
     #expect(
-      budget.verdict(on: try record(.ended(.exited(code: 0))), at: start) == .beginLeavingOut)
+      budget.verdict(on: try record(ended(.exited(code: 0))), at: start) == .beginLeavingOut)
   }
 }

@@ -49,15 +49,28 @@ extension Record {
   /// Whether it says what the daemon did to an application, which no client brings about at will.
   fileprivate var isIndispensable: Bool {
     switch change {
-    case .ended(.exited), .ended(.crashed): false
+    case .ended(let end): end.reason.isIndispensable
     // What it listens on is its own affair.
     case .resources(.listens): false
-    case .ended, .suspensionFailed, .signalFailed, .memoryChosen, .resources: true
+    case .suspensionFailed, .signalFailed, .memoryChosen, .resources: true
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .refused, .keepAliveSet,
       .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
       .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
       .relaunchPlanned, .memoryWarned:
       false
+    }
+  }
+}
+
+extension EndReason {
+  /// A program exits and crashes at will.
+  fileprivate var isIndispensable: Bool {
+    switch self {
+    case .exited, .crashed: false
+    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
+      .optedOut, .schedulerStopped:
+      true
     }
   }
 }

@@ -21,9 +21,9 @@ extension ControlInterface.Change {
       set(.taskEnded, task, name)
     case .taskExpired(let task, let name):
       set(.taskExpired, task, name)
-    case .ended(let reason):
+    case .ended(let end):
       kind = .ended
-      self.reason = reason.name
+      self.reason = end.reason.name
     case .refused(let refusal):
       kind = .refused
       reason = refusal.name
@@ -56,143 +56,5 @@ extension ControlInterface.Change {
     self.kind = kind
     self.task = Int(clamping: task.number)
     taskName = name
-  }
-}
-
-extension Record {
-  /// One line for people, in the log and on a monitor.
-  var message: String {
-    let id = application.id.name
-    switch change {
-    case .transition(let from, let to, let cause):
-      return "\(id): \(from.rawValue) -> \(to.rawValue) (\(cause.rawValue))"
-    case .registered:
-      return "\(id): opened its event stream"
-    case .taskBegan(let task, let name, let remaining):
-      let time = remaining.map { TimeSpan.format($0.roundedToMilliseconds) } ?? "unlimited"
-      let named = "\(task.number)\(Self.quoted(name))"
-      return "\(id): background task \(named) began, time remaining \(time)"
-    case .taskEnded(let task, let name):
-      return "\(id): background task \(task.number)\(Self.quoted(name)) ended"
-    case .taskExpired(let task, let name):
-      let named = "\(task.number)\(Self.quoted(name))"
-      return "\(id): background task \(named) expires: its handler was called"
-    case .ended(let reason):
-      return "\(id): ended, \(reason.sentence)"
-    case .refused(let refusal):
-      return "\(id): refused, \(refusal.sentence)"
-    case .suspensionFailed(let reason):
-      return "\(id): is not suspended, all of it runs: \(reason)"
-    case .signalFailed(let reason):
-      return "\(id): could not be signalled: \(reason)"
-    case .keepAliveSet(let interval?):
-      return "\(id): keep-alive every \(TimeSpan.format(interval)) at most"
-    case .keepAliveSet:
-      return "\(id): no keep-alive any more"
-    case .keepAliveCalled:
-      return "\(id): its keep-alive handler is called"
-    case .socketManaged(let socket):
-      return "\(id): socket \(socket.number) is managed"
-    case .socketReleased(let socket):
-      return "\(id): socket \(socket.number) is managed no more"
-    case .socketsReady(let ready):
-      let sockets = ready.map { "socket \($0.socket.number) (\($0.conditions.words))" }
-      return "\(id): woken by \(sockets.joined(separator: ", "))"
-    case .notificationScheduled(let notification):
-      return "\(id): notification \(notification.number) is scheduled"
-    case .notificationsCancelled(let notifications):
-      let numbers = notifications.map { "\($0.number)" }.joined(separator: ", ")
-      return "\(id): notification \(numbers) is cancelled"
-    case .notificationFired(let notification):
-      return "\(id): notification \(notification.number) fires"
-    case .notificationChosen(let notification):
-      return "\(id): the user has chosen notification \(notification.number)"
-    case .badgeSet(let badge):
-      return badge == 0 ? "\(id): no badge any more" : "\(id): its badge is \(badge)"
-    case .relaunchPlanned(let delay):
-      return "\(id): will be launched again in \(TimeSpan.format(delay.roundedToMilliseconds))"
-    case .memoryWarned(let isSimulated):
-      return "\(id): was warned that memory is short\(isSimulated ? " (simulated)" : "")"
-    case .memoryChosen(let choice): return "\(id): \(choice.sentence)"
-    case .resources(let record):
-      return "\(id): \(record.words)"
-    }
-  }
-
-  private static func quoted(_ name: String?) -> String { name.map { " '\($0)'" } ?? "" }
-}
-
-extension ResourceRecord {
-  /// For people, without the application's name.
-  fileprivate var words: String {
-    switch self {
-    case .usedProcessor(let used, let window):
-      "used \(Self.span(used)) of processors within \(Self.span(window)) in the background"
-    case .usedGPU(let used): "used a GPU for \(Self.span(used)) in the background"
-    case .heldResource(let path): "holds a lock on \(QuotedText.of(path)) when it is suspended"
-    case .throttled(let percent?): "is throttled to \(percent) % of one processor"
-    case .throttled(nil): "is throttled no more"
-    case .listens(let addresses):
-      "listens on \(addresses.joined(separator: ", ")) while it is suspended"
-    }
-  }
-
-  private static func span(_ duration: Duration) -> String {
-    TimeSpan.format(duration.roundedToMilliseconds)
-  }
-}
-
-extension Duration {
-  /// For people.
-  var roundedToMilliseconds: Duration { .milliseconds(microseconds / 1000) }
-}
-
-extension EndReason {
-  /// The reason's name, with what belongs to it.
-  var sentence: String {
-    switch self {
-    case .exited(let code?): "exited(\(code))"
-    case .crashed(let signal): "crashed(\(signal))"
-    case .exited, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
-      .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
-      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
-      name
-    }
-  }
-}
-
-extension Refusal {
-  /// The error's name, with what belongs to it.
-  fileprivate var sentence: String {
-    switch self {
-    case .invalidTransition(let from, let cause):
-      "\(name): no \(cause.rawValue) from \(from.rawValue)"
-    case .invalidState(let state), .cannotBeTold(let state): "\(name): it is \(state.rawValue)"
-    case .alreadyRunning(let pid, let state): "\(name): \(state.rawValue), as process \(pid)"
-    case .launchFailed(let reason): "\(name): \(reason)"
-    case .wrongApplication(let registered): "\(name): the process is of \(registered)"
-    case .unknownCallback(let id): "\(name): \(id.number)"
-    case .unknownTask(let id): "\(name): \(id.number)"
-    case .modeNotDeclared(let mode): "\(name): \(mode.rawValue)"
-    case .quotaExceeded(let quota, let limit): "\(name): \(quota) = \(limit)"
-    case .keepAliveTooShort(let minimum): "\(name): \(TimeSpan.format(minimum)) at least"
-    case .unknownSocket(let id): "\(name): \(id.number)"
-    case .unknownNotification(let id): "\(name): \(id.number)"
-    case .notStored(let reason): "\(name): \(reason)"
-    case .unknownApplication, .terminating, .notLaunchable, .multitaskingNotSupported,
-      .noEventStream, .terminatedByOperator:
-      name
-    }
-  }
-}
-
-extension SocketConditions {
-  /// For people.
-  fileprivate var words: String {
-    let words: [(Self, String)] = [
-      (.data, "data"), (.urgentData, "urgent data"), (.hangUp, "hang-up"), (.error, "error"),
-      (.unwatched, "can be watched no longer"),
-    ]
-    return words.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
   }
 }

@@ -18,6 +18,8 @@ final class ControlService {
 
   /// What of an instance's priorities was lowered, in words.
   var lowered: (InstanceID) -> [String] = { _ in [] }
+  /// The systemd unit of an instance's leader.
+  var unit: (InstanceID) -> String? = { _ in nil }
 
   init(
     membership: Membership, requests: Requests, runner: EffectRunner, monitors: Monitors,
@@ -43,6 +45,7 @@ final class ControlService {
     case .explain: try explain(call, connection)
     case .monitor: try monitor(call, connection)
     case .getSettings: try getSettings(call, connection)
+    case .getLog: try getLog(call, connection)
     case .reload: try reload(call, connection)
     case .listNotifications: try listNotifications(call, connection)
     case .postNotification: try postNotification(call, connection)
@@ -86,7 +89,7 @@ final class ControlService {
     compareSuspended(visible(connection.peer))
     connection.reply(
       Interface.ListApplications.Output(
-        applications: visible(connection.peer).map(described)))
+        applications: visible(connection.peer).map { described($0) }))
   }
 
   private func getApplication(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -96,7 +99,8 @@ final class ControlService {
     guard let status = daemon.scheduler.status(of: key, at: daemon.now) else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
-    connection.reply(Interface.GetApplication.Output(application: described(status)))
+    connection.reply(
+      Interface.GetApplication.Output(application: described(status, withUnit: true)))
   }
 
   private func explain(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -111,7 +115,7 @@ final class ControlService {
     let mayAll = isOperator(connection.peer)
     connection.reply(
       Interface.Explain.Output(
-        application: described(status),
+        application: described(status, withUnit: true),
         explanation: .init(explanation) { mayAll || $0.uid == connection.peer.uid }))
   }
 
@@ -134,7 +138,7 @@ final class ControlService {
         settings: daemon.configuration.effectiveSettings.map {
           .init(
             name: $0.name, value: $0.value, default: $0.default, source: $0.source.description)
-        }))
+        }, warnings: daemon.warnings))
   }
 
   private func reload(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -245,7 +249,9 @@ final class ControlService {
   // MARK: Which application, and who may
 
   func isOperator(_ peer: Peer) -> Bool {
-    peer.isOperator {
+    // Root and the daemon's own user are operators in any case.
+    if peer.uid != 0 { daemon.reconsiderOperators() }
+    return peer.isOperator {
       daemon.isOperator(peer.credentials, groups: (try? peer.groups()) ?? [])
     }
   }
@@ -263,11 +269,15 @@ final class ControlService {
     return (requests.open(connection, method, application: application), key)
   }
 
-  private func described(_ status: ApplicationStatus) -> Interface.Application {
+  /// - Parameter withUnit: whether to look up its unit, which is too slow for thousands.
+  private func described(
+    _ status: ApplicationStatus, withUnit: Bool = false
+  ) -> Interface.Application {
     Interface.Application(
       status, badge: notifications.badges[status.key],
       problem: runner.processes.problem(of: status.key),
-      lowered: status.instance.map { lowered($0.id) } ?? [])
+      lowered: status.instance.map { lowered($0.id) } ?? [],
+      unit: withUnit ? status.instance.flatMap { unit($0.id) } : nil)
   }
 
   /// The application that the caller means, where it may operate it. Others' are to a user as if
@@ -315,6 +325,10 @@ protocol ControlledDaemon: AnyObject {
   /// Whether a client's connection has this cookie.
   func hasConnection(_ cookie: UInt64) -> Bool
   func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool
+  /// Asks again who is an operator, where the operators' group has changed.
+  func reconsiderOperators()
+  /// What of the configuration is probably not meant.
+  var warnings: [String] { get }
   /// Reads the configuration again. Returns the mistakes that kept the old one in force.
   func reload() -> [ConfigurationProblem]
 }

@@ -114,6 +114,8 @@ extension ControlInterface.End {
     // What they say belongs into an explanation.
     case .memory, .processor, .gpu, .sharedResource, nil: break
     }
+    stopSignal = end.forced?.signal.name
+    stopLimitUSec = end.forced?.limit.microseconds
   }
 }
 
@@ -131,14 +133,17 @@ extension ControlInterface.Entitlement {
 
 extension ControlInterface.Application {
   /// - Parameter lowered: what of its priorities was lowered, in words.
-  init(_ status: ApplicationStatus, badge: Int?, problem: String?, lowered: [String]) {
+  /// - Parameter unit: the systemd unit of its leader.
+  init(
+    _ status: ApplicationStatus, badge: Int?, problem: String?, lowered: [String], unit: String?
+  ) {
     self.init(
       application: status.key.id.name, owner: Int(status.key.owner.uid),
       displayName: status.displayName, state: .init(status.state),
       stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
       backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
       launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
-      instance: status.instance.map { .init($0, lowered: lowered) },
+      instance: status.instance.map { .init($0, lowered: lowered, unit: unit) },
       lastEnd: status.lastEnd.map { .init($0) },
       nextLaunch: status.nextLaunch.map {
         .init(atUSec: $0.at.microseconds, delayUSec: $0.delay.microseconds)
@@ -148,7 +153,7 @@ extension ControlInterface.Application {
 }
 
 extension ControlInterface.Instance {
-  init(_ status: InstanceStatus, lowered: [String]) {
+  init(_ status: InstanceStatus, lowered: [String], unit: String?) {
     self.init(
       id: Int(clamping: status.id.number), pid: Int(status.leader.pid),
       startTime: Int(clamping: status.leader.startTime), aware: status.isAware,
@@ -163,7 +168,8 @@ extension ControlInterface.Instance {
       resources: !status.priority.isLowered && lowered.isEmpty
         ? nil
         : .init(
-          lowered: lowered, throttledPercent: status.throttledTo, listening: status.listening))
+          lowered: lowered, throttledPercent: status.throttledTo, listening: status.listening),
+      unit: unit)
   }
 }
 
