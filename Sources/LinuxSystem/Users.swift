@@ -41,6 +41,18 @@ public enum Users {
     }
   }
 
+  /// The id of a group that a file of groups (group(5)) lists; nil where it does not, or there is
+  /// no such file. It asks no name service, which could keep the caller waiting.
+  public static func group(named name: String, inFile path: String) -> UInt32? {
+    guard let bytes = try? FileDescriptor.open(reading: path).readToEnd() else { return nil }
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      let fields = line.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      guard fields.count >= 3, fields[0].elementsEqual(name.utf8) else { continue }
+      return UInt32(String(decoding: fields[2], as: UTF8.self))
+    }
+    return nil
+  }
+
   /// All groups of a user, the primary one included.
   public static func groups(of user: User) -> [UInt32] {
     var groups = [gid_t](repeating: 0, count: 64)

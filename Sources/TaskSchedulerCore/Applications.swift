@@ -253,6 +253,7 @@ struct ApplicationDetails: Codable {
   private let relaunch: Relaunch?
   private let endDetail: EndDetail?
   private let launchFailure: LaunchFailure?
+  private let forcedEnd: ForcedEnd?
 
   /// - Returns: nil where it has none of it.
   init?(_ application: Application) {
@@ -260,12 +261,14 @@ struct ApplicationDetails: Codable {
     relaunch = application.relaunch
     endDetail = application.lastEnd?.detail
     launchFailure = application.launchFailure
-    if relaunch == nil, endDetail == nil, launchFailure == nil { return nil }
+    forcedEnd = application.lastEnd?.forced
+    if relaunch == nil, endDetail == nil, launchFailure == nil, forcedEnd == nil { return nil }
   }
 
   func restore(to application: inout Application) {
     application.relaunch = relaunch
     application.launchFailure = launchFailure
     application.lastEnd?.detail = endDetail
+    application.lastEnd?.forced = forcedEnd
   }
 }

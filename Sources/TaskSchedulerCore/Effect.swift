@@ -18,8 +18,8 @@ public enum Effect: Hashable, Sendable, Codable {
   case suspend(InstanceID)
   /// Lets every process run again; ends a suspension under way too.
   case resume(InstanceID)
-  /// SIGTERM.
-  case terminate(InstanceID)
+  /// Sends the leader the signal that asks it to end: SIGTERM, or what its manifest names.
+  case terminate(InstanceID, Signal)
   /// SIGKILL to every process.
   case kill(InstanceID)
   /// The instance is over: what is left of its processes is resumed or, where `killing`, killed.

@@ -65,12 +65,30 @@ public struct End: Hashable, Sendable, Codable {
   public var at: Instant
   /// What exactly brought it about, where there is more to say than the reason.
   public var detail: EndDetail?
+  /// Set where SIGKILL had to follow the signal that asked it to end.
+  public var forced: ForcedEnd?
 
   /// An end for `reason`.
-  public init(reason: EndReason, at: Instant, detail: EndDetail? = nil) {
+  public init(
+    reason: EndReason, at: Instant, detail: EndDetail? = nil, forced: ForcedEnd? = nil
+  ) {
     self.reason = reason
     self.at = at
     self.detail = detail
+    self.forced = forced
+  }
+}
+
+/// SIGKILL that followed the signal which asked an application to end.
+public struct ForcedEnd: Hashable, Sendable, Codable {
+  /// What had asked it.
+  public var signal: Signal
+  /// `TerminateTimeout`: within this it had not ended.
+  public var limit: Duration
+
+  package init(signal: Signal, limit: Duration) {
+    self.signal = signal
+    self.limit = limit
   }
 }
 
@@ -110,7 +128,7 @@ extension EndReason: Compact {
   ]
 }
 
-/// But for its detail.
+/// But for its details: see ``ApplicationDetails``.
 extension End: Compact {
   package init(from reader: inout CompactReader) throws(TornBytes) {
     reason = try reader.read()

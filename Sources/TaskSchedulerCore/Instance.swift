@@ -43,6 +43,7 @@ struct StartPlan: Hashable, Sendable, Codable {
   var seat: SeatID
   var backgroundModes: [BackgroundMode]
   var mayStayInBackground: Bool
+  var stopSignal = Signal.terminate
   var isAware = false
   /// What it is to be told first.
   var inbox = Inbox()
@@ -62,6 +63,8 @@ struct Instance: Hashable, Sendable, Codable {
   let backgroundModes: [BackgroundMode]
   /// Whether its manifest and the machine let it stay when it is sent away.
   let mayStayInBackground: Bool
+  /// What asks it to end.
+  let stopSignal: Signal
   let startedAt: Instant
 
   var state: ApplicationState
@@ -137,6 +140,7 @@ struct Instance: Hashable, Sendable, Codable {
     launchReason = plan.reason
     backgroundModes = plan.backgroundModes
     mayStayInBackground = plan.mayStayInBackground
+    stopSignal = plan.stopSignal
     startedAt = now
     stateSince = now
     isAware = plan.isAware
@@ -206,6 +210,7 @@ extension Instance: Compact {
     launchReason = try reader.read()
     backgroundModes = try reader.read()
     mayStayInBackground = try reader.read()
+    stopSignal = try reader.read()
     startedAt = try reader.read()
     state = try reader.read()
     stateSince = try reader.read()
@@ -230,6 +235,7 @@ extension Instance: Compact {
     launchReason.write(to: &writer)
     backgroundModes.write(to: &writer)
     mayStayInBackground.write(to: &writer)
+    stopSignal.write(to: &writer)
     startedAt.write(to: &writer)
     state.write(to: &writer)
     stateSince.write(to: &writer)

@@ -33,7 +33,8 @@ extension Scheduler {
     }
     let plan = StartPlan(
       target: target, reason: reason, seat: manifest.seat,
-      backgroundModes: manifest.backgroundModes, mayStayInBackground: manifest.multitasking)
+      backgroundModes: manifest.backgroundModes, mayStayInBackground: manifest.multitasking,
+      stopSignal: manifest.stopSignal)
     if let refusal = refusalOfStart(key, plan, in: turn) {
       return refuse(request, key, refusal, in: &turn)
     }
@@ -69,7 +70,8 @@ extension Scheduler {
     let plan = StartPlan(
       target: target, reason: .user, seat: manifest?.seatNamed ?? seat,
       backgroundModes: manifest?.backgroundModes ?? [],
-      mayStayInBackground: manifest?.multitasking ?? true, isAware: true)
+      mayStayInBackground: manifest?.multitasking ?? true,
+      stopSignal: manifest?.stopSignal ?? .terminate, isAware: true)
     if let refusal = refusalOfStart(key, plan, in: turn) {
       return refuse(request, key, refusal, in: &turn)
     }
@@ -98,7 +100,8 @@ extension Scheduler {
       target: adoption.target, reason: .operator, seat: manifest?.seatNamed ?? adoption.seat,
       backgroundModes: adoption.backgroundModes.isEmpty
         ? manifest?.backgroundModes ?? [] : adoption.backgroundModes,
-      mayStayInBackground: manifest?.multitasking ?? true)
+      mayStayInBackground: manifest?.multitasking ?? true,
+      stopSignal: manifest?.stopSignal ?? .terminate)
     if let refusal = refusalOfStart(key, plan, in: turn) {
       return refuse(request, key, refusal, in: &turn)
     }

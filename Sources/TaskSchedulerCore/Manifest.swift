@@ -18,11 +18,13 @@ public struct Manifest: Hashable, Sendable, Codable {
   /// Whether the manifest names its seat; else that is the seat of its user, and an application
   /// that somebody else starts may be at another one.
   public var namesSeat: Bool
+  /// What asks it to end, in place of SIGTERM.
+  public var stopSignal: Signal
 
   public init(
     id: ApplicationID, displayName: String? = nil, owner: UserID, namesUser: Bool = false,
     backgroundModes: [BackgroundMode] = [], multitasking: Bool = true, isLaunchable: Bool = true,
-    seat: SeatID = SeatID("seat0"), namesSeat: Bool = false
+    seat: SeatID = SeatID("seat0"), namesSeat: Bool = false, stopSignal: Signal = .terminate
   ) {
     self.id = id
     self.displayName = displayName
@@ -33,6 +35,7 @@ public struct Manifest: Hashable, Sendable, Codable {
     self.isLaunchable = isLaunchable
     self.seat = seat
     self.namesSeat = namesSeat
+    self.stopSignal = stopSignal
   }
 
   var seatNamed: SeatID? { namesSeat ? seat : nil }
@@ -56,6 +59,7 @@ extension Manifest: Compact {
     isLaunchable = try reader.read()
     seat = try reader.read()
     namesSeat = try reader.read()
+    stopSignal = try reader.read()
   }
 
   package func write(to writer: inout CompactWriter) {
@@ -68,5 +72,6 @@ extension Manifest: Compact {
     isLaunchable.write(to: &writer)
     seat.write(to: &writer)
     namesSeat.write(to: &writer)
+    stopSignal.write(to: &writer)
   }
 }

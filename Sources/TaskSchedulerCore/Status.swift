@@ -119,6 +119,11 @@ extension Scheduler {
     instances[id].map { status($0, at: now) }
   }
 
+  /// How many instances run, and how many of them are suspended.
+  public var runningCounts: (all: Int, suspended: Int) {
+    (instances.count, instances.values.count { $0.state == .suspended })
+  }
+
   /// The state of an instance; notRunning once it has ended.
   public func state(of id: InstanceID) -> ApplicationState {
     instances[id]?.state ?? .notRunning

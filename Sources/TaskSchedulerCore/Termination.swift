@@ -9,6 +9,8 @@ struct Termination: Hashable, Sendable, Codable {
   var waiters: [RequestID] = []
   /// What exactly brought it about; it goes with the reason.
   var detail: EndDetail?
+  /// Set when SIGKILL follows the signal that asked it to end.
+  var forced: ForcedEnd?
 
   /// Whether a person has ordered it: then no debugger holds its limits up (contract §3).
   var isOrdered: Bool { reason.isOrdered }
@@ -16,7 +18,7 @@ struct Termination: Hashable, Sendable, Codable {
   enum Phase: Hashable, Codable {
     /// The application is told, and has not acknowledged willTerminate.
     case callbacks
-    /// SIGTERM has been sent; SIGKILL comes at the instant given.
+    /// The stop signal has been sent; SIGKILL comes at the instant given.
     case signalled(killAt: Instant)
     /// SIGKILL has been sent; nil once it is known to have been sent to all, else the next try.
     case killed(retryAt: Instant?)
@@ -73,10 +75,10 @@ extension Instance {
     if case .killed = termination?.phase { true } else { false }
   }
 
-  /// SIGTERM, with SIGKILL to follow.
+  /// The stop signal, with SIGKILL to follow.
   mutating func signalTermination(in turn: inout Turn) {
     termination?.phase = .signalled(killAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
-    turn.emit(.terminate(id))
+    turn.emit(.terminate(id, stopSignal))
   }
 
   /// The end without notice. Of an end under way the reason stands.
@@ -89,6 +91,12 @@ extension Instance {
     suspension = .none
     rules.forgetUse()
     turn.emit(.kill(id))
+  }
+
+  /// It has not ended within `TerminateTimeout` of its stop signal.
+  mutating func killAfterStopSignal(_ reason: EndReason, in turn: inout Turn) {
+    termination?.forced = ForcedEnd(signal: stopSignal, limit: turn.policy.terminateTimeout)
+    kill(reason, in: &turn)
   }
 
   mutating func signalFailed(reason: String, in turn: inout Turn) {
@@ -120,7 +128,7 @@ extension Instance {
   func finish(_ status: ExitStatus, in turn: inout Turn) -> End {
     let end = End(
       reason: termination?.reason ?? EndReason(status), at: turn.instant,
-      detail: termination?.detail)
+      detail: termination?.detail, forced: termination?.forced)
     record(.transition(from: state, to: .notRunning, cause: .leaderExited), in: &turn)
     record(.ended(end), in: &turn)
     turn.emit(.release(id, killing: termination != nil))

@@ -129,7 +129,9 @@ extension Instance {
       termination?.reason = reason
       kill(reason, .callback(late.kind), in: &turn)
     case .signalled(let killAt):
-      if killAt <= turn.instant, let reason = termination?.reason { kill(reason, in: &turn) }
+      if killAt <= turn.instant, let reason = termination?.reason {
+        killAfterStopSignal(reason, in: &turn)
+      }
     case .killed(let retryAt):
       if let retryAt, retryAt <= turn.instant, let reason = termination?.reason {
         kill(reason, in: &turn)

@@ -12,12 +12,12 @@ public final class Daemon {
 
   private(set) var scheduler: Scheduler
   private(set) var configuration: Configuration
-  private let paths: ConfigurationPaths
+  let paths: ConfigurationPaths
   private let log: Log
   private let loop: EventLoop
   private let proc: ProcFS
   private let ownPriority: OwnPriority?
-  private var server: Server?
+  private(set) var server: Server?
   private var runner: EffectRunner?
   private var processes: ProcessController?
   private let journal: Journal
@@ -35,7 +35,7 @@ public final class Daemon {
   private var timer: TimerSource?
   private var armed: Instant?
   private var signals: [Source] = []
-  private var operatorGroup: UInt32?
+  private(set) var operatorGroup = OperatorGroup(named: "")
   /// Events that came while another was being handled.
   private var backlog: [Event] = []
   private var isHandling = false
@@ -138,6 +138,7 @@ public final class Daemon {
     let control = ControlService(
       membership: processes.membership, requests: requests, runner: runner, monitors: monitors,
       notifications: notifications, memory: memory, daemon: self, post: post)
+    control.unit = { [unowned processes] in processes.currentUnit(of: $0)?.ownName }
     control.lowered = { [unowned processes] in
       processes[$0].map { $0.lowered.words($0.priority) } ?? []
     }
@@ -156,6 +157,9 @@ public final class Daemon {
     self.notifications = notifications
     journal.state = { [unowned self] in state() }
     runner.manifests = configuration.manifests
+    runner.serviceStatus = try ServiceStatus(loop: loop) { [unowned self] in
+      ServiceStatus.text(scheduler.runningCounts)
+    }
     try setUpTime(runner, processes, server)
     // A new life, in which whoever is to be reachable is launched.
     var isNew = true
@@ -182,6 +186,7 @@ public final class Daemon {
       .notice, "ready at \(arguments.socketPath), \(configuration.manifests.count) manifests",
       id: .started)
     notify("READY=1")
+    runner.serviceStatus?.tell()
     saveSlowToClose()
   }
 
@@ -424,8 +429,9 @@ public final class Daemon {
     server?.options = configuration.options
     runner?.manifests = configuration.manifests
     memory?.apply(configuration.policy)
-    operatorGroup = (try? Users.group(named: configuration.options.operatorGroup)) ?? nil
+    operatorGroup = OperatorGroup(named: configuration.options.operatorGroup)
     server?.reconsiderOperators()
+    for warning in warnings { log.write(.warning, warning) }
     let daemonUser = UserID(Users.effectiveUID)
     let manifests = configuration.manifests.values.map {
       $0.manifest(daemonUser: daemonUser, isUserDaemon: isUserDaemon)
@@ -471,12 +477,6 @@ extension Daemon: ControlledDaemon {
 
   func hasConnection(_ cookie: UInt64) -> Bool {
     server?.connections.values.contains { $0.cookie == cookie } ?? false
-  }
-
-  func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool {
-    if credentials.uid == 0 || credentials.uid == Users.effectiveUID { return true }
-    guard let operatorGroup else { return false }
-    return credentials.gid == operatorGroup || groups.contains(operatorGroup)
   }
 
   func reload() -> [ConfigurationProblem] {

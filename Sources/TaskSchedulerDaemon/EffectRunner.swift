@@ -35,6 +35,8 @@ final class EffectRunner {
   /// What ran on when the scheduler stopped.
   var runningOn: [Leader: Holdings.Instance] = [:]
   var manifests: [ApplicationID: ApplicationManifest] = [:]
+  /// What systemd shows of the daemon; set where systemd listens.
+  var serviceStatus: ServiceStatus?
 
   init(
     processes: ProcessController, launcher: Launcher, requests: Requests, streams: EventStreams,
@@ -87,7 +89,7 @@ final class EffectRunner {
       manage(id, leader, key)
     case .suspend(let id): processes.suspend(id)
     case .resume(let id): processes.resume(id)
-    case .terminate(let id): processes.terminate(id)
+    case .terminate(let id, let signal): processes.terminate(id, by: signal)
     case .kill(let id): processes.kill(id)
     case .release(let id, let killing):
       streams.close(id)
@@ -97,8 +99,11 @@ final class EffectRunner {
     case .checkTracer(let id):
       hearing?.ask(id)
     case .record(let record):
-      log.write(record, at: now)
+      log.write(record, at: now) { [processes] in
+        record.leader.flatMap { processes.unit(of: $0) }
+      }
       monitors.tell(record, at: now)
+      if case .transition = record.change { serviceStatus?.note() }
     case .resources(let effect): processes.run(effect)
     }
   }

@@ -29,7 +29,8 @@ extension TraceHash {
       add(key)
     case .suspend(let id): add(tag: 45, id.number)
     case .resume(let id): add(tag: 46, id.number)
-    case .terminate(let id): add(tag: 47, id.number)
+    case .terminate(let id, let signal):
+      add(tag: 47, id.number, UInt64(UInt32(bitPattern: signal.number)))
     case .kill(let id): add(tag: 48, id.number)
     case .release(let id, let killing): add(tag: killing ? 49 : 50, id.number)
     case .checkTracer(let id): add(tag: 51, id.number)
@@ -64,7 +65,7 @@ extension TraceHash {
       add(leader)
     case .ended(let end):
       add(tag: 5, end.at.nanoseconds)
-      add(end.reason)
+      add(end)
     case .refused(let refusal):
       add(tag: 6)
       add(refusal)
@@ -97,7 +98,7 @@ extension TraceHash {
       add(name)
     case .ended(let end):
       add(tag: 6)
-      add(end.reason)
+      add(end)
     case .refused(let refusal):
       add(tag: 7)
       add(refusal)
@@ -147,6 +148,13 @@ extension TraceHash {
       .suspensionFailed, .signalFailed, .resources:
       preconditionFailure("nothing that wakes: \(change)")
     }
+  }
+
+  private mutating func add(_ end: End) {
+    add(end.reason)
+    guard let forced = end.forced else { return }
+    add(tag: 1, UInt64(UInt32(bitPattern: forced.signal.number)))
+    add(forced.limit)
   }
 
   private mutating func add(_ reason: EndReason) {

@@ -111,7 +111,7 @@ func write(_ text: String, to descriptor: Int32) {
 }
 
 func complain(_ text: String) {
-  write("taskschedd: \(text)\n", to: STDERR_FILENO)
+  write("taskschedd: \(Daemon.printable(text))\n", to: STDERR_FILENO)
 }
 
 func parse() -> Arguments {
@@ -120,12 +120,15 @@ func parse() -> Arguments {
   } catch {
     let isHelp = Arguments.exitCode(for: error) == .success
     let text = Arguments.fullMessage(for: error)
+    // Of more lines than one, for which the others are not to be taken.
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let printable = lines.map { Daemon.printable(String($0)) }.joined(separator: "\n")
     if isHelp {
-      write(text + "\n", to: STDOUT_FILENO)
+      write(printable + "\n", to: STDOUT_FILENO)
       exit(0)
     }
     let prefix = "Error: "
-    complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
+    complain(printable.hasPrefix(prefix) ? String(printable.dropFirst(prefix.count)) : printable)
     exit(ExitStatus.usage)
   }
 }
@@ -185,6 +188,11 @@ if !arguments.manifestFolders.isEmpty { paths.manifestFolders = arguments.manife
 if arguments.check {
   let (configuration, problems) = Configuration.load(from: paths)
   for problem in problems { write("\(problem)\n", to: STDERR_FILENO) }
+  if problems.isEmpty {
+    for warning in configuration.warnings(scope: paths.scope) {
+      write("warning: \(warning)\n", to: STDERR_FILENO)
+    }
+  }
   if problems.isEmpty { print("no mistakes; \(configuration.manifests.count) manifests") }
   exit(problems.isEmpty ? 0 : ExitStatus.configuration)
 }

@@ -188,7 +188,7 @@ struct BackgroundRuleTests {
     try daemon.adopt(id, program.process)
     try daemon.sendToBackground(id)
     let report = try monitor.next("the sockets") { $0.kind == .resources }
-    #expect(report.message == "\(id): listens on \(path), \(address) while it is suspended")
+    #expect(report.message == "\(id) listens on \(path), \(address) while it is suspended")
     try monitor.transition(id, to: .suspended)
     #expect(daemon.logged.contains(report.message))
     #expect(try daemon.application(id).instance?.resources?.listening == [path, address])

@@ -21,6 +21,16 @@ struct EndTests {
       }
     }
 
+    /// What the log says of it.
+    var sentence: String {
+      switch self {
+      case .code(let code): "exited with code \(code)"
+      case .signal(SIGSEGV): "crashed with SIGSEGV"
+      case .signal(SIGTERM): "was ended by SIGTERM"
+      case .signal(let number): "was ended by signal \(number)"
+      }
+    }
+
     var name: String { exitCode == nil ? "crashed" : "exited" }
 
     var exitCode: Int? {
@@ -34,7 +44,7 @@ struct EndTests {
 
   @Test(
     "exited(code) and crashed(signal), of a process that is no child of the daemon",
-    arguments: [Ending.code(3), .code(0), .signal(SIGSEGV)])
+    arguments: [Ending.code(3), .code(0), .signal(SIGSEGV), .signal(SIGTERM)])
   func adopted(_ ending: Ending) throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -49,7 +59,7 @@ struct EndTests {
     try daemon.adopt("org.test.next", daemon.shell("read line"))
     try monitor.transition("org.test.next", to: .active)
     #expect(monitor.seen.count { $0.kind == .ended && $0.application == id } == 1)
-    #expect(daemon.logged.contains("\(id): ended, \(ending.name)"))
+    #expect(daemon.logged.contains("\(id) \(ending.sentence)"))
   }
 
   @Test(
@@ -77,7 +87,7 @@ struct EndTests {
     }
     let end = try #require(try daemon.application(id).lastEnd)
     #expect(end.reason == .unknown && end.code == nil)
-    #expect(daemon.logged.contains("\(id): ended, unknown"))
+    #expect(daemon.logged.contains("\(id) ended while taskschedd did not run"))
     let why = try daemon.taskctl("why", id).text
     #expect(why.contains("how it ended is not known"), "\(why)")
   }
@@ -109,7 +119,71 @@ struct EndTests {
     #expect(why.contains("It did not acknowledge didEnterBackground in time, and was killed."))
     #expect(
       daemon.logged.contains(
-        "\(id): ended, terminatedByOperator: it did not acknowledge didEnterBackground in time"))
+        "\(id) was ended by an operator; it did not acknowledge didEnterBackground in time"))
+  }
+
+  @Test("A launched application is asked to end by the signal that its manifest names")
+  func stopSignal() throws {
+    let folder = TemporaryDirectory()
+    mkfifo(folder.file("fifo"), 0o600)
+    let script = """
+      exec > \(folder.file("fifo")); trap 'echo interrupted; exit 0' INT; echo ready; \
+      while :; do sleep 1000 & wait; done
+      """
+    let daemon = try DaemonFixture(
+      .init(manifests: [
+        (id, "stop-signal = \"SIGINT\"\ncommand = [\"/bin/sh\", \"-c\", \"\(script)\"]")
+      ]))
+    let reader = try daemon.shell("exec cat \(folder.file("fifo"))")
+    try daemon.launch(id)
+    #expect(try reader.readLine() == "ready")
+    let end = try daemon.terminate(id)
+    #expect(end.reason == .terminatedByOperator)
+    #expect(end.stopSignal == nil, "it ended by that")
+    #expect(try reader.remainingText() == "interrupted\n")
+  }
+
+  @Test("An application that does not end by its stop signal is killed, which its end tells")
+  func stubborn() throws {
+    let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "100ms")]))
+    let program = try daemon.shell("trap '' TERM; echo ready; while :; do sleep 1000; done")
+    #expect(try program.readLine() == "ready")
+    try daemon.adopt(id, program)
+    let end = try daemon.terminate(id)
+    #expect(end.reason == .terminatedByOperator)
+    #expect(end.stopSignal == "SIGTERM")
+    #expect(end.stopLimitUSec == 100_000)
+    #expect(
+      daemon.logged.contains(
+        "\(id) was ended by an operator; SIGTERM had not ended it within 100ms, so SIGKILL did"))
+  }
+
+  @Test("systemctl status shows how many applications run, and how many are suspended")
+  func status() throws {
+    var settings = DaemonFixture.Settings(policy: [("LaunchTime", "50ms")])
+    settings.hearsNotifications = true
+    let daemon = try DaemonFixture(settings)
+    let notifications = try unwrap(daemon.notifications)
+    try notifications.wait(for: "STATUS=0 applications", orEndOf: daemon.process.rawValue)
+    let first = try daemon.shell("read line")
+    let second = try daemon.shell("read line")
+    try daemon.adopt("org.test.first", first)
+    try daemon.adopt("org.test.second", second, background: true)
+    try notifications.wait(
+      for: "STATUS=2 applications, 1 suspended", orEndOf: daemon.process.rawValue)
+    try first.writeLine("go")
+    try notifications.wait(
+      for: "STATUS=1 application, 1 suspended", orEndOf: daemon.process.rawValue)
+  }
+
+  @Test("What an application names its task never reaches the log as it is")
+  func hostileNames() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    try daemon.adopt(id, program, task: "a\u{202e}\u{200b}\u{e0041}b")
+    #expect(
+      daemon.logged.contains(#"began background task 1 'a\u202e\u200b\U000e0041b'"#),
+      "\(daemon.logged)")
   }
 
   @Test("what a launched program leaves behind ends with it")
@@ -169,7 +243,7 @@ struct EndTests {
       #expect(state != .stopped && state != nil, "process \(pid)")
     }
     #expect(access(daemon.socketPath, F_OK) != 0)
-    #expect(daemon.logged.contains("schedulerStopped"))
+    #expect(daemon.logged.contains("is no longer managed: taskschedd has stopped"))
     #expect(try daemon.state(of: aware.pid)?.hasEnded == false)
   }
 }

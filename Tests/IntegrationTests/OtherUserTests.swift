@@ -41,6 +41,7 @@ struct OtherUserTests {
       case .listApplications: (parameters, expected) = ([:], ["applications": []])
       case .monitor: (parameters, expected) = ([:], ["ready": true])
       case .getMemory: continue  // below
+      case .getLog: expected = ["records": []]
       case .getSettings: continue  // they are everybody's to see
       }
       let answer = try user.call(
@@ -67,6 +68,31 @@ struct OtherUserTests {
     }
     #expect(try nearest(#""application":"org.test.onw""#) ?? .null == .null)
     #expect(try nearest(#""application":"org.test.onw","owner":65534"#) == .string(own))
+  }
+
+  @Test("§16 a user sees the log of the user's own applications, and of no others")
+  func log() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    try daemon.adopt(roots, program)
+    let own = try daemon.shell("read line", uid: nobody)
+    try daemon.adopt("org.test.nobodys", own)
+    let user = try OtherUser(daemon, uid: nobody)
+    let calls = try user.open()
+    let method = ControlInterface.MethodName.getLog.rawValue
+    for parameters: JSONValue in [[:], ["owner": .integer(Int64(nobody))], ["lines": 7]] {
+      let answer = try user.call(calls, method, parameters)
+      guard case .array(let records)? = answer["parameters"]?["records"] else {
+        throw TestApplication.Unexpected(line: "\(answer)")
+      }
+      #expect(!records.isEmpty)
+      #expect(records.allSatisfy { $0["application"] == "org.test.nobodys" }, "\(answer)")
+    }
+    #expect(try user.call(calls, method, ["owner": 0]).errorName == "NotPermitted")
+    #expect(try user.call(calls, method, ["lines": -1]).errorName == "InvalidParameter")
+    #expect(try user.call(calls, method, ["before": -1]).errorName == "InvalidParameter")
+    let all = try daemon.call(ControlInterface.GetLog.self, .init()).records
+    #expect(Set(all.map(\.application)) == [roots, "org.test.nobodys"], "root sees all")
   }
 
   @Test("every method reaches the user's own")

@@ -47,6 +47,15 @@ struct StartFailureTests {
     listener.close()
   }
 
+  @Test("A name that steers a terminal is told with escapes")
+  func hostilePath() throws {
+    let path = folder.file("a\u{1b}[2J\u{202e}")
+    mkdir(path, 0o755)
+    let (exit, text) = try start(socket: path)
+    #expect(exit == .exited(code: 1))
+    #expect(text.contains(#"/a\x1b[2J\u202e is a folder"#), "\(text)")
+  }
+
   @Test("an empty path is a mistake in the command line")
   func empty() throws {
     let (exit, text) = try start(socket: "")

@@ -26,6 +26,46 @@ struct TaskctlShowTests {
     #expect(try monitor.waitForExit() == .exited(code: 0))
   }
 
+  @Test("log: what the daemon keeps itself, for users who may not read the journal")
+  func log() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    try daemon.adopt(id, program, task: "render")
+    try daemon.terminate(id)
+    let shown = try daemon.taskctl("log", id, "--socket", daemon.socketPath)
+    #expect(shown.exit == .exited(code: 0))
+    let lines = shown.text.split(separator: "\n")
+    #expect(lines.first?.contains(" \(id) is active: its process was taken under") == true)
+    #expect(lines.contains { $0.contains("\(id) began background task 1 'render'") })
+    #expect(lines.last?.hasSuffix("\(id) was ended by an operator") == true, "\(shown.text)")
+    let last = try daemon.taskctlJSON("log", id, "-n", "1", "--socket", daemon.socketPath)
+    #expect(last["message"] == .string("\(id) was ended by an operator"))
+    #expect(last["level"] == "notice")
+    let other = try daemon.taskctl("log", "org.test.other", "--socket", daemon.socketPath)
+    #expect(other.text.isEmpty)
+    let follow = try daemon.taskctl("log", "-f", "--socket", daemon.socketPath)
+    #expect(follow.exit == .exited(code: 1))
+    #expect(follow.text.contains("--follow needs the journal"), "\(follow.text)")
+  }
+
+  @Test("log: all that is kept, though one answer holds 100 records")
+  func longLog() throws {
+    let daemon = try DaemonFixture()
+    let application = try TestApplication(daemon, id)
+    try application.registered()
+    for number in 1...130 {
+      let task = try application.begin("part \(number)")
+      _ = try application.call("EndBackgroundTask", ["task": .integer(Int64(task))])
+    }
+    let shown = try daemon.taskctl("log", "--socket", daemon.socketPath).text
+    for number in [1, 64, 130] {
+      #expect(shown.contains("began background task \(number) 'part \(number)'"), "\(number)")
+    }
+    let some = try daemon.taskctl("log", "-n", "150", "--socket", daemon.socketPath).text
+    #expect(some.split(separator: "\n").count == 150)
+    #expect(shown.hasSuffix(some), "the newest")
+  }
+
   @Test("monitor ends with exit code 3 when the daemon goes away")
   func monitorEnd() throws {
     let daemon = try DaemonFixture()

@@ -50,6 +50,54 @@ extension SystemdTests {
       #expect(end["TASKSCHEDD_REASON"] == "terminatedByOperator")
     }
 
+    @Test("shows the records of an application by its unit, with its process, as -u asks for")
+    func unit() throws {
+      let application = InstalledMachine.frozen
+      try installed.suspend(application)
+      let group = try #require(try installed.groups(of: application).first)
+      let status = try machine.must("taskctl", "status", application).text
+      #expect(status.contains("Unit: \(group.name)\n"), "\(status)")
+      let pid = try #require(try records(.launched, of: application).first?["TASKSCHEDD_PID"])
+      try machine.must("taskctl", "terminate", application)
+      try machine.must("journalctl", "--sync")
+      let shown = try machine.must(
+        "journalctl", "-q", "--cursor=\(installed.cursor)", "-u", group.name, "-o", "cat").text
+      #expect(shown.contains("\(application) is suspended: nothing entitles it"), "\(shown)")
+      #expect(shown.contains("\(application) was ended by an operator"), "\(shown)")
+      #expect(shown.contains("working as tester"), "what the application wrote is there, too")
+      // journald looks the process up by the field: this is its own finding.
+      let objects = try machine.must(
+        "journalctl", "-q", "--cursor=\(installed.cursor)", "-o", "cat", "--output-fields=MESSAGE",
+        "OBJECT_PID=\(pid)", "OBJECT_UID=\(InstalledMachine.tester)"
+      ).text
+      #expect(objects.contains("\(application) is suspended"), "\(objects)")
+    }
+
+    @Test("has an end by a rule as a warning, an end that a person chose as a notice")
+    func priorities() throws {
+      let application = InstalledMachine.frozen
+      try installed.write(
+        "/etc/taskschedd/taskschedd.toml",
+        "[policy]\nBackgroundTime = \"1s\"\nExpirationLead = \"100ms\"")
+      let program = try machine.start(
+        ["taskctl", "task", "--id", "org.example.greedy", "--", "sleep", "1000"])
+      _ = try program.waitForExit()
+      let killed = try #require(try records(.ended, of: "org.example.greedy").first)
+      #expect(killed["PRIORITY"] == "4")
+      #expect(killed["TASKSCHEDD_REASON"] == "backgroundTimeExpired")
+      #expect(
+        killed["MESSAGE"]?.hasPrefix(
+          "org.example.greedy was killed: its background time was up with task 1 'sleep") == true,
+        "\(killed)")
+      try installed.launch(application)
+      let group = try #require(try installed.groups(of: application).first)
+      try machine.must("systemctl", "stop", group.name)
+      let stopped = try #require(try records(.ended, of: application).first)
+      #expect(stopped["PRIORITY"] == "5")
+      #expect(stopped["TASKSCHEDD_REASON"] == "crashed(15)")
+      #expect(stopped["MESSAGE"]?.hasPrefix("\(application) was ended by SIGTERM") == true)
+    }
+
     @Test("has a record of each refusal, with the error's name")
     func refusals() throws {
       let application = InstalledMachine.frozen
@@ -80,13 +128,26 @@ extension SystemdTests {
       }
     }
 
+    @Test("is not needed by a user who may not read it: taskctl log asks the daemon, and says so")
+    func ownLog() throws {
+      try installed.suspend(InstalledMachine.frozen)
+      try installed.suspend(InstalledMachine.signalled)
+      let user = InstalledMachine.tester
+      let log = try machine.must("taskctl", "log", "--system", as: user).text
+      #expect(log.contains("taskctl: your user may not read the journal"), "\(log)")
+      #expect(log.contains("\(InstalledMachine.frozen) is suspended"), "\(log)")
+      #expect(!log.contains(InstalledMachine.signalled), "another user's")
+      let roots = try machine.must("taskctl", "log", "--system").text
+      #expect(!roots.contains("may not read the journal"))
+    }
+
     @Test("is shown by taskctl log, of one application alone")
     func log() throws {
       try installed.suspend(InstalledMachine.frozen)
       try installed.suspend(InstalledMachine.signalled)
       try machine.must("journalctl", "--sync")
       let log = try machine.must("taskctl", "log", InstalledMachine.frozen).lines
-      #expect(log.last?.contains("background -> suspended") == true)
+      #expect(log.last?.contains("is suspended: nothing entitles it to run") == true)
       #expect(log.allSatisfy { !$0.contains(InstalledMachine.signalled) })
     }
   }

@@ -61,19 +61,21 @@ extension SystemdTests {
     func ends() throws {
       let output = try launch("command = [\"sh\", \"-c\", \"exit 3\"]")
       #expect(output.code == 0, "\(output.text)")
-      try installed.waitForJournal("org.example.own-one: ended, exited(3)")
+      try installed.waitForJournal("org.example.own-one exited with code 3")
     }
 
     @Test(
       "how a program ends is told by systemd where the kernel keeps no record of it",
-      arguments: [("exit 3", "exited(3)"), ("kill -USR1 $$", "crashed(10)")])
+      arguments: [
+        ("exit 3", "exited with code 3"), ("kill -USR1 $$", "was ended by SIGUSR1"),
+      ])
     func endsToldBySystemd(way: String, end: String) throws {
       // The daemon finds out with a child whether there is a record; here it can make none, only
       // threads (clone3), which a library has.
       try installed.change("SystemCallFilter=~fork vfork clone")
       let output = try launch("command = [\"sh\", \"-c\", \"\(way)\"]")
       #expect(output.code == 0, "\(output.text)")
-      try installed.waitForJournal("org.example.own-one: ended, \(end)")
+      try installed.waitForJournal("org.example.own-one \(end)")
     }
 
     @Test("arguments, environment and folder reach the program as they are, and nobody else")

@@ -107,6 +107,30 @@ extension SystemdTests {
       try expectRunning(InstalledMachine.signalled)
     }
 
+    @Test("that lacks its operators' group says so, and takes it when it is created")
+    func operatorsGroup() throws {
+      let group = "late-operators"
+      let user = InstalledMachine.other
+      defer { _ = try? machine.run("groupdel", group) }
+      try installed.write(
+        "/etc/taskschedd/taskschedd.toml", "operator-group = \"\(group)\"")
+      let file = "/etc/taskschedd/taskschedd.toml"
+      let warning = "\(file):1: operator-group: there is no group \"\(group)\""
+      let check = try machine.must("taskschedd", "--check").text
+      #expect(check.contains("warning: \(warning)"), "\(check)")
+      try installed.launch(InstalledMachine.frozen)
+      try installed.waitForJournal(warning)
+      #expect(try machine.must("taskctl", "config").text.contains("warning: \(warning)"))
+      let refused = try machine.run("taskctl", "status", InstalledMachine.frozen, as: user)
+      #expect(refused.text.contains("UnknownApplication"), "\(refused.text)")
+      try machine.must("groupadd", "--system", group)
+      let status = try machine.must(
+        "setpriv", "--reuid", "\(user)", "--regid", group, "--clear-groups", "taskctl", "status",
+        InstalledMachine.frozen)
+      #expect(status.text.contains("Owner: tester"), "\(status.text)")
+      #expect(!(try machine.must("taskctl", "config").text.contains(warning)))
+    }
+
     @Test("that finds that it cannot serve leaves nothing suspended")
     func cannotServe() throws {
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {

@@ -56,6 +56,14 @@ extension SystemdTests {
       #expect(refused.text.contains("NotPermitted"))
     }
 
+    @Test("§11 hears of its applications' memory pressure from its first start on")
+    func pressure() throws {
+      defer { try? stop() }
+      let memory = try machine.must("taskctl", "memory", "--user", "--json", as: Self.user).text
+      let heard = memory.split(separator: "\"heard\":[").dropFirst().first?.prefix { $0 != "]" }
+      #expect(heard?.contains("\"slice\"") == true, "\(memory)")
+    }
+
     @Test("launches that user's applications in units of their own, and freezes them")
     func suspension() throws {
       defer { try? stop() }

@@ -55,7 +55,7 @@ private typealias Monitor = ControlInterface.Monitor
   @Test("A call sends its message and gives the answer")
   func call() throws {
     let script = try Script()
-    try script.send(#"{"parameters":{"settings":[]}}|"#)
+    try script.send(#"{"parameters":{"settings":[],"warnings":[]}}|"#)
     let output = try script.connection.call(ControlInterface.GetSettings.self, .init())
     #expect(output.settings == [])
     var descriptors = DescriptorBag()
@@ -90,7 +90,7 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(try replies.next()?.ready == false)
     #expect(try replies.next()?.ready == nil)
     #expect(try replies.next() == nil)
-    try script.send(#"{"parameters":{"settings":[]}}|"#)
+    try script.send(#"{"parameters":{"settings":[],"warnings":[]}}|"#)
     _ = try script.connection.call(ControlInterface.GetSettings.self, .init())
   }
 
@@ -176,7 +176,7 @@ private typealias Monitor = ControlInterface.Monitor
   @Test("An answer that lies ready is taken though its time is up, as after a suspension")
   func readyAfterDeadline() throws {
     let script = try Script()
-    try script.send(#"{"parameters":{"settings":[]}}|"#)
+    try script.send(#"{"parameters":{"settings":[],"warnings":[]}}|"#)
     _ = try script.connection.call(
       ControlInterface.GetSettings.self, .init(), timeout: .zero)
   }
@@ -204,7 +204,7 @@ private typealias Monitor = ControlInterface.Monitor
     let padding = String(repeating: " ", count: 1 << 20)
     let peer = script.peer
     startThread {
-      let text = "{\"parameters\":{" + String(repeating: padding, count: 3) + "\"settings\":[]}}"
+      let text = "{\"parameters\":{" + String(repeating: padding, count: 3) + "\"settings\":[],\"warnings\":[]}}"
       var rest = (Array(text.utf8) + [0])[...]
       while !rest.isEmpty {
         guard (try? waitFor(POLLOUT, on: peer)) != nil else { return }

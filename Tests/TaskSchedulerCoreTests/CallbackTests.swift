@@ -167,7 +167,7 @@ struct CallbackTests {
     #expect(world.effects.contains(.kill(id)))
     world.forget()
     world.acknowledge(id)
-    #expect(!world.effects.contains(.terminate(id)))
+    #expect(!world.effects.contains(.terminate(id, .terminate)))
     world.advance(by: .seconds(60))
     #expect(!world.effects.contains(.kill(id)), "it was killed already")
   }
@@ -334,7 +334,7 @@ struct UnawareTests {
     var world = World()
     let id = world.adopt(mail)
     world.ask { .terminate($0, mail, byUser: false) }
-    #expect(world.effects.contains(.terminate(id)))
+    #expect(world.effects.contains(.terminate(id, .terminate)))
     world.advance(by: .seconds(5) - nanosecond)
     #expect(!world.effects.contains(.kill(id)))
     world.advance(by: nanosecond)

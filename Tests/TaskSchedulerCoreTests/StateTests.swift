@@ -255,15 +255,17 @@ struct StateTests {
     world.forget()
     let request = world.newRequest()
     world.feed(.terminate(request, mail, byUser: true))
-    #expect(!world.effects.contains(.terminate(id)))
+    #expect(!world.effects.contains(.terminate(id, .terminate)))
     world.acknowledge(id)
-    #expect(world.effects.contains(.terminate(id)))
+    #expect(world.effects.contains(.terminate(id, .terminate)))
     world.advance(by: .seconds(5) - nanosecond)
     #expect(!world.effects.contains(.kill(id)))
     world.advance(by: nanosecond)
     #expect(world.effects.contains(.kill(id)))
     #expect(world.lastEnd(mail)?.reason == .terminatedByUser)
-    let end = End(reason: .terminatedByUser, at: world.now)
+    let end = End(
+      reason: .terminatedByUser, at: world.now,
+      forced: ForcedEnd(signal: .terminate, limit: .seconds(5)))
     #expect(world.effects.last == .reply(request, .ended(end)))
   }
 }

@@ -167,7 +167,7 @@ struct TransitionTableTests {
     world.feed(.activityBegan(id, .event))
     #expect(world.effects.contains(.kill(id)))
     #expect(!world.effects.contains(.resume(id)))
-    #expect(!world.effects.contains(.terminate(id)))
+    #expect(!world.effects.contains(.terminate(id, .terminate)))
     #expect(world.delivered(id).isEmpty)
     #expect(world.state(id) == .suspended)
   }

@@ -75,7 +75,7 @@ struct World {
     case .suspend(let id):
       return answer(
         suspending, .suspensionCompleted(id), .suspensionFailed(id, reason: "a thread runs"))
-    case .terminate(let id):
+    case .terminate(let id, _):
       return obeysTerminate ? .leaderExited(id, .exited(code: 0)) : nil
     case .kill(let id):
       return answer(killing, .leaderExited(id, .signaled(9)), .signalFailed(id, reason: "EPERM"))

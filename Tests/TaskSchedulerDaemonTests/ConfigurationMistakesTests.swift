@@ -227,12 +227,12 @@ struct ConfigurationMistakesTests {
   @Test(
     "A mistake is told of with escapes for whatever would steer a terminal",
     arguments: [
-      (0x1B, "\\u{1B}"), (0x9B, "\\u{9B}"), (0x85, "\\u{85}"), (0x2028, "\\u{2028}"),
-      (0x202E, "\\u{202E}"),
+      (0x1B, "\\x1b"), (0x9B, "\\x9b"), (0x85, "\\x85"), (0x2028, "\\u2028"),
+      (0x202E, "\\u202e"), (0x200B, "\\u200b"), (0xE0041, "\\U000e0041"),
     ])
   func controlCharacters(_ code: UInt32, _ shown: String) {
     let digits = String(code, radix: 16)
-    let escape = "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    let escape = "\\U" + String(repeating: "0", count: 8 - digits.count) + digits
     let (_, problems) = Configuration.parse(
       Array("\"k\(escape)\" = 1\nlog-level = \"x\(escape)\"\n".utf8), file: "f")
     #expect(problems.map(\.line) == [1, 2])
@@ -244,7 +244,16 @@ struct ConfigurationMistakesTests {
   func parserMessages() {
     let (_, problems) = Configuration.parse(Array("a = \"\\\u{FEFF}\"\n".utf8), file: "f")
     #expect(problems.count == 1)
-    #expect(problems[0].message.contains("\\u{FEFF}"))
+    #expect(problems[0].message.contains("\\ufeff"))
+  }
+
+  @Test("The name of a file with a mistake in it is told with escapes, too")
+  func fileNames() {
+    let fixture = ConfigurationFixture()
+    fixture.write("/etc/taskschedd/taskschedd.toml.d/a\u{1b}[2J\u{202e}\n.toml", "x = 1")
+    let shown = Configuration.load(from: fixture.system).problems.map(\.description)
+    #expect(shown.count == 1)
+    #expect(shown.first?.contains(#"/a\x1b[2J\u202e\n.toml:1: x"#) == true, "\(shown)")
   }
 
   @Test("A pipe is told of and not waited for")

@@ -24,6 +24,7 @@ struct ManifestConfigurationTests {
       user = "daemon"
       seat = "seat-1"
       suspend-mechanism = "signal"
+      stop-signal = "SIGQUIT"
       [environment]
       LANG = "C.UTF-8"
       _EMPTY = ""
@@ -40,6 +41,7 @@ struct ManifestConfigurationTests {
     #expect(manifest.account?.name == "daemon")
     #expect(manifest.seat == SeatID("seat-1"))
     #expect(manifest.suspendMechanism == .signal)
+    #expect(manifest.stopSignal == Signal(3))
     #expect(manifest.environment == ["LANG": "C.UTF-8", "_EMPTY": ""])
     let daemonUID = try #require(getpwnam("daemon")).pointee.pw_uid
     #expect(
@@ -47,7 +49,7 @@ struct ManifestConfigurationTests {
         == Manifest(
           id: id, displayName: "Mail", owner: UserID(daemonUID), namesUser: true,
           backgroundModes: [.audio, .voip], multitasking: false, seat: SeatID("seat-1"),
-          namesSeat: true))
+          namesSeat: true, stopSignal: Signal(3)))
   }
 
   @Test("The id alone makes a manifest, of an application that cannot be launched")
@@ -77,7 +79,8 @@ struct ManifestConfigurationTests {
     Mistake(
       header + "colour = \"red\"",
       ":2: colour: a manifest has no such key; it may have id, name, command, environment, "
-        + "multitasking, user, seat, working-directory, background-modes, suspend-mechanism"),
+        + "multitasking, user, seat, working-directory, background-modes, suspend-mechanism, "
+        + "stop-signal"),
     Mistake(
       header + "name = \"a\\nb\"",
       ":2: name: \"a\\nb\" is no name for people; "
@@ -202,6 +205,37 @@ struct ManifestConfigurationTests {
     #expect(configuration == Configuration())
     #expect(problems.map(\.line) == [2])
     #expect(problems.first?.message.hasPrefix("only the system's daemon runs") == true)
+  }
+
+  @Test("`stop-signal` names a signal that asks a program to end, as systemd names it")
+  func stopSignal() throws {
+    let fixture = ConfigurationFixture()
+    let path = Self.etc + "/org.example.mail.toml"
+    fixture.write(path, Self.header + "stop-signal = \"SIGINT\"")
+    let id = try #require(Self.id)
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems == [])
+    #expect(configuration.manifests[id]?.stopSignal == Signal(name: "SIGINT"))
+    let daemonUser = UserID(0)
+    let manifest = configuration.manifests[id]?.manifest(daemonUser: daemonUser)
+    #expect(manifest?.stopSignal == Signal(name: "SIGINT"))
+  }
+
+  @Test(
+    "Another `stop-signal` is refused with file, line and key",
+    arguments: [
+      ("\"SIGKILL\"", "\"SIGKILL\" is no signal that asks a program to end; write one of SIGHUP"),
+      ("\"SIGSTOP\"", "\"SIGSTOP\" is no signal that asks a program to end; "),
+      ("\"SIGTREM\"", "\"SIGTREM\" is no signal that asks a program to end; did you mean SIGTERM?"),
+      ("\"\"", "\"\" is no signal"), ("15", "is an integer, not a string; write it as \"SIGINT\""),
+    ])
+  func otherStopSignal(_ value: String, _ message: String) {
+    let fixture = ConfigurationFixture()
+    let path = Self.etc + "/org.example.mail.toml"
+    fixture.write(path, Self.header + "stop-signal = \(value)")
+    #expect(fixture.systemProblems.count == 1)
+    let problem = fixture.systemProblems.first ?? ""
+    #expect(problem.hasPrefix("\(path):2: stop-signal: \(message)"), "\(problem)")
   }
 
   @Test("A manifest that others may write is refused: by file, by folder, or behind a link")

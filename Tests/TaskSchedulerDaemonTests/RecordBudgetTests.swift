@@ -48,6 +48,7 @@ struct RecordBudgetTests {
     "why an application was killed is always written",
     arguments: [EndReason.backgroundTimeExpired, .callbackTimeout, .terminatedByOperator])
   func kills(_ reason: EndReason) throws {
+    func ended(_ reason: EndReason) -> Record.Change { .ended(End(reason: reason, at: start)) }
     var budget = try spent()
     #expect(budget.verdict(on: try end(reason), at: start) == .write(leftOut: 0))
     #expect(budget.verdict(on: try end(.exited(code: 0)), at: start) == .beginLeavingOut)

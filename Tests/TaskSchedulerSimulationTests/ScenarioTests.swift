@@ -40,7 +40,7 @@ private func lines(_ text: String) throws -> [String] {
       case .shown(let id): "notification \(id.number) shown"
       case .callback(let kind): kind.rawValue
       case .expiration(let task, _): "expiration \(task.number)"
-      case .signal(let signal): signal.rawValue
+      case .signal(let signal): signal.name
       case .daemonReturned: "daemon returned"
       case .stands(let state, _): state.rawValue
       }
@@ -94,7 +94,7 @@ struct ScenarioTests {
     #expect {
       _ = try Scenario("at 1s launch org.example.\u{9B}31m")
     } throws: { error in
-      (error as? ScenarioProblem)?.message.contains("\"org.example.\\u{9B}31m\"") ?? false
+      (error as? ScenarioProblem)?.message.contains("\"org.example.\\x9b31m\"") ?? false
     }
   }
 

@@ -59,7 +59,7 @@ private struct SwiftSide {
         "Application": C.Application.self, "NotificationSchedule": C.NotificationSchedule.self,
         "NotificationContent": C.NotificationContent.self, "Notification": C.Notification.self,
         "ApplicationNotification": C.ApplicationNotification.self, "Change": C.Change.self,
-        "Setting": C.Setting.self,
+        "Setting": C.Setting.self, "LogRecord": C.LogRecord.self,
       ],
       enumerations: [
         "State": names(C.State.self), "LaunchReason": names(C.LaunchReason.self),
@@ -77,7 +77,7 @@ private struct SwiftSide {
         C.Activate.self, C.Deactivate.self, C.SendToBackground.self, C.Terminate.self,
         C.ListNotifications.self, C.PostNotification.self, C.CancelNotifications.self,
         C.PostSystemChange.self, C.GetMemory.self, C.WarnMemory.self, C.Monitor.self,
-        C.GetSettings.self, C.Reload.self,
+        C.GetSettings.self, C.GetLog.self, C.Reload.self,
       ],
       methodNames: names(C.MethodName.self), errorNames: names(C.Failure.Name.self),
       failure: { try C.Failure(name: $0, parameters: $1) })

@@ -280,10 +280,11 @@ struct CommandTests {
       Control.GetSettings.Output(settings: [
         .init(name: "BackgroundTime", value: "1min", default: "10min", source: "/etc/t:3"),
         .init(name: "CallbackTimeout", value: "6s", default: "6s", source: "default"),
-      ]))
+      ], warnings: ["there is no group \"x\u{1b}\""]))
     let outcome = try taskctl.outcome()
     #expect(outcome.output.contains("BackgroundTime  1min   *  /etc/t:3\n"))
     #expect(!outcome.output.contains("CallbackTimeout"))
+    #expect(outcome.errors == "taskctl: warning: there is no group \"x\\x1b\"\n")
   }
 
   @Test("a reload with mistakes prints each on a line of its own, and exits with 1")

@@ -180,7 +180,7 @@ struct FailureTests {
       let text = CommandFailure(failure)?.text ?? ""
       #expect(text.hasPrefix("taskctl: \(failure.name.split(separator: ".").last!): "))
       #expect(text.contains("\\x1bc") || failure == .stateNotSaved)
-      #expect(!text.unicodeScalars.contains { PrintableText.isControl($0) && $0 != "\n" })
+      #expect(!text.unicodeScalars.contains { !PrintableText.isPrintable($0) && $0 != "\n" })
     }
   }
 

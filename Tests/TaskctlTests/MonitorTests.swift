@@ -136,7 +136,7 @@ struct MonitorTests {
     ]
     for reply in replies {
       let line = screen.take(reply)
-      #expect(line.unicodeScalars.filter(PrintableText.isControl) == ["\n"])
+      #expect(line.unicodeScalars.filter { !PrintableText.isPrintable($0) } == ["\n"])
       let value = try JSONParser.parse(Array(line.utf8.dropLast()))
       #expect(try value.decode(ControlInterface.Monitor.Output.self) == reply)
     }

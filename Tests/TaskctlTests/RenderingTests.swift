@@ -1,4 +1,5 @@
 import Glibc
+import struct TaskSchedulerCore.Signal
 import TaskSchedulerWire
 import Testing
 
@@ -69,20 +70,23 @@ struct RenderingTests {
 
   @Test("control characters never reach the terminal, nor do turns of the writing direction")
   func controlCharacters() {
-    let text = "a\u{1b}[2J\n\t\u{7f}\u{9b}\u{202e}é"
-    #expect(PrintableText.of(text) == #"a\x1b[2J\n\t\x7f\x9b\u202eé"#)
+    let text = "a\u{1b}[2J\n\t\u{7f}\u{9b}\u{202e}\u{200b}\u{e0041}é"
+    #expect(PrintableText.of(text) == #"a\x1b[2J\n\t\x7f\x9b\u202e\u200b\U000e0041é"#)
     var hostile = sample("org.\u{1b}]0;x\u{7}")
     hostile.displayName = "\u{9b}2J"
     hostile.seat = "\r"
     hostile.backgroundModes = ["\u{1b}"]
-    hostile.instance?.tasks[0].name = "\u{1b}c"
+    hostile.instance?.tasks[0].name = "\u{1b}c\u{e0041}\u{200b}"
+    hostile.instance?.unit = "\u{feff}.scope"
     let all =
       ApplicationTable.text([hostile], context) + TaskTable.text([hostile], context)
       + StatusText.text(hostile, context)
       + StatusText.summary([hostile], path: "/x", context)
-    let controls = all.unicodeScalars.filter { PrintableText.isControl($0) && $0 != "\n" }
+    let controls = all.unicodeScalars.filter { !PrintableText.isPrintable($0) && $0 != "\n" }
     #expect(controls.isEmpty)
     #expect(all.contains(#"\x1bc"#))
+    let json = JSONOutput.line(["\u{9b}\u{200b}\u{e0041}"])
+    #expect(json == #"["\u009b\u200b\udb40\udc41"]"# + "\n")
   }
 
   @Test("tasks are listed with their age and whether they have expired")
@@ -208,9 +212,12 @@ struct StatusTextTests {
 
   @Test("an end by a signal names the signal, whatever number comes")
   func signals() {
-    #expect(ControlInterface.EndKind.crashed.words(signal: 11) == "was killed by SIGSEGV")
-    #expect(SignalName.of(31) == "SIGSYS")
-    for number in [0, 32, Int.min, Int.max] { #expect(SignalName.of(number) == "signal \(number)") }
+    #expect(ControlInterface.EndKind.crashed.words(signal: 11) == "crashed with SIGSEGV")
+    #expect(ControlInterface.EndKind.crashed.words(signal: 15) == "was ended by SIGTERM")
+    #expect(Signal(31).name == "SIGSYS")
+    for number in [0, 32, Int32.min, Int32.max] {
+      #expect(Signal(number).name == "signal \(number)")
+    }
   }
 
   @Test(

@@ -142,7 +142,7 @@ struct ReplayTests {
         0s  org.example.mail  is inactive, task 1 'photos' outstanding
         3s  > crash org.example.mail 11
             org.example.mail  inactive -> notRunning (leaderExited)
-            org.example.mail  was killed by SIGSEGV
+            org.example.mail  crashed with SIGSEGV
 
         """)
     #expect(outcome.code == 0)

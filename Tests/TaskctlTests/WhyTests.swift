@@ -232,7 +232,22 @@ struct WhyTests {
     #expect(text(application).contains("It is throttled to 20 % of one processor"))
     application = sample(state: .suspended)
     application.instance?.resources = .init(lowered: [], listening: ["tcp 0.0.0.0:80"])
-    #expect(text(application).contains("It listened on tcp 0.0.0.0:80 when it was last suspended"))
+    #expect(
+      text(application).contains(
+        "It listened on tcp 0.0.0.0:80 when it was last suspended: it accepts no connection there "
+          + "until it is resumed."))
+  }
+
+  @Test("§14: that SIGKILL followed the signal which had asked it to end")
+  func forced() {
+    var ended = endedSample(reason: .terminatedByOperator, code: nil)
+    ended.lastEnd?.stopSignal = "SIGINT"
+    ended.lastEnd?.stopLimitUSec = 5_000_000
+    let shown = text(ended)
+    #expect(
+      shown.contains(
+        "It was ended by an operator.\n  It had not ended within 5 s of SIGINT, and was sent "
+          + "SIGKILL.\n"), "\(shown)")
   }
 
   @Test("a debugger, an end under way, one that never ran")
@@ -265,6 +280,6 @@ struct WhyTests {
     application.instance?.tasks[0].name = "\u{1b}c"
     let shown = text(
       application, last: .init(kind: .task, task: 1, taskName: "\u{9b}2J", atUSec: 1))
-    #expect(!shown.unicodeScalars.contains { PrintableText.isControl($0) && $0 != "\n" })
+    #expect(!shown.unicodeScalars.contains { !PrintableText.isPrintable($0) && $0 != "\n" })
   }
 }

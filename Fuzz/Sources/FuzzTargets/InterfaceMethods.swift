@@ -19,7 +19,8 @@ public enum InterfaceMethods {
     ControlInterface.PostNotification.self, ControlInterface.CancelNotifications.self,
     ControlInterface.PostSystemChange.self, ControlInterface.GetMemory.self,
     ControlInterface.WarnMemory.self, ControlInterface.Monitor.self,
-    ControlInterface.GetSettings.self, ControlInterface.Reload.self,
+    ControlInterface.GetSettings.self, ControlInterface.GetLog.self,
+    ControlInterface.Reload.self,
   ]
 
   static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

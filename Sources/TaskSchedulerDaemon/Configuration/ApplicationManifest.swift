@@ -23,6 +23,8 @@ public struct ApplicationManifest: Hashable, Sendable {
   public var seat: SeatID?
   /// `suspend-mechanism`: nil for the daemon's setting.
   public var suspendMechanism: SuspendMechanism?
+  /// `stop-signal`: what asks it to end, in place of SIGTERM.
+  public var stopSignal = Signal.terminate
   /// The path of the manifest.
   public var file: String
 
@@ -42,7 +44,8 @@ public struct ApplicationManifest: Hashable, Sendable {
     return Manifest(
       id: id, displayName: displayName, owner: owner,
       namesUser: account != nil, backgroundModes: backgroundModes, multitasking: multitasking,
-      isLaunchable: !command.isEmpty, seat: seat ?? usual, namesSeat: seat != nil)
+      isLaunchable: !command.isEmpty, seat: seat ?? usual, namesSeat: seat != nil,
+      stopSignal: stopSignal)
   }
 
   /// The program's path: `command`'s first, looked for in the manifest's own PATH or else in

@@ -1,3 +1,5 @@
+import TaskSchedulerCore
+
 /// One mistake in a configuration file or a manifest, told so that a person can mend it.
 public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
   /// The path of the file (or folder) that the mistake is in.
@@ -18,10 +20,10 @@ public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible 
 
   /// `FILE:LINE: KEY: MESSAGE`, without what is not known.
   public var description: String {
-    var text = file
+    var text = PrintableText.of(file)
     if let line { text += ":\(line)" }
-    if let key { text += ": \(key)" }
-    return text + ": " + message
+    if let key { text += ": \(PrintableText.of(key))" }
+    return text + ": " + PrintableText.of(message)
   }
 }
 
@@ -35,7 +37,12 @@ public enum SettingSource: Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .builtIn: "default"
-    case .file(let path, let line): line.map { "\(path):\($0)" } ?? path
+    case .file(let path, let line): PrintableText.of(path) + (line.map { ":\($0)" } ?? "")
     }
   }
+}
+
+extension Daemon {
+  /// Returns text from outside fit for a terminal or a log: names of files, what was typed.
+  public static func printable(_ text: String) -> String { PrintableText.of(text) }
 }

@@ -15,6 +15,7 @@ package struct ManifestReader {
     case workingDirectory = "working-directory"
     case backgroundModes = "background-modes"
     case suspendMechanism = "suspend-mechanism"
+    case stopSignal = "stop-signal"
   }
 
   /// The longest display name in bytes, as for a task's name in the interface.
@@ -68,6 +69,7 @@ package struct ManifestReader {
     case .user: readUser(node)
     case .seat: readSeat(node)
     case .suspendMechanism: readSuspendMechanism(node)
+    case .stopSignal: readStopSignal(node)
     }
   }
 
@@ -252,6 +254,21 @@ package struct ManifestReader {
       return
     }
     manifest.seat = SeatID(name)
+  }
+
+  private mutating func readStopSignal(_ node: TOMLNode) {
+    guard let name = string(.stopSignal, node, example: "\"SIGINT\"") else { return }
+    let names = Signal.stopSignals.map(\.name)
+    guard let signal = Signal(name: name), Signal.stopSignals.contains(signal) else {
+      let nearest = nearestName(to: name, among: names)
+      refuse(
+        [.key(Key.stopSignal.rawValue)],
+        "\(quoted(name)) is no signal that asks a program to end; "
+          + (nearest.map { "did you mean \($0)?" }
+            ?? "write one of \(names.joined(separator: ", "))"))
+      return
+    }
+    manifest.stopSignal = signal
   }
 
   private mutating func readSuspendMechanism(_ node: TOMLNode) {

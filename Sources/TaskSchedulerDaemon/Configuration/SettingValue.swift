@@ -40,7 +40,8 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .count, .flag: description
     case .timeSpan, .bytes, .text: "\"\(description)\""
-    case .paths(let paths): "[\(paths.map { QuotedText.escaped($0) }.joined(separator: ", "))]"
+    case .paths(let paths):
+      "[\(paths.map { PrintableText.quotedWhole($0) }.joined(separator: ", "))]"
     }
   }
 }
@@ -201,7 +202,7 @@ extension SettingKind {
 }
 
 /// A text of the file in a message.
-func quoted(_ text: String) -> String { QuotedText.of(text) }
+func quoted(_ text: String) -> String { PrintableText.quoted(text) }
 
 /// Numbers of bytes as systemd writes them: to the base 1024.
 public enum ByteCount {

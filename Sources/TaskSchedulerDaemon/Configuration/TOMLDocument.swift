@@ -82,7 +82,7 @@ public struct TOMLDocument: Sendable {
           ConfigurationProblem(
             file: file, line: position.line,
             message: "column \(position.column): this is not TOML: "
-              + QuotedText.printable(error.description)))
+              + PrintableText.of(error.description)))
       }
     } catch {
       problems.append(ConfigurationProblem(file: file, message: "this is not TOML: \(error)"))
@@ -146,7 +146,7 @@ extension [TOMLPathComponent] {
       case .key(let name):
         let isBare = !name.isEmpty && name.utf8.allSatisfy(TOMLKeyLocator.isBareKeyByte)
         // A key is somebody's text: what would break the line is shown escaped.
-        text += (text.isEmpty ? "" : ".") + (isBare ? name : QuotedText.escaped(name))
+        text += (text.isEmpty ? "" : ".") + (isBare ? name : PrintableText.quotedWhole(name))
       }
     }
     return text

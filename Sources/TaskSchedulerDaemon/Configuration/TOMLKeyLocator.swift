@@ -266,7 +266,7 @@ public struct TOMLKeyLocator: Sendable {
       let found = String(decoding: text[position...].prefix(4), as: UTF8.self).prefix(1)
       return fail(
         "one of b, t, n, f, r, u, U, \\ and a quote after \\, not "
-          + QuotedText.printable(String(found)))
+          + PrintableText.of(String(found)))
     }
     position += 1
     let digitCount = letter == UInt8(ascii: "u") ? 4 : letter == UInt8(ascii: "U") ? 8 : 0

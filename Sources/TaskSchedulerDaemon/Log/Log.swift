@@ -1,6 +1,7 @@
 import CSystemd
 import Glibc
 import LinuxSystem
+import TaskSchedulerCore
 
 /// The daemon's one way of telling what happened: structured records to journald, or readable
 /// lines on standard error where there is none.
@@ -15,16 +16,19 @@ public final class Log {
 
   /// Records of this level and graver ones are written.
   public var level: LogLevel
-  private let toJournal: Bool
+  /// Whether records go to journald, with their fields; else to standard error.
+  let goesToJournal: Bool
   var budget = RecordBudget()
+  /// For users who may not read the journal.
+  var recent = RecentRecords()
 
   public init(target: Target, level: LogLevel) {
     self.level = level
     switch target {
-    case .journal: toJournal = true
-    case .stderr: toJournal = false
+    case .journal: goesToJournal = true
+    case .stderr: goesToJournal = false
     // systemd sets this where it has connected our output to the journal (systemd.exec(5)).
-    case .auto: toJournal = getenv("JOURNAL_STREAM") != nil
+    case .auto: goesToJournal = getenv("JOURNAL_STREAM") != nil
     }
   }
 
@@ -39,7 +43,10 @@ public final class Log {
     fields: [(name: String, value: String)] = []
   ) {
     guard isWritten(level) else { return }
-    if toJournal {
+    // What comes from clients and files is in it. Here it is escaped, for all who write.
+    let message = PrintableText.of(message)
+    let fields = fields.map { ($0.name, PrintableText.of($0.value)) }
+    if goesToJournal {
       writeToJournal(level, message, id, fields)
     } else {
       writeLine(level, message)
@@ -80,20 +87,10 @@ public final class Log {
     case .error, .warning: line += "\(level.rawValue): "
     case .notice, .info, .debug: break
     }
-    line += Self.escaped(message) + "\n"
+    line += message + "\n"
     line.withUTF8 { bytes in
       _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
     }
-  }
-
-  /// What comes from clients must not steer a terminal.
-  private static func escaped(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }) else {
-      return text
-    }
-    return text.unicodeScalars.map {
-      $0.value < 0x20 || $0.value == 0x7f ? "\\x" + String($0.value, radix: 16) : String($0)
-    }.joined()
   }
 }
 

@@ -1,9 +1,11 @@
+import LinuxSystem
 import TaskSchedulerCore
 
 // The one place where what the policy decides is logged.
 
 extension Log {
-  func write(_ record: Record, at now: Instant) {
+  /// - Parameter unit: looks up the systemd unit of the record's leader.
+  func write(_ record: Record, at now: Instant, unit: () -> SystemdUnit?) {
     let (level, id) = record.kind
     guard isWritten(level) else { return }
     let user = record.application.owner.uid
@@ -12,7 +14,10 @@ extension Log {
       if leftOut > 0 {
         write(.warning, "\(leftOut) records about applications of user \(user) were left out")
       }
-      write(level, record.message, id: id, fields: record.fields)
+      let fields = goesToJournal ? record.fields + record.objectFields(unit()) : []
+      let message = PrintableText.of(record.message)
+      recent.add(record, level, message, at: now)
+      write(level, message, id: id, fields: fields)
     case .beginLeavingOut:
       write(
         .warning,
@@ -33,7 +38,7 @@ extension Record {
     case .taskBegan: (.info, .taskBegan)
     case .taskEnded: (.info, .taskEnded)
     case .taskExpired: (.notice, .taskExpired)
-    case .ended: (.notice, .ended)
+    case .ended(let end): (end.reason.level, .ended)
     case .refused: (.notice, .refused)
     case .suspensionFailed: (.warning, .suspensionFailed)
     case .signalFailed: (.warning, .signalFailed)
@@ -50,7 +55,34 @@ extension Record {
     case .memoryChosen: (.notice, .memoryChosen)
     case .resources(.throttled): (.notice, .throttled)
     case .resources(.listens): (.notice, .listening)
-    case .resources: (.notice, .ruleBroken)
+    case .resources: (.warning, .ruleBroken)
+    }
+  }
+
+  /// What makes `journalctl -u UNIT` show it among the records of the application's own unit
+  /// (systemd.journal-fields(7)).
+  ///
+  /// Of OBJECT_PID=, journald looks up more, which it may for the system's daemon: not of a leader
+  /// that has ended, whose pid may be another's by now.
+  fileprivate func objectFields(_ unit: SystemdUnit?) -> [(name: String, value: String)] {
+    var fields: [(name: String, value: String)] = []
+    if let leader, !tellsOfTheEnd { fields.append(("OBJECT_PID", "\(leader.pid)")) }
+    if let unit {
+      fields.append(("OBJECT_SYSTEMD_UNIT", unit.name))
+      if let name = unit.userName { fields.append(("OBJECT_SYSTEMD_USER_UNIT", name)) }
+    }
+    return fields
+  }
+
+  private var tellsOfTheEnd: Bool {
+    switch change {
+    case .ended, .transition(from: _, to: .notRunning, cause: _): true
+    case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .refused,
+      .suspensionFailed, .signalFailed, .keepAliveSet, .keepAliveCalled, .socketManaged,
+      .socketReleased, .socketsReady, .notificationScheduled, .notificationsCancelled,
+      .notificationFired, .notificationChosen, .badgeSet, .relaunchPlanned, .memoryWarned,
+      .memoryChosen, .resources:
+      false
     }
   }
 
@@ -76,7 +108,7 @@ extension Record {
     case .taskEnded(let task, let name), .taskExpired(let task, let name):
       fields += Self.fields(of: task, name)
     case .ended(let end):
-      fields.append(("TASKSCHEDD_REASON", end.reason.sentence))
+      fields.append(("TASKSCHEDD_REASON", end.reason.nameWithCode))
     case .refused(let refusal):
       fields.append(("TASKSCHEDD_REASON", refusal.name))
     case .suspensionFailed(let reason), .signalFailed(let reason):

@@ -22,7 +22,7 @@ struct LocalTime: Hashable {
   /// Reads `YYYY-MM-DDTHH:MM:SS`, nothing else; the error says what is wrong with it.
   init(_ text: String) throws(ScheduleError) {
     let wrong = { (what: String) in
-      ScheduleError(field: .date, "\(QuotedText.of(text)) is no time: \(what)")
+      ScheduleError(field: .date, "\(PrintableText.quoted(text)) is no time: \(what)")
     }
     let bytes = Array(text.utf8.prefix(Self.pattern.count + 1))
     guard bytes.count == Self.pattern.count, zip(bytes, Self.pattern).allSatisfy(Self.fits) else {

@@ -28,7 +28,8 @@ struct TimeZoneFolder {
     } catch {
       switch error {
       case .failed(let error):
-        throw ScheduleError(field: .timeZone, "\(QuotedText.of(name)) cannot be read: \(error)")
+        throw ScheduleError(
+          field: .timeZone, "\(PrintableText.quoted(name)) cannot be read: \(error)")
       case .missing, .notAFile, .tooLarge: throw unknown(name)
       }
     }
@@ -59,10 +60,10 @@ struct TimeZoneFolder {
     guard FileFacts(path: path)?.isFolder == true else {
       return ScheduleError(
         field: .timeZone,
-        "\(QuotedText.of(name)) is not known: this machine has no tz database at \(path)")
+        "\(PrintableText.quoted(name)) is not known: this machine has no tz database at \(path)")
     }
     let hint = nearest(to: name).map { ". Did you mean \($0)?" } ?? ": \(zones)"
-    return ScheduleError(field: .timeZone, "\(QuotedText.of(name)) is no time zone\(hint)")
+    return ScheduleError(field: .timeZone, "\(PrintableText.quoted(name)) is no time zone\(hint)")
   }
 
   /// Of the zones that the database's own table names: one spelled much the same, or the only one

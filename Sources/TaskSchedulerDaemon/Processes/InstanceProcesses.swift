@@ -102,6 +102,8 @@ final class InstanceProcesses {
   /// What it listened on when it was last seen to stand still.
   var listening: [String] = []
   var sockets = ListeningSockets()
+  /// The systemd unit of its leader, as it was last looked up: see `ProcessController.unit(of:)`.
+  var unit: SystemdUnit??
   /// To be called before processes are sent SIGSTOP.
   var willStop: ([Holdings.Stopped]) -> Void = { _ in }
 

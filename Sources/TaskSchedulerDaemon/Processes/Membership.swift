@@ -79,6 +79,9 @@ final class Membership {
     return nil
   }
 
+  /// The instance whose leader a process is.
+  func instance(ledBy process: ProcessIdentity) -> InstanceProcesses? { ledBy(process) }
+
   private func ledBy(_ process: ProcessIdentity) -> InstanceProcesses? {
     byLeader[process.pid].flatMap { $0.leader.identity == process ? $0 : nil }
   }

@@ -229,12 +229,12 @@ final class ProcessController {
 
   // MARK: Ends
 
-  /// SIGTERM to the leader: how its other processes end is its own affair until it has.
-  func terminate(_ id: InstanceID) {
+  /// Asks the leader to end: how its other processes end is its own affair until it has.
+  func terminate(_ id: InstanceID, by signal: Signal) {
     guard let instance = instances[id] else { return }
     remember(id)
     attempt(instance) { () throws(SystemError) in
-      _ = try instance.leader.pidfd.send(signal: SIGTERM)
+      _ = try instance.leader.pidfd.send(signal: signal.number)
     }
   }
 

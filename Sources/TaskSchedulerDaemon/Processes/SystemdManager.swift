@@ -138,6 +138,7 @@ final class SystemdManager {
 enum UnitProperty {
   case text(String, String)
   case flag(String, Bool)
+  case number(String, Int32)
   case texts(String, [String])
   /// An open file; the manager gets one of its own.
   case descriptor(String, Int32)
@@ -153,6 +154,9 @@ enum UnitProperty {
       case .flag(let name, let value):
         try body.append(name)
         try body.variant("b") { () throws(SystemError) in try body.append(value) }
+      case .number(let name, let value):
+        try body.append(name)
+        try body.variant("i") { () throws(SystemError) in try body.append(value) }
       case .texts(let name, let values):
         try body.append(name)
         try body.variant("as") { () throws(SystemError) in try body.append(values) }

@@ -97,6 +97,9 @@ final class UnitStarter: Starter {
       // That the kernel kills one of its processes for memory need not end the application.
       .text("OOMPolicy", "continue"),
     ]
+    // By `systemctl stop` it is asked to end as by us.
+    let stopSignal = program.manifest.stopSignal
+    if stopSignal != .terminate { properties.append(.number("KillSignal", stopSignal.number)) }
     if namesUsers { properties.append(.text("User", "\(program.user.uid)")) }
     return properties
   }

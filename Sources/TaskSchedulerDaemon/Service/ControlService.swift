@@ -20,6 +20,8 @@ final class ControlService {
 
   /// What of an instance's priorities was lowered, in words.
   var lowered: (InstanceID) -> [String] = { _ in [] }
+  /// The systemd unit of an instance's leader.
+  var unit: (InstanceID) -> String? = { _ in nil }
 
   init(
     membership: Membership, requests: Requests, runner: EffectRunner, monitors: Monitors,
@@ -45,6 +47,7 @@ final class ControlService {
     case .explain: try explain(call, connection)
     case .monitor: try monitor(call, connection)
     case .getSettings: try getSettings(call, connection)
+    case .getLog: try getLog(call, connection)
     case .reload: try reload(call, connection)
     case .listNotifications: try listNotifications(call, connection)
     case .postNotification: try postNotification(call, connection)
@@ -99,7 +102,8 @@ final class ControlService {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
     connection.reply(
-      Interface.GetApplication.Output(application: described(status, for: connection.peer)))
+      Interface.GetApplication.Output(
+        application: described(status, for: connection.peer, withUnit: true)))
   }
 
   private func explain(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -114,7 +118,7 @@ final class ControlService {
     let mayAll = isOperator(connection.peer)
     connection.reply(
       Interface.Explain.Output(
-        application: described(status, for: connection.peer),
+        application: described(status, for: connection.peer, withUnit: true),
         explanation: .init(explanation) { mayAll || $0.uid == connection.peer.uid }))
   }
 
@@ -160,7 +164,7 @@ final class ControlService {
         settings: daemon.configuration.effectiveSettings.map {
           .init(
             name: $0.name, value: $0.value, default: $0.default, source: $0.source.description)
-        }))
+        }, warnings: daemon.warnings))
   }
 
   private func reload(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -280,7 +284,9 @@ final class ControlService {
   // MARK: Which application, and who may
 
   func isOperator(_ peer: Peer) -> Bool {
-    peer.isOperator {
+    // Root and the daemon's own user are operators in any case.
+    if peer.uid != 0 { daemon.reconsiderOperators() }
+    return peer.isOperator {
       daemon.isOperator(peer.credentials, groups: (try? peer.groups()) ?? [])
     }
   }
@@ -298,8 +304,9 @@ final class ControlService {
     return (requests.open(connection, method, application: application), key)
   }
 
+  /// - Parameter withUnit: whether to look up their units, which is too slow for thousands.
   private func described(
-    _ statuses: [ApplicationStatus], for peer: Peer
+    _ statuses: [ApplicationStatus], for peer: Peer, withUnit: Bool = false
   ) -> [Interface.Application] {
     let unmanaged = runner.unmanagedProcesses()
     let mayAll = isOperator(peer)
@@ -308,12 +315,15 @@ final class ControlService {
         status, badge: notifications.badges[status.key],
         problem: runner.processes.problem(of: status.key), unmanaged: unmanaged[status.key],
         lowered: status.instance.map { lowered($0.id) } ?? [],
+        unit: withUnit ? status.instance.flatMap { unit($0.id) } : nil,
         isVisible: { mayAll || $0.uid == peer.uid })
     }
   }
 
-  private func described(_ status: ApplicationStatus, for peer: Peer) -> Interface.Application {
-    described([status], for: peer)[0]
+  private func described(
+    _ status: ApplicationStatus, for peer: Peer, withUnit: Bool
+  ) -> Interface.Application {
+    described([status], for: peer, withUnit: withUnit)[0]
   }
 
   /// The application that the caller means, where it may operate it. Others' are to a user as if
@@ -376,6 +386,10 @@ protocol ControlledDaemon: AnyObject {
   /// Whether a client's connection has this cookie.
   func hasConnection(_ cookie: UInt64) -> Bool
   func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool
+  /// Asks again who is an operator, where the operators' group has changed.
+  func reconsiderOperators()
+  /// What of the configuration is probably not meant.
+  var warnings: [String] { get }
   /// Reads the configuration again. Returns the mistakes that kept the old one in force.
   func reload() -> [ConfigurationProblem]
 }

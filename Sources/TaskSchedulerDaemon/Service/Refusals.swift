@@ -28,7 +28,7 @@ extension Refusal {
     case .unknownSocket(let id): .unknownSocket(socket: Int(clamping: id.number))
     case .unknownNotification(let id):
       .unknownNotification(notification: Int(clamping: id.number))
-    case .notStored(let reason): .notStored(reason: reason)
+    case .notStored(let reason): .notStored(reason: PrintableText.of(reason))
     }
   }
 
@@ -42,12 +42,13 @@ extension Refusal {
       .alreadyRunning(application: name, pid: Int(pid), state: .init(state))
     case .terminating: .terminating(application: name)
     case .notLaunchable: .notLaunchable(application: name)
-    case .launchFailed(let reason): .launchFailed(application: name, reason: reason)
+    case .launchFailed(let reason):
+      .launchFailed(application: name, reason: PrintableText.of(reason))
     case .quotaExceeded(let quota, let limit): .quotaExceeded(quota: quota, limit: limit)
     case .multitaskingNotSupported: .multitaskingNotSupported(application: name)
     case .unknownNotification(let id):
       .unknownNotification(application: name, notification: Int(clamping: id.number))
-    case .notStored(let reason): .notStored(reason: reason)
+    case .notStored(let reason): .notStored(reason: PrintableText.of(reason))
     case .terminatedByOperator: .terminatedByOperator(application: name)
     case .cannotBeTold(let state): .cannotBeTold(application: name, state: .init(state))
     case .invalidState, .wrongApplication, .unknownCallback, .unknownTask, .modeNotDeclared,

@@ -115,6 +115,8 @@ extension ControlInterface.End {
     // What they say belongs into an explanation.
     case .memory, .processor, .gpu, .sharedResource, nil: break
     }
+    stopSignal = end.forced?.signal.name
+    stopLimitUSec = end.forced?.limit.microseconds
   }
 }
 
@@ -134,10 +136,11 @@ extension ControlInterface.Application {
   /// - Parameters:
   ///   - unmanaged: its process that runs on unmanaged.
   ///   - lowered: what of its priorities was lowered, in words.
+  ///   - unit: the systemd unit of its leader.
   ///   - isVisible: whether the caller may see this user's applications.
   init(
     _ status: ApplicationStatus, badge: Int?, problem: String?, unmanaged: Leader?,
-    lowered: [String], isVisible: (UserID) -> Bool
+    lowered: [String], unit: String?, isVisible: (UserID) -> Bool
   ) {
     self.init(
       application: status.key.id.name, owner: Int(status.key.owner.uid),
@@ -145,7 +148,9 @@ extension ControlInterface.Application {
       stateSinceUSec: status.stateSince.microseconds, seat: status.seat?.name ?? "",
       backgroundModes: status.backgroundModes.map(\.rawValue), multitasking: status.multitasking,
       launchable: status.isLaunchable, switcherPosition: status.switcherPosition,
-      instance: status.instance.map { .init($0, lowered: lowered, isVisible: isVisible) },
+      instance: status.instance.map {
+        .init($0, lowered: lowered, unit: unit, isVisible: isVisible)
+      },
       lastEnd: status.lastEnd.map { .init($0) },
       launchFailure: status.launchFailure.map {
         .init(reason: $0.reason, atUSec: $0.at.microseconds)
@@ -161,7 +166,9 @@ extension ControlInterface.Application {
 }
 
 extension ControlInterface.Instance {
-  init(_ status: InstanceStatus, lowered: [String], isVisible: (UserID) -> Bool) {
+  init(
+    _ status: InstanceStatus, lowered: [String], unit: String?, isVisible: (UserID) -> Bool
+  ) {
     let displacedBy = status.displacedBy.flatMap { isVisible($0.owner) ? $0.id.name : nil }
     self.init(
       id: Int(clamping: status.id.number), pid: Int(status.leader.pid),
@@ -178,7 +185,8 @@ extension ControlInterface.Instance {
       resources: !status.priority.isLowered && lowered.isEmpty
         ? nil
         : .init(
-          lowered: lowered, throttledPercent: status.throttledTo, listening: status.listening))
+          lowered: lowered, throttledPercent: status.throttledTo, listening: status.listening),
+      unit: unit)
   }
 }
 

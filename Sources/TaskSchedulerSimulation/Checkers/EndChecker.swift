@@ -26,16 +26,25 @@ struct EndChecker: Checker {
           end.detail == .callback(late),
           "\(sighting.key.id.name) was killed for \(late), which its end does not say")
       }
+      try require(
+        end.forced == nil || (sighting.isKilled && sighting.terminateDue != nil),
+        "\(sighting.key.id.name) is said to have been killed after a signal, and was not")
+      try require(
+        end.forced?.signal ?? sighting.plan.stopSignal == sighting.plan.stopSignal,
+        "\(sighting.key.id.name) is said to have been sent another signal than it was")
       endLast = (record.application, reason)
       reasons[record.application] = reason
     case .reply(_, .ended(let end)):
       try require(
         endLast?.reason == end.reason || endsRelaunch(end, ledger),
         "a terminate is answered with another reason")
-    case .terminate(let id):
+    case .terminate(let id, let signal):
       guard let sighting = ledger[id] else {
         return try require(false, "instance \(id.number) is terminated, which is not there")
       }
+      try require(
+        signal == sighting.plan.stopSignal,
+        "\(sighting.key.id.name) gets \(signal.name); its stop signal is another")
       try require(
         sighting.ending != nil && !sighting.isKilled,
         "\(sighting.key.id.name) gets SIGTERM, and nobody asked for its end")

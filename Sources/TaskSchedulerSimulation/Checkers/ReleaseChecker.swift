@@ -28,7 +28,7 @@ struct ReleaseChecker: Checker {
           "\(sighting.key.id.name): what is left of it is \(killing ? "" : "not ")killed")
       }
     case .deliver(let id, _, _), .expire(let id, _, _), .notify(let id, _), .suspend(let id),
-      .resume(let id), .terminate(let id), .kill(let id), .checkTracer(let id),
+      .resume(let id), .terminate(let id, _), .kill(let id), .checkTracer(let id),
       .resources(.prioritize(let id, _)), .resources(.look(let id)),
       .resources(.throttle(let id, _)),
       .socket(.hold(let id, _)), .socket(.letGo(let id, _)), .socket(.watch(let id)),

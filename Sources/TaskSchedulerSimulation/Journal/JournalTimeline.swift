@@ -85,7 +85,7 @@ public struct JournalTimeline {
     case .expire(let id, let task, let remaining):
       note(names[id], .expiration(task, remaining: remaining))
     case .spawn(let id, let key, _), .manage(let id, _, let key): names[id] = key.id
-    case .terminate(let id): note(names[id], .signal(.terminate))
+    case .terminate(let id, let signal): note(names[id], .signal(signal))
     case .kill(let id): note(names[id], .signal(.kill))
     case .release(let id, _):
       names[id] = nil

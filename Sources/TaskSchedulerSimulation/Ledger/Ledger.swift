@@ -190,7 +190,8 @@ struct Ledger {
     return Sighting.Plan(
       target: target, reason: reason,
       seat: manifest.flatMap { $0.namesSeat ? $0.seat : nil } ?? seat,
-      modes: manifest?.backgroundModes ?? [], mayStay: manifest?.multitasking ?? true)
+      modes: manifest?.backgroundModes ?? [], mayStay: manifest?.multitasking ?? true,
+      stopSignal: manifest?.stopSignal ?? .terminate)
   }
 
   /// It comes to the front of its seat.
@@ -287,7 +288,7 @@ extension Ledger {
     case .resume(let id):
       self[id]?.isStopping = false
       self[id]?.isStopped = false
-    case .terminate(let id):
+    case .terminate(let id, _):
       self[id]?.terminateDue = now + limits.terminateTimeout
       self[id]?.terminateDueLate = now + limits.terminateTimeout
     case .kill(let id): if let sighting = self[id] { kill(sighting) }
@@ -323,7 +324,7 @@ extension Ledger {
       key: key,
       plan: Sighting.Plan(
         target: target, reason: reason, seat: manifest.seat, modes: manifest.backgroundModes,
-        mayStay: manifest.multitasking),
+        mayStay: manifest.multitasking, stopSignal: manifest.stopSignal),
       request: event.requester)
   }
 

@@ -14,6 +14,7 @@ final class Sighting {
     var seat: SeatID
     var modes: [BackgroundMode]
     var mayStay: Bool
+    var stopSignal = Signal.terminate
     var isAware = false
     /// The task that it begins with.
     var task: String?

@@ -188,9 +188,9 @@ public final class ScenarioPlay {
       actors[index].instance = id
     case .suspend(let id): suspend(id)
     case .resume(let id): if let index = byInstance[id] { letRun(index) }
-    case .terminate(let id):
+    case .terminate(let id, let signal):
       guard let index = byInstance[id] else { return }
-      note(index, .signal(.terminate))
+      note(index, .signal(signal))
       if let delay = scenario.applications[index].terminateDelay {
         exit(index, .exited(code: 0), after: delay)
       }

@@ -104,5 +104,5 @@ struct ScenarioWords {
   }
 
   /// A text of the file in a message.
-  static func quoted(_ text: String) -> String { QuotedText.of(text, lengthMax: 60) }
+  static func quoted(_ text: String) -> String { PrintableText.quoted(text, lengthMax: 60) }
 }

@@ -34,6 +34,7 @@ public struct Timeline: Hashable, Sendable {
     /// A callback, or an expiration handler with what is left of the time.
     case callback(CallbackKind)
     case expiration(TaskID, remaining: Duration?)
+    /// What is sent to the processes.
     case signal(Signal)
     /// What it is told and need not answer.
     case notice(Notice)
@@ -41,11 +42,5 @@ public struct Timeline: Hashable, Sendable {
     case shown(NotificationID)
     /// The daemon is back.
     case daemonReturned
-  }
-
-  /// What is sent to the processes.
-  public enum Signal: String, Hashable, Sendable {
-    case terminate = "SIGTERM"
-    case kill = "SIGKILL"
   }
 }

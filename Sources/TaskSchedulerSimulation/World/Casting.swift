@@ -34,7 +34,9 @@ struct Casting {
         Manifest(
           id: key.id, owner: key.owner, namesUser: chance.happens(300), backgroundModes: modes,
           multitasking: !chance.happens(200), isLaunchable: !chance.happens(100),
-          seat: chance.pick(seats), namesSeat: chance.happens(700)))
+          seat: chance.pick(seats), namesSeat: chance.happens(700),
+          // Drawn from nothing: every third names one of its own.
+          stopSignal: manifests.count % 3 == 2 ? Signal(2) : .terminate))
     }
     return manifests
   }

@@ -31,7 +31,7 @@ extension Simulation {
     case .manage(let id, let leader, _): manage(id, leader)
     case .suspend(let id): suspend(id)
     case .resume(let id): resume(id)
-    case .terminate(let id): terminate(id)
+    case .terminate(let id, _): terminate(id)
     case .kill(let id): kill(id)
     case .release(let id, let killing): release(id, killing: killing)
     case .checkTracer(let id):

@@ -358,7 +358,8 @@ extension ControlInterface {
     }
   }
 
-  /// The effective settings and where each came from.
+  /// The effective settings and where each came from. `warnings` says what is no mistake and is
+  /// probably not meant, a sentence each: an operators' group that there is not.
   public enum GetSettings: InterfaceMethod {
     public static var name: String { MethodName.getSettings.rawValue }
 
@@ -368,9 +369,11 @@ extension ControlInterface {
 
     public struct Output: Codable, Hashable, Sendable {
       public var settings: [Setting]
+      public var warnings: [String]
 
-      public init(settings: [Setting]) {
+      public init(settings: [Setting], warnings: [String] = []) {
         self.settings = settings
+        self.warnings = warnings
       }
     }
   }

@@ -42,11 +42,16 @@ extension ControlInterface {
     public var tasks: Int?
     public var task: Int?
     public var taskName: String?
+    /// The signal that asked it to end (SIGTERM, or the manifest's stop-signal), where it had not
+    /// ended within `stopLimitUSec` of it and SIGKILL had to follow.
+    public var stopSignal: String?
+    public var stopLimitUSec: Int?
     public var atUSec: Int
 
     public init(
       reason: EndKind, code: Int? = nil, signal: Int? = nil, callback: CallbackKind? = nil,
-      tasks: Int? = nil, task: Int? = nil, taskName: String? = nil, atUSec: Int
+      tasks: Int? = nil, task: Int? = nil, taskName: String? = nil, stopSignal: String? = nil,
+      stopLimitUSec: Int? = nil, atUSec: Int
     ) {
       self.reason = reason
       self.code = code
@@ -55,6 +60,8 @@ extension ControlInterface {
       self.tasks = tasks
       self.task = task
       self.taskName = taskName
+      self.stopSignal = stopSignal
+      self.stopLimitUSec = stopLimitUSec
       self.atUSec = atUSec
     }
   }
@@ -97,13 +104,16 @@ extension ControlInterface {
     public var heldChanges: Int
     /// What the rules of the background do to it; null in the foreground.
     public var resources: Resources?
+    /// The systemd unit that its leader belongs to; null where it belongs to none. GetApplication
+    /// and Explain alone tell it.
+    public var unit: String?
 
     public init(
       id: Int, pid: Int, startTime: Int, aware: Bool, launchReason: LaunchReason,
       startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool, displacedBy: String? = nil,
       entitlements: [Entitlement], callbacksPending: Int, backgroundTimeRemainingUSec: Int? = nil,
       tasks: [BackgroundTask], keepAlive: KeepAlive? = nil, managedSockets: Int,
-      heldChanges: Int, resources: Resources? = nil
+      heldChanges: Int, resources: Resources? = nil, unit: String? = nil
     ) {
       self.id = id
       self.pid = pid
@@ -122,6 +132,7 @@ extension ControlInterface {
       self.managedSockets = managedSockets
       self.heldChanges = heldChanges
       self.resources = resources
+      self.unit = unit
     }
   }
 

@@ -31,6 +31,7 @@ public enum ControlInterface {
     case warnMemory = "org.taskschedd.Control.WarnMemory"
     case monitor = "org.taskschedd.Control.Monitor"
     case getSettings = "org.taskschedd.Control.GetSettings"
+    case getLog = "org.taskschedd.Control.GetLog"
     case reload = "org.taskschedd.Control.Reload"
   }
 }

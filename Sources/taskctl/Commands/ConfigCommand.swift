@@ -25,5 +25,9 @@ struct ConfigCommand: DaemonCommand {
       options.json
         ? JSONOutput.line(output)
         : SettingsTable.text(output.settings, .forStandardOutput()))
+    guard !options.json else { return }
+    for warning in output.warnings {
+      Output.complain("taskctl: warning: \(PrintableText.of(warning))")
+    }
   }
 }

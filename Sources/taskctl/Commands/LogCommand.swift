@@ -1,15 +1,19 @@
 import ArgumentParser
 import Glibc
 import LinuxSystem
+import TaskSchedulerClient
+import TaskSchedulerWire
 
 /// `taskctl log [APP]`.
 struct LogCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "Show what the journal has of the daemon, or of one application.",
+    abstract: "Show the log of the daemon, or of one application.",
     discussion: """
-      Runs journalctl with the right matches, so it needs no daemon: its pager, exit code and \
-      permissions apply. Your user must be allowed to read the journal to see the system's.
+      Where your user may read the journal in question, this runs journalctl with the right \
+      matches; its pager and exit code apply. Else, and with --socket, the daemon is asked for the \
+      newest records about your own applications that it has kept since it was started, and a \
+      line on standard error says so; --follow, --since and --explain need the journal.
 
       Examples:
         taskctl log org.example.mail --since today
@@ -42,9 +46,6 @@ struct LogCommand: ParsableCommand {
 
   func validate() throws {
     if let lines, lines < 0 { throw ValidationError("--lines counts from 0 up") }
-    if options.socket != nil {
-      throw ValidationError("the journal knows no sockets: use --user or --system with log")
-    }
   }
 
   /// journalctl's arguments, without its own name.
@@ -64,8 +65,52 @@ struct LogCommand: ParsableCommand {
   }
 
   func run() throws {
-    let folders = environment("PATH") ?? "/usr/bin:/bin"
-    guard let path = SpawnRequest.searchPath("journalctl", in: folders) else {
+    let journalctl = SpawnRequest.searchPath(
+      "journalctl", in: environment("PATH") ?? "/usr/bin:/bin")
+    let asksDaemon =
+      options.socket != nil || journalctl == nil
+      || !JournalAccess.mayRead(ofUserDaemon: options.user)
+    if asksDaemon, let connection = try daemon() { return try show(connection) }
+    try run(journalctl)
+  }
+
+  /// The daemon, where its records are wanted; nil where it does not answer, and journalctl may
+  /// have more to say.
+  private func daemon() throws -> Connection? {
+    do {
+      return try options.connect()
+    } catch {
+      if options.socket != nil { throw error }
+      return nil
+    }
+  }
+
+  /// Shows what the daemon keeps itself.
+  private func show(_ connection: Connection) throws {
+    if follow || since != nil || explain {
+      let name = follow ? "--follow" : since != nil ? "--since" : "--explain"
+      let instead = follow ? "; 'taskctl monitor' shows what happens from now on" : ""
+      throw CommandFailure.failed(
+        name: "JournalUnavailable",
+        sentence: "\(name) needs the journal, which "
+          + (options.socket != nil
+            ? "knows no sockets: use --user or --system" : "your user may not read")
+          + instead)
+    }
+    let records = try DaemonLog.records(application: application, lines: lines, from: connection)
+    if options.socket == nil {
+      Output.complain(
+        "taskctl: your user may not read the journal: these are the newest records about your "
+          + "applications that taskschedd has kept since it was started")
+    }
+    try Output.write(
+      options.json
+        ? records.map { JSONOutput.line($0) }.joined()
+        : records.map { DaemonLog.line($0) }.joined())
+  }
+
+  private func run(_ journalctl: String?) throws {
+    guard let path = journalctl else {
       throw CommandFailure.failed(
         name: "JournalUnavailable",
         sentence: "there is no journalctl in PATH: on a machine without systemd's journal, "

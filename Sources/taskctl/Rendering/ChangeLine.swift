@@ -38,10 +38,11 @@ struct ChangeLines {
 
   /// The daemon's own sentence, which says more than the fields do, without the id before it.
   private func sentence(_ change: ControlInterface.Change) -> String {
-    let prefix = "\(change.application): "
-    let message = change.message
-    let rest = message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message
-    return PrintableText.of(rest)
+    guard change.message.hasPrefix(change.application) else {
+      return PrintableText.of(change.message)
+    }
+    let rest = change.message.dropFirst(change.application.count)
+    return PrintableText.of(String(rest.drop { $0 == ":" || $0 == " " }))
   }
 
   private func state(_ state: ControlInterface.State?) -> String {

@@ -44,14 +44,15 @@ enum JSONOutput {
     }
   }
 
-  /// JSON itself leaves DEL and C1 as they are; they stand only inside strings.
+  /// JSON itself leaves DEL, C1 and what is not seen as they are; they stand only inside strings.
   private static func escaped(_ json: String) -> String {
-    guard json.unicodeScalars.contains(where: PrintableText.isControl) else { return json }
-    return json.unicodeScalars.reduce(into: "") { text, scalar in
-      if PrintableText.isControl(scalar) {
-        text += "\\u" + PrintableText.hexadecimal(scalar.value, digits: 4)
-      } else {
+    json.unicodeScalars.reduce(into: "") { text, scalar in
+      if PrintableText.isPrintable(scalar) {
         text.unicodeScalars.append(scalar)
+      } else {
+        for unit in String(scalar).utf16 {
+          text += "\\u" + PrintableText.hexadecimal(UInt32(unit), digits: 4)
+        }
       }
     }
   }

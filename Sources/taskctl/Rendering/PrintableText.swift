@@ -1,46 +1,10 @@
-/// Text that came from elsewhere, fit for a terminal.
-enum PrintableText {
-  /// The text with everything that could move the cursor, change a colour or turn the direction of
-  /// writing replaced by an escape: `\n`, `\x1b`, `\u202e`.
-  static func of(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isControl) else { return text }
-    var result = ""
-    for scalar in text.unicodeScalars {
-      if isControl(scalar) {
-        result += escape(scalar)
-      } else {
-        result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
+import TaskSchedulerCore
 
-  /// C0, DEL and C1, and those of Unicode that break lines or turn the direction of writing.
-  static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0..<0x20, 0x7f..<0xa0: true
-    case 0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: true
-    default: false
-    }
-  }
+/// Text that came from elsewhere, fit for a terminal: what is escaped is decided in the core, for
+/// every program alike.
+typealias PrintableText = TaskSchedulerCore.PrintableText
 
-  private static func escape(_ scalar: Unicode.Scalar) -> String {
-    switch scalar {
-    case "\n": "\\n"
-    case "\t": "\\t"
-    case "\r": "\\r"
-    default:
-      scalar.value < 0x100
-        ? "\\x" + hexadecimal(scalar.value, digits: 2)
-        : "\\u" + hexadecimal(scalar.value, digits: 4)
-    }
-  }
-
-  static func hexadecimal(_ value: UInt32, digits: Int) -> String {
-    let text = String(value, radix: 16)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
-  }
-
+extension PrintableText {
   /// The columns that it takes on a terminal: two for what East Asian scripts and emoji use.
   static func columns(_ text: String) -> Int {
     text.reduce(0) { $0 + (isWide($1) ? 2 : 1) }

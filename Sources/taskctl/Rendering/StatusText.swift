@@ -70,6 +70,7 @@ enum StatusText {
     }
     let awareness = instance.aware ? "has opened its event stream" : "unaware: gets no callbacks"
     lines.add("Process", "pid \(instance.pid), \(awareness)")
+    if let unit = instance.unit { lines.add("Unit", PrintableText.of(unit)) }
     let started = context.clock.moment(ofBoot: instance.startedAtUSec)
     lines.add("Started", "\(instance.launchReason.words), \(started)")
     let callbacks = instance.callbacksPending

@@ -159,7 +159,8 @@ enum WhyText {
     if !resources.listening.isEmpty {
       let addresses = resources.listening.map { PrintableText.of($0) }.joined(separator: ", ")
       lines.append(
-        "It listened on \(addresses) when it was last suspended: whoever connects waits in vain.")
+        "It listened on \(addresses) when it was last suspended: it accepts no connection there"
+          + " until it is resumed.")
     }
     return lines
   }
@@ -188,7 +189,7 @@ enum WhyText {
     case .launch: "it is suspended, unless it has opened its event stream"
     case .event: "its time for the event is over, and it is suspended if nothing else entitles it"
     case .suspension: "stopping its processes is tried again"
-    case .kill: "SIGKILL, unless it has ended by SIGTERM"
+    case .kill: "SIGKILL, unless it has ended by then"
     case .killRetry: "SIGKILL is sent again to those that it did not reach"
     case .keepAlive: "its keep-alive handler is called"
     case .relaunch: "it is launched again"

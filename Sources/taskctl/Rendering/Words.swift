@@ -1,3 +1,4 @@
+import TaskSchedulerCore
 import TaskSchedulerWire
 
 extension ControlInterface.Entitlement {
@@ -43,7 +44,10 @@ extension ControlInterface.EndKind {
   func words(code: Int? = nil, signal: Int? = nil) -> String {
     switch self {
     case .exited: code.map { "exited with code \($0)" } ?? "exited"
-    case .crashed: signal.map { "was killed by \(SignalName.of($0))" } ?? "was killed by a signal"
+    case .crashed:
+      signal.map { Signal(Int32(clamping: $0)) }.map {
+        $0.isFault ? "crashed with \($0.name)" : "was ended by \($0.name)"
+      } ?? "was ended by a signal"
     case .unknown: "ended while taskschedd did not run, so how it ended is not known"
     case .terminatedByOperator: "was ended by an operator"
     case .terminatedByUser: "was ended by the user"
@@ -70,6 +74,18 @@ extension ControlInterface.End {
 
   /// What exactly brought it about, where there is more to say: `it did not acknowledge …`.
   var detail: String? {
+    let details = [shortcoming, force].compactMap { $0 }
+    return details.isEmpty ? nil : details.joined(separator: " ")
+  }
+
+  /// That what had asked it to end did not.
+  private var force: String? {
+    guard let stopSignal, let stopLimitUSec else { return nil }
+    return "It had not ended within \(TimeSpan.text(usec: stopLimitUSec)) of "
+      + "\(PrintableText.of(stopSignal)), and was sent SIGKILL."
+  }
+
+  private var shortcoming: String? {
     if let callback {
       return "It did not acknowledge \(callback.rawValue) in time"
         + (reason == .terminatedByOperator || reason == .terminatedByUser
@@ -86,18 +102,4 @@ extension ControlInterface.End {
 /// `background task 3 'upload'`.
 func taskWords(_ id: Int, name: String?) -> String {
   "background task \(id)" + (name.map { " '\(PrintableText.of($0))'" } ?? "")
-}
-
-/// The names of signals, as signal(7) has them for x86 and Arm.
-enum SignalName {
-  private static let names = [
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-  ]
-
-  /// `SIGSEGV`, or `signal 40` for one without a name.
-  static func of(_ signal: Int) -> String {
-    (1...names.count).contains(signal) ? "SIG\(names[signal - 1])" : "signal \(signal)"
-  }
 }

@@ -36,7 +36,7 @@ enum TimelineText {
       "is \(paint(state, painter))"
         + tasks.map { ", task \(label($0.id, $0.name)) outstanding" }.joined()
     case .callback(let callback): callback.rawValue
-    case .signal(let signal): signal.rawValue
+    case .signal(let signal): signal.name
     case .expiration(let task, let remaining):
       "the expiration handler of task \(task.number) is called"
         + (remaining.map { ", \(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "")
@@ -180,7 +180,7 @@ struct TimelineDocument: Encodable {
     case .daemonReturned: entry.kind = "daemonReturned"
     case .stands(let state, _): (entry.kind, entry.to) = ("stands", state.rawValue)
     case .callback(let callback): (entry.kind, entry.callback) = ("callback", callback.rawValue)
-    case .signal(let signal): (entry.kind, entry.signal) = ("signal", signal.rawValue)
+    case .signal(let signal): (entry.kind, entry.signal) = ("signal", signal.name)
     case .expiration(let task, let remaining):
       (entry.kind, entry.task) = ("expiration", task.number)
       entry.remainingUSec = remaining.map(microseconds)

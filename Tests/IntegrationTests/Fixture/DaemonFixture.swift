@@ -22,6 +22,8 @@ final class DaemonFixture: Sendable {
     var resources: [String] = []
     /// More of the command line.
     var arguments: [String] = []
+    /// Whether the test hears what the daemon tells its service manager; it must read it all.
+    var hearsNotifications = false
 
     /// The machine's own memory may be short while the tests run: where a test does not say that
     /// it is about that, no daemon hears of it.
@@ -46,6 +48,8 @@ final class DaemonFixture: Sendable {
   let socketPath: String
   private let group: TestControlGroup?
   private let settings: Settings
+  /// Where the daemon tells its service manager how it is; kept where the test wants to hear.
+  let notifications: NotifySocket?
   /// The one before, whose end would kill what runs here.
   private let earlier: DaemonFixture?
 
@@ -74,6 +78,7 @@ final class DaemonFixture: Sendable {
     }
     unlink(folder.file("notify"))
     let readiness = try NotifySocket(path: folder.file("notify"))
+    notifications = settings.hearsNotifications ? readiness : nil
     if let uid {
       for path in [folder.path, folder.file("notify")] { chown(path, uid, uid) }
     }

@@ -1,0 +1,62 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+// The log of the caller's own applications, for users who may not read the journal.
+
+extension ControlService {
+  /// How many records one answer has at most: it is to be small beside what may be queued.
+  private static let recordsAtOnceMax = 100
+
+  func getLog(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.GetLog.Input.self)
+    let owner = try logOwner(input, connection.peer)
+    var application: ApplicationID?
+    if let name = input.application {
+      guard let id = ApplicationID(name) else {
+        throw Interface.Failure.invalidApplicationID(application: name)
+      }
+      application = id
+    }
+    guard (input.lines ?? 1) >= 0 else {
+      throw ParameterError(parameter: "lines", problem: "it is negative")
+    }
+    guard (input.before ?? 1) >= 0 else {
+      throw ParameterError(parameter: "before", problem: "it is negative")
+    }
+    let records = runner.log.recent.newest(
+      min(input.lines ?? Self.recordsAtOnceMax, Self.recordsAtOnceMax),
+      before: input.before.map { UInt64($0) }, of: owner, application)
+    let offset = Int(WallClock.nanoseconds / 1000) - daemon.now.microseconds
+    connection.reply(
+      Interface.GetLog.Output(records: records.map { .init($0, wallOffset: offset) }))
+  }
+
+  /// Whose records are meant: nil for everybody's.
+  private func logOwner(
+    _ input: Interface.GetLog.Input, _ peer: Peer
+  ) throws -> UserID? {
+    guard isOperator(peer) else {
+      guard input.owner.map({ $0 == Int(peer.uid) }) ?? true else {
+        throw Interface.Failure.notPermitted(application: input.application)
+      }
+      return UserID(peer.uid)
+    }
+    guard let owner = input.owner else { return nil }
+    guard let uid = UInt32(exactly: owner) else {
+      throw ParameterError(parameter: "owner", problem: "it is no user's id")
+    }
+    return UserID(uid)
+  }
+}
+
+extension ControlInterface.LogRecord {
+  fileprivate init(_ entry: RecentRecords.Entry, wallOffset: Int) {
+    let at = entry.at.microseconds
+    self.init(
+      number: Int(clamping: entry.number), atUSec: at, wallUSec: at + wallOffset,
+      level: entry.level.rawValue, application: entry.application.id.name,
+      owner: Int(entry.application.owner.uid), pid: entry.leader.map { Int($0.pid) },
+      message: entry.message)
+  }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("§16 The operators' group counts as it is now, not as it was when the daemon started")
+struct OperatorGroupTests {
+  private let folder = TemporaryDirectory()
+  /// A name that no machine has.
+  private let name = "taskschedd-test-group"
+
+  private func write(_ lines: String...) {
+    // As groupadd does it: another file in its place.
+    folder.write("new", lines.joined(separator: "\n") + "\n")
+    rename(folder.file("new"), folder.file("group"))
+  }
+
+  @Test("A group that is created, renumbered and removed later counts, without a reload")
+  func created() {
+    write("root:x:0:")
+    let group = OperatorGroup(named: name, path: folder.file("group"))
+    #expect(group.current == nil)
+    #expect(!group.refresh())
+    write("root:x:0:", "\(name):x:4711:alice,bob")
+    #expect(group.refresh(), "whoever was judged by the old one is judged again")
+    #expect(group.current == 4711)
+    write("root:x:0:", "\(name):x:4712:")
+    #expect(group.current == 4712)
+    write("root:x:0:", "\(name)s:x:4713:")
+    #expect(group.current == nil)
+  }
+
+  @Test("Without a file of groups, and with lines that are none, there is no group")
+  func damaged() {
+    let group = OperatorGroup(named: name, path: folder.file("group"))
+    #expect(group.current == nil)
+    write(name, "\(name):x", "\(name):x:many:", ":::")
+    #expect(group.current == nil)
+  }
+
+  @Test("No group is looked for where the setting is empty")
+  func none() {
+    write(":x:5:")
+    #expect(OperatorGroup(named: "", path: folder.file("group")).current == nil)
+  }
+
+  @Test("A missing group is warned of with file, line and key, and is no mistake")
+  func warning() {
+    let fixture = ConfigurationFixture()
+    let path = "/etc/taskschedd/taskschedd.toml"
+    fixture.write(path, "\noperator-group = \"\(name)\"")
+    let (configuration, problems) = Configuration.load(from: fixture.system)
+    #expect(problems == [])
+    #expect(
+      configuration.warnings(scope: .system).map(\.description) == [
+        "\(fixture.root)\(path):2: operator-group: there is no group \"\(name)\" on this machine, "
+          + "so that only root operates other users' applications; create it "
+          + "(groupadd --system \(name)), or write \"\" for none"
+      ])
+    #expect(configuration.warnings(scope: .user) == [], "to that daemon its user alone connects")
+    var other = configuration
+    other.options.operatorGroup = ""
+    #expect(other.warnings(scope: .system) == [])
+    other.options.operatorGroup = "root"
+    #expect(other.warnings(scope: .system) == [])
+  }
+}
