@@ -72,7 +72,7 @@ struct CommandTests {
   @Test("list shows what runs and waits to be launched, and with --all or --state the rest")
   func selection() throws {
     var waiting = endedSample("org.example.waiting")
-    waiting.nextLaunch = .init(atUSec: 5, delayUSec: 5)
+    waiting.nextLaunch = .init(atUSec: 5, delayUSec: 5, awaitsMemory: false)
     let all = [sample(), reachableSample(), endedSample(), waiting]
     let cases: [([String], [String], String)] = [
       ([], ["mail", "phone", "waiting"], "3 applications, 1 suspended. 1 does not run: --all"),
