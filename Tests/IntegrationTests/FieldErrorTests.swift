@@ -159,6 +159,9 @@ struct FieldErrorTests {
     "Control.Launch": [id, owner], "Control.Activate": [id, owner],
     "Control.Deactivate": [id, owner], "Control.SendToBackground": [id, owner],
     "Control.Terminate": [id, owner], "Control.WarnMemory": [id, owner],
+    "Control.Monitor": [id, owner],
+    "Control.GetLog": [id, owner] + one("before", [-1, .integer(.min)], "InvalidParameter")
+      + one("lines", [-1, .integer(.min)], "InvalidParameter"),
     "Control.ListNotifications": [id, owner, after],
     "Control.CancelNotifications": [id, owner, notification],
     "Control.PostNotification": [id, owner] + content + schedule,
@@ -217,7 +220,8 @@ struct FieldErrorTests {
           if method.hasPrefix("Application."), method != "Application.Register" {
             answer = try application.call(name, parameters)
           } else {
-            let more = method == "Application.Register" ? ",\"more\":true" : ""
+            let isStream = ["Application.Register", "Control.Monitor"].contains(method)
+            let more = isStream ? ",\"more\":true" : ""
             answer = try client.call(
               "{\"method\":\"\(name)\",\"parameters\":\(parameters)\(more)}",
               descriptors: method == "Control.Adopt" ? [other.pidfd.rawValue] : [])

@@ -36,17 +36,14 @@ extension ControlService {
   private func logOwner(
     _ input: Interface.GetLog.Input, _ peer: Peer
   ) throws -> UserID? {
+    let owner = try input.owner.map { try Self.uid($0) }
     guard isOperator(peer) else {
-      guard input.owner.map({ $0 == Int(peer.uid) }) ?? true else {
+      guard owner == nil || owner == peer.uid else {
         throw Interface.Failure.notPermitted(application: input.application)
       }
       return UserID(peer.uid)
     }
-    guard let owner = input.owner else { return nil }
-    guard let uid = UInt32(exactly: owner) else {
-      throw ParameterError(parameter: "owner", problem: "it is no user's id")
-    }
-    return UserID(uid)
+    return owner.map { UserID($0) }
   }
 }
 

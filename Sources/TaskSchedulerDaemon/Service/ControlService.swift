@@ -365,7 +365,7 @@ final class ControlService {
   }
 
   /// -1 is no uid, as a C program writes it in 32 bits.
-  private static func uid(_ owner: Int) throws(ParameterError) -> UInt32 {
+  static func uid(_ owner: Int) throws(ParameterError) -> UInt32 {
     guard let uid = UInt32(exactly: owner), uid != .max else {
       throw ParameterError(parameter: "owner", problem: "a uid is from 0 to 4294967294")
     }
