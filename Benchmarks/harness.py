@@ -61,6 +61,9 @@ class Workshop:
         # What a process of ours leaves behind becomes our child, for us to end.
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.folder = tempfile.mkdtemp(prefix="taskschedd-bench-")
+        # The runtime directory is in memory; /tmp may be on a disk.
+        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.runtime = tempfile.mkdtemp(prefix="taskschedd-bench-", dir=memory)
         self.processes = []
         self.groups = []
         return self
@@ -72,6 +75,7 @@ class Workshop:
             remove_group(group)
         end_children()
         shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.runtime, ignore_errors=True)
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -151,7 +155,7 @@ class Workshop:
                 [self.daemon_program, "--config", configuration, "--manifests", folder,
                  "--socket", socket_path, "--state", self.path(name + ".state"),
                  "--log-target", "stderr",
-                 *(["--journal", self.path(name + ".journal")] if journal else ["--no-journal"])],
+                 *(["--journal", os.path.join(self.runtime, name)] if journal else ["--no-journal"])],
                 group=group, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={"PATH": os.environ["PATH"], "HOME": self.folder})
         self.wait_for_socket(process, socket_path, self.path(name + ".log"))

@@ -82,6 +82,12 @@ extension UnixSocket {
     return try transfer(result)
   }
 
+  /// Where the first byte is that is 0, with which a message ends; nil where there is none.
+  public static func firstZero(in bytes: UnsafeRawBufferPointer) -> Int? {
+    guard let start = bytes.baseAddress, let end = memchr(start, 0, bytes.count) else { return nil }
+    return UnsafeRawPointer(end) - start
+  }
+
   /// SO_COOKIE: a number that no other socket has had since the machine was started.
   public static func cookie(_ number: Int32) throws(SystemError) -> UInt64 {
     var cookie: UInt64 = 0

@@ -4,6 +4,8 @@ import TaskSchedulerCore
 public struct JournalBeginning {
   let records: [[UInt8]]
   let eventCount: UInt64
+  /// Bytes of unfinished messages, of which more may be about to come.
+  public let unfinishedCount: Int
 
   /// The bytes that it takes, the header's included.
   public var count: Int {
@@ -26,6 +28,7 @@ public struct JournalBeginning {
       record(.start, start), record(.holdings, holdings), record(.scheduler, scheduler),
     ]
     eventCount = start.eventCount
+    unfinishedCount = holdings.connections.values.reduce(0) { $0 + $1.input.bytes.count }
   }
 }
 

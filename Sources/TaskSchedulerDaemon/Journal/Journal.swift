@@ -127,7 +127,9 @@ final class Journal {
   /// Bytes for records after the beginning: reading them takes a new daemon half as long as reading
   /// that does, where an event's byte is twice as dear, for it is handled again.
   private static func room(of beginning: JournalBeginning, _ least: Int = 0) -> Int {
+    // What was taken of long messages is written again at each beginning: so there are few.
     max(roomBytes, beginning.count / 4 + reserveBytes, least + reserveBytes)
+      + 2 * beginning.unfinishedCount
   }
 
   /// Sees to it that the next one can be written, too.

@@ -175,7 +175,11 @@ final class ApplicationService {
       throw ParameterError(
         parameter: parameter, problem: "a task's name has at most \(taskNameBytesMax) bytes")
     }
-    guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+    // Most names are printable ASCII, of which no category need be looked up.
+    guard
+      name.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F })
+        || !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+    else {
       throw ParameterError(
         parameter: parameter, problem: "a task's name has no control characters")
     }

@@ -81,7 +81,7 @@ package struct MessageInput: ~Copyable {
       case .closed: return .closed
       }
       let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<peeked])
-      let end = bytes.firstIndex(of: 0)
+      let end = UnixSocket.firstZero(in: bytes)
       untakenCount = end.map { $0 + 1 } ?? peeked
       guard takenCount + untakenCount <= MessageScanner.messageBytesMaxDefault else {
         throw ProtocolViolation.oversized(bytesMax: MessageScanner.messageBytesMaxDefault)
@@ -116,7 +116,9 @@ package struct MessageInput: ~Copyable {
       !hasDescriptors
     else { return (0, false) }
     var rest = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
-    while let end = rest.firstIndex(of: 0), goOn(UnsafeRawBufferPointer(rebasing: rest[..<end])) {
+    while let end = UnixSocket.firstZero(in: rest),
+      goOn(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+    {
       rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
     }
     return (count - rest.count, count == ReadBuffer.bytesCount)
