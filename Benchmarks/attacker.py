@@ -4,7 +4,8 @@
 attacker.py KIND SOCKET UID COUNT
 
 oneway: COUNT connections, each with as many oneway calls as its socket takes, filled up again and
-again. silent: the same, and nothing is sent again. large: calls of 1 MiB, one after the other;
+again. silent: the same, and nothing is sent again. unread: COUNT connections with calls of long
+answers that it does not read. large: calls of 1 MiB, one after the other;
 COUNT is how many are timed first. monitors: COUNT monitors of an application that begins and ends
 tasks. typos: calls that name an application nearly as one of COUNT others with long ids is named.
 Prints one line of JSON when the attack goes on.
@@ -54,6 +55,17 @@ def oneway(path, count, fills_again):
         for key, _ in selector.select():
             if not fill(key.fileobj, calls):
                 selector.unregister(key.fileobj)
+
+
+def unread(path, count):
+    interface = {"interface": "org.taskschedd.Control"}
+    calls = message("org.varlink.service.GetInterfaceDescription", interface) * 30
+    connections = []
+    for _ in range(count):
+        connections.append(connect(path))
+        connections[-1].sendall(calls)
+    begun()
+    time.sleep(1000)
 
 
 def large(path, count):
@@ -133,7 +145,8 @@ def main():
     if kind in ("oneway", "silent"):
         oneway(path, count, kind == "oneway")
     else:
-        {"large": large, "monitors": monitors, "typos": typos}[kind](path, count)
+        kinds = {"unread": unread, "large": large, "monitors": monitors, "typos": typos}
+        kinds[kind](path, count)
 
 
 main()

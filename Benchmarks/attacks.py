@@ -27,6 +27,7 @@ ExpirationLead = "{LEAD_SECONDS}s"
 ATTACKS = {
     "4,000 connections, oneway calls": ("oneway", 4000),
     "4,000 connections, calls that wait": ("silent", 4000),
+    "2,000 connections, unread answers": ("unread", 2000),
     "calls of 1 MiB": ("large", 5),
     "4,000 monitors": ("monitors", 4000),
     "names nearly right": ("typos", 60),
