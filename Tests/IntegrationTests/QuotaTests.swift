@@ -93,6 +93,12 @@ struct QuotaTests {
     let refused = try user.open()
     #expect(try user.call(refused, monitor, more: true).quotaExceeded == "MaxMonitorsPerUser = 2")
     #expect(try isServed(user, refused), "its connection goes on")
+    let one: JSONValue = ["application": "org.test.one"]
+    for _ in 0..<2 {
+      #expect(try user.call(user.open(), monitor, one, more: true)["parameters"]?["ready"] == true)
+    }
+    let more = try user.call(user.open(), monitor, one, more: true)
+    #expect(more.quotaExceeded == "MaxMonitorsPerUser = 2", "of one application, too")
     _ = try Monitor(daemon)
     try user.close(0)
     try waitUntil("its share is given back") {

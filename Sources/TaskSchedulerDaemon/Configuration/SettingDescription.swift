@@ -96,7 +96,7 @@ extension SettingDescription {
       "How many connections one user may have open."),
     .count(
       "MaxMonitorsPerUser", \.options.monitorsPerUserMax, 1...65536,
-      "How many monitors one user may have; each is told of every change that it may see."),
+      "How many monitors one user may have of all applications, and of each one."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
       summary: "How much a client may leave unread before its connection is closed.",

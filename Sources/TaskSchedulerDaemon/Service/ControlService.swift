@@ -127,7 +127,8 @@ final class ControlService {
     guard call.more else { throw StandardFailure.expectedMore }
     let monitor = try limits(of: input, connection.peer)
     let max = daemon.configuration.options.monitorsPerUserMax
-    guard monitor.application != nil || monitors.count(of: connection.peer.uid) < max else {
+    let count = monitors.count(of: connection.peer.uid, watching: monitor.application)
+    guard count < max else {
       throw Interface.Failure.quotaExceeded(quota: "MaxMonitorsPerUser", limit: max)
     }
     compareSuspended(visible(connection.peer).filter { monitor.sees($0.key) })

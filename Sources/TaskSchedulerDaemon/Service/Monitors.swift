@@ -12,15 +12,25 @@ final class Monitors {
 
   private var ofAll: Watching = [:]
   private var ofOne: [String: Watching] = [:]
-  private var countByUser: [UInt32: Int] = [:]
+  private var counts: [Watcher: Int] = [:]
   private let journal: Journal
+
+  /// What monitors are counted by.
+  private struct Watcher: Hashable {
+    var user: UInt32
+    /// nil for monitors of all applications.
+    var application: String?
+  }
 
   init(journal: Journal) {
     self.journal = journal
   }
 
-  /// How many monitors a user has that are not limited to one application.
-  func count(of user: UInt32) -> Int { countByUser[user] ?? 0 }
+  /// How many monitors a user has of one application, or (nil) that are not limited to one. So many
+  /// may have to be told of one change.
+  func count(of user: UInt32, watching application: String?) -> Int {
+    counts[Watcher(user: user, application: application)] ?? 0
+  }
 
   func add(_ connection: Connection, _ monitor: Holdings.Monitor) {
     journal.note(.monitor(monitor, connection: connection.cookie))
@@ -35,17 +45,20 @@ final class Monitors {
       ofOne[application, default: [:]][ObjectIdentifier(connection)] = entry
     } else {
       ofAll[ObjectIdentifier(connection)] = entry
-      countByUser[connection.peer.uid, default: 0] += 1
     }
+    let watcher = Watcher(user: connection.peer.uid, application: monitor.application)
+    counts[watcher, default: 0] += 1
   }
 
   func remove(_ connection: Connection) {
-    if ofAll.removeValue(forKey: ObjectIdentifier(connection)) != nil {
-      let user = connection.peer.uid
-      countByUser[user] = count(of: user) > 1 ? count(of: user) - 1 : nil
+    guard case .monitor(let monitor) = connection.role else { return }
+    let watcher = Watcher(user: connection.peer.uid, application: monitor.application)
+    let count = counts[watcher] ?? 1
+    counts[watcher] = count > 1 ? count - 1 : nil
+    guard let application = monitor.application else {
+      ofAll[ObjectIdentifier(connection)] = nil
+      return
     }
-    guard case .monitor(let monitor) = connection.role, let application = monitor.application
-    else { return }
     ofOne[application]?[ObjectIdentifier(connection)] = nil
     if ofOne[application]?.isEmpty == true { ofOne[application] = nil }
   }

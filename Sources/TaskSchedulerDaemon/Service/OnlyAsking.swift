@@ -19,7 +19,7 @@ extension ControlInterface.MethodName {
   var onlyAsks: Bool {
     switch self {
     case .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,
-      .getSettings:
+      .getSettings, .getLog:
       true
     case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
       .postNotification, .cancelNotifications, .postSystemChange, .warnMemory, .reload:
