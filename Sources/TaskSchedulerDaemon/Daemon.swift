@@ -204,11 +204,7 @@ public final class Daemon {
     }
     timer?.goFirst()
     runner.hearing = try Hearing(
-      loop: loop,
-      ears: .init(
-        accept: { [unowned server] in server.acceptWaiting() },
-        hear: { [unowned server] in server.hear($0, of: $1, until: $2) },
-        user: { [unowned processes] in processes[$0]?.uid }),
+      loop: loop, ears: server.ears { [unowned processes] in processes[$0]?.uid },
       isTraced: { [unowned processes] in processes.isTraced($0) },
       report: { [unowned self] in post($0) })
     survival = try loop.timer { [unowned self] in

@@ -22,6 +22,8 @@ final class Membership {
   private var byGroup: [String: InstanceProcesses] = [:]
   /// How many instances have been added: a process that was of none may be of one of those.
   private(set) var generation: UInt64 = 0
+  /// Hears of each instance that is removed.
+  var removed: (InstanceID) -> Void = { _ in }
 
   init(proc: ProcFS) throws(SystemError) {
     self.proc = proc
@@ -43,6 +45,7 @@ final class Membership {
       byMarker[marker] = nil
     }
     if let group = instance.origin.group { byGroup[group.path] = nil }
+    removed(instance.id)
   }
 
   // MARK: From process to instance

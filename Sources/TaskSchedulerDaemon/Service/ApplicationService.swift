@@ -150,6 +150,9 @@ final class ApplicationService {
   /// See ``Membership/generation``.
   var membershipGeneration: UInt64 { membership.generation }
 
+  /// Calls `forget` for each instance of which there are no processes any more.
+  func whenRemoved(_ forget: @escaping (InstanceID) -> Void) { membership.removed = forget }
+
   /// The instance that a connection's process belongs to; nil where it is of none.
   func instance(of peer: Peer) throws(SystemError) -> InstanceProcesses? {
     if let known = peer.instance, !known.isReleased { return known }

@@ -38,7 +38,9 @@ final class Server: ConnectionOwner {
   /// Users who have been refused a connection since they had few: it is logged once.
   private var refusedUsers: Set<UInt32> = []
   /// Set once, by the daemon, before the first connection.
-  var applications: ApplicationService?
+  var applications: ApplicationService? {
+    didSet { applications?.whenRemoved { [unowned self] in speakers.forget($0) } }
+  }
   var control: ControlService?
   var onClosed: (Connection) -> Void = { _ in }
 
@@ -276,8 +278,17 @@ final class Server: ConnectionOwner {
 
   // MARK: Calls
 
+  /// What is asked before a limit is enforced.
+  ///
+  /// - Parameter user: whose an instance is; nil where it has ended.
+  func ears(user: @escaping (InstanceID) -> UInt32?) -> Hearing.Ears {
+    Hearing.Ears(
+      accept: { [unowned self] in acceptWaiting() },
+      hear: { [unowned self] in hear($0, of: $1, until: $2) }, user: user)
+  }
+
   /// Accepts what waits: an instance's first call may be on a connection that is not accepted yet.
-  func acceptWaiting() {
+  private func acceptWaiting() {
     for _ in 0..<UnixSocket.backlog where source != nil && !isPaused {
       if acceptNext() == nil { break }
     }
@@ -287,7 +298,9 @@ final class Server: ConnectionOwner {
   ///
   /// - Parameter end: when it is to stop (CLOCK_BOOTTIME).
   /// - Returns: whether all was heard.
-  func hear(_ instances: Set<InstanceID>, of user: UInt32, until end: UInt64) -> Bool {
+  private func hear(
+    _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
+  ) -> Bool {
     guard let applications else { return true }
     for id in instances {
       for connection in speakers.known(of: id) where connection.hasUnheard {

@@ -43,6 +43,14 @@ final class Speakers {
     byInstance[instance.id, default: [:]][ObjectIdentifier(connection)] = connection
   }
 
+  /// The instance is over: its connections may speak for another one some day.
+  func forget(_ id: InstanceID) {
+    for connection in (byInstance.removeValue(forKey: id) ?? [:]).values {
+      connection.speaksFor = nil
+      add(connection)
+    }
+  }
+
   /// Whether the connection speaks for no instance. Remembered until there is another instance,
   /// which its process may belong to.
   func isStranger(_ connection: Connection, _ applications: ApplicationService) -> Bool {
