@@ -351,8 +351,8 @@ final class ControlService {
       owners = [UserID(peer.uid)]
     }
     guard let first = owners.first else {
-      // Of this very id there is none of this owner; and an operator's typing mistake is not worth a
-      // look at thousands of other users' ids.
+      // Of this very id there is none of this owner; and an operator's typing mistake is not worth
+      // a look at thousands of other users' ids.
       let known = daemon.scheduler.names(of: UserID(owner ?? peer.uid))
         .filter { $0 != application }
       throw Interface.Failure.unknownApplication(
