@@ -204,7 +204,8 @@ private typealias Monitor = ControlInterface.Monitor
     let padding = String(repeating: " ", count: 1 << 20)
     let peer = script.peer
     startThread {
-      let text = "{\"parameters\":{" + String(repeating: padding, count: 3) + "\"settings\":[],\"warnings\":[]}}"
+      let text = "{\"parameters\":{" + String(repeating: padding, count: 3)
+        + "\"settings\":[],\"warnings\":[]}}"
       var rest = (Array(text.utf8) + [0])[...]
       while !rest.isEmpty {
         guard (try? waitFor(POLLOUT, on: peer)) != nil else { return }
