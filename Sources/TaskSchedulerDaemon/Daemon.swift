@@ -459,9 +459,7 @@ public final class Daemon {
     }
   }
 
-  private func notify(_ state: String) {
-    sd_notify(0, state)
-  }
+  private func notify(_ state: String) { sd_notify(0, state) }
 }
 
 extension Daemon: ControlledDaemon {

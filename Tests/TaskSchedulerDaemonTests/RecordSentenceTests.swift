@@ -76,10 +76,6 @@ struct RecordSentenceTests {
         "is active: taskschedd launched it"
       ),
       (
-        .transition(from: .active, to: .background, cause: .otherActivated),
-        "is in the background: another application was activated at its seat"
-      ),
-      (
         .transition(from: .background, to: .suspended, cause: .noEntitlement),
         "is suspended: nothing entitles it to run any longer"
       ),
@@ -101,6 +97,24 @@ struct RecordSentenceTests {
     ] as [(Record.Change, String)])
   func changes(_ change: Record.Change, _ sentence: String) throws {
     #expect(try message(change) == "org.example.mail \(sentence)")
+  }
+
+  @Test("§15 An application's user is told of no other user's application that took its place")
+  func privacy() throws {
+    let id = try #require(ApplicationID("org.example.mail"))
+    let game = try #require(ApplicationID("org.example.game"))
+    func record(by owner: UInt32) -> Record {
+      let cause = TransitionCause.otherActivated(by: ApplicationKey(game, owner: UserID(owner)))
+      return Record(
+        application: ApplicationKey(id, owner: UserID(1)), leader: nil,
+        change: .transition(from: .active, to: .background, cause: cause))
+    }
+    let named = "org.example.mail is in the background: org.example.game was activated at its seat"
+    #expect(record(by: 1).messageForOwner == named)
+    #expect(record(by: 2).message == named, "the journal is the operators'")
+    #expect(
+      record(by: 2).messageForOwner
+        == "org.example.mail is in the background: another application was activated at its seat")
   }
 
   @Test("A refusal says what was wrong, with the error's name")

@@ -15,9 +15,8 @@ extension Log {
         write(.warning, "\(leftOut) records about applications of user \(user) were left out")
       }
       let fields = goesToJournal ? record.fields + record.objectFields(unit()) : []
-      let message = PrintableText.of(record.message)
-      recent.add(record, level, message, at: now)
-      write(level, message, id: id, fields: fields)
+      recent.add(record, level, PrintableText.of(record.messageForOwner), at: now)
+      write(level, record.message, id: id, fields: fields)
     case .beginLeavingOut:
       write(
         .warning,

@@ -11,6 +11,11 @@ extension Record {
     if case .transition(_, _, let cause) = change { cause.activated } else { nil }
   }
 
+  /// The sentence for the application's own user, whom it tells of no other user's application.
+  var messageForOwner: String {
+    message(activated: activated.flatMap { $0.owner == application.owner ? $0 : nil })
+  }
+
   /// The sentence for people who may see `activated`.
   func message(activated: ApplicationKey?) -> String {
     let id = application.id.name
