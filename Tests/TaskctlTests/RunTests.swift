@@ -157,6 +157,22 @@ struct RunTests {
     #expect(try managed.taskctl.outcome().output == "--json -x\n")
   }
 
+  @Test("Each option of run and task that takes a value is known where the program is looked for")
+  func optionsWithValue() throws {
+    for help in [RunCommand._dumpHelp(), TaskCommand._dumpHelp()] {
+      let arguments = try JSONParser.parse(Array(help.utf8))["command"]?["arguments"]
+      guard case .array(let elements)? = arguments else {
+        throw SystemError(call: "reading the help", errno: EBADMSG)
+      }
+      for element in elements where element["kind"] == "option" {
+        guard case .array(let names)? = element["names"] else { continue }
+        for case .string(let name)? in names.map({ $0["name"] }) {
+          #expect(ProgramWords.optionsWithValue.contains("--\(name)"))
+        }
+      }
+    }
+  }
+
   @Test("task starts in the background with one task, named by the command line")
   func task() throws {
     let managed = try ManagedRun(["task", "--", "sh", "-c", "exit 0"])
