@@ -93,6 +93,8 @@ struct ApplicationSelection {
 }
 
 extension ControlInterface.Application {
-  /// Whether it runs, is being launched, or waits to be launched again.
-  fileprivate var isAlive: Bool { state != .notRunning || instance != nil || nextLaunch != nil }
+  /// Whether it runs, managed or not, is being launched, or waits to be launched again.
+  fileprivate var isAlive: Bool {
+    state != .notRunning || instance != nil || nextLaunch != nil || unmanagedPID != nil
+  }
 }
