@@ -189,8 +189,7 @@ enum Request: String, CaseIterable {
   var rows: [Cause] {
     switch self {
     case .activate: [.activated, .interruptionOver, .launchedToForeground]
-    // Asking for the state that it is in already is no error.
-    case .deactivate: [.interrupted, .interruptionOver]
+    case .deactivate: [.interrupted]
     case .sendToBackground: [.sentAway]
     case .terminate: [.terminated]
     }
