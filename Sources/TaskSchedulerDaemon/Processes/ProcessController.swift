@@ -187,11 +187,12 @@ final class ProcessController {
   }
 
   func suspensionEnded(_ instance: InstanceProcesses, _ outcome: SuspensionOutcome) {
+    let isFrozen = instance.suspension is FreezerSuspension
     instance.suspension = nil
     switch outcome {
     case .completed:
       instance.standsStill = true
-      watchFrozen(instance)
+      if isFrozen { watchFrozen(instance) }
       lastLooks?.add(instance.id)
     case .failed(let reason):
       letRun(instance)

@@ -56,7 +56,7 @@ extension ProcessController {
 
   /// Watches the control group of an instance that has been frozen.
   func watchFrozen(_ instance: InstanceProcesses) {
-    guard instance.mayBeFrozen, let group = instance.origin.group else { return }
+    guard let group = instance.origin.group else { return }
     attempt(instance) { () throws(SystemError) in
       instance.frozenWatch = try FrozenGroupWatch(group, loop: loop) { [weak self, weak instance] in
         guard let self, let instance else { return }
@@ -104,7 +104,7 @@ extension ProcessController {
 
   /// What something other than the daemon has resumed; nil where all stands still.
   private func resumption(of instance: InstanceProcesses) -> String? {
-    if instance.mayBeFrozen, let group = instance.origin.group {
+    if let group = instance.frozenWatch?.group {
       return group.isThawed ? "another program thawed its control group \(group.path)" : nil
     }
     for member in instance.stopped {
