@@ -131,6 +131,37 @@ struct InterfaceTypesTests {
     }
   }
 
+  @Test("The text of both interfaces says that descriptors are indices among the message's, from 0")
+  func descriptorText() {
+    for side in Self.sides {
+      #expect(side.description.text.contains("is an index, from 0, into the file descriptors"))
+    }
+  }
+
+  @Test("The text lists the environment variables of a launched program")
+  func environmentText() {
+    let text = ApplicationInterface.description.text
+    for name in ["SOCKET", "APPLICATION", "INSTANCE", "LAUNCH_REASON"] {
+      #expect(text.contains("#   TASKSCHEDD_\(name) "))
+    }
+  }
+
+  @Test(
+    """
+    §4 The text says at both methods that they may suspend their caller before it reads the reply, \
+    and that a state is the target of a transition
+    """)
+  func suspensionText() throws {
+    let text = ApplicationInterface.description.text
+    for method in ["method Acknowledge", "method EndBackgroundTask"] {
+      let comment = try #require(text.components(before: method)).suffix(400)
+      #expect(comment.contains("suspend its caller"), "\(method)")
+      #expect(comment.contains("only after the"), "\(method)")
+    }
+    #expect(text.contains("names the target of a transition that has begun"))
+    #expect(ControlInterface.description.text.contains("the target of a transition"))
+  }
+
   @Test("the methods are the same ones, with the same input and output, descriptors by their name")
   func methods() throws {
     for side in Self.sides {
@@ -205,5 +236,12 @@ struct InterfaceTypesTests {
       try side.failure(name, parameters)
     }
     #expect(error?.parameter == field, "\(name)")
+  }
+}
+
+extension String {
+  /// What stands before the first occurrence of a text.
+  fileprivate func components(before text: String) -> Substring? {
+    indices.first { self[$0...].hasPrefix(text) }.map { self[..<$0] }
   }
 }

@@ -77,7 +77,8 @@ extension ControlInterface {
     /// What brought it into its state, as in Change; null where it has never run.
     public var cause: String?
     public var lastEntitlement: EndedEntitlement?
-    /// True where a debugger traces it: then no limit is enforced.
+    /// True where a debugger that is no process of the instance traces it: then no limit is
+    /// enforced but those of an end that an operator or the user has ordered.
     public var traced: Bool
     /// The nearest first.
     public var limits: [Limit]
