@@ -219,7 +219,7 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	install -d $(BIN) $(LIB)/systemd/system $(LIB)/systemd/user $(LIB)/systemd/catalog \
 	  $(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DOC)/examples $(SHARE)/$(ZSH) \
 	  $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d \
-	  $(SHARE)/taskschedd/applications $(DOC)/examples/scenarios
+	  $(SHARE)/taskschedd/applications $(SHARE)/taskschedd/interfaces $(DOC)/examples/scenarios
 	install -m 0755 $(if $(BUILT),,-s) $(BINARIES)/taskschedd $(BINARIES)/taskctl $(BIN)
 	for unit in taskschedd.service taskschedd.socket taskschedd-release.service; do \
 	  $(PLACE) systemd/$$unit > $(LIB)/systemd/system/$$unit; \
@@ -238,6 +238,7 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	[ -n "$(BUILT)" ] || $(MAKE) manuals
 	install -d $(SHARE)/man/man1
 	[ -n "$(BUILT)" ] || install -m 0644 $(MANUALS)/*.1 $(SHARE)/man/man1
+	install -m 0644 Sources/TaskSchedulerWire/Interfaces/*.varlink $(SHARE)/taskschedd/interfaces
 	install -m 0644 $(PAPERS) systemd/taskschedd.toml $(DOC)
 	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples
 	install -m 0644 Examples/scenarios/*.scenario $(DOC)/examples/scenarios
@@ -255,7 +256,7 @@ uninstall: ## Remove what install wrote; what is in /etc stays
 	    $(SHARE)/$(ZSH)/_$(program) $(SHARE)/fish/vendor_completions.d/$(program).fish) \
 	  $(SHARE)/man/man1/taskschedd*.1 \
 	  $(SHARE)/man/man1/taskctl*.1
-	rm -rf $(DOC)
+	rm -rf $(DOC) $(SHARE)/taskschedd/interfaces
 	rmdir --ignore-fail-on-non-empty $(SHARE)/taskschedd/applications $(SHARE)/taskschedd
 	@[ -n "$(DESTDIR)" ] || scripts/after-install
 

@@ -188,6 +188,7 @@ public final class Daemon {
     notify("READY=1")
     runner.serviceStatus?.tell()
     saveSlowToClose()
+    if isNew { log.warnIfNotEnabled(configuration, loop, paths.scope) }
   }
 
   private func saveSlowToClose() {
@@ -490,6 +491,7 @@ extension Daemon: ControlledDaemon {
       log.write(.error, "the configuration has mistakes: the old one stays in force")
     }
     notify("READY=1")
+    if problems.isEmpty { log.warnIfNotEnabled(configuration, loop, paths.scope) }
     return problems
   }
 }

@@ -47,6 +47,15 @@ extension SystemdTests {
       #expect(try #require(figure.flatMap { Double($0) }) <= 2.0)
     }
 
+    @Test("hold the interfaces, as the daemon serves them")
+    func interfaces() throws {
+      for name in ["Application", "Control"] {
+        let file = "/usr/share/taskschedd/interfaces/org.taskschedd.\(name).varlink"
+        let text = try machine.must("cat", file).text
+        #expect(text.contains("interface org.taskschedd.\(name)\n"))
+      }
+    }
+
     @Test("offer their commands to the shell's completion")
     func completions() throws {
       let offered = try machine.must(

@@ -46,6 +46,44 @@ extension SystemdTests {
       #expect(units.text.isEmpty)
     }
 
+    @Test(
+      """
+      'taskctl launch' and 'taskctl notifications post --at' warn where the daemon's service is \
+      not enabled, and so does the daemon's log where a manifest declares mode voip
+      """)
+    func serviceNotEnabled() throws {
+      let warning = "taskschedd.service is not enabled: after the next start of this machine"
+      let path = "/etc/taskschedd/applications/org.example.own-one.toml"
+      try installed.write(
+        path,
+        """
+        id = "org.example.own-one"
+        user = "tester"
+        command = ["sleep", "1000"]
+        background-modes = ["voip"]
+        """)
+      defer {
+        for application in ["org.example.own-one", InstalledMachine.frozen] {
+          _ = try? machine.run("taskctl", "terminate", application)
+        }
+        _ = try? machine.run("rm", path)
+        _ = try? machine.run("systemctl", "disable", "taskschedd.service")
+      }
+      try machine.must("systemctl", "start", "taskschedd.service")
+      try installed.waitForJournal("\(warning) org.example.own-one (mode voip)")
+      let launched = try machine.must("taskctl", "launch", InstalledMachine.frozen)
+      #expect(launched.text.contains("taskctl: warning: \(warning) no application is launched"))
+      func post() throws -> String {
+        try machine.must(
+          "taskctl", "notifications", "post", "org.example.own-one", "tea", "--at",
+          "2099-01-01T00:00:00", "--zone", "UTC"
+        ).text
+      }
+      #expect(try post().contains("\(warning) no notification is shown"))
+      try machine.must("systemctl", "enable", "taskschedd.service")
+      #expect(try !post().contains("not enabled"))
+    }
+
     @Test("a unit that systemd cannot start is a failed launch, which names the unit")
     func failedUnit() throws {
       try installed.write(

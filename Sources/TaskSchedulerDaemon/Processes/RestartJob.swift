@@ -5,10 +5,10 @@ import LinuxSystem
 // Whether another daemon comes (contract §15.1): only then may what is suspended stay so.
 extension SystemdManager {
   /// systemd answers this path with the unit of the process that asks.
-  private static let ownUnit = "/org/freedesktop/systemd1/unit/self"
-  /// How long the manager may take to answer one that is about to end: of TimeoutStopSec=, 30 s,
+  static let ownUnit = "/org/freedesktop/systemd1/unit/self"
+  /// How long the manager may take to answer while this daemon waits: of TimeoutStopSec=, 30 s,
   /// most is left to let everything run.
-  private static let answerTimeoutUSec: UInt64 = 5_000_000
+  static let answerTimeoutUSec: UInt64 = 5_000_000
 
   /// Whether systemd stops this service in order to start it again: `systemctl restart`, as every
   /// upgrade does. Waits for the answer.

@@ -32,5 +32,6 @@ struct LaunchCommand: DaemonCommand {
       options.json
         ? JSONOutput.line(output)
         : "\(PrintableText.of(target.application)): launched, pid \(output.pid)\n")
+    ServiceEnablement.warn(of: options.path, "no application is launched")
   }
 }

@@ -86,6 +86,9 @@ extension NotificationsCommand {
         timeout: answerTimeout)
       try Output.write(
         options.json ? JSONOutput.line(output) : "notification \(output.notification)\n")
+      if at != nil {
+        ServiceEnablement.warn(of: options.path, "no notification is shown")
+      }
     }
   }
 }
