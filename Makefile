@@ -12,7 +12,8 @@ PREFIX ?= /usr
 VENV := .venv
 # A target may import only what its declaration in Package.swift names.
 BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
-# What is installed must not need Swift on the machine.
+# What is installed must not need Swift on the machine. All release builds have the same flags: with
+# others, and without them, everything is compiled anew.
 RELEASE := $(BUILD) -c release --static-swift-stdlib
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
@@ -69,14 +70,19 @@ simulate: setup ## Run the policy in a made-up world (SEEDS=10000 FIRST=1), and 
 # One page for each subcommand, made from the help that the programs print.
 MANUALS := .build/manuals
 .PHONY: manuals
-manuals: setup ## Write the manual pages to .build/manuals
+manuals: release ## Write the manual pages to .build/manuals
 	rm -rf $(MANUALS)
 	mkdir -p $(MANUALS)
-	$(SWIFT) package --allow-writing-to-directory $(MANUALS) generate-manual --multi-page \
-	  --output-directory $(CURDIR)/$(MANUALS)
+	# Not by the parser's plugin: that builds the whole package once more, without RELEASE's flags, and
+	# with other flags the next `make bench` would build everything anew.
+	$(RELEASE) --product generate-manual
+	for program in taskctl taskschedd; do \
+	  .build/release/generate-manual .build/release/$$program --multi-page \
+	    --output-directory $(MANUALS); \
+	done
 	$(MAKE) keep-manuals
 
-# The plugin writes pages for every executable of the package, and one for the parser's own `help`.
+# The parser's own `help` has a page, too, for each command.
 .PHONY: keep-manuals
 keep-manuals:
 	find $(MANUALS) -name '*.1' ! -name 'taskschedd*.1' ! -name 'taskctl*.1' -delete

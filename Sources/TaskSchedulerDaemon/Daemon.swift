@@ -342,7 +342,6 @@ public final class Daemon {
       let event = backlog[next]
       let now = self.now
       journal.record(event, at: now)
-      // What only follows from a call, or was found meanwhile, does not carry it out.
       if event.request != nil { journal.call?.takeMessage() }
       if case .stop = event { runner?.keepRunningOn(processes?.held ?? [:]) }
       carryOut(scheduler.handle(event, at: now), at: now)

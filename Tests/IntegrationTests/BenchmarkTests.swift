@@ -39,4 +39,18 @@ struct BenchmarkTests {
     #expect(try python.remainingText() == "True\n[]\n")
     #expect(try python.waitForExit() == .exited(code: 0))
   }
+
+  @Test(
+    """
+    All release builds of the Makefile have the same flags: builds with others would compile \
+    everything anew, each after the other
+    """)
+  func sameFlags() throws {
+    let lines = try Programs.text(of: "Makefile").split(separator: "\n")
+      .filter { !$0.drop { $0 == "\t" }.hasPrefix("#") }
+    let builds = lines.filter { $0.contains("-c release") && !$0.contains("--show-bin-path") }
+    #expect(builds == ["RELEASE := $(BUILD) -c release --static-swift-stdlib"])
+    // A plugin of a package builds for release with flags of its own.
+    #expect(!lines.contains { $0.contains("$(SWIFT) package") })
+  }
 }
