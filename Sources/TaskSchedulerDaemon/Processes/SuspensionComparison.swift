@@ -65,41 +65,55 @@ extension ProcessController {
     }
   }
 
-  /// Compares what is said to be suspended with the kernel, as far as there is time.
-  func compareSuspended(_ ids: some Sequence<InstanceID>) {
-    comparisons.waiting = Array(ids).reversed()
-    compareWaiting(for: Self.comparisonTime)
+  /// Compares an instance that is said to be suspended with the kernel.
+  func compareSuspended(_ id: InstanceID) {
+    if let instance = self[id] { compare(instance) }
   }
 
-  func compareRest() { compareWaiting(for: Self.comparisonTime / 2) }
+  /// The same for several, as far as there is time. A look that is under way goes on: beginning it
+  /// anew each time would never come to the last.
+  ///
+  /// - Returns: whether any runs.
+  func compareSuspended(_ ids: [InstanceID]) -> Bool {
+    let waiting = Set(comparisons.waiting)
+    comparisons.waiting.insert(contentsOf: ids.filter { !waiting.contains($0) }.reversed(), at: 0)
+    return compareWaiting(for: Self.comparisonTime)
+  }
 
-  private func compareWaiting(for time: Duration) {
+  func compareRest() { _ = compareWaiting(for: Self.comparisonTime / 2) }
+
+  private func compareWaiting(for time: Duration) -> Bool {
     let start = BootClock.now()
     let end = Instant(nanoseconds: start).advanced(by: time).nanoseconds
+    var isAnyLost = false
     while let id = comparisons.waiting.popLast() {
-      if let instance = self[id] { compare(instance) }
+      if let instance = self[id], compare(instance) { isAnyLost = true }
       if BootClock.now() >= end { break }
     }
-    if comparisons.waiting.isEmpty { return }
+    if comparisons.waiting.isEmpty { return isAnyLost }
     let now = BootClock.now()
     comparisons.timer?.set(now + (now - start))
+    return isAnyLost
   }
 
-  /// Reports an instance that is said to be suspended and runs.
-  private func compare(_ instance: InstanceProcesses) {
+  /// Reports an instance that is said to be suspended and runs; returns whether it does.
+  @discardableResult
+  private func compare(_ instance: InstanceProcesses) -> Bool {
     guard instance.suspension == nil, !instance.isToBeSuspended, instance.problem == nil,
       instance.standsStill || isSuspended(instance.id), let reason = resumption(of: instance)
-    else { return }
+    else { return false }
     instance.frozenWatch = nil
     if instance.standsStill {
       // Its suspension has not been reported yet.
       instance.standsStill = false
-      return suspensionEnded(instance, .failed(reason: reason))
+      suspensionEnded(instance, .failed(reason: reason))
+      return true
     }
     instance.resistance =
       wasLostLately(instance) ? "it does not stay suspended: \(reason), again and again" : nil
     instance.lostAt = Instant(nanoseconds: BootClock.now())
     report(.suspensionLost(instance.id, reason: reason))
+    return true
   }
 
   /// What something other than the daemon has resumed; nil where all stands still.

@@ -81,23 +81,31 @@ final class ControlService {
   // MARK: Asking
 
   /// What is said to be suspended is compared with the kernel before it is told.
-  private func compareSuspended(_ statuses: [ApplicationStatus]) {
-    runner.processes.compareSuspended(
-      statuses.lazy.filter { $0.state == .suspended }.compactMap(\.instance?.id))
+  private func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
+    let statuses = visible(peer)
+    let suspended = statuses.filter { $0.state == .suspended }.compactMap(\.instance?.id)
+    return runner.processes.compareSuspended(suspended) ? visible(peer) : statuses
+  }
+
+  /// Of one application it is always told as it is.
+  private func compareSuspended(_ key: ApplicationKey) {
+    guard let status = daemon.scheduler.status(of: key, at: daemon.now),
+      status.state == .suspended, let id = status.instance?.id
+    else { return }
+    runner.processes.compareSuspended(id)
   }
 
   private func listApplications(_ call: ReceivedCall, _ connection: Connection) throws {
     _ = try call.decode(Interface.ListApplications.Input.self)
-    compareSuspended(visible(connection.peer))
     connection.reply(
       Interface.ListApplications.Output(
-        applications: described(visible(connection.peer), for: connection.peer)))
+        applications: described(visibleNow(connection.peer), for: connection.peer)))
   }
 
   private func getApplication(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.GetApplication.Input.self)
     let key = try key(input.application, input.owner, connection.peer)
-    if let status = daemon.scheduler.status(of: key, at: daemon.now) { compareSuspended([status]) }
+    compareSuspended(key)
     guard let status = daemon.scheduler.status(of: key, at: daemon.now) else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
@@ -109,7 +117,7 @@ final class ControlService {
   private func explain(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.Explain.Input.self)
     let key = try key(input.application, input.owner, connection.peer)
-    if let status = daemon.scheduler.status(of: key, at: daemon.now) { compareSuspended([status]) }
+    compareSuspended(key)
     guard let status = daemon.scheduler.status(of: key, at: daemon.now),
       let explanation = daemon.scheduler.explanation(of: key)
     else {
@@ -131,8 +139,7 @@ final class ControlService {
     guard count < max else {
       throw Interface.Failure.quotaExceeded(quota: "MaxMonitorsPerUser", limit: max)
     }
-    compareSuspended(visible(connection.peer).filter { monitor.sees($0.key) })
-    let seen = visible(connection.peer).filter { monitor.sees($0.key) }
+    let seen = visibleNow(connection.peer).filter { monitor.sees($0.key) }
     let applications = described(seen, for: connection.peer).map {
       Interface.Monitor.Output(application: $0)
     }
