@@ -27,9 +27,7 @@ extension ControlService {
     let records = runner.log.recent.newest(
       min(input.lines ?? Self.recordsAtOnceMax, Self.recordsAtOnceMax),
       before: input.before.map { UInt64($0) }, of: owner, application)
-    let offset = Int(WallClock.nanoseconds / 1000) - daemon.now.microseconds
-    connection.reply(
-      Interface.GetLog.Output(records: records.map { .init($0, wallOffset: offset) }))
+    connection.reply(Interface.GetLog.Output(records: records.map { .init($0) }))
   }
 
   /// Whose records are meant: nil for everybody's.
@@ -48,10 +46,9 @@ extension ControlService {
 }
 
 extension ControlInterface.LogRecord {
-  fileprivate init(_ entry: RecentRecords.Entry, wallOffset: Int) {
-    let at = entry.at.microseconds
+  fileprivate init(_ entry: RecentRecords.Entry) {
     self.init(
-      number: Int(clamping: entry.number), atUSec: at, wallUSec: at + wallOffset,
+      number: Int(clamping: entry.number), atUSec: entry.at.microseconds,
       level: entry.level.rawValue, application: entry.application.id.name,
       owner: Int(entry.application.owner.uid), pid: entry.leader.map { Int($0.pid) },
       message: entry.message)

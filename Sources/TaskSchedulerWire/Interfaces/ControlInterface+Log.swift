@@ -1,10 +1,8 @@
 extension ControlInterface {
-  /// A record of the log. `number` counts up; `level` is error, warning, notice, info or debug;
-  /// `wallUSec` counts from 1970, by the clock as it is set now.
+  /// A record of the log. `number` counts up; `level` is error, warning, notice, info or debug.
   public struct LogRecord: Codable, Hashable, Sendable {
     public var number: Int
     public var atUSec: Int
-    public var wallUSec: Int
     public var level: String
     public var application: String
     public var owner: Int
@@ -12,12 +10,11 @@ extension ControlInterface {
     public var message: String
 
     public init(
-      number: Int, atUSec: Int, wallUSec: Int, level: String, application: String, owner: Int,
-      pid: Int? = nil, message: String
+      number: Int, atUSec: Int, level: String, application: String, owner: Int, pid: Int? = nil,
+      message: String
     ) {
       self.number = number
       self.atUSec = atUSec
-      self.wallUSec = wallUSec
       self.level = level
       self.application = application
       self.owner = owner

@@ -27,9 +27,11 @@ enum DaemonLog {
   }
 
   /// `2026-11-21 14:03:22 warning: org.example.mail was killed: …`
-  static func line(_ record: ControlInterface.LogRecord) -> String {
+  static func line(
+    _ record: ControlInterface.LogRecord, _ clock: ClockReading = .now()
+  ) -> String {
     let level = ["error", "warning"].contains(record.level) ? record.level + ": " : ""
-    return "\(LocalTime(wallUSec: record.wallUSec).dateAndTime) \(level)"
+    return "\(LocalTime(wallUSec: clock.wallUSec(ofBoot: record.atUSec)).dateAndTime) \(level)"
       + PrintableText.of(record.message) + "\n"
   }
 }
