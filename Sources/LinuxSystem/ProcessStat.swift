@@ -53,6 +53,8 @@ public struct ProcessStat: Sendable {
   public let session: Int32
   /// The controlling terminal; nil where it has none.
   public let terminal: TerminalDevice?
+  /// Whether it is a thread of the kernel, which has no program.
+  public let isKernelThread: Bool
   /// Clock ticks (100 a second) in user mode and in the kernel, of all threads together.
   public let cpuTicks: UInt64
   /// The same of the children that have ended and were waited for, and of theirs.
@@ -93,6 +95,7 @@ public struct ProcessStat: Sendable {
 
     // Field 3 was the state; numbered as in proc(5).
     var fields: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
+    var flags: UInt64 = 0
     var children: UInt64 = 0
     var exitCode: UInt64 = 0
     var terminal: UInt64 = 0
@@ -108,6 +111,7 @@ public struct ProcessStat: Sendable {
       case 5: fields.1 = value
       case 6: fields.2 = value
       case 7: terminal = value
+      case 9: flags = value
       case 14: fields.3 = value
       case 15: fields.4 = value
       case 16, 17: children &+= value
@@ -121,6 +125,8 @@ public struct ProcessStat: Sendable {
     processGroup = Int32(truncatingIfNeeded: fields.1)
     session = Int32(truncatingIfNeeded: fields.2)
     self.terminal = TerminalDevice(number: UInt32(truncatingIfNeeded: terminal))
+    // PF_KTHREAD of linux/sched.h.
+    isKernelThread = flags & 0x0020_0000 != 0
     cpuTicks = fields.3 &+ fields.4
     childrenTicks = children
     threadCount = Int32(truncatingIfNeeded: fields.5)

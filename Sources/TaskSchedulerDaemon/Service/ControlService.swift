@@ -254,8 +254,7 @@ final class ControlService {
         parameter: "processFileDescriptor",
         problem: "it must be a pidfd, of a whole process that the daemon can see")
     } catch {
-      throw Interface.Failure.invalidProcess(
-        pid: 0, reason: "the descriptor is no pidfd of a process that runs: \(error)")
+      throw Interface.Failure.invalidProcess(pid: 0, reason: Self.reason(notHeld: error))
     }
     let pid = process.identity.pid
     guard let details = try membership.proc.details(pid), try process.pidfd.hasEnded() == false
@@ -273,11 +272,29 @@ final class ControlService {
       throw Interface.Failure.invalidProcess(
         pid: Int(pid), reason: "the daemon itself descends from it")
     }
+    if try membership.proc.stat(pid)?.isKernelThread ?? false {
+      throw Interface.Failure.invalidProcess(pid: Int(pid), reason: "it is a thread of the kernel")
+    }
+    if let caller = try peer.identity(),
+      try membership.proc.ancestors(caller.pid).contains(process.identity) {
+      throw Interface.Failure.invalidProcess(
+        pid: Int(pid), reason: "the caller itself descends from it")
+    }
     if try membership.instance(of: process.identity, uid: uids.real) != nil {
       throw Interface.Failure.invalidProcess(
         pid: Int(pid), reason: "it belongs to an application already")
     }
     return (process, uids.real)
+  }
+
+  /// Why the daemon cannot hold the process of a descriptor that it received.
+  private static func reason(notHeld error: SystemError) -> String {
+    switch error.errno {
+    case EINVAL: "the descriptor is not a pidfd of a process"
+    case ESRCH: "it has ended"
+    case EMFILE, ENFILE: "the daemon has no descriptors left to hold it by: \(error)"
+    default: "the daemon cannot hold it: \(error)"
+    }
   }
 
   private static func isMarker(_ marker: String) -> Bool {

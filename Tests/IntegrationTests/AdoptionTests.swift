@@ -1,0 +1,90 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+private let visibleKernelThread: Int32? = {
+  guard let proc = try? ProcFS(), let pids = try? proc.pids() else { return nil }
+  return pids.first { ((try? proc.stat($0)) ?? nil)?.isKernelThread ?? false }
+}()
+
+/// Contract §15: what `Adopt` refuses to take under management, and why.
+@Suite("§15: Adopt takes programs, and says what it does not take")
+struct AdoptionTests {
+  private static let adopt = #"""
+    {"method":"org.taskschedd.Control.Adopt","parameters":
+    {"application":"org.test.adopted","processFileDescriptor":0}}
+    """#
+
+  private func reason(_ answer: JSONValue?) -> String? {
+    guard answer?.errorName == "InvalidProcess",
+      case .string(let reason)? = answer?["parameters"]?["reason"]
+    else { return nil }
+    return reason
+  }
+
+  @Test("§15: A program cannot hand over its own parent, nor a process above that")
+  func ancestor() throws {
+    let daemon = try DaemonFixture()
+    // A shell whose child asks for the shell, the child's parent, and then for the test.
+    let program = try daemon.python(
+      """
+      import json, os, socket
+      parents = [os.getpid(), os.getppid()]
+      if os.fork() == 0:
+          for parent in parents:
+              s = socket.socket(socket.AF_UNIX); s.connect(os.environ["TASKSCHEDD_SOCKET"])
+              call = {"method": "org.taskschedd.Control.Adopt", "parameters":
+                      {"application": "org.test.parent", "processFileDescriptor": 0}}
+              socket.send_fds(s, [json.dumps(call).encode() + b"\\0"], [os.pidfd_open(parent)])
+              print(s.recv(65536)[:-1].decode(), flush=True)
+          os._exit(0)
+      os.wait()
+      """)
+    for _ in 0..<2 {
+      let answer = try JSONParser.parse(Array(try program.nextLine().utf8))
+      #expect(reason(answer) == "the caller itself descends from it", "\(answer)")
+    }
+    #expect(try daemon.applications().isEmpty)
+  }
+
+  @Test(
+    "§15: A thread of the kernel cannot be handed over, not even by root",
+    .enabled(if: visibleKernelThread != nil && geteuid() == 0, "none is to be seen here"))
+  func kernelThread() throws {
+    let daemon = try DaemonFixture()
+    guard let thread = try PIDFD.open(try #require(visibleKernelThread)) else {
+      throw SystemError(call: "pidfd_open", errno: ESRCH)
+    }
+    let answer = try RawClient(daemon).call(Self.adopt, descriptors: [thread.rawValue])
+    #expect(reason(answer) == "it is a thread of the kernel", "\(String(describing: answer))")
+    #expect(try daemon.applications().isEmpty)
+  }
+
+  @Test("§15: Without descriptors left, Adopt says so, and not that the descriptor is no pidfd")
+  func noDescriptors() throws {
+    let daemon = try DaemonFixture()
+    let program = try daemon.shell("read line")
+    let client = try RawClient(daemon)
+    let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
+    _ = try client.call(list)
+    func limit(_ soft: Int) throws {
+      let program = try TestProcess(
+        "/usr/bin/prlimit", ["prlimit", "--pid=\(daemon.process.pid)", "--nofile=\(soft):"])
+      #expect(try program.waitForExit() == .exited(code: 0))
+    }
+    // Room for the descriptor that comes, and for none that the daemon opens.
+    let count = try daemon.descriptorCount()
+    var reasons: [String] = []
+    for more in 0..<3 {
+      try limit(count + more)
+      let answer = try client.call(Self.adopt, descriptors: [program.pidfd.rawValue])
+      if let reason = reason(answer) { reasons.append(reason) }
+    }
+    try limit(4096)
+    #expect(reasons.contains { $0.contains("no descriptors left") }, "\(reasons)")
+    #expect(!reasons.contains { $0.contains("not a pidfd") }, "\(reasons)")
+    #expect(try client.call(Self.adopt, descriptors: [program.pidfd.rawValue])?.errorName == nil)
+  }
+}
