@@ -11,6 +11,7 @@ import time
 
 import attacks
 import crowd
+import descriptors
 import flood
 import memory_choice
 import round_trip
@@ -36,6 +37,9 @@ ATTACKED_LIMIT_TARGET = 20
 ATTACKED_CONNECTION_TARGET = 50
 LONG_CALL_TARGET = 5
 SHRINK_TARGET = 1.5
+OTHERS_CALL_TARGET = 20
+OTHERS_CONNECTION_TARGET = 50
+OTHERS_LIMIT_TARGET = 20
 
 
 class Scale:
@@ -49,6 +53,7 @@ class Scale:
         self.crowd_rounds = (3, 2000) if quick else (9, 4000)
         self.flood_rounds = (2, 2000) if quick else (5, 4000)
         self.choices = 5 if quick else 25
+        self.examinations = 1 if quick else 4
         self.idle_seconds = 10 if quick else 60
 
 
@@ -78,6 +83,9 @@ def measure(workshop, scale, watching, progress):
     results["round trip flooded µs"] = flood.measure(workshop, *scale.flood_rounds, watching)
     progress("attacks")
     results["attacks"] = attacks.measure(workshop, watching)
+    progress("others while descriptors are examined")
+    results["others while descriptors are examined ms"] = descriptors.measure(
+        workshop, rounds=scale.examinations)
     progress("memory and cost with up to 5,000 applications")
     memory, cost = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
     results["private and dirty kB"], results["round trip among µs"] = memory, cost
@@ -159,6 +167,20 @@ def add_attacks(table, results):
             table.judged("  such a call", waits["told"]["milliseconds"], LONG_CALL_TARGET, " ms")
 
 
+def add_descriptors(table, results):
+    table.section(
+        f"Another user, while {descriptors.SOCKETS} sockets in {descriptors.CHILDREN + 1} processes "
+        "are examined")
+    found = results["others while descriptors are examined ms"]
+    if isinstance(found, str):
+        return table.missing("examination", found)
+    table.figure("calls, suspension of the examined", "{calls}, {suspension:.0f} ms".format(**found))
+    table.judged("call p99", found["call p99"], OTHERS_CALL_TARGET, " ms")
+    table.figure("call, most", f"{found['call most']:.1f} ms")
+    table.judged("new connection, most", found["connection most"], OTHERS_CONNECTION_TARGET, " ms")
+    table.judged("limit, latest", found["limit most"], OTHERS_LIMIT_TARGET, " ms")
+
+
 def add_crowd(table, results):
     table.section("Many applications")
     table.figure("registrations", f"{results['registrations per second']:.0f} per second")
@@ -191,6 +213,7 @@ def table_of(results):
     add_socket_wakes(table, results)
     add_floods(table, results)
     add_attacks(table, results)
+    add_descriptors(table, results)
     add_crowd(table, results)
     add_memory(table, results)
     table.section("Idle")

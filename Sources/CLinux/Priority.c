@@ -73,10 +73,17 @@ int clinux_priority_limits(pid_t process, uint64_t *nice, uint64_t *real_time) {
 }
 
 int clinux_file_identity(int directory, const char *path, uint64_t *device, uint64_t *inode) {
+  uint32_t major;
+  return clinux_device_identity(directory, path, device, inode, &major);
+}
+
+int clinux_device_identity(
+    int directory, const char *path, uint64_t *device, uint64_t *inode, uint32_t *major) {
   struct statx status;
-  // What a file is called never changes: no server of files is asked, and none waited for.
-  if (statx(directory, path, AT_STATX_DONT_SYNC, STATX_INO, &status) < 0) return -1;
+  // None of it ever changes: no server of files is asked, and none waited for.
+  if (statx(directory, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_TYPE, &status) < 0) return -1;
   *device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
   *inode = status.stx_ino;
+  *major = S_ISCHR(status.stx_mode) ? status.stx_rdev_major : 0;
   return 0;
 }

@@ -2,8 +2,13 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -78,4 +83,33 @@ ssize_t clinux_route_receive(int fd, void *bytes, size_t count) {
     return 0;
   }
   return received;
+}
+
+int clinux_diagnosis_socket(void) {
+  return socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+}
+
+int clinux_diagnosis_ask(int fd, uint8_t family) {
+  struct {
+    struct nlmsghdr header;
+    union {
+      struct unix_diag_req local;
+      struct inet_diag_req_v2 internet;
+    };
+  } question = {
+      .header = {.nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+  };
+  if (family == AF_UNIX) {
+    question.header.nlmsg_len = NLMSG_LENGTH(sizeof question.local);
+    question.local = (struct unix_diag_req){
+        .sdiag_family = AF_UNIX, .udiag_states = 1 << TCP_LISTEN, .udiag_show = UDIAG_SHOW_NAME};
+  } else {
+    question.header.nlmsg_len = NLMSG_LENGTH(sizeof question.internet);
+    question.internet = (struct inet_diag_req_v2){
+        .sdiag_family = family, .sdiag_protocol = IPPROTO_TCP, .idiag_states = 1 << TCP_LISTEN};
+  }
+  struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+  return (int)sendto(
+      fd, &question, question.header.nlmsg_len, MSG_DONTWAIT, (struct sockaddr *)&kernel,
+      sizeof kernel);
 }

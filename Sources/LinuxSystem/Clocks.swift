@@ -45,9 +45,18 @@ public enum MonotonicClock {
   }
 }
 
+/// CLOCK_THREAD_CPUTIME_ID: the CPU time that the calling thread has used.
+enum ThreadClock {
+  /// In nanoseconds.
+  static func now() -> UInt64 {
+    let time = read(CLOCK_THREAD_CPUTIME_ID)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}
+
 private func read(_ clock: clockid_t) -> timespec {
   var time = timespec()
   let result = clock_gettime(clock, &time)
-  precondition(result == 0, "Linux has had this clock since 2.6.39")
+  precondition(result == 0, "Linux has had these clocks since 2.6.39")
   return time
 }

@@ -32,12 +32,21 @@ public struct FolderWatch: ~Copyable, Sendable {
   ///
   /// - Throws: ENOENT, ENOTDIR, EACCES, ENOSPC (fs.inotify.max_user_watches).
   public borrowing func add(_ path: String) throws(SystemError) -> Folder {
+    try add(
+      path, Int32(IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE))
+  }
+
+  /// Watches for its files being opened.
+  public borrowing func addOpenings(_ path: String) throws(SystemError) -> Folder {
+    try add(path, Int32(IN_OPEN))
+  }
+
+  private borrowing func add(_ path: String, _ events: Int32) throws(SystemError) -> Folder {
     let number = descriptor.rawValue
-    let mask =
-      IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
+    let mask = events | Int32(IN_ONLYDIR)
     return Folder(
       number: try check("inotify_add_watch \(path)") {
-        inotify_add_watch(number, path, UInt32(bitPattern: Int32(mask)))
+        inotify_add_watch(number, path, UInt32(bitPattern: mask))
       })
   }
 

@@ -1,166 +1,184 @@
+import CLinux
 import Glibc
 
-/// The sockets of some processes, as far as it is to be told on which addresses they listen.
+/// The sockets that processes have open, by the network namespace of the process.
+struct SocketsByNetwork {
+  struct Network {
+    /// One of the processes in it, whose tables are asked.
+    let process: Int32
+    var inodes: Set<UInt64> = []
+  }
+
+  private(set) var networks: [String: Network] = [:]
+
+  mutating func add(_ inode: UInt64, of process: Int32, _ network: String) {
+    networks[network, default: Network(process: process)].inodes.insert(inode)
+  }
+}
+
+/// Finds out on which addresses some sockets listen.
 ///
-/// The kernel tells it in tables of all sockets of a network. Most sockets of an application are
-/// connected, or of a kind that never listens: those are remembered, and no table is read for them
-/// again. The number of a socket's inode comes again only after 2^32 others.
-public struct ListeningSockets: Sendable {
-  /// The address of one that listens; nil of one that never will.
-  private var known: [UInt64: String?] = [:]
-
-  public init() {}
-
-  /// The addresses on which these processes listen, sorted: `127.0.0.1:80`, `[::1]:80`, `/run/x`,
-  /// `@name`.
-  public mutating func addresses(
-    of files: OpenFiles, in tables: inout SocketTables
-  ) -> [String] {
-    let sockets = files.sockets()
-    let open = sockets.reduce(into: Set()) { $0.formUnion($1.inodes) }
-    known = known.filter { open.contains($0.key) }
-    for (process, inodes) in sockets {
-      let unknown = inodes.filter { known[$0] == nil }
-      if unknown.isEmpty { continue }
-      for (inode, found) in tables.find(unknown, of: process) { known[inode] = .some(found) }
-    }
-    return Set(known.values.compactMap { $0 }).sorted()
-  }
-}
-
-/// The kernel's tables of sockets, each as it was when it was first asked for.
-public struct SocketTables: Sendable {
-  private struct Network {
-    var unix: [UInt64: String?]
-    var listening: [UInt64: String]?
-  }
-
+/// The kernel tells by sock_diag(7), for the network of the caller. Of other networks, and without
+/// that interface, its tables in /proc are read. A Unix socket's name may have a line end there, by
+/// which a program can forge lines of the table. A forged line can make a socket look as if it
+/// listens and cannot hide one that does: the true line is there, too.
+struct ListenerSearch {
+  private let sockets: SocketsByNetwork
   private let proc: ProcFS
-  private var networks: [String: Network] = [:]
+  private let limit: UInt64
+  private var found: Set<String> = []
+  /// Whether all sockets were looked up.
+  private(set) var isComplete = true
 
-  public init(in proc: ProcFS) {
+  /// - Parameter limit: of the thread's CPU time.
+  init(_ sockets: SocketsByNetwork, in proc: ProcFS, until limit: UInt64) {
+    self.sockets = sockets
     self.proc = proc
+    self.limit = limit
   }
 
-  /// Of some sockets that a process has, those that listen, with their addresses, and those that
-  /// never will, with nil. Each network is asked once, by one of the processes that are in it.
-  mutating func find(_ inodes: Set<UInt64>, of process: Int32) -> [UInt64: String?] {
-    let name = ((try? proc.link("\(process)/ns/net")) ?? nil) ?? "\(process)"
-    var network = networks[name] ?? Network(unix: unixSockets(process))
-    var found: [UInt64: String?] = [:]
-    for inode in inodes {
-      if let address = network.unix[inode] {
-        found[inode] = .some(address)
-      } else {
-        let listening = network.listening ?? self.listening(process)
-        network.listening = listening
-        if let address = listening[inode] { found[inode] = .some(address) }
+  mutating func addresses() -> [String] {
+    let own = (try? proc.link("self/ns/net")) ?? nil
+    for (name, network) in sockets.networks {
+      for kind in SocketKind.allCases {
+        let isAsked = name == own && ask(kind, network)
+        if !isAsked { readTable(kind, network) }
       }
     }
-    networks[name] = network
-    return found
+    return found.sorted()
   }
 
-  private func unixSockets(_ process: Int32) -> [UInt64: String?] {
-    guard let table = (try? proc.bytes("\(process)/net/unix")) ?? nil else { return [:] }
-    return SocketTable(table).unixSockets()
-  }
-
-  private func listening(_ process: Int32) -> [UInt64: String] {
-    var found: [UInt64: String] = [:]
-    for (name, isWide) in [("tcp", false), ("tcp6", true)] {
-      let path = "\(process)/net/\(name)"
-      guard
-        let table = (try? proc.bytes(path, until: { !SocketTable.isOfListening($0) })) ?? nil
-      else { continue }
-      found.merge(SocketTable(table).listening(isWide: isWide)) { first, _ in first }
+  /// Returns false where the kernel does not tell it so.
+  private mutating func ask(_ kind: SocketKind, _ network: SocketsByNetwork.Network) -> Bool {
+    do throws(SystemError) {
+      let isWhole = try SocketDiagnosis.forEachListener(of: kind) { inode, address in
+        if network.inodes.contains(inode) { found.insert(address) }
+        return ThreadClock.now() < limit
+      }
+      if !isWhole { isComplete = false }
+      return true
+    } catch {
+      return false
     }
-    return found
+  }
+
+  private mutating func readTable(
+    _ kind: SocketKind, _ network: SocketsByNetwork.Network
+  ) {
+    do throws(SystemError) {
+      let table = SocketTable(path: "\(network.process)/net/\(kind.tableName)", proc: proc)
+      var isCut = false
+      try table.forEachLine { line in
+        if ThreadClock.now() >= limit { isCut = true }
+        guard !isCut, let listener = table.listener(kind, line) else { return false }
+        if let (inode, address) = listener.found, network.inodes.contains(inode) {
+          found.insert(address)
+        }
+        return true
+      }
+      if isCut { isComplete = false }
+    } catch {
+      isComplete = false
+    }
   }
 }
 
-/// A table of /proc/PID/net: a line of titles, then one for each socket. A machine may have many
-/// thousands of them.
-struct SocketTable {
-  private let bytes: [UInt8]
+/// Which sockets may listen.
+enum SocketKind: CaseIterable {
+  case unix, tcp, tcp6
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  /// Goes through the lines after the titles, until one is enough.
-  private func forEachLine(_ body: (UnsafeRawBufferPointer) -> Bool) {
-    bytes.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-        let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
-        if rest.startIndex > 0, !body(line) { return }
-        rest = rest[(end + 1)...]
-      }
+  var tableName: String {
+    switch self {
+    case .unix: "unix"
+    case .tcp: "tcp"
+    case .tcp6: "tcp6"
     }
   }
 
-  /// `Num RefCount Protocol Flags Type St Inode Path`. Of those that listen, the flags have
-  /// __SO_ACCEPTCON; one that is connected (SS_CONNECTED), or takes datagrams, never will.
+  var family: Int32 {
+    switch self {
+    case .unix: AF_UNIX
+    case .tcp: AF_INET
+    case .tcp6: AF_INET6
+    }
+  }
+}
+
+/// sock_diag(7).
+enum SocketDiagnosis {
+  /// Calls `body` with the inode and the address of each socket that listens in the network of the
+  /// calling thread, until it returns false.
   ///
-  /// - Returns: the addresses of those that listen, and nil for those that never will, by inode.
-  func unixSockets() -> [UInt64: String?] {
-    var found: [UInt64: String?] = [:]
-    forEachLine { line in
-      var fields = TableFields(line)
-      fields.skip(3)
-      let (flags, type, state) = (fields.next(), fields.next(), fields.next())
-      guard let inode = fields.next().decimal else { return true }
-      if (flags.hexadecimal ?? 0) & 0x10000 != 0 {
-        let name = fields.rest
-        found[inode] = .some(name.isEmpty ? "a Unix socket without a name" : name)
-      } else if state.hexadecimal == 3 || type.hexadecimal == UInt64(SOCK_DGRAM.rawValue) {
-        found[inode] = .some(nil)
+  /// - Returns: false where it was ended early.
+  /// - Throws: ENOENT where the kernel lacks the module, EAFNOSUPPORT in a sandbox.
+  static func forEachListener(
+    of kind: SocketKind, _ body: (_ inode: UInt64, _ address: String) -> Bool
+  ) throws(SystemError) -> Bool {
+    let socket = FileDescriptor(
+      taking: try check("socket AF_NETLINK") { clinux_diagnosis_socket() })
+    let number = socket.rawValue
+    try check("send AF_NETLINK") { clinux_diagnosis_ask(number, UInt8(kind.family)) }
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = try check("recv AF_NETLINK") {
+        clinux_route_receive(number, &bytes, bytes.count)
       }
-      return true
-    }
-    return found
-  }
-
-  /// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`. Those that
-  /// listen (0A) come first. Of the others none is said to: a connection of TCP can be undone.
-  func listening(isWide: Bool) -> [UInt64: String] {
-    var found: [UInt64: String] = [:]
-    forEachLine { line in
-      var fields = TableFields(line)
-      fields.skip(1)
-      let address = fields.next()
-      fields.skip(1)
-      guard fields.next().hexadecimal == 0x0A else { return false }
-      fields.skip(5)
-      if let inode = fields.next().decimal,
-        let text = Self.address(address.text, isWide: isWide) {
-        found[inode] = text
+      guard count <= bytes.count else { throw SystemError(call: "recv AF_NETLINK", errno: EPROTO) }
+      for message in NetlinkMessage.all(in: bytes[..<count]) {
+        guard ![NetlinkMessage.done, NetlinkMessage.error].contains(message.type) else {
+          let code = message.body.integer(at: 0, as: Int32.self) ?? -EPROTO
+          if code < 0 { throw SystemError(call: "sock_diag", errno: -code) }
+          return true
+        }
+        guard let (inode, address) = kind.listener(in: message.body) else { continue }
+        if !body(inode, address) { return false }
       }
-      return true
     }
-    return found
+  }
+}
+
+extension SocketKind {
+  /// struct unix_diag_msg or inet_diag_msg.
+  fileprivate func listener(in body: ArraySlice<UInt8>) -> (UInt64, String)? {
+    switch self {
+    case .unix:
+      guard let inode = body.integer(at: 4, as: UInt32.self) else { return nil }
+      // UNIX_DIAG_NAME.
+      let name = NetlinkMessage.attributes(in: body.dropFirst(16))[0] ?? []
+      return (UInt64(inode), SocketAddressText.unix(name))
+    case .tcp, .tcp6:
+      guard let high = body.integer(at: 4, as: UInt8.self),
+        let low = body.integer(at: 5, as: UInt8.self),
+        let inode = body.integer(at: 68, as: UInt32.self),
+        let text = SocketAddressText.internet(
+          Array(body.dropFirst(8).prefix(self == .tcp ? 4 : 16)),
+          port: UInt16(high) << 8 | UInt16(low))
+      else { return nil }
+      return (UInt64(inode), text)
+    }
+  }
+}
+
+/// Addresses of sockets as text.
+enum SocketAddressText {
+  private static let unnamed = "a Unix socket without a name"
+
+  /// `/run/x`, or `@name` for one of the abstract namespace.
+  static func unix(_ name: ArraySlice<UInt8>) -> String {
+    guard let first = name.first else { return unnamed }
+    if first == 0 {
+      let bytes = name.dropFirst().map { $0 == 0 ? UInt8(ascii: "@") : $0 }
+      return "@" + String(decoding: bytes, as: UTF8.self)
+    }
+    return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// Whether the last whole line of a part of a table of TCP is the titles, or of one that listens.
-  /// A machine may have a million sockets that do not.
-  static func isOfListening(_ part: [UInt8]) -> Bool {
-    let lines = part.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    guard lines.count > 2 else { return true }
-    let words = lines[lines.count - 2].split(separator: UInt8(ascii: " "))
-    return words.count > 3 && words[3].elementsEqual("0A".utf8)
-  }
+  static func unix(inTable name: String) -> String { name.isEmpty ? unnamed : name }
 
-  /// The address in words of 32 bits as this machine writes them, and the port.
-  private static func address(_ field: String, isWide: Bool) -> String? {
-    let parts = field.split(separator: ":")
-    guard parts.count == 2, let port = UInt16(parts[1], radix: 16) else { return nil }
-    let digits = Array(parts[0].utf8)
-    guard digits.count == (isWide ? 32 : 8) else { return nil }
-    var bytes: [UInt8] = []
-    for word in stride(from: 0, to: digits.count, by: 8) {
-      let text = String(decoding: digits[word..<word + 8], as: UTF8.self)
-      guard let value = UInt32(text, radix: 16) else { return nil }
-      withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
-    }
+  /// `127.0.0.1:80`, `[::1]:80`: 4 or 16 bytes in the order of the network.
+  static func internet(_ bytes: [UInt8], port: UInt16) -> String? {
+    guard bytes.count == 4 || bytes.count == 16 else { return nil }
+    let isWide = bytes.count == 16
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     guard
       inet_ntop(isWide ? AF_INET6 : AF_INET, bytes, &text, socklen_t(text.count)) != nil
@@ -168,54 +186,5 @@ struct SocketTable {
     let name = String(
       decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return isWide ? "[\(name)]:\(port)" : "\(name):\(port)"
-  }
-}
-
-/// The fields of a line, with spaces between them.
-private struct TableFields {
-  struct Field {
-    let bytes: Slice<UnsafeRawBufferPointer>
-
-    var text: String { String(decoding: bytes, as: UTF8.self) }
-    var decimal: UInt64? { number(base: 10) }
-    var hexadecimal: UInt64? { number(base: 16) }
-
-    private func number(base: UInt64) -> UInt64? {
-      guard !bytes.isEmpty, bytes.count <= 16 else { return nil }
-      var value: UInt64 = 0
-      for byte in bytes {
-        let digit: UInt8
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-        default: return nil
-        }
-        guard digit < base else { return nil }
-        value = value * base + UInt64(digit)
-      }
-      return value
-    }
-  }
-
-  private var left: Slice<UnsafeRawBufferPointer>
-
-  init(_ line: UnsafeRawBufferPointer) { left = line[...] }
-
-  /// Empty at the end.
-  mutating func next() -> Field {
-    left = left.drop { $0 == UInt8(ascii: " ") }
-    let field = left.prefix { $0 != UInt8(ascii: " ") }
-    left = left[field.endIndex...]
-    return Field(bytes: field)
-  }
-
-  mutating func skip(_ count: Int) {
-    for _ in 0..<count { _ = next() }
-  }
-
-  /// All that is left, which may have spaces.
-  var rest: String {
-    String(decoding: left.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
   }
 }

@@ -154,29 +154,14 @@ extension ProcFS {
   }
 
   /// A file, whole; nil where it is not there.
-  ///
-  /// - Parameter isEnough: asked of each part that was read, whether the rest is left unread.
-  func bytes(
-    _ path: String, until isEnough: ([UInt8]) -> Bool = { _ in false }
-  ) throws(SystemError) -> [UInt8]? {
+  func bytes(_ path: String) throws(SystemError) -> [UInt8]? {
     guard let file = try open(path, O_RDONLY) else { return nil }
-    var bytes: [UInt8] = []
-    let number = file.rawValue
-    var part = [UInt8](repeating: 0, count: 16_384)
     do throws(SystemError) {
-      while true {
-        let count = try check("read") {
-          part.withUnsafeMutableBytes { read(number, $0.baseAddress, $0.count) }
-        }
-        if count == 0 { break }
-        bytes += part[..<count]
-        if isEnough(Array(part[..<count])) { break }
-      }
+      return try file.readToEnd()
     } catch {
       if error.errno == ESRCH { return nil }
       throw error
     }
-    return bytes
   }
 
   /// Writes to a file; one that is gone is left alone.
@@ -206,22 +191,6 @@ extension ProcFS {
       if [ENOENT, ESRCH, EINVAL].contains(error.errno) { return nil }
       throw SystemError(call: "readlinkat \(rootPath)/\(path)", errno: error.errno)
     }
-  }
-
-  /// What a path leads to; nil where nothing is there.
-  func fileIdentity(_ path: String) throws(SystemError) -> FileIdentity? {
-    var (device, inode): (UInt64, UInt64) = (0, 0)
-    let directory = root.rawValue
-    let found = try check("fstatat", nilFor: ENOENT, ESRCH, ENOTDIR) {
-      clinux_file_identity(directory, path, &device, &inode)
-    }
-    return found == nil ? nil : FileIdentity(device: device, inode: inode)
-  }
-
-  /// The names in a folder that are numbers; nil where it is not there.
-  func numbers(_ path: String) throws(SystemError) -> [Int32]? {
-    guard let folder = try open(path, O_RDONLY | O_DIRECTORY) else { return nil }
-    return try numbers(in: folder, expected: 32)
   }
 
   func open(_ path: String, _ flags: Int32) throws(SystemError) -> FileDescriptor? {
@@ -287,7 +256,7 @@ extension ProcFS {
           clinux_getdents(number, buffer.baseAddress, buffer.count)
         }
         guard case .success(let count) = result, count > 0 else { return result }
-        appendNumbers(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: &found)
+        Self.appendNumbers(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: &found)
       }
     }
     switch result {
@@ -299,8 +268,10 @@ extension ProcFS {
     }
   }
 
+  /// Appends the names that are numbers.
+  ///
   /// struct linux_dirent64: d_ino 8, d_off 8, d_reclen 2, d_type 1, d_name to a NUL.
-  private func appendNumbers(_ entries: UnsafeRawBufferPointer, to found: inout [Int32]) {
+  static func appendNumbers(_ entries: UnsafeRawBufferPointer, to found: inout [Int32]) {
     var offset = 0
     while offset < entries.count {
       let length = Int(entries.load(fromByteOffset: offset + 16, as: UInt16.self))
@@ -330,6 +301,23 @@ struct ProcPath: ~Copyable {
     pid = nil
     thread = nil
     self.name = name
+  }
+
+  /// A number as the name of an entry.
+  static func withName<Result>(
+    of number: Int32, _ body: (UnsafePointer<CChar>) -> Result
+  ) -> Result {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 12) { buffer in
+      var place = 11
+      buffer[place] = 0
+      var rest = number.magnitude
+      repeat {
+        place -= 1
+        buffer[place] = CChar(UInt8(ascii: "0") + UInt8(rest % 10))
+        rest /= 10
+      } while rest > 0
+      return body(UnsafePointer(buffer.baseAddress! + place))
+    }
   }
 
   borrowing func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {

@@ -26,9 +26,32 @@ public enum ResourceEvent: Hashable, Sendable, Codable {
   /// All its processes stand still, and it holds a lock or a lease on this file of
   /// `SharedResources`. Comes before the completion of the suspension.
   case held(InstanceID, path: String)
-  /// All its processes stand still, with these addresses listened on; comes before the
-  /// completion of the suspension, where they are others than before.
-  case listens(InstanceID, [String])
+  /// All its processes stand still, and this was found of the addresses that it listens on. Comes
+  /// before the completion of the suspension, where it is not what was found before.
+  case listens(InstanceID, ListeningReport)
+}
+
+/// On which addresses an application listened when it was last suspended.
+public struct ListeningReport: Hashable, Sendable, Codable {
+  /// How many addresses are named.
+  public static let namedMax = 10
+
+  /// The first ones.
+  public var addresses: [String]
+  /// How many there were.
+  public var count: Int
+  /// Whether all descriptors of its processes were examined. If not, locks on shared files and
+  /// sockets that listen may have been missed.
+  public var isComplete: Bool
+
+  public init(_ addresses: [String] = [], isComplete: Bool = true) {
+    self.addresses = Array(addresses.prefix(Self.namedMax))
+    count = addresses.count
+    self.isComplete = isComplete
+  }
+
+  /// Whether there is nothing to be reported.
+  public var isEmpty: Bool { count == 0 && isComplete }
 }
 
 /// What is to be done about the use of the machine.
@@ -48,7 +71,7 @@ public enum ResourceRecord: Hashable, Sendable, Codable {
   case heldResource(path: String)
   /// nil: no more.
   case throttled(percent: Int?)
-  case listens([String])
+  case listens(ListeningReport)
 }
 
 /// What is known of an instance's use of the machine.
@@ -58,7 +81,7 @@ struct BackgroundRules: Hashable, Sendable, Addition {
   /// Whether it was throttled before in this stretch of the background.
   fileprivate var wasThrottled = false
   /// The addresses that it listened on when it was last suspended.
-  fileprivate(set) var listening: [String] = []
+  fileprivate(set) var listening = ListeningReport()
   fileprivate var look = Look.none
   fileprivate var stretch: Stretch?
 
@@ -171,7 +194,10 @@ extension Instance {
       return kill(.gpuInBackground, .gpu(use.gpu - stretch.gpu), in: &turn)
     }
     let window = stretch.since.duration(to: now)
-    guard suspension != .stopping, window >= turn.policy.backgroundUseWindow else { return }
+    // Use of a GPU is also reported between two looks, and with it no newer use of processors.
+    guard wasAsked, suspension != .stopping, window >= turn.policy.backgroundUseWindow else {
+      return
+    }
     rules.stretch?.since = now
     rules.stretch?.processor = use.processor
     judge(use.processor - stretch.processor, within: window, in: &turn)
@@ -207,10 +233,10 @@ extension Instance {
     kill(.sharedResourceHeld, .sharedResource(path: path), in: &turn)
   }
 
-  fileprivate mutating func listens(_ addresses: [String], in turn: inout Turn) {
-    guard suspension == .stopping, termination == nil, addresses != rules.listening else { return }
-    rules.listening = addresses
-    if !addresses.isEmpty { record(.resources(.listens(addresses)), in: &turn) }
+  fileprivate mutating func listens(_ report: ListeningReport, in turn: inout Turn) {
+    guard suspension == .stopping, termination == nil, report != rules.listening else { return }
+    rules.listening = report
+    if !report.isEmpty { record(.resources(.listens(report)), in: &turn) }
   }
 }
 
@@ -231,6 +257,20 @@ extension BackgroundRules: Compact {
     listening.write(to: &writer)
     look.write(to: &writer)
     stretch.write(to: &writer)
+  }
+}
+
+extension ListeningReport: Compact {
+  package init(from reader: inout CompactReader) throws(TornBytes) {
+    addresses = try reader.read()
+    count = try reader.read()
+    isComplete = try reader.read()
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    addresses.write(to: &writer)
+    count.write(to: &writer)
+    isComplete.write(to: &writer)
   }
 }
 

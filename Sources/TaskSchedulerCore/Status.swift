@@ -57,8 +57,8 @@ public struct InstanceStatus: Hashable, Sendable {
   public var priority: ProcessPriority
   /// To how many percent of one processor it is throttled.
   public var throttledTo: Int?
-  /// The addresses that it listened on when it was last suspended.
-  public var listening: [String]
+  /// On which addresses it listened when it was last suspended.
+  public var listening: ListeningReport
 }
 
 /// A keep-alive handler as it stands.

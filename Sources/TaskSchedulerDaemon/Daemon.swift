@@ -122,7 +122,7 @@ public final class Daemon {
       mechanism: configuration.options.launchMechanism, openFilesSoft: openFiles.forChildren)
     processes.unitEnds = launcher.ends
     let memory = memoryService(arguments, processes, launcher)
-    processes.isSuspended = { [unowned self] in scheduler.state(of: $0) == .suspended }
+    processes.state = { [unowned self] in scheduler.state(of: $0) }
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
       monitors: monitors, sockets: sockets, notifications: notifications,

@@ -11,9 +11,9 @@ extension TraceHash {
     case .held(let id, let path):
       add(tag: 102, id.number)
       add(path)
-    case .listens(let id, let addresses):
+    case .listens(let id, let listening):
       add(tag: 103, id.number)
-      for address in addresses { add(address) }
+      add(listening)
     }
   }
 
@@ -40,9 +40,14 @@ extension TraceHash {
       add(tag: 109)
       add(path)
     case .throttled(let percent): add(tag: 110, UInt64(percent ?? 0))
-    case .listens(let addresses):
+    case .listens(let listening):
       add(tag: 111)
-      for address in addresses { add(address) }
+      add(listening)
     }
+  }
+
+  private mutating func add(_ listening: ListeningReport) {
+    add(tag: listening.isComplete ? 112 : 113, UInt64(listening.count))
+    for address in listening.addresses { add(address) }
   }
 }

@@ -69,6 +69,36 @@ extension SystemdTests {
       }
     }
 
+    /// With `LimitNOFILE=524288` of its unit, and a watchdog that is seven times as strict.
+    @Test("§12: that examines 10,000,000 descriptors of 1,000 processes outlives the watchdog")
+    func examination() throws {
+      try installed.change("WatchdogSec=4s")
+      try machine.must("systemctl", "start", "taskschedd.service")
+      let first = try installed.property("MainPID")
+      let application = "org.test.descriptors"
+      let program = try machine.start([
+        "taskctl", "run", "--id", application, "--", "python3", "-u", "-c",
+        """
+        import os, resource, signal, socket
+        resource.setrlimit(resource.RLIMIT_NOFILE, (524288, 524288))
+        kept = [socket.socket(socket.AF_UNIX).detach() for _ in range(10000)]
+        for _ in range(1000):
+            if os.fork() == 0:
+                while True: signal.pause()
+        print("ready")
+        while True: signal.pause()
+        """,
+      ])
+      #expect(try program.readLine(within: .seconds(60)) == "ready")
+      try machine.must("taskctl", "background", application)
+      try installed.wait(for: application, toBe: "suspended")
+      let why = try machine.must("taskctl", "why", application).text
+      #expect(why.contains("more descriptors than the daemon examined"), "\(why)")
+      #expect(try installed.property("MainPID") == first)
+      #expect(try installed.property("NRestarts") == "0")
+      _ = try machine.run("taskctl", "terminate", application)
+    }
+
     @Test("that was killed and is about to be started again keeps what it has suspended")
     func startedAgain() throws {
       try installed.write(

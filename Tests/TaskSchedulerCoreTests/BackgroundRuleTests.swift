@@ -234,7 +234,7 @@ struct BackgroundRuleTests {
     func suspend(_ addresses: [String]) {
       world.ask { .sendToBackground($0, mail) }
       world.acknowledgeAll(id)
-      world.feed(.resources(.listens(id, addresses)))
+      world.feed(.resources(.listens(id, ListeningReport(addresses))))
       world.feed(.suspensionCompleted(id))
       world.ask { .activate($0, mail) }
       world.acknowledgeAll(id)
@@ -244,10 +244,30 @@ struct BackgroundRuleTests {
     suspend([])
     suspend(["[::]:80", "@x"])
     let reports = world.changes(of: mail).compactMap { change -> [String]? in
-      if case .resources(.listens(let addresses)) = change { addresses } else { nil }
+      if case .resources(.listens(let report)) = change { report.addresses } else { nil }
     }
     #expect(reports == [["0.0.0.0:80"], ["[::]:80", "@x"]])
-    #expect(world.status(id)?.listening == ["[::]:80", "@x"])
+    #expect(world.status(id)?.listening == ListeningReport(["[::]:80", "@x"]))
+  }
+
+  @Test("§12: Of many listening sockets the first ten and the number are kept and recorded")
+  func manyListeners() {
+    let report = ListeningReport((1...3000).map { "0.0.0.0:\($0)" })
+    #expect(report.addresses.count == 10 && report.count == 3000)
+  }
+
+  @Test("§12: That not all descriptors were examined at suspension is recorded")
+  func incompleteLook() {
+    var world = world()
+    world.suspending = .never
+    let id = world.make(mail, .active)
+    world.ask { .sendToBackground($0, mail) }
+    world.acknowledgeAll(id)
+    let report = ListeningReport(isComplete: false)
+    world.feed(.resources(.listens(id, report)))
+    world.feed(.suspensionCompleted(id))
+    #expect(world.changes(of: mail).contains(.resources(.listens(report))))
+    #expect(world.status(id)?.listening == report)
   }
 
   @Test("relations between the limits hold, or the policy is refused with their names")

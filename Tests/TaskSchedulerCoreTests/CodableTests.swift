@@ -122,7 +122,7 @@ extension Event {
     .resources(
       .used(instance, ResourceUse(processor: .seconds(1), gpu: .nanoseconds(3), isTraced: true))),
     .resources(.held(instance, path: "/var/lib/\"ü\"")),
-    .resources(.listens(instance, ["0.0.0.0:80", "@abstract"])),
+    .resources(.listens(instance, ListeningReport(["0.0.0.0:80", "@abstract"]))),
   ]
 }
 

@@ -199,7 +199,8 @@ struct Walk {
       let use = ResourceUse(
         processor: pick([.zero, .seconds(1000)]), gpu: pick([.zero, .zero, .zero, .seconds(1)]),
         isTraced: pick([true, false]))
-      return pick([.resources(.used(id, use)), .resources(.listens(id, pick([[], ["x"]])))])
+      let report = ListeningReport(pick([[], ["x"]]), isComplete: pick([true, false]))
+      return pick([.resources(.used(id, use)), .resources(.listens(id, report))])
     case 0: return .spawned(id, world.newLeader())
     case 1: return .spawnFailed(id, reason: "x")
     case 2: return .leaderExited(id, pick([.exited(code: 1), .signaled(11), .unknown]))

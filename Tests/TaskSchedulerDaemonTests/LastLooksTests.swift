@@ -1,52 +1,159 @@
 import Glibc
+import LinuxSystem
 import TaskSchedulerCore
 import TestSupport
 import Testing
 
-@testable import LinuxSystem
 @testable import TaskSchedulerDaemon
 
-@Suite("§12: whoever stands still is looked at before the policy is told, and keeps nobody waiting")
+@Suite("§12: Descriptors are examined on threads, before the scheduler is told of the suspension")
 struct LastLooksTests {
   private let root = TemporaryDirectory()
+  private let loop: EventLoop
+  private let scans: DescriptorScans
 
-  init() {
-    for folder in ["42", "42/net"] { mkdir(root.file(folder), 0o755) }
-  }
-
-  private func table(listening inodes: [Int]) {
-    let lines = inodes.map { "0: 00000002 00000000 00010000 0001 01 \($0) /run/\($0)\n" }
-    root.write("42/net/unix", "Num RefCount Protocol Flags Type St Inode Path\n" + lines.joined())
-  }
-
-  @Test("many at once, by one reading of the kernel's tables, with others' turns in between")
-  func together() throws {
-    let loop = try EventLoop()
-    table(listening: [7])
-    var order: [UInt64] = []
-    var seen: [Bool] = []
-    var told: [[UInt64]] = []
-    let looks = try LastLooks(proc: ProcFS(root: root.path), loop: loop) { id, tables in
-      order.append(id.number)
-      seen.append(tables.find([7], of: 42)[7] == .some("/run/7"))
-      // Whoever reads it anew finds nothing.
-      table(listening: [])
-    } looked: {
-      told.append($0.map(\.number))
+  init() throws {
+    for pid in [41, 42] {
+      for folder in ["\(pid)", "\(pid)/fd"] { mkdir(root.file(folder), 0o755) }
+      root.write("\(pid)/stat", "\(pid) (a) T 1 2 3 0 -1 0 0 0 0 0 10 5 0 0 20 0 1 0 7")
     }
-    let ids = 1...100 as ClosedRange<UInt64>
-    for id in ids { looks.add(InstanceID(id)) }
-    #expect(order.isEmpty, "not from within a call of somebody else's")
-    var batches: [Int] = []
+    loop = try EventLoop()
+    scans = try DescriptorScans(proc: ProcFS(root: root.path), loop: loop)
+  }
+
+  private func scan(_ pid: Int32) -> DescriptorScan {
+    DescriptorScan(of: [ProcessIdentity(pid: pid, startTime: 7)])
+  }
+
+  /// Makes a process's stat a pipe: a scan of it stands still until the pipe is written to.
+  private func blockProcess(_ pid: Int) -> FileDescriptor {
+    unlink(root.file("\(pid)/stat"))
+    mkfifo(root.file("\(pid)/stat"), 0o600)
+    // For reading, too, so that neither end waits for the other to open it.
+    return FileDescriptor(taking: open(root.file("\(pid)/stat"), O_RDWR | O_CLOEXEC))
+  }
+
+  private func unblockProcess(_ pid: Int, _ pipe: borrowing FileDescriptor) {
+    let stat = "\(pid) (a) T 1 2 3 0 -1 0 0 0 0 0 10 5 0 0 20 0 1 0 7"
+    #expect(write(pipe.rawValue, stat, stat.utf8.count) == stat.utf8.count)
+  }
+
+  private func turn(until isReached: () -> Bool) throws {
     let end = ContinuousClock.now + deadline
-    while order.count < ids.count, ContinuousClock.now < end {
-      try loop.turn(within: .milliseconds(100))
-      if order.count > batches.reduce(0, +) { batches.append(order.count - batches.reduce(0, +)) }
+    while !isReached(), ContinuousClock.now < end { try loop.turn(within: .milliseconds(100)) }
+    #expect(isReached())
+  }
+
+  @Test("What was found is told before the end of the look, and neither within the caller's call")
+  func order() throws {
+    for number in 3..<10 { symlink("/x", root.file("42/fd/\(number)")) }
+    var told: [String] = []
+    let looks = try LastLooks(scans: scans, loop: loop) { id, findings in
+      told.append("\(id.number) found \(findings.examinedCount)")
+    } ended: {
+      told.append("ended \($0.map(\.number))")
     }
-    #expect(order == Array(ids))
-    #expect(told.map(\.count) == batches && told.flatMap(\.self) == order)
-    let first = try #require(batches.first)
-    #expect(batches.count > 1 && seen[..<first].allSatisfy { $0 })
-    #expect(seen[first...].allSatisfy { !$0 }, "what comes later is looked for anew")
+    looks.add(InstanceID(1), user: 1, scan(42))
+    #expect(told.isEmpty)
+    try turn { told.count == 2 }
+    #expect(told == ["1 found 7", "ended [1]"])
+  }
+
+  @Test("A resume cancels the look: nothing is told of it, and a later one is told once")
+  func cancel() throws {
+    let pipe = blockProcess(42)
+    var found: [InstanceID] = []
+    var ended: [InstanceID] = []
+    let looks = try LastLooks(scans: scans, loop: loop) { id, _ in
+      found.append(id)
+    } ended: {
+      ended += $0
+    }
+    looks.add(InstanceID(1), user: 1, scan(42))
+    looks.cancel(InstanceID(1))
+    looks.add(InstanceID(1), user: 1, scan(41))
+    unblockProcess(42, pipe)
+    try turn { !ended.isEmpty }
+    #expect(found == [InstanceID(1)] && ended == [InstanceID(1)])
+  }
+
+  @Test("While one user's look takes as long as it likes, the loop and other users' looks go on")
+  func others() throws {
+    let pipe = blockProcess(42)
+    var ended: [UInt64] = []
+    let looks = try LastLooks(scans: scans, loop: loop) { _, _ in
+    } ended: {
+      ended += $0.map(\.number)
+    }
+    looks.add(InstanceID(1), user: 1, scan(42))
+    for number in 2...5 { looks.add(InstanceID(UInt64(number)), user: 2, scan(41)) }
+    try turn { ended.count == 4 }
+    #expect(ended == [2, 3, 4, 5])
+    unblockProcess(42, pipe)
+    try turn { ended.count == 5 }
+  }
+
+  @Test("Those of which nothing is to be found out end together")
+  func unexamined() throws {
+    var ended: [[UInt64]] = []
+    let looks = try LastLooks(scans: scans, loop: loop) { _, _ in
+      Issue.record("nothing is looked at")
+    } ended: {
+      ended.append($0.map(\.number))
+    }
+    for number in 1...3 { looks.add(InstanceID(UInt64(number))) }
+    #expect(ended.isEmpty)
+    try turn { !ended.isEmpty }
+    #expect(ended == [[1, 2, 3]])
+  }
+}
+
+@Suite("The users take turns in being scanned")
+struct ScanQueueTests {
+  private func job(_ number: UInt64, _ user: UInt32) -> ScanQueue.Job {
+    ScanQueue.Job(number: number, user: user, scan: DescriptorScan(of: []))
+  }
+
+  @Test("One user's many scans do not keep another user's one waiting, and go one at a time")
+  func turns() {
+    var queue = ScanQueue()
+    var threads = 0
+    for number in 1...100 where queue.add(job(UInt64(number), 7), threadsMax: 4) { threads += 1 }
+    #expect(threads == 1)
+    let needsThread = queue.add(job(200, 8), threadsMax: 4)
+    #expect(needsThread)
+    let first = queue.take()
+    let second = queue.take()
+    let third = queue.take()
+    #expect(first?.number == 1 && second?.number == 200)
+    #expect(third == nil, "each user has one under way")
+    queue.finish(first!, .init())
+    let next = queue.take()
+    #expect(next?.number == 2)
+  }
+
+  @Test("A cancelled scan is not begun, or has no result where it was begun")
+  func cancelled() {
+    var queue = ScanQueue()
+    for number in 1...3 { _ = queue.add(job(UInt64(number), 7), threadsMax: 4) }
+    let first = queue.take()
+    queue.cancel(1)
+    queue.cancel(2)
+    #expect(queue.isCancelled(1))
+    queue.finish(first!, nil)
+    let third = queue.take()
+    #expect(third?.number == 3)
+    queue.finish(third!, .init())
+    let results = queue.takeResults(max: 10).results
+    #expect(results.map(\.0) == [3])
+  }
+
+  @Test("Where no thread can be had, a scan ends, and says that it is not complete")
+  func noThread() {
+    var queue = ScanQueue()
+    _ = queue.add(job(1, 7), threadsMax: 4)
+    queue.giveUp()
+    let results = queue.takeResults(max: 10).results
+    #expect(results.map(\.0) == [1] && results.allSatisfy { !$0.1.isComplete })
   }
 }

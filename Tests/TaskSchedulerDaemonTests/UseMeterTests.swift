@@ -8,10 +8,11 @@ import Testing
 @Suite("§12: Using the GPU, with a made-up proc root: the counters of fdinfo")
 struct UseMeterTests {
   private let root = TemporaryDirectory()
-  private let pid: Int32 = 42
+  private let process = ProcessIdentity(pid: 42, startTime: 7)
 
   init() throws {
     for folder in ["42", "42/fd", "42/fdinfo"] { mkdir(root.file(folder), 0o755) }
+    root.write("42/stat", "42 (a) T 1 2 3 0 -1 0 0 0 0 0 10 5 0 0 20 0 1 0 7")
   }
 
   private func client(
@@ -36,10 +37,54 @@ struct UseMeterTests {
       """)
   }
 
-  private func read(_ meter: inout UseMeter) throws -> Duration {
-    let files = OpenFiles(of: [pid], in: try ProcFS(root: root.path))
-    meter.readGPUs(files)
+  /// - Parameter milliseconds: the time of the reading.
+  private func read(_ meter: inout UseMeter, at milliseconds: UInt64 = 0) throws -> Duration {
+    var scan = DescriptorScan(of: [process])
+    scan.findsGPUs = true
+    let findings = try #require(scan.run(in: try ProcFS(root: root.path)))
+    meter.readGPUs(findings, at: milliseconds * 1_000_000)
     return meter.use(isTraced: false).gpu
+  }
+
+  /// A client whose driver counts cycles.
+  private func cycles(_ id: Int, _ lines: String) {
+    unlink(root.file("42/fd/3"))
+    symlink("/dev/dri/renderD128", root.file("42/fd/3"))
+    root.write("42/fdinfo/3", "drm-driver:\txe\ndrm-client-id:\t\(id)\n\(lines)")
+  }
+
+  @Test("A driver that counts cycles: beside all cycles of the engine they are time")
+  func cyclesOfAll() throws {
+    var meter = UseMeter()
+    cycles(7, "drm-cycles-rcs:\t1000\ndrm-total-cycles-rcs:\t50000\n")
+    #expect(try read(&meter, at: 0) == .zero, "what was used before the first look does not count")
+    // 100 ms are 10,000 cycles; it used 6,000.
+    cycles(7, "drm-cycles-rcs:\t7000\ndrm-total-cycles-rcs:\t60000\n")
+    #expect(try read(&meter, at: 100) == .milliseconds(60))
+    cycles(7, "drm-cycles-rcs:\t7000\ndrm-total-cycles-rcs:\t70000\n")
+    #expect(try read(&meter, at: 200) == .milliseconds(60))
+  }
+
+  @Test("A new client whose driver counts cycles: all it used counts, at its second reading")
+  func cyclesOfNewClient() throws {
+    var meter = UseMeter()
+    _ = try read(&meter, at: 0)
+    cycles(8, "drm-cycles-rcs:\t3000\ndrm-total-cycles-rcs:\t50000\n")
+    #expect(try read(&meter, at: 100) == .zero, "how fast the engine is, is not known yet")
+    cycles(8, "drm-cycles-rcs:\t8000\ndrm-total-cycles-rcs:\t60000\n")
+    #expect(try read(&meter, at: 200) == .milliseconds(80))
+  }
+
+  @Test("A driver that counts cycles without all of them: its highest frequency makes them time")
+  func cyclesByFrequency() throws {
+    var meter = UseMeter()
+    cycles(7, "drm-cycles-gpu:\t0\ndrm-maxfreq-gpu:\t800 MHz\n")
+    _ = try read(&meter, at: 0)
+    cycles(7, "drm-cycles-gpu:\t80000000\ndrm-maxfreq-gpu:\t800 MHz\n")
+    #expect(try read(&meter, at: 100) == .milliseconds(100))
+    // Where the driver counts time, too, that is what counts.
+    cycles(9, "drm-engine-gpu:\t5000000 ns\ndrm-cycles-gpu:\t80000000\n")
+    #expect(try read(&meter, at: 200) == .milliseconds(105))
   }
 
   @Test("with made-up counters: what they advance by is used, all engines together")

@@ -250,6 +250,21 @@ struct WhyTests {
           + "SIGKILL.\n"), "\(shown)")
   }
 
+  @Test("Of 3,000 listening sockets `why` and `status` name the first ones and the number")
+  func manyListeners() {
+    var application = sample(state: .suspended)
+    application.instance?.resources = .init(
+      lowered: [], listening: ["0.0.0.0:80", "@x"], listeningCount: 3000)
+    #expect(text(application).contains("It listened on 0.0.0.0:80, @x and 2998 more addresses"))
+  }
+
+  @Test("`why` says that not all descriptors of an application were examined")
+  func incompleteLook() {
+    var application = sample(state: .suspended)
+    application.instance?.resources = .init(lowered: [], listening: [], descriptorsExamined: false)
+    #expect(text(application).contains("It has more descriptors than the daemon examined"))
+  }
+
   @Test("a debugger, an end under way, one that never ran")
   func others() {
     #expect(text(sample(), traced: true).contains("no limit is enforced until that leaves"))

@@ -124,7 +124,7 @@ struct JournalSample: Sendable {
     .event(.acknowledge(RequestID(9), first, CallbackID(4))),
     .event(.endBackgroundTask(RequestID(10), first, TaskID(1))),
     .note(.stopping(first, [Holdings.Stopped(process: leader(11), wasStopped: true)])),
-    .event(.resources(.listens(first, ["0.0.0.0:80", "@abstract"]))),
+    .event(.resources(.listens(first, ListeningReport(["0.0.0.0:80", "@abstract"])))),
     .event(.suspensionFailed(first, reason: "EPERM")),
     .event(.suspensionLost(first, reason: "process 7 runs")),
     .note(.letRun(first)),

@@ -137,6 +137,12 @@ int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence);
 /// kernel's has length 0.
 ssize_t clinux_route_receive(int fd, void *bytes, size_t count);
 
+/// A socket of NETLINK_SOCK_DIAG, non-blocking.
+int clinux_diagnosis_socket(void);
+/// Asks for the sockets of a family (AF_UNIX; AF_INET and AF_INET6 for TCP) that listen, with their
+/// names.
+int clinux_diagnosis_ask(int fd, uint8_t family);
+
 // MARK: memory
 
 /// A process whose memory is to be read: by its pid, and its start time (field 22 of
@@ -192,6 +198,9 @@ int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_tim
 int clinux_priority_limits(pid_t process, uint64_t *nice, uint64_t *real_time);
 /// statx(2), links followed: the device and inode number.
 int clinux_file_identity(int directory, const char *path, uint64_t *device, uint64_t *inode);
+/// The same, and of a character device its major number; 0 of others.
+int clinux_device_identity(
+    int directory, const char *path, uint64_t *device, uint64_t *inode, uint32_t *major);
 
 // MARK: identity
 

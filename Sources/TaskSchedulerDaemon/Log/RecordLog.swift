@@ -126,8 +126,8 @@ extension Record {
       .resources(.throttled):
       break
     case .resources(.heldResource(let path)): fields.append(("TASKSCHEDD_PATH", path))
-    case .resources(.listens(let addresses)):
-      fields += addresses.map { ("TASKSCHEDD_ADDRESS", $0) }
+    case .resources(.listens(let listening)):
+      fields += listening.addresses.map { ("TASKSCHEDD_ADDRESS", $0) }
     }
     return fields
   }

@@ -214,6 +214,23 @@ extension EndReason {
   }
 }
 
+extension ListeningReport {
+  /// For people, without the application's name.
+  fileprivate var words: String {
+    var words: [String] = []
+    if count > 0 {
+      let rest = count > addresses.count ? " and \(count - addresses.count) more addresses" : ""
+      words.append("listens on \(addresses.joined(separator: ", "))\(rest) while it is suspended")
+    }
+    if !isComplete {
+      words.append(
+        "has more descriptors than were examined: locks on shared files and listening sockets may "
+          + "have been missed")
+    }
+    return words.joined(separator: "; ")
+  }
+}
+
 extension ResourceRecord {
   /// For people, without the application's name.
   fileprivate var words: String {
@@ -225,8 +242,7 @@ extension ResourceRecord {
       "holds a lock on \(PrintableText.quoted(path)) when it is suspended"
     case .throttled(let percent?): "is throttled to \(percent) % of one CPU"
     case .throttled(nil): "is throttled no more"
-    case .listens(let addresses):
-      "listens on \(addresses.joined(separator: ", ")) while it is suspended"
+    case .listens(let listening): listening.words
     }
   }
 }

@@ -41,41 +41,73 @@ extension ProcessController {
     // At the first look, all has just been lowered.
     let isFirst = !instance.meter.isWatched
     var isTraced = false
+    var members: [ProcessStat] = []
     instance.meter.begin()
     attempt(instance) { () throws(SystemError) in
-      let members = try membership.tree(instance)
+      members = try membership.tree(instance)
       if let group = instance.origin.group {
         try instance.meter.readProcessors(of: group)
       } else {
         instance.meter.readProcessors(of: members)
       }
-      instance.meter.readGPUs(OpenFiles(of: members.map(\.pid), in: proc))
       isTraced = try isTracedFromOutside(instance, members)
     }
     if !isFirst { priorities.lowerAgain(instance) }
-    report(.resources(.used(id, instance.meter.use(isTraced: isTraced))))
+    guard let gpuLooks, gpuLooks.hasGPUs else {
+      return report(.resources(.used(id, instance.meter.use(isTraced: isTraced))))
+    }
+    gpuLooks.look(instance, members: members) { [weak self] in
+      self?.report(.resources(.used(id, instance.meter.use(isTraced: isTraced))))
+    }
   }
 
-  /// All processes stand still: what they have and hold now, they have and hold until they run.
-  /// Before, a lock could be taken or let go between the look and the stop.
+  /// The use of a GPU was found between two looks.
+  func reportGPU(_ instance: InstanceProcesses) {
+    report(.resources(.used(instance.id, instance.meter.use(isTraced: isTraced(instance.id)))))
+  }
+
+  /// All processes of the instance stand still: what they have and hold now, they have and hold
+  /// until they run. Before, a lock could be taken or released between the look and the stop.
   ///
-  /// Who was suspended already, and is stopped again after the daemon's absence, has done nothing.
-  func lookAtSuspended(_ instance: InstanceProcesses, _ tables: inout SocketTables) {
-    if isSuspended(instance.id) { return }
-    let members = ((try? membership.tree(instance)) ?? []).map(\.pid)
-    let files = OpenFiles(of: members, in: proc)
+  /// One that was suspended already, and is stopped again after the daemon's absence, has done
+  /// nothing meanwhile.
+  func lookAtSuspended(_ instance: InstanceProcesses) {
+    if isSuspended(instance.id) {
+      lastLooks?.add(instance.id)
+      return
+    }
+    var scan = DescriptorScan(of: stoppedProcesses(instance))
+    scan.sharedPaths = options.sharedResources
+    scan.findsListeners = true
+    scan.findsGPUs = instance.meter.isWatched
+    scan.knownGPUFiles = instance.meter.gpuFiles
+    lastLooks?.add(instance.id, user: instance.uid, scan)
+  }
+
+  /// Without a walk over the tree: all were signalled or frozen.
+  private func stoppedProcesses(_ instance: InstanceProcesses) -> [ProcessIdentity] {
+    if instance.origin.group != nil {
+      return ((try? membership.tree(instance)) ?? []).map(\.identity)
+    }
+    let stopped = instance.stopped.map(\.process.identity)
+    return stopped.contains(instance.leader.identity)
+      ? stopped : [instance.leader.identity] + stopped
+  }
+
+  /// Takes what the last look has found.
+  func take(_ findings: DescriptorScan.Findings, of instance: InstanceProcesses) {
     if instance.meter.isWatched {
-      instance.meter.readGPUs(files)
+      instance.meter.readGPUs(findings, at: BootClock.now())
       instance.meter.end()
       report(.resources(.used(instance.id, instance.meter.use(isTraced: false))))
     }
-    if let path = files.firstHeld(of: options.sharedResources) {
+    if let path = findings.heldPath {
       report(.resources(.held(instance.id, path: path)))
     }
-    let addresses = instance.sockets.addresses(of: files, in: &tables)
-    if addresses != instance.listening {
-      instance.listening = addresses
-      report(.resources(.listens(instance.id, addresses)))
+    let listening = ListeningReport(findings.listening, isComplete: findings.isComplete)
+    if listening != instance.listening {
+      instance.listening = listening
+      report(.resources(.listens(instance.id, listening)))
     }
   }
 

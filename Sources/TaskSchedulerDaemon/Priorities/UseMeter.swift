@@ -8,12 +8,14 @@ struct UseMeter {
   private var processor: Duration = .zero
   /// What the counters showed when they were last read.
   private var processorLast: UInt64?
-  private var gpu: UInt64 = 0
-  private var gpuLast: [GPUClient: UInt64]?
+  private(set) var gpu: Duration = .zero
+  private var engines: [GPUClient: [String: EngineMeter]]?
+  /// The descriptors of GPU devices that were found last.
+  private(set) var gpuFiles: [GPUFile] = []
 
   /// What is used from here on counts.
   mutating func begin() {
-    if !isWatched { (isWatched, gpuLast) = (true, nil) }
+    if !isWatched { (isWatched, engines, gpuFiles) = (true, nil, []) }
   }
 
   mutating func end() { isWatched = false }
@@ -34,21 +36,67 @@ struct UseMeter {
     processorLast = count
   }
 
-  mutating func readGPUs(_ files: OpenFiles) {
-    let times = files.gpuTimes()
-    if let last = gpuLast {
-      for (client, time) in times {
-        let before = last[client] ?? 0
-        if time > before { gpu &+= time - before }
-      }
-    }
-    // One that is not there may only be on its way, in a message to another process; the kernel
+  /// - Parameter now: when the counters were read, in nanoseconds.
+  mutating func readGPUs(_ findings: DescriptorScan.Findings, at now: UInt64) {
+    gpuFiles = findings.gpuFiles
+    // A client that is missing may only be on its way, in a message to another process; the kernel
     // gives no id twice.
-    gpuLast = (gpuLast ?? [:]).merging(times) { max($0, $1) }
+    var known = engines ?? [:]
+    for (client, found) in findings.gpus {
+      var meters = known[client] ?? [:]
+      for (name, reading) in found {
+        var meter = meters[name] ?? EngineMeter(isNew: engines != nil)
+        gpu += meter.read(reading, at: now)
+        meters[name] = meter
+      }
+      known[client] = meters
+    }
+    engines = known
   }
 
   func use(isTraced: Bool) -> ResourceUse {
-    ResourceUse(
-      processor: processor, gpu: .nanoseconds(Int64(clamping: gpu)), isTraced: isTraced)
+    ResourceUse(processor: processor, gpu: gpu, isTraced: isTraced)
+  }
+}
+
+/// Turns the counters of one engine, for one client, into time.
+private struct EngineMeter {
+  /// The highest of each counter.
+  private var nanoseconds: UInt64?
+  private var cycles: UInt64?
+  /// All cycles of the engine, and when they were read.
+  private var total: (cycles: UInt64, at: UInt64)?
+
+  /// - Parameter isNew: whether the client has appeared since the first look: then what it used
+  ///   before counts, too.
+  init(isNew: Bool) {
+    if isNew { (nanoseconds, cycles) = (0, 0) }
+  }
+
+  /// Returns the time for which the engine worked since the last reading.
+  mutating func read(_ engine: GPUEngine, at now: UInt64) -> Duration {
+    if let time = engine.nanoseconds {
+      let before = nanoseconds ?? time
+      nanoseconds = max(before, time)
+      return .nanoseconds(Int64(clamping: max(before, time) - before))
+    }
+    guard let count = engine.cycles else { return .zero }
+    let before = cycles ?? count
+    // Without a frequency yet, it is known at the next reading, when all cycles are read again.
+    let frequency = count > before ? frequency(engine, at: now) : nil
+    total = engine.totalCycles.map { ($0, now) }
+    cycles = frequency == nil ? before : count
+    guard let frequency else { return .zero }
+    return .nanoseconds(Int64(Double(count - before) / frequency * 1e9))
+  }
+
+  /// Cycles in a second: the engine's own since the last reading; else the highest that it reaches;
+  /// else 4 GHz, which no GPU reaches: never more time is counted than was used.
+  private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
+    guard let all = engine.totalCycles else {
+      return Double(engine.frequencyMax.map { max($0, 1) } ?? 4_000_000_000)
+    }
+    guard let total, all > total.cycles, now > total.at else { return nil }
+    return Double(all - total.cycles) / Double(now - total.at) * 1e9
   }
 }

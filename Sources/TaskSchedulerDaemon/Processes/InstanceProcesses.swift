@@ -100,8 +100,7 @@ final class InstanceProcesses {
   var meter = UseMeter()
   var throttle: Throttle?
   /// What it listened on when it was last seen to stand still.
-  var listening: [String] = []
-  var sockets = ListeningSockets()
+  var listening = ListeningReport()
   /// The systemd unit of its leader, as it was last looked up: see `ProcessController.unit(of:)`.
   var unit: SystemdUnit??
   /// To be called before processes are sent SIGSTOP.

@@ -1,54 +1,58 @@
-import DequeModule
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Those whose processes all stand still, and who are looked at once more before the policy is told
-/// of it: together, for what the kernel tells of sockets it tells in tables of all there are, and
-/// where there are thousands, to read one takes longer than all else of a suspension.
+/// Examines the descriptors of instances whose processes all stand still, before the scheduler is
+/// told of the suspension: nothing can be locked or closed between the look and the suspension.
 ///
-/// Looks take at most half of the time: after one, as long as it took must pass before the next.
+/// The looks go on threads (``DescriptorScans``). A resume meanwhile cancels the look.
 final class LastLooks {
-  /// How many are looked at before others have their turn.
-  private static let atOnceMax = 64
-
-  private let look: (InstanceID, inout SocketTables) -> Void
-  private let looked: ([InstanceID]) -> Void
-  private let proc: ProcFS
-  private var waiting: Deque<InstanceID> = []
+  private let scans: DescriptorScans
+  private let looked: (InstanceID, DescriptorScan.Findings) -> Void
+  private let ended: ([InstanceID]) -> Void
+  private var underWay: [InstanceID: DescriptorScans.Ticket] = [:]
+  private var unexamined: [InstanceID] = []
   private var timer: TimerSource?
-  private var earliestNext: UInt64 = 0
 
   /// - Parameters:
-  ///   - look: called for each that was added. All in the tables is as it was when it stood still,
-  ///     or later.
-  ///   - looked: called with all those whom one reading of the tables has served, after it.
+  ///   - looked: called with what was found, before `ended`.
+  ///   - ended: called with those whose looks have ended.
   init(
-    proc: ProcFS, loop: EventLoop, look: @escaping (InstanceID, inout SocketTables) -> Void,
-    looked: @escaping ([InstanceID]) -> Void
+    scans: DescriptorScans, loop: EventLoop,
+    looked: @escaping (InstanceID, DescriptorScan.Findings) -> Void,
+    ended: @escaping ([InstanceID]) -> Void
   ) throws(SystemError) {
-    self.proc = proc
-    self.look = look
+    self.scans = scans
     self.looked = looked
-    timer = try loop.timer { [weak self] in self?.lookAtNext() }
+    self.ended = ended
+    timer = try loop.timer { [weak self] in self?.endUnexamined() }
   }
 
-  /// All its processes stand still.
+  /// All processes of the instance stand still.
+  func add(_ id: InstanceID, user: UInt32, _ scan: DescriptorScan) {
+    cancel(id)
+    underWay[id] = scans.request(scan, user: user) { [weak self] findings in
+      guard let self else { return }
+      underWay[id] = nil
+      looked(id, findings)
+      ended([id])
+    }
+  }
+
+  /// The same for one of which nothing is to be found out. Hundreds of them may come at once, after
+  /// a takeover; they end together.
   func add(_ id: InstanceID) {
-    waiting.append(id)
-    if waiting.count == 1 { schedule() }
+    if unexamined.isEmpty { timer?.set(BootClock.now()) }
+    unexamined.append(id)
   }
 
-  private func schedule() { timer?.set(max(earliestNext, BootClock.now())) }
+  /// Its processes may run again.
+  func cancel(_ id: InstanceID) {
+    if let ticket = underWay.removeValue(forKey: id) { scans.cancel(ticket) }
+  }
 
-  private func lookAtNext() {
-    let start = BootClock.now()
-    var tables = SocketTables(in: proc)
-    let ids = Array(waiting.prefix(Self.atOnceMax))
-    waiting.removeFirst(ids.count)
-    for id in ids { look(id, &tables) }
-    looked(ids)
-    let end = BootClock.now()
-    earliestNext = end + (end - start)
-    if !waiting.isEmpty { schedule() }
+  private func endUnexamined() {
+    let ids = unexamined
+    unexamined = []
+    ended(ids)
   }
 }

@@ -19,7 +19,8 @@ final class ProcessController {
   private(set) var departing: [InstanceID: InstanceProcesses] = [:]
   private var leaderEnds: LeaderEnds?
   private var sweeper: Sweeper?
-  private var lastLooks: LastLooks?
+  private(set) var lastLooks: LastLooks?
+  private(set) var gpuLooks: GPULooks?
   private(set) var catchUp: CatchUp?
   private(set) var priorityCatchUp: CatchUp?
   private(set) var useCatchUp: CatchUp?
@@ -33,8 +34,8 @@ final class ProcessController {
   var options: DaemonOptions {
     didSet { priorities.options = options }
   }
-  /// Whether the policy has it suspended; set by the owner.
-  var isSuspended: (InstanceID) -> Bool = { _ in false }
+  /// The state that the scheduler has it in; set by the owner.
+  var state: (InstanceID) -> ApplicationState = { _ in .notRunning }
   /// Asked how a program in a unit ended; nil where the kernel tells it.
   var unitEnds: UnitEnds?
 
@@ -74,20 +75,36 @@ final class ProcessController {
       self?.instances[$0] ?? self?.departing[$0]
     }
     catchUp?.underWay = { [weak self] in self?.sweeper?.isPutOff = $0 }
-    lastLooks = try LastLooks(proc: proc, loop: loop) { [weak self] id, tables in
-      guard let self, let instance = instances[id], instance.standsStill else { return }
-      lookAtSuspended(instance, &tables)
-    } looked: { [weak self] in
-      self?.reportSuspended($0)
-    }
+    try setUpLooks()
     graveyard = Graveyard(loop: loop)
     refusalTimer = try loop.timer { [weak self] in self?.letRunRefused() }
     comparisons.timer = try loop.timer { [weak self] in self?.compareRest() }
     leaderEnds = try LeaderEnds(loop: loop) { [weak self] in self?.leaderEnded($0) }
   }
 
+  private func setUpLooks() throws(SystemError) {
+    let scans = try DescriptorScans(proc: proc, loop: loop)
+    lastLooks = try LastLooks(scans: scans, loop: loop) { [weak self] id, findings in
+      guard let self, let instance = instances[id], instance.standsStill else { return }
+      take(findings, of: instance)
+    } ended: { [weak self] in
+      self?.reportSuspended($0)
+    }
+    gpuLooks = try GPULooks(
+      scans: scans, membership: membership, loop: loop,
+      instances: { [weak self] in
+        guard let self else { return [] }
+        return instances.filter { $0.value.meter.isWatched && self.state($0.key) == .background }
+          .sorted { $0.key < $1.key }.map(\.value)
+      },
+      found: { [weak self] in self?.reportGPU($0) })
+  }
+
   /// The processes of an instance; nil once it is over.
   subscript(id: InstanceID) -> InstanceProcesses? { instances[id] }
+
+  /// Whether the scheduler has it suspended.
+  func isSuspended(_ id: InstanceID) -> Bool { state(id) == .suspended }
 
   /// Takes a leader under management. Its end is seen from here on, also if it has come already.
   ///
@@ -193,7 +210,7 @@ final class ProcessController {
     case .completed:
       instance.standsStill = true
       if isFrozen { watchFrozen(instance) }
-      lastLooks?.add(instance.id)
+      lookAtSuspended(instance)
     case .failed(let reason):
       letRun(instance)
       report(.suspensionFailed(instance.id, reason: reason))
@@ -225,6 +242,7 @@ final class ProcessController {
     instance.frozenWatch = nil
     instance.isToBeSuspended = false
     instance.standsStill = false
+    lastLooks?.cancel(instance.id)
     endThrottle(instance, lettingRun: false)
   }
 

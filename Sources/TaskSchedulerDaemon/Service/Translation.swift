@@ -185,7 +185,9 @@ extension ControlInterface.Instance {
       resources: !status.priority.isLowered && lowered.isEmpty
         ? nil
         : .init(
-          lowered: lowered, throttledPercent: status.throttledTo, listening: status.listening),
+          lowered: lowered, throttledPercent: status.throttledTo,
+          listening: status.listening.addresses, listeningCount: status.listening.count,
+          descriptorsExamined: status.listening.isComplete),
       unit: unit)
   }
 }

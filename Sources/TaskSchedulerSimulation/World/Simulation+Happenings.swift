@@ -49,7 +49,7 @@ extension Simulation {
       if process.isLookedAt { post(.resources(.used(id, process.use(at: now)))) }
       process.isLookedAt = false
       if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
-      if id.number % 5 == 0 { post(.resources(.listens(id, ["127.0.0.1:80"]))) }
+      if id.number % 5 == 0 { post(.resources(.listens(id, .init(["127.0.0.1:80"])))) }
       post(scheduler.state(of: id) == .suspended ? .stillSuspended([id]) : .suspensionCompleted(id))
       planResumptionFromOutside(index, generation)
     }

@@ -142,13 +142,23 @@ extension ControlInterface {
     public var lowered: [String]
     /// To how many percent of one processor it is throttled.
     public var throttledPercent: Int?
-    /// The addresses that it listened on when it was last suspended.
+    /// The addresses that it listened on when it was last suspended: the first ten.
     public var listening: [String]
+    /// How many addresses it listened on.
+    public var listeningCount: Int
+    /// Whether all descriptors of its processes were examined when it was last suspended. If not,
+    /// locks on shared files and listening sockets may have been missed.
+    public var descriptorsExamined: Bool
 
-    public init(lowered: [String], throttledPercent: Int? = nil, listening: [String]) {
+    public init(
+      lowered: [String], throttledPercent: Int? = nil, listening: [String],
+      listeningCount: Int? = nil, descriptorsExamined: Bool = true
+    ) {
       self.lowered = lowered
       self.throttledPercent = throttledPercent
       self.listening = listening
+      self.listeningCount = listeningCount ?? listening.count
+      self.descriptorsExamined = descriptorsExamined
     }
   }
 

@@ -115,8 +115,19 @@ enum StatusText {
     if let percent = resources.throttledPercent {
       lines.add("Throttled", "to \(percent) % of one processor")
     }
+    if !resources.listening.isEmpty {
+      lines.add("Listens on", "\(listening(resources)), which should be closed")
+    }
+    if !resources.descriptorsExamined {
+      lines.add("Examined", "not all descriptors: locks and listening sockets may have been missed")
+    }
+  }
+
+  /// The first addresses that it listened on, and how many more there were.
+  static func listening(_ resources: ControlInterface.Resources) -> String {
     let addresses = resources.listening.map { PrintableText.of($0) }.joined(separator: ", ")
-    if !addresses.isEmpty { lines.add("Listens on", "\(addresses), which should be closed") }
+    let rest = resources.listeningCount - resources.listening.count
+    return rest > 0 ? "\(addresses) and \(rest) more addresses" : addresses
   }
 
   /// The daemon as a whole.

@@ -157,10 +157,15 @@ enum WhyText {
         "It is throttled to \(percent) % of one processor, for it used too much in the background.")
     }
     if !resources.listening.isEmpty {
-      let addresses = resources.listening.map { PrintableText.of($0) }.joined(separator: ", ")
+      let addresses = StatusText.listening(resources)
       lines.append(
         "It listened on \(addresses) when it was last suspended: it accepts no connection there"
           + " until it is resumed.")
+    }
+    if !resources.descriptorsExamined {
+      lines.append(
+        "It has more descriptors than the daemon examined when it was last suspended: locks on "
+          + "shared files and listening sockets may have been missed.")
     }
     return lines
   }

@@ -52,8 +52,8 @@ enum WakeUpWords {
     case .heldResource(let path): "holds a lock on \(PrintableText.of(path))"
     case .throttled(let percent?): "is throttled to \(percent) % of one processor"
     case .throttled(nil): "is throttled no more"
-    case .listens(let addresses):
-      "listens on \(addresses.map { PrintableText.of($0) }.joined(separator: ", "))"
+    case .listens(let listening):
+      "listens on \(listening.addresses.map { PrintableText.of($0) }.joined(separator: ", "))"
     }
   }
 

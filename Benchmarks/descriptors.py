@@ -1,0 +1,236 @@
+"""What other users notice while the daemon examines an application with millions of descriptors.
+
+One user's application opens sockets, forks children that inherit them, and is sent to the
+background again and again. Meanwhile another user calls, connects, and has applications whose
+background time ends. See README.md beside this file.
+"""
+
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+
+from harness import Failure, Workshop, wait_until
+
+ATTACKER = 65534
+VICTIM = 65533
+# As its unit has it.
+DAEMON_NICE = -10
+SOCKETS = 19_000
+CHILDREN = 120
+BACKGROUND_SECONDS = 4
+LIMITS = 40
+LIMIT_INTERVAL = 0.05
+CALL_INTERVAL = 0.002
+CONNECT_INTERVAL = 0.02
+SETTINGS = f"""[policy]
+BackgroundTime = "{BACKGROUND_SECONDS}s"
+ExpirationLead = "1s"
+"""
+APPLICATION = "org.bench.descriptors"
+
+
+class Connection:
+    """A connection to the daemon."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        self.socket.connect(path)
+
+    def call(self, method, parameters, descriptors=()):
+        message = {"method": "org.taskschedd." + method, "parameters": parameters}
+        socket.send_fds(self.socket, [json.dumps(message).encode() + b"\0"], list(descriptors))
+        answer = b""
+        while not answer.endswith(b"\0"):
+            part = self.socket.recv(65536)
+            if not part:
+                raise Failure(f"{method}: the daemon closed the connection")
+            answer += part
+        return json.loads(answer[:-1])
+
+    def ask(self, method, parameters, descriptors=()):
+        answer = self.call(method, parameters, descriptors)
+        if "error" in answer:
+            raise Failure(f"{method}: {answer}")
+        return answer["parameters"]
+
+    def close(self):
+        self.socket.close()
+
+
+def become(uid):
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def start_child(body):
+    """Forks; the child writes what `body` returns to a pipe and ends. Returns (pid, pipe)."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            os.close(reading)
+            os.setsid()
+            body(writing)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    return pid, reading
+
+
+def attack(sockets, children):
+    """An application with that many sockets, in that many processes besides its own."""
+    def body(writing):
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        become(ATTACKER)
+        kept = [socket.socket(socket.AF_UNIX).detach() for _ in range(sockets)]
+        for _ in range(children):
+            if os.fork() == 0:
+                while True:
+                    signal.pause()
+        os.write(writing, b"x")
+        while kept:
+            signal.pause()
+
+    pid, pipe = start_child(body)
+    if os.read(pipe, 1) != b"x":
+        raise Failure("the attacker did not start")
+    os.close(pipe)
+    return pid
+
+
+def watch_calls(path, seconds):
+    """Another user's calls and connections: their times in s, as JSON on the pipe."""
+    def body(writing):
+        become(VICTIM)
+        calls, connections = [], []
+        own = Connection(path)
+        parameters = {"application": "org.bench.none"}
+        os.write(writing, b"\n")
+        end = time.monotonic() + seconds
+        last = 0
+        while (start := time.monotonic()) < end:
+            own.call("Control.GetApplication", parameters)
+            calls.append(time.monotonic() - start)
+            if start > last + CONNECT_INTERVAL:
+                last = time.monotonic()
+                other = Connection(path)
+                other.call("Control.GetApplication", parameters)
+                connections.append(time.monotonic() - last)
+                other.close()
+            time.sleep(CALL_INTERVAL)
+        os.write(writing, json.dumps([calls, connections]).encode())
+
+    return start_child(body)
+
+
+def watch_limits(path):
+    """Another user's applications whose background time ends: how late each ends, in s."""
+    def body(writing):
+        become(VICTIM)
+        own = Connection(path)
+        late = []
+        watching = []
+
+        def watch(number, begun, process):
+            os.waitid(os.P_PIDFD, process, os.WEXITED)
+            late.append(time.monotonic() - begun - BACKGROUND_SECONDS)
+
+        os.write(writing, b"\n")
+        for number in range(LIMITS):
+            pid = os.fork()
+            if pid == 0:
+                while True:
+                    signal.pause()
+            process = os.pidfd_open(pid)
+            begun = time.monotonic()
+            own.ask("Control.Adopt", {
+                "application": f"org.bench.limited{number}", "processFileDescriptor": 0,
+                "background": True, "backgroundTask": "work"}, [process])
+            watching.append(threading.Thread(target=watch, args=(number, begun, process)))
+            watching[-1].start()
+            time.sleep(LIMIT_INTERVAL)
+        for thread in watching:
+            thread.join()
+        os.write(writing, json.dumps(late).encode())
+
+    return start_child(body)
+
+
+def read_to_end(pipe):
+    with os.fdopen(pipe, "rb") as file:
+        text = file.read().strip()
+    if not text:
+        raise Failure("a user's program ended without its figures")
+    return json.loads(text)
+
+
+def end_tree(pid):
+    os.killpg(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def p99(values):
+    return sorted(values)[len(values) * 99 // 100]
+
+
+def measure(workshop, sockets=SOCKETS, children=CHILDREN, name="descriptors", settings="",
+            seconds=BACKGROUND_SECONDS + 4, rounds=4):
+    """Why it cannot be measured; or a dictionary of figures in ms."""
+    if os.geteuid() != 0:
+        return "only root is two users"
+    daemon = workshop.daemon(name, SETTINGS + settings)
+    os.setpriority(os.PRIO_PROCESS, daemon.pid, DAEMON_NICE)
+    # The socket is below the workshop's folder.
+    os.chmod(workshop.folder, 0o755)
+    limits, limits_pipe = watch_limits(daemon.socket)
+    os.read(limits_pipe, 1)
+    attacker = attack(sockets, children)
+    operator = Connection(daemon.socket)
+    process = os.pidfd_open(attacker)
+    operator.ask("Control.Adopt", {
+        "application": APPLICATION, "processFileDescriptor": 0}, [process])
+    calls, calls_pipe = watch_calls(daemon.socket, seconds)
+    os.read(calls_pipe, 1)
+    suspensions = []
+    for _ in range(rounds):
+        begun = time.monotonic()
+        operator.ask("Control.SendToBackground", {"application": APPLICATION})
+
+        def is_suspended():
+            state = operator.ask("Control.GetApplication", {"application": APPLICATION})
+            return state["application"]["state"] == "suspended"
+
+        wait_until(is_suspended, "the attacker's suspension", 120)
+        suspensions.append(time.monotonic() - begun)
+        operator.ask("Control.Activate", {"application": APPLICATION})
+    call_times, connection_times = read_to_end(calls_pipe)
+    late = read_to_end(limits_pipe)
+    for pid in (calls, limits):
+        os.waitpid(pid, 0)
+    end_tree(attacker)
+    os.close(process)
+    operator.close()
+    workshop.end(daemon.process)
+    return {
+        "call p99": p99(call_times) * 1000, "call most": max(call_times) * 1000,
+        "calls": len(call_times), "connection most": max(connection_times) * 1000,
+        "limit most": max(late) * 1000, "suspension": max(suspensions) * 1000,
+    }
+
+
+if __name__ == "__main__":
+    # descriptors.py DAEMON [SOCKETS CHILDREN [ROUNDS]]
+    with Workshop("", os.path.abspath(sys.argv[1])) as shop:
+        print(json.dumps(measure(
+            shop, *map(int, sys.argv[2:4]),
+            rounds=int(sys.argv[4]) if len(sys.argv) > 4 else 4), indent=2))

@@ -1,0 +1,263 @@
+import CLinux
+import Glibc
+
+/// What is to be found out about the open files of processes, and how much that may cost.
+///
+/// A process may have a million descriptors and its children inherit them, while each takes some
+/// microseconds to examine. So a scan has a budget, and its findings say whether it was enough. It
+/// waits for no process and no file server, and may run on any thread.
+///
+/// Needs what ptrace(2) needs: the same user, or CAP_SYS_PTRACE.
+public struct DescriptorScan: Sendable {
+  /// Examined in this order. One that has ended is left out.
+  public var processes: [ProcessIdentity]
+  /// Locks and leases on these files are looked for.
+  public var sharedPaths: [String] = []
+  /// Whether sockets that listen are looked for.
+  public var findsListeners = false
+  /// Whether GPU devices are looked for.
+  public var findsGPUs = false
+  /// GPU devices found by an earlier scan; examined first.
+  public var knownGPUFiles: [GPUFile] = []
+  public var budget = Budget()
+
+  /// How much a scan may cost.
+  public struct Budget: Hashable, Sendable {
+    /// How many descriptors are examined at most.
+    public var descriptors = 262_144
+    /// CPU time of the thread. The search for listening sockets among those that were examined has
+    /// half as much again.
+    public var processorTime: Duration = .milliseconds(500)
+
+    public init() {}
+  }
+
+  /// What was found out.
+  public struct Findings: Sendable {
+    /// The engines that each client of a GPU uses.
+    public var gpus: [GPUClient: [String: GPUEngine]] = [:]
+    /// The descriptors of GPU devices, the first ones found.
+    public var gpuFiles: [GPUFile] = []
+    /// The first of the shared paths on which a process has a lock or a lease.
+    public var heldPath: String?
+    /// The addresses listened on, sorted: `127.0.0.1:80`, `[::1]:80`, `/run/x`, `@name`.
+    public var listening: [String] = []
+    /// How many descriptors were examined.
+    public var examinedCount = 0
+    /// Whether all descriptors of all processes were examined.
+    public var isComplete = true
+    /// The CPU time that the scan took.
+    public var processorTime: Duration = .zero
+
+    public init() {}
+  }
+
+  public init(of processes: [ProcessIdentity]) {
+    self.processes = processes
+  }
+
+  /// Runs the scan.
+  ///
+  /// - Parameter isCancelled: asked again and again; the scan ends when it is true.
+  /// - Returns: nil where it was cancelled.
+  public func run(
+    in proc: ProcFS, isCancelled: @escaping () -> Bool = { false }
+  ) -> Findings? {
+    let start = ThreadClock.now()
+    let walk = DescriptorWalk(self, proc, isCancelled)
+    for file in knownGPUFiles { walk.examine(file) }
+    for process in processes where walk.end == nil { walk.examine(process) }
+    if walk.end == .cancelled { return nil }
+    var findings = walk.findings
+    if findsListeners {
+      var search = ListenerSearch(
+        walk.sockets, in: proc, until: ThreadClock.now() + budget.processorTime.nanoseconds / 2)
+      findings.listening = search.addresses()
+      if !search.isComplete { findings.isComplete = false }
+    }
+    findings.processorTime = .nanoseconds(Int64(clamping: ThreadClock.now() - start))
+    return findings
+  }
+}
+
+/// One scan under way.
+private final class DescriptorWalk {
+  enum End { case budget, cancelled }
+
+  private let scan: DescriptorScan
+  private let proc: ProcFS
+  private let isCancelled: () -> Bool
+  private let shared: [FileIdentity: String]
+  private let limit: UInt64
+  private(set) var findings = DescriptorScan.Findings()
+  private(set) var sockets = SocketsByNetwork()
+  /// Why it ended early.
+  private(set) var end: End?
+  private var target = [UInt8](repeating: 0, count: 4096)
+
+  /// How many descriptors are examined between two looks at the clock.
+  private static let stride = 64
+  private static let gpuFilesMax = 256
+
+  init(_ scan: DescriptorScan, _ proc: ProcFS, _ isCancelled: @escaping () -> Bool) {
+    self.scan = scan
+    self.proc = proc
+    self.isCancelled = isCancelled
+    shared = scan.sharedPaths.isEmpty ? [:] : proc.files(at: scan.sharedPaths)
+    limit = ThreadClock.now() + scan.budget.processorTime.nanoseconds
+  }
+
+  private var wantsSockets: Bool { scan.findsListeners }
+
+  /// All descriptors of a process.
+  func examine(_ process: ProcessIdentity) {
+    if isOver { return }
+    do throws(SystemError) {
+      guard let folders = try ProcessFolders(of: process, in: proc) else { return }
+      var network: String?
+      if wantsSockets { network = ((try? proc.link("\(process.pid)/ns/net")) ?? nil) ?? "" }
+      try folders.forEachDescriptor { number in
+        if findings.examinedCount % Self.stride == 0, isOver { return false }
+        findings.examinedCount += 1
+        examine(number, of: process, folders, network)
+        return true
+      }
+    } catch {
+      findings.isComplete = false
+    }
+  }
+
+  /// A descriptor that was of a GPU device.
+  func examine(_ file: GPUFile) {
+    guard let folders = try? ProcessFolders(of: file.process, in: proc) else { return }
+    examine(file.number, of: file.process, folders, nil)
+  }
+
+  private var isOver: Bool {
+    if end != nil { return true }
+    if isCancelled() {
+      end = .cancelled
+    } else if findings.examinedCount >= scan.budget.descriptors || ThreadClock.now() >= limit {
+      end = .budget
+      findings.isComplete = false
+    }
+    return end != nil
+  }
+
+  private func examine(
+    _ number: Int32, of process: ProcessIdentity, _ folders: borrowing ProcessFolders,
+    _ network: String?
+  ) {
+    let count = folders.target(of: number, into: &target)
+    guard count > 0 else { return }
+    let bytes = target[..<count]
+    if bytes.first == UInt8(ascii: "/") {
+      examineFile(number, of: process, folders, bytes)
+    } else if let network, bytes.starts(with: "socket:[".utf8),
+      let inode = UInt64(String(decoding: bytes.dropFirst(8).dropLast(), as: UTF8.self)) {
+      sockets.add(inode, of: process.pid, network)
+    }
+  }
+
+  private func examineFile(
+    _ number: Int32, of process: ProcessIdentity, _ folders: borrowing ProcessFolders,
+    _ path: ArraySlice<UInt8>
+  ) {
+    guard scan.findsGPUs || !shared.isEmpty else { return }
+    let facts = folders.facts(of: number)
+    if scan.findsGPUs, facts?.isGPU ?? false || path.starts(with: "/dev/dri/".utf8) {
+      note(GPUFile(process: process, number: number), folders.info(of: number))
+    }
+    if findings.heldPath == nil, let facts, let shared = shared[facts.identity],
+      let info = folders.info(of: number), FieldLines(info).value("lock") != nil {
+      findings.heldPath = shared
+    }
+  }
+
+  private func note(_ file: GPUFile, _ info: [UInt8]?) {
+    if findings.gpuFiles.count < Self.gpuFilesMax, !findings.gpuFiles.contains(file) {
+      findings.gpuFiles.append(file)
+    }
+    guard let info, let client = GPUClient(info) else { return }
+    findings.gpus[client] = GPUEngine.all(in: info)
+  }
+}
+
+/// /proc/PID of one process, and none that has its pid later.
+struct ProcessFolders: ~Copyable {
+  private let process: FileDescriptor
+  private let descriptors: FileDescriptor
+
+  /// - Returns: nil where it has ended.
+  /// - Throws: EACCES, EMFILE.
+  init?(of identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
+    // The folder stays the process's own; read after it was opened, the start time shows whose.
+    guard let process = try proc.open("\(identity.pid)", O_RDONLY | O_DIRECTORY),
+      try proc.identity(identity.pid) == identity
+    else { return nil }
+    let folder = process.rawValue
+    let number = try check("openat fd", nilFor: ENOENT, ESRCH) {
+      clinux_open_at(folder, "fd", O_RDONLY | O_DIRECTORY)
+    }
+    guard let number else { return nil }
+    self.process = process
+    descriptors = FileDescriptor(taking: number)
+  }
+
+  /// Calls `body` with the numbers of its descriptors, until it returns false.
+  borrowing func forEachDescriptor(_ body: (Int32) -> Bool) throws(SystemError) {
+    let folder = descriptors.rawValue
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    var numbers: [Int32] = []
+    while true {
+      let count = try check("getdents64", nilFor: ENOENT, ESRCH) {
+        buffer.withUnsafeMutableBytes { clinux_getdents(folder, $0.baseAddress, $0.count) }
+      }
+      guard let count, count > 0 else { return }
+      numbers.removeAll(keepingCapacity: true)
+      buffer.withUnsafeBytes {
+        ProcFS.appendNumbers(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: &numbers)
+      }
+      for number in numbers where !body(number) { return }
+    }
+  }
+
+  /// What a descriptor leads to. Returns its length, or -1.
+  borrowing func target(of number: Int32, into bytes: inout [UInt8]) -> Int {
+    let folder = descriptors.rawValue
+    return ProcPath.withName(of: number) { name in
+      bytes.withUnsafeMutableBytes {
+        readlinkat(folder, name, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+      }
+    }
+  }
+
+  /// Which file a descriptor leads to.
+  borrowing func facts(of number: Int32) -> (identity: FileIdentity, isGPU: Bool)? {
+    let folder = descriptors.rawValue
+    var (device, inode, major): (UInt64, UInt64, UInt32) = (0, 0, 0)
+    let result = ProcPath.withName(of: number) {
+      clinux_device_identity(folder, $0, &device, &inode, &major)
+    }
+    // DRM_MAJOR of linux/drm.h.
+    return result == 0 ? (FileIdentity(device: device, inode: inode), major == 226) : nil
+  }
+
+  /// Its fdinfo.
+  borrowing func info(of number: Int32) -> [UInt8]? {
+    let folder = process.rawValue
+    guard
+      let file = try? check("openat", { clinux_open_at(folder, "fdinfo/\(number)", O_RDONLY) })
+    else { return nil }
+    return try? FileDescriptor(taking: file).readToEnd()
+  }
+}
+
+extension Duration {
+  /// In whole nanoseconds; 0 where it is negative.
+  var nanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+  }
+}

@@ -1,0 +1,182 @@
+import DequeModule
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Runs scans of descriptors on threads, so that no number of descriptors holds up the loop.
+///
+/// Each user has one scan under way at most, and the users take turns: however much one user's
+/// applications have open, another user's scan waits for one scan of each user at most.
+final class DescriptorScans {
+  /// A scan that was requested.
+  struct Ticket: Hashable {
+    fileprivate let number: UInt64
+  }
+
+  private static let process = __priority_which_t(PRIO_PROCESS.rawValue)
+  private static let threadsMax = 4
+  /// How many answers are given before others have their turn.
+  private static let answersAtOnceMax = 64
+
+  private let proc: ProcFS
+  private let shared = ThreadShared(ScanQueue())
+  private let bell: Bell
+  private var source: DescriptorSource?
+  private var answers: [UInt64: (DescriptorScan.Findings) -> Void] = [:]
+  private var numberLast: UInt64 = 0
+
+  init(proc: ProcFS, loop: EventLoop) throws(SystemError) {
+    self.proc = proc
+    bell = try Bell()
+    source = try loop.watch(bell.rawValue, for: .input) { [weak self] _ in self?.answer() }
+  }
+
+  deinit {
+    // Before the descriptor that it watches.
+    source = nil
+  }
+
+  /// Calls `answer` from the loop, unless the scan is cancelled before.
+  func request(
+    _ scan: DescriptorScan, user: UInt32, answer: @escaping (DescriptorScan.Findings) -> Void
+  ) -> Ticket {
+    numberLast += 1
+    let number = numberLast
+    answers[number] = answer
+    let isThreadNeeded = shared.change {
+      $0.add(ScanQueue.Job(number: number, user: user, scan: scan), threadsMax: Self.threadsMax)
+    }
+    if isThreadNeeded { startThread() }
+    return Ticket(number: number)
+  }
+
+  func cancel(_ ticket: Ticket) {
+    guard answers.removeValue(forKey: ticket.number) != nil else { return }
+    shared.change { $0.cancel(ticket.number) }
+  }
+
+  private func startThread() {
+    do throws(SystemError) {
+      try DetachedThread.start { [shared, bell, proc] in
+        // The loop has the unit's Nice=; scans compete with applications as any program does.
+        if getpriority(Self.process, 0) < 0 { _ = setpriority(Self.process, 0, 0) }
+        while let job = shared.change({ $0.take() }) {
+          let findings = job.scan.run(in: proc) { shared.change { $0.isCancelled(job.number) } }
+          shared.change { $0.finish(job, findings) }
+          bell.ring()
+        }
+      }
+    } catch {
+      // There is no thread to be had: the findings say that nothing was examined.
+      shared.change { $0.giveUp() }
+      bell.ring()
+    }
+  }
+
+  private func answer() {
+    bell.silence()
+    let (results, hasMore) = shared.change { $0.takeResults(max: Self.answersAtOnceMax) }
+    if hasMore { bell.ring() }
+    for (number, findings) in results { answers.removeValue(forKey: number)?(findings) }
+  }
+}
+
+/// Rings in the loop when another thread has something for it.
+private final class Bell: Sendable {
+  private let event: FileDescriptor
+
+  init() throws(SystemError) { event = try FileDescriptor.event() }
+
+  var rawValue: Int32 { event.rawValue }
+
+  func ring() {
+    var one: UInt64 = 1
+    // It fails only where it rings already.
+    _ = write(event.rawValue, &one, MemoryLayout<UInt64>.size)
+  }
+
+  func silence() {
+    var count: UInt64 = 0
+    _ = read(event.rawValue, &count, MemoryLayout<UInt64>.size)
+  }
+}
+
+/// The scans that wait, are under way and are done. The users take turns.
+struct ScanQueue: Sendable {
+  struct Job: Sendable {
+    let number: UInt64
+    let user: UInt32
+    let scan: DescriptorScan
+  }
+
+  private var waiting: [UInt32: Deque<Job>] = [:]
+  /// Those who have scans that wait and none under way, in the order of their turns.
+  private var turns: Deque<UInt32> = []
+  /// The scans that are under way, by user.
+  private var underWay: [UInt32: UInt64] = [:]
+  private var cancelled: Set<UInt64> = []
+  private var results: Deque<(UInt64, DescriptorScan.Findings)> = []
+  private var threads = 0
+
+  /// Returns whether the caller is to start a thread.
+  mutating func add(_ job: Job, threadsMax: Int) -> Bool {
+    if waiting[job.user] == nil, underWay[job.user] == nil { turns.append(job.user) }
+    waiting[job.user, default: []].append(job)
+    guard threads < min(threadsMax, turns.count + underWay.count) else { return false }
+    threads += 1
+    return true
+  }
+
+  /// The next scan; nil ends the thread.
+  mutating func take() -> Job? {
+    while let user = turns.popFirst() {
+      guard var own = waiting.removeValue(forKey: user), let job = own.popFirst() else { continue }
+      if !own.isEmpty { waiting[user] = own }
+      underWay[user] = job.number
+      return job
+    }
+    threads -= 1
+    return nil
+  }
+
+  /// - Parameter findings: nil where it was cancelled.
+  mutating func finish(_ job: Job, _ findings: DescriptorScan.Findings?) {
+    underWay[job.user] = nil
+    if waiting[job.user] != nil { turns.append(job.user) }
+    if cancelled.remove(job.number) == nil, let findings { results.append((job.number, findings)) }
+  }
+
+  mutating func cancel(_ number: UInt64) {
+    if underWay.values.contains(number) { cancelled.insert(number) }
+    results.removeAll { $0.0 == number }
+    for (user, var own) in waiting {
+      guard let place = own.firstIndex(where: { $0.number == number }) else { continue }
+      own.remove(at: place)
+      waiting[user] = own.isEmpty ? nil : own
+      if own.isEmpty { turns.removeAll { $0 == user } }
+      break
+    }
+  }
+
+  func isCancelled(_ number: UInt64) -> Bool { cancelled.contains(number) }
+
+  mutating func takeResults(
+    max: Int
+  ) -> (results: [(UInt64, DescriptorScan.Findings)], hasMore: Bool) {
+    let taken = Array(results.prefix(max))
+    results.removeFirst(taken.count)
+    return (taken, !results.isEmpty)
+  }
+
+  /// A thread could not be started. Where no other runs, all that waits ends without findings.
+  mutating func giveUp() {
+    threads -= 1
+    guard threads == 0 else { return }
+    var nothing = DescriptorScan.Findings()
+    nothing.isComplete = false
+    for user in turns {
+      for job in waiting.removeValue(forKey: user) ?? [] { results.append((job.number, nothing)) }
+    }
+    turns = []
+  }
+}

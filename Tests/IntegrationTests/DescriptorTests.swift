@@ -1,0 +1,91 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerClient
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §12 and §15.6 where an application has more descriptors than can be examined soon.
+@Suite("§12: However many descriptors an application has, other users are served meanwhile")
+struct DescriptorTests {
+  private let attack = "org.test.attack"
+  private let attacker: UInt32 = 65534
+  /// Sockets in a process and the children that inherit them, then listening sockets on request.
+  private static let program = """
+    import os, resource, signal, socket, sys
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    kept = [socket.socket(socket.AF_UNIX).detach() for _ in range(int(sys.argv[1]))]
+    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[3]))]
+    for _ in range(int(sys.argv[2])):
+        if os.fork() == 0:
+            while True: signal.pause()
+    print("ready", flush=True)
+    while True: signal.pause()
+    """
+
+  private func start(
+    _ daemon: DaemonFixture, sockets: Int, children: Int, listeners: Int = 0, uid: UInt32? = nil
+  ) throws -> TestProcess {
+    let program = try daemon.python(
+      Self.program, ["\(sockets)", "\(children)", "\(listeners)"], uid: uid)
+    #expect(try program.nextLine() == "ready")
+    return program
+  }
+
+  @Test(
+    "§15.6: Thousands of another user's calls are answered while 500,000 descriptors are examined",
+    .enabled(if: geteuid() == 0, "only root starts other users' programs"))
+  func served() throws {
+    let daemon = try DaemonFixture()
+    let program = try start(daemon, sockets: 5000, children: 100, uid: attacker)
+    try daemon.adopt(attack, program)
+    let victim = try daemon.connect()
+    func state() throws -> ControlInterface.State {
+      try victim.call(
+        ControlInterface.GetApplication.self, .init(application: attack), timeout: deadline
+      ).application.state
+    }
+    try daemon.sendToBackground(attack)
+    // Calls one after the other: each is answered before the next is sent. Where the look held the
+    // loop, none would be answered between the stop and the suspension.
+    var calls = 0
+    while try state() != .suspended { calls += 1 }
+    #expect(calls > 20, "calls answered during the look: \(calls)")
+    let resources = try daemon.application(attack).instance?.resources
+    #expect(resources?.descriptorsExamined == false, "500,000 descriptors exceed the budget")
+    #expect(try daemon.taskctl("why", attack).text.contains("more descriptors than the daemon"))
+    try daemon.terminate(attack)
+  }
+
+  @Test("A resume during the look cancels it: the application runs, and is suspended again later")
+  func resumed() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let program = try start(daemon, sockets: 1000, children: 20)
+    try daemon.adopt(attack, program)
+    for _ in 0..<5 {
+      try daemon.sendToBackground(attack)
+      try daemon.activate(attack)
+      #expect(try daemon.application(attack).state == .active)
+      try waitUntil("it runs") { try daemon.state(of: program.pid) != .stopped }
+    }
+    try daemon.sendToBackground(attack)
+    try monitor.transition(attack, to: .suspended)
+    try waitUntil("it stands still") { try daemon.state(of: program.pid) == .stopped }
+  }
+
+  @Test("§12: Of many listening sockets the log, `why` and `status` name ten and say the number")
+  func manyListeners() throws {
+    let daemon = try DaemonFixture()
+    let monitor = try Monitor(daemon)
+    let program = try start(daemon, sockets: 0, children: 0, listeners: 800)
+    try daemon.adopt(attack, program)
+    try daemon.sendToBackground(attack)
+    try monitor.transition(attack, to: .suspended)
+    let resources = try #require(try daemon.application(attack).instance?.resources)
+    #expect(resources.listening.count == 10 && resources.listeningCount == 800)
+    let status = try daemon.taskctl("status", attack).text
+    #expect(status.contains("and 790 more addresses") && status.utf8.count < 4096, "\(status)")
+  }
+}
