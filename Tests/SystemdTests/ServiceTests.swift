@@ -69,7 +69,7 @@ extension SystemdTests {
       }
     }
 
-    /// With `LimitNOFILE=524288` of its unit, and a watchdog that is seven times as strict.
+    /// With its unit's `LimitNOFILE=524288`, and a watchdog that is seven times as strict.
     @Test("§12: that examines 10,000,000 descriptors of 1,000 processes outlives the watchdog")
     func examination() throws {
       try installed.change("WatchdogSec=4s")
@@ -80,7 +80,8 @@ extension SystemdTests {
         "taskctl", "run", "--id", application, "--", "python3", "-u", "-c",
         """
         import os, resource, signal, socket
-        resource.setrlimit(resource.RLIMIT_NOFILE, (524288, 524288))
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         kept = [socket.socket(socket.AF_UNIX).detach() for _ in range(10000)]
         for _ in range(1000):
             if os.fork() == 0:
