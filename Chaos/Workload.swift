@@ -194,7 +194,7 @@ final class Workload {
     "didFinishLaunching": [nil],
     "didBecomeActive": ["didFinishLaunching", "willResignActive", "willEnterForeground"],
     "willResignActive": ["didBecomeActive"],
-    "didEnterBackground": ["willResignActive"],
+    "didEnterBackground": ["didFinishLaunching", "willResignActive", "willEnterForeground"],
     "willEnterForeground": ["didEnterBackground", "didFinishLaunching"],
     "willTerminate": [
       "didFinishLaunching", "didBecomeActive", "willResignActive", "didEnterBackground",

@@ -178,7 +178,7 @@ struct EndTests {
 
   @Test("What an application names its task never reaches the log as it is")
   func hostileNames() throws {
-    let daemon = try DaemonFixture()
+    let daemon = try DaemonFixture(.init(options: [("log-level", "\"info\"")]))
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program, task: "a\u{202e}\u{200b}\u{e0041}b")
     #expect(
