@@ -78,9 +78,9 @@ extension SystemdTests {
 
     /// Sends it away, and waits until it is suspended.
     private func suspend(_ client: TestProcess) throws {
+      try acknowledge(client, "didFinishLaunching", "didBecomeActive")
       try machine.must("taskctl", "background", Self.id)
-      try acknowledge(
-        client, "didFinishLaunching", "didBecomeActive", "willResignActive", "didEnterBackground")
+      try acknowledge(client, "willResignActive", "didEnterBackground")
       try installed.wait(for: Self.id, toBe: "suspended")
     }
 
