@@ -138,11 +138,11 @@ struct WhyTests {
     #expect(text(application).hasPrefix("org.example.news is not running." + sentence))
   }
 
-  @Test("§14: why says that an application ended while taskschedd did not run")
+  @Test("§14: why says of an end of which the daemon could learn nothing that it is not known")
   func unknownEnd() {
     #expect(
       text(endedSample(reason: .unknown, code: nil)).contains(
-        "\n  It ended while taskschedd did not run, so how it ended is not known.\n"))
+        "\n  It ended; how is not known: taskschedd did not run, or the kernel does not tell.\n"))
   }
 
   private var memoryEnd: Control.MemoryEnd {

@@ -141,7 +141,7 @@ extension End {
   private var predicate: String {
     switch reason {
     case .exited(let code): "exited with code \(code)"
-    case .unknown: "ended while taskschedd did not run, so how it ended is not known"
+    case .unknown: "ended; how is not known: taskschedd did not run, or the kernel does not tell"
     case .crashed(let number): Self.ended(by: Signal(number))
     case .terminatedByOperator: "was ended by an operator\(late)"
     case .terminatedByUser: "was ended by the user\(late)"

@@ -48,7 +48,7 @@ extension ControlInterface.EndKind {
       signal.map { Signal(Int32(clamping: $0)) }.map {
         $0.isFault ? "crashed with \($0.name)" : "was ended by \($0.name)"
       } ?? "was ended by a signal"
-    case .unknown: "ended while taskschedd did not run, so how it ended is not known"
+    case .unknown: "ended; how is not known: taskschedd did not run, or the kernel does not tell"
     case .terminatedByOperator: "was ended by an operator"
     case .terminatedByUser: "was ended by the user"
     case .callbackTimeout: "was killed because it did not acknowledge a callback in time"
