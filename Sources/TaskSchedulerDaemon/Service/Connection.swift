@@ -211,8 +211,10 @@ final class Connection: TurnTaker {
   ///
   /// Returns whether it has come to such a one, or to the end.
   private func dropCallsInVain() -> Bool {
+    // What comes next is the rest of a message, whose beginning was taken.
+    if input.isCollecting { return true }
     let end = BootClock.now() + Self.dropTime
-    while isOpen, !input.isCollecting, BootClock.now() < end {
+    while isOpen, BootClock.now() < end {
       let (bytes, mayHaveMore) = input.wholeMessages(number, owner.readBuffer) { message in
         wire.onewayCall(message).map { owner.isInVain($0, on: self) } ?? false
       }

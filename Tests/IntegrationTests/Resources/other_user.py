@@ -6,10 +6,11 @@ usage: other_user.py SOCKET
     call N METHOD JSON      calls, and says `answer JSON`
     more N METHOD JSON      calls with `more`; says `answer JSON` for the first reply
     next N                  says `answer JSON` for the next reply, or for what was left unsaid
-    write N COUNT           writes COUNT bytes of a message that does not end; says `answer`
+    write N COUNT           writes COUNT bytes of a message that does not end, and waits until the
+                            daemon has taken them; says `answer`
     close N
 """
-import json, os, socket, sys
+import json, os, select, socket, sys
 
 connections, buffers = [], []
 
@@ -40,6 +41,8 @@ for line in sys.stdin:
     answer = None
     if words[0] == "open":
         connections.append(socket.socket(socket.AF_UNIX))
+        # The kernel doubles it. More than a quarter of that is no room until it is taken.
+        connections[-1].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 40_000)
         connections[-1].connect(sys.argv[1])
         buffers.append(b"")
         answer = len(connections) - 1
@@ -53,6 +56,9 @@ for line in sys.stdin:
         answer = receive(int(words[1]))
     elif words[0] == "write":
         send(int(words[1]), b" " * int(words[2]))
+        poll = select.poll()
+        poll.register(connections[int(words[1])], select.POLLOUT)
+        poll.poll()
         answer = {}
     elif words[0] == "close":
         connections[int(words[1])].close()
