@@ -181,9 +181,10 @@ struct EndTests {
     let daemon = try DaemonFixture(.init(options: [("log-level", "\"info\"")]))
     let program = try daemon.shell("read line")
     try daemon.adopt(id, program, task: "a\u{202e}\u{200b}\u{e0041}b")
-    #expect(
-      daemon.logged.contains(#"began background task 1 'a\u202e\u200b\U000e0041b'"#),
-      "\(daemon.logged)")
+    // The caller is answered before the log is written.
+    try waitUntil("the log tells it with escapes") {
+      daemon.logged.contains(#"began background task 1 'a\u202e\u200b\U000e0041b'"#)
+    }
   }
 
   @Test("what a launched program leaves behind ends with it")

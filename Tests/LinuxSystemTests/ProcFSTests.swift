@@ -46,7 +46,10 @@ struct ProcFSTests {
           print(os.getpid(), os.ttyname(0))
           sys.stdin.readline()
           sys.exit()
-      print(os.read(terminal, 4096).decode().strip())
+      line = b""
+      while not line.endswith(b"\\n"):
+          line += os.read(terminal, 4096)
+      print(line.decode().strip())
       sys.stdin.readline()
       """) { $0.newSession = true; $0.processGroup = nil }
     let words = try #require(try process.readLine()).split(separator: " ").map(String.init)
