@@ -120,7 +120,10 @@ final class RealWorld {
     case .sendToBackground(let key):
       try ask(.sendToBackground(nil, key)) { try daemon.sendToBackground(key.id.name) }
     case .terminate(let key, _):
-      try ask(.terminate(nil, key, byUser: false)) { try daemon.terminate(key.id.name) }
+      // One that has never run has no end.
+      try ask(.terminate(nil, key, byUser: false)) {
+        _ = try daemon.call(ControlInterface.Terminate.self, .init(application: key.id.name))
+      }
     case .launch(let key, let target, _):
       try ask(.launch(nil, key, target: target, reason: .operator)) {
         add(try daemon.launch(key.id.name, background: target == .background))
