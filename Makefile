@@ -21,7 +21,7 @@ TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-chec
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev
 DESKTOP_PACKAGES := dunst xvfb dbus-daemon dbus-bin libglib2.0-bin
 TEST_PACKAGES := systemd libpam-systemd dbus python3 python3-venv procps tzdata iproute2 \
-  python3-dbusmock $(DESKTOP_PACKAGES)
+  python3-dbusmock mandoc $(DESKTOP_PACKAGES)
 BENCH_PACKAGES := gcc libc6-dev libsystemd-dev dbus python3
 
 .PHONY: help
@@ -67,26 +67,19 @@ simulate: setup ## Run the policy in a made-up world (SEEDS=10000 FIRST=1), and 
 	.build/release/taskctl simulate --seeds 100 --first $(FIRST) --canary all
 	.build/release/taskctl simulate --seeds $(SEEDS) --first $(FIRST)
 
-# One page for each subcommand, made from the help that the programs print.
+# The pages of programs and files are written by hand, in man/; those of the Varlink interfaces come
+# from the comments of the interface files.
 MANUALS := .build/manuals
+INTERFACES := $(wildcard Sources/TaskSchedulerWire/Interfaces/*.varlink)
 .PHONY: manuals
-manuals: release ## Write the manual pages to .build/manuals
+manuals: ## Write all manual pages to .build/manuals
 	rm -rf $(MANUALS)
-	mkdir -p $(MANUALS)
-	# Not by the parser's plugin: that builds the whole package once more, without RELEASE's flags, and
-	# with other flags the next `make bench` would build everything anew.
-	$(RELEASE) --product generate-manual
-	for program in taskctl taskschedd; do \
-	  .build/release/generate-manual .build/release/$$program --multi-page \
-	    --output-directory $(MANUALS); \
+	install -d $(MANUALS)
+	install -m 0644 man/*.[1-8] $(MANUALS)
+	for interface in $(INTERFACES); do \
+	  awk -f scripts/interface-manual $$interface > \
+	    $(MANUALS)/$$(basename $$interface .varlink).5; \
 	done
-	$(MAKE) keep-manuals
-
-# The parser's own `help` has a page, too, for each command.
-.PHONY: keep-manuals
-keep-manuals:
-	find $(MANUALS) -name '*.1' ! -name 'taskschedd*.1' ! -name 'taskctl*.1' -delete
-	rm -f $(MANUALS)/taskctl.help.1 $(MANUALS)/taskctl.*.help.1
 
 .PHONY: test
 test: test-setup ## Everything that CI runs
@@ -211,17 +204,21 @@ LIB = $(DESTDIR)$(PREFIX)/lib
 SHARE = $(DESTDIR)$(PREFIX)/share
 DOC = $(SHARE)/doc/taskschedd
 UNITS = system user
+SECTIONS = 1 5 8
 # zsh looks here in Debian; elsewhere, say ZSH=zsh/site-functions.
 ZSH ?= zsh/vendor-completions
-PAPERS = $(wildcard README.md ARCHITECTURE.md CHANGELOG.md LICENSE)
-# Units and manuals name files that lie below PREFIX.
+# The documents, in the directories in which they refer to each other.
+PAPERS = $(wildcard LICENSE) README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md \
+  $(wildcard docs/*.md docs/decisions/*.md) Benchmarks/README.md Benchmarks/wakeups/wakeups.svg
+# Units and manual pages name files that lie below PREFIX.
 PLACE = sed -e 's|/usr/bin/task|$(PREFIX)/bin/task|' \
-  -e 's|/usr/share/doc/taskschedd|$(PREFIX)/share/doc/taskschedd|'
+  -e 's|/usr/share/doc/taskschedd|$(PREFIX)/share/doc/taskschedd|' \
+  -e 's|/usr/share/taskschedd/interfaces|$(PREFIX)/share/taskschedd/interfaces|'
 
 # Every default is built in: the file of the settings is a page to copy from, among the papers, and
 # what lies in SYSCONFDIR is the administrator's alone.
 .PHONY: install
-install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/usr)
+install: $(if $(BUILT),,release) manuals ## Install below DESTDIR (none), at PREFIX (/usr)
 	install -d $(BIN) $(LIB)/systemd/system $(LIB)/systemd/user $(LIB)/systemd/catalog \
 	  $(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DOC)/examples $(SHARE)/$(ZSH) \
 	  $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d \
@@ -241,11 +238,15 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	  $(BIN)/$$program --generate-completion-script fish > \
 	    $(SHARE)/fish/vendor_completions.d/$$program.fish; \
 	done
-	[ -n "$(BUILT)" ] || $(MAKE) manuals
-	install -d $(SHARE)/man/man1
-	[ -n "$(BUILT)" ] || install -m 0644 $(MANUALS)/*.1 $(SHARE)/man/man1
+	for section in $(SECTIONS); do \
+	  install -d $(SHARE)/man/man$$section; \
+	  for page in $(MANUALS)/*.$$section; do \
+	    $(PLACE) $$page > $(SHARE)/man/man$$section/$${page##*/}; \
+	  done; \
+	done
 	install -m 0644 Sources/TaskSchedulerWire/Interfaces/*.varlink $(SHARE)/taskschedd/interfaces
-	install -m 0644 $(PAPERS) systemd/taskschedd.toml $(DOC)
+	for paper in $(PAPERS); do install -D -m 0644 $$paper $(DOC)/$$paper; done
+	install -m 0644 systemd/taskschedd.toml $(DOC)
 	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples
 	install -m 0644 Examples/scenarios/*.scenario $(DOC)/examples/scenarios
 	install -d $(addprefix $(DESTDIR)$(SYSCONFDIR)/taskschedd/,taskschedd.toml.d applications)
@@ -260,8 +261,8 @@ uninstall: ## Remove what install wrote; what is in /etc stays
 	    $(LIB)/systemd/$(kind)/taskschedd-release.service) \
 	  $(foreach program,taskctl taskschedd,$(SHARE)/bash-completion/completions/$(program) \
 	    $(SHARE)/$(ZSH)/_$(program) $(SHARE)/fish/vendor_completions.d/$(program).fish) \
-	  $(SHARE)/man/man1/taskschedd*.1 \
-	  $(SHARE)/man/man1/taskctl*.1
+	  $(foreach section,$(SECTIONS),$(addprefix $(SHARE)/man/man$(section)/, \
+	    taskctl*.$(section) taskschedd*.$(section) org.taskschedd.*.$(section)))
 	rm -rf $(DOC) $(SHARE)/taskschedd/interfaces
 	rmdir --ignore-fail-on-non-empty $(SHARE)/taskschedd/applications $(SHARE)/taskschedd
 	@[ -n "$(DESTDIR)" ] || scripts/after-install

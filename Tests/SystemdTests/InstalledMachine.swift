@@ -202,16 +202,14 @@ extension InstalledMachine {
   }()
 
   /// `make TARGET DESTDIR=… PREFIX=/usr`.
-  static func make(
-    _ target: String, destination: String, _ variable: String = "MANUALS="
-  ) throws -> String {
+  static func make(_ target: String, destination: String) throws -> String {
     let make = try TestProcess.shell(
       "make --no-print-directory -C \"$REPOSITORY\" \"$TARGET\" </dev/null 2>&1"
-        + " BUILT=\"$BUILT\" DESTDIR=\"$DESTINATION\" PREFIX=/usr \"$VARIABLE\""
+        + " BUILT=\"$BUILT\" DESTDIR=\"$DESTINATION\" PREFIX=/usr"
     ) { request in
       request.environment += [
         "REPOSITORY=\(repository)", "BUILT=\(built)", "DESTINATION=\(destination)",
-        "TARGET=\(target)", "VARIABLE=\(variable)",
+        "TARGET=\(target)",
       ].map { SystemString($0) }
     }
     var text = ""

@@ -1,0 +1,108 @@
+import FoundationEssentials
+import Glibc
+import LinuxSystem
+import TestSupport
+import Testing
+
+@Suite("The documents that are installed")
+struct DocumentTests {
+  private let installed: InstalledDocuments
+
+  init() throws { installed = try InstalledDocuments.shared.get() }
+
+  /// The anchors of a document: those of its headings, by GitHub's rule, and explicit ones.
+  private func anchors(of text: String) -> [String] {
+    var anchors: [String] = []
+    var isCode = false
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("```") { isCode.toggle() }
+      if isCode { continue }
+      if line.hasPrefix("#"), let title = line.split(separator: " ", maxSplits: 1).last {
+        let kept = title.lowercased().filter {
+          $0.isLetter || $0.isNumber || "-_ ".contains($0)
+        }
+        anchors.append(kept.replacing(" ", with: "-"))
+      }
+      for part in line.split(separator: "<a id=\"").dropFirst(line.hasPrefix("<a id=") ? 0 : 1) {
+        anchors.append(String(part.prefix { $0 != "\"" }))
+      }
+    }
+    return anchors
+  }
+
+  /// The targets of Markdown's links.
+  private func links(in text: String) -> [String] {
+    var isCode = false
+    return text.split(separator: "\n").flatMap { line -> [String] in
+      if line.hasPrefix("```") { isCode.toggle() }
+      if isCode || line.hasPrefix("    ") { return [] }
+      return line.split(separator: "](").dropFirst().map { String($0.prefix { $0 != ")" }) }
+    }
+  }
+
+  @Test("Every link of a document leads to an installed file, and to an anchor that it has")
+  func links() throws {
+    let documents = try installed.documents()
+    #expect(documents.contains("README.md") && documents.contains("docs/contract.md"))
+    for document in documents {
+      let folder = document.split(separator: "/").dropLast().joined(separator: "/")
+      for link in links(in: try installed.text(of: document)) {
+        if link.hasPrefix("https://") { continue }
+        let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts[0].isEmpty ? document : resolved(String(parts[0]), in: folder)
+        #expect(access("\(installed.papers)/\(path)", F_OK) == 0, "\(document): \(link)")
+        guard parts.count == 2, documents.contains(path) else { continue }
+        let anchors = anchors(of: try installed.text(of: path))
+        #expect(anchors.contains(String(parts[1])), "\(document): \(link)")
+      }
+    }
+  }
+
+  /// A path from the documents' directory.
+  private func resolved(_ path: String, in folder: String) -> String {
+    var parts = folder.split(separator: "/").map(String.init)
+    for part in path.split(separator: "/").map(String.init) {
+      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+    }
+    return parts.joined(separator: "/")
+  }
+
+  @Test("Each promise of the contract has an anchor of its own, and shows it")
+  func anchors() throws {
+    let text = try installed.text(of: "docs/contract.md")
+    let promises = text.split(separator: "\n").compactMap { line -> (String, Substring)? in
+      guard let start = line.range(of: "<a id=\"")?.upperBound else { return nil }
+      return (String(line[start...].prefix { $0 != "\"" }), line)
+    }
+    #expect(promises.count > 50)
+    #expect(Set(promises.map(\.0)).count == promises.count)
+    for (anchor, line) in promises {
+      #expect(line.contains("`\(anchor)`"), "\(anchor)")
+    }
+  }
+
+  @Test("A unit's documentation is installed")
+  func units() throws {
+    let names = Set(installed.pages.map { "man:\($0.name)(\($0.section))" })
+    var count = 0
+    for folder in ["usr/lib/systemd/system", "usr/lib/systemd/user", "usr/lib/systemd/catalog"] {
+      for file in try Folder.names(path: "\(installed.root)/\(folder)") {
+        let text = try String(
+          contentsOfFile: "\(installed.root)/\(folder)/\(file)", encoding: .utf8)
+        for line in text.split(separator: "\n") where line.hasPrefix("Documentation") {
+          for address in line.split(whereSeparator: { " =".contains($0) }).dropFirst() {
+            count += 1
+            if address.hasPrefix("man:") {
+              #expect(names.contains(String(address)), "\(file): \(address)")
+            } else {
+              let path = address.dropFirst("file:".count)
+              #expect(address.hasPrefix("file:/"), "\(file): \(address)")
+              #expect(access(installed.root + path, F_OK) == 0, "\(file): \(address)")
+            }
+          }
+        }
+      }
+    }
+    #expect(count > 6)
+  }
+}
