@@ -138,7 +138,7 @@ struct ManualPageTests {
   func warnings() throws {
     for page in documents.pages {
       let found = try InstalledDocuments.run(
-        "/bin/sh", ["-c", "MANWIDTH=80 man --warnings -l \"$1\" >/dev/null", "sh", page.path])
+        "/bin/sh", ["-c", "LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l \"$1\" >/dev/null", "sh", page.path])
       #expect(found == "", "\(found)")
     }
   }
