@@ -138,7 +138,10 @@ struct ManualPageTests {
   func warnings() throws {
     for page in documents.pages {
       let found = try InstalledDocuments.run(
-        "/bin/sh", ["-c", "LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l \"$1\" >/dev/null", "sh", page.path])
+        "/usr/bin/env", [
+          "LC_ALL=C.UTF-8", "MANWIDTH=80", "sh", "-c", "man --warnings -l \"$1\" >/dev/null", "sh",
+          page.path,
+        ])
       #expect(found == "", "\(found)")
     }
   }
