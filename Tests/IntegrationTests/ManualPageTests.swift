@@ -86,7 +86,8 @@ struct ManualPageTests {
   func manifest() throws {
     let example = try Programs.text(of: "systemd/examples/org.example.mail.toml")
     let keys = example.split(separator: "\n").prefix { $0 != "[environment]" }
-      .filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: " = ").first.map(String.init) }
+      .filter { !$0.hasPrefix("#") }
+      .compactMap { $0.split(separator: " = ").first.map(String.init) }
     let page = try documents.page("taskschedd.manifest")
     let items = page.arguments(of: ".It").filter { $0.first == "Va" }.map { String($0[1]) }
     #expect(Set(items) == Set(keys + ["environment"]))
