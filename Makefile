@@ -44,6 +44,11 @@ $(VENV)/ready: scripts/requirements.txt
 build: setup ## Build for debugging
 	$(BUILD)
 
+.PHONY: interfaces
+interfaces: setup ## Write the Swift types of the .varlink files
+	$(BUILD) --product generate-interfaces
+	.build/debug/generate-interfaces .
+
 .PHONY: release
 release: setup ## Build what is installed
 	$(RELEASE) --product taskschedd
@@ -244,7 +249,8 @@ install: $(if $(BUILT),,release) ## Install below DESTDIR (none), at PREFIX (/us
 	[ -n "$(BUILT)" ] || $(MAKE) manuals
 	install -d $(SHARE)/man/man1
 	[ -n "$(BUILT)" ] || install -m 0644 $(MANUALS)/*.1 $(SHARE)/man/man1
-	install -m 0644 Sources/TaskSchedulerWire/Interfaces/*.varlink $(SHARE)/taskschedd/interfaces
+	install -m 0644 Sources/TaskSchedulerWire/Interfaces/org.taskschedd.*.varlink \
+	  $(SHARE)/taskschedd/interfaces
 	install -m 0644 $(PAPERS) systemd/taskschedd.toml $(DOC)
 	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples
 	install -m 0644 Examples/scenarios/*.scenario $(DOC)/examples/scenarios
