@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The Swift types of the interfaces are generated")
 struct GeneratedSourcesTests {
-  /// The package's directory: this file is Tests/TaskSchedulerWireTests/GeneratedSourcesTests.swift.
+  /// The package's directory, of which this file is three levels below.
   private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     .dropLast(3).joined(separator: "/")
 

@@ -9,7 +9,7 @@ struct InterfaceTypesTests {
 
   // MARK: - Methods
 
-  @Test("A method's input and output are read and written as declared, with all fields and with few")
+  @Test("A method's input and output are read and written as declared, optional fields or not")
   func methods() throws {
     try check(ApplicationInterface.description, ApplicationInterface.methods)
     try check(ControlInterface.description, ControlInterface.methods)
@@ -85,7 +85,7 @@ struct InterfaceTypesTests {
 
   // MARK: - Errors
 
-  @Test("An error of an interface is read and written as declared, and names the field that is wrong")
+  @Test("An error is read and written as declared, and a field that is wrong is named")
   func errors() throws {
     try check(ApplicationInterface.Failure.self, ApplicationInterface.description)
     try check(ControlInterface.Failure.self, ControlInterface.description)

@@ -2,8 +2,8 @@
 public struct InterfaceDescription: Hashable, Sendable {
   /// Reverse-DNS, as `org.taskschedd.Application`.
   public let name: String
-  /// The lines of the comment right above a declaration or a field, without their marks; empty where
-  /// there is none.
+  /// The lines of the comment right above a declaration or a field, without their marks; empty
+  /// where there is none.
   public typealias Comment = [String]
   public let comment: Comment
   /// The text it was read from, comments and all: what introspection serves.

@@ -20,9 +20,8 @@ public struct FileDescriptorIndex: WireValue {
     guard claims.claim(rawValue) else {
       throw ParameterError(
         parameter: "",
-        problem:
-          "the message came with \(claims.count) file descriptors, each of which one field names once"
-      )
+        problem: "the message came with \(claims.count) file descriptors, "
+          + "each of which one field names once")
     }
   }
 
