@@ -44,6 +44,11 @@ $(VENV)/ready: scripts/requirements.txt
 build: setup ## Build for debugging
 	$(BUILD)
 
+.PHONY: interfaces
+interfaces: setup ## Write the Swift types of the .varlink files
+	$(BUILD) --product generate-interfaces
+	.build/debug/generate-interfaces .
+
 .PHONY: release
 release: setup ## Build what is installed
 	$(RELEASE) --product taskschedd
@@ -70,7 +75,7 @@ simulate: setup ## Run the policy in a made-up world (SEEDS=10000 FIRST=1), and 
 # The pages of programs and files are written by hand, in man/; those of the Varlink interfaces come
 # from the comments of the interface files.
 MANUALS := .build/manuals
-INTERFACES := $(wildcard Sources/TaskSchedulerWire/Interfaces/*.varlink)
+INTERFACES := $(wildcard Sources/TaskSchedulerWire/Interfaces/org.taskschedd.*.varlink)
 .PHONY: manuals
 manuals: ## Write all manual pages to .build/manuals
 	rm -rf $(MANUALS)
@@ -244,7 +249,7 @@ install: $(if $(BUILT),,release) manuals ## Install below DESTDIR (none), at PRE
 	    $(PLACE) $$page > $(SHARE)/man/man$$section/$${page##*/}; \
 	  done; \
 	done
-	install -m 0644 Sources/TaskSchedulerWire/Interfaces/*.varlink $(SHARE)/taskschedd/interfaces
+	install -m 0644 $(INTERFACES) $(SHARE)/taskschedd/interfaces
 	for paper in $(PAPERS); do install -D -m 0644 $$paper $(DOC)/$$paper; done
 	install -m 0644 systemd/taskschedd.toml $(DOC)
 	install -m 0644 systemd/examples/*.toml Examples/*.py $(DOC)/examples

@@ -43,6 +43,7 @@ let package = Package(
       resources: [
         .embedInCode("Interfaces/org.taskschedd.Application.varlink"),
         .embedInCode("Interfaces/org.taskschedd.Control.varlink"),
+        .embedInCode("Interfaces/org.varlink.service.varlink"),
       ],
       swiftSettings: strict),
     .target(
@@ -75,6 +76,10 @@ let package = Package(
         "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem", argumentParser,
       ],
       swiftSettings: strict),
+
+    // Writes the Swift types of the interfaces: `make interfaces`.
+    .executableTarget(
+      name: "generate-interfaces", dependencies: ["TaskSchedulerWire"], swiftSettings: strict),
 
     .executableTarget(
       name: "uploader-example", dependencies: ["TaskSchedulerClient"], path: "Examples/uploader",
@@ -126,11 +131,13 @@ let package = Package(
       dependencies: ["TaskSchedulerSimulation", "TaskSchedulerCore"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
     .testTarget(
-      name: "FuzzTests", dependencies: ["FuzzTargets", "TaskSchedulerWire"],
-      swiftSettings: strict),
+      name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerWireTests",
-      dependencies: ["TaskSchedulerWire", "LinuxSystem", "TestSupport", "CertificationServer"],
+      dependencies: [
+        "TaskSchedulerWire", "LinuxSystem", "TestSupport", "CertificationServer",
+        "generate-interfaces",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"],

@@ -3,8 +3,8 @@
  *
  *   round-trip ROUNDS CALLS DAEMON-SOCKET [ECHO-SOCKET [DBUS-ADDRESS]]
  *
- * Prints a line "PEER P50 P99" in nanoseconds for each peer and round. With one peer, that peer
- * only; CALLS are those of one peer in one round.
+ * Prints a line "PEER P50 P99" in nanoseconds for each peer and round. CALLS are those of one peer
+ * in one round. With "-" as DAEMON-SOCKET the program does not call the daemon.
  */
 #include "wire.h"
 
@@ -89,15 +89,18 @@ int main(int count, char **arguments) {
   int rounds = atoi(arguments[1]);
   calls_count = (size_t)atoi(arguments[2]);
   samples = calloc(calls_count, sizeof *samples);
+  int with_daemon = strcmp(arguments[3], "-") != 0;
   struct application application;
-  application_register(&application, arguments[3], "org.example.roundtrip", false);
-  application_acknowledge(&application);
-  application_acknowledge(&application);
+  if (with_daemon) {
+    application_register(&application, arguments[3], "org.example.roundtrip", false);
+    application_acknowledge(&application);
+    application_acknowledge(&application);
+  }
   struct channel echo;
   if (count > 4) channel_open(&echo, arguments[4]);
   sd_bus *bus = count > 5 ? open_bus(arguments[5]) : NULL;
   for (int round = 0; round < rounds; round++) {
-    measure_socket("daemon", &application.calls);
+    if (with_daemon) measure_socket("daemon", &application.calls);
     if (count > 4) measure_socket("echo", &echo);
     if (bus) measure_bus(bus);
   }

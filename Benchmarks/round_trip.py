@@ -48,6 +48,24 @@ def measure(workshop, rounds, calls):
     return by_peer(lines)
 
 
+def measure_alone(workshop, rounds, calls):
+    """(daemon's p50, echo server's p50) in µs, each in runs in which no other peer is called."""
+    daemon = workshop.daemon("round-trip-alone")
+    echo = workshop.path("echo-alone.socket")
+    server = workshop.start([workshop.program("echo-server"), echo, REPLY])
+    workshop.wait_for_socket(server, echo)
+    peers = {"daemon": [daemon.socket], "echo": ["-", echo]}
+    times = {peer: [] for peer in peers}
+    for _ in range(rounds):
+        for peer, sockets in peers.items():
+            lines = workshop.run(
+                [workshop.program("round-trip"), "2", str(calls), *sockets], seconds=120)
+            times[peer].append(by_peer(lines)[peer][0])
+    workshop.end(server)
+    workshop.end(daemon.process)
+    return median(times["daemon"]), median(times["echo"])
+
+
 def measure_journal(workshop, rounds, calls):
     """(p50 without, p50 with) the journal in µs: two daemons, in rounds that take turns."""
     daemons = [

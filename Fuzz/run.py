@@ -25,6 +25,8 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KEPT = ROOT / "Fuzz" / "Corpus"
 FINDINGS_KEPT = ROOT / "Fuzz" / "Findings"
+# Seeds of a target that lie elsewhere.
+SEEDS = {"interface": ROOT / "Sources" / "TaskSchedulerWire" / "Interfaces"}
 WORK = ROOT / ".build" / "fuzz"
 
 # One turn of a target. TOMLKit leaks what it parses, so that no process runs for long.
@@ -92,7 +94,8 @@ def command(
     """How libFuzzer is run: it writes what it learns into `grown`."""
     for folder in (grown, found):
         folder.mkdir(parents=True, exist_ok=True)
-    kept = [folder for folder in (KEPT / target, FINDINGS_KEPT / target) if folder.is_dir()]
+    folders = [KEPT / target, FINDINGS_KEPT / target, SEEDS.get(target)]
+    kept = [folder for folder in folders if folder and folder.is_dir()]
     options = [
         *limits, f"-timeout={INPUT_SECONDS}", "-rss_limit_mb=4096",
         f"-artifact_prefix={found}/", "-print_final_stats=1", "-reload=0",

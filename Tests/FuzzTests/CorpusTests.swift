@@ -1,6 +1,5 @@
 import FoundationEssentials
 import FuzzTargets
-import TaskSchedulerWire
 import Testing
 
 /// An input that is kept in the repository.
@@ -20,19 +19,19 @@ struct KeptInput: Sendable, CustomTestStringConvertible {
     return names.filter { !$0.hasPrefix(".") }.sorted()
   }
 
-  /// The inputs of all targets below `Corpus` or `Findings`.
+  /// The inputs of all targets below `Corpus` or `Findings`. The interfaces themselves are of the
+  /// corpus.
   static func all(in folder: String) -> [KeptInput] {
     FuzzTarget.all.flatMap { target in
-      names(in: "\(folder)/\(target.name)").map {
-        KeptInput(target: target, path: "\(folder)/\(target.name)/\($0)")
+      var folders = ["\(folder)/\(target.name)"]
+      if folders == ["Corpus/interface"] { folders.append(interfaces) }
+      return folders.flatMap { folder in
+        names(in: folder).map { KeptInput(target: target, path: "\(folder)/\($0)") }
       }
     }
   }
 
-  /// What a file of the folder `Fuzz` says.
-  static func text(_ path: String) throws -> String {
-    String(decoding: try Data(contentsOf: URL(filePath: "\(fuzz)/\(path)")), as: UTF8.self)
-  }
+  private static let interfaces = "../Sources/TaskSchedulerWire/Interfaces"
 
   func run() throws {
     let bytes = try Data(contentsOf: URL(filePath: "\(Self.fuzz)/\(path)"))
@@ -69,23 +68,6 @@ struct CorpusTests {
     }
   }
 
-  @Test(
-    "the dictionary of the wire has every name of the interfaces",
-    arguments: ["org.taskschedd.Application", "org.taskschedd.Control"])
-  func dictionary(_ interface: String) throws {
-    let words = try KeptInput.text("Dictionaries/wire.dict")
-    let text = try KeptInput.text("Corpus/interface/\(interface).varlink")
-    for whole in text.split(separator: "\n") {
-      let line = whole.prefix { $0 != "#" }
-      for field in line.matches(of: /([a-z]\w*):/) {
-        #expect(words.contains(#""\"\#(field.1)\"""#))
-      }
-      for member in line.matches(of: /^(?:method|error) (\w+)/) {
-        #expect(words.contains(#""\"\#(interface).\#(member.1)\"""#))
-      }
-    }
-  }
-
   @Test("nothing that is kept belongs to no target")
   func folders() {
     let known = Set(FuzzTarget.all.map(\.name))
@@ -103,15 +85,6 @@ struct CorpusTests {
     #expect(throws: Never.self) {
       try Array("dug".utf8).withUnsafeBytes { try target.run($0) }
     }
-  }
-
-  @Test("the parameters of every method of both interfaces are tried")
-  func methods() {
-    let tried = InterfaceMethods.all.map { $0.name }
-    let declared =
-      ApplicationInterface.MethodName.allCases.map(\.rawValue)
-      + ControlInterface.MethodName.allCases.map(\.rawValue)
-    #expect(tried.sorted() == declared.sorted())
   }
 }
 

@@ -58,7 +58,7 @@ final class Peer: Sendable {
   /// What the newest message brought.
   func arrivedInode(_ index: FileDescriptorIndex) -> UInt { inodes.withLock { $0[index.rawValue] } }
 
-  func reply(_ output: some Encodable & Sendable, continues: Bool = false) {
+  func reply(_ output: some WireValue, continues: Bool = false) {
     connection.withLock { connection in
       var bytes: [UInt8] = []
       connection.reply(output, continues: continues, output: &bytes)

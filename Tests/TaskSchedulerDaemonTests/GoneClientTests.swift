@@ -86,7 +86,7 @@ private final class GoneClientsDaemon: ConnectionOwner {
 
   func handle(_ call: ReceivedCall, on connection: Connection) {
     calls.append(call.method)
-    connection.reply([String: String]())
+    connection.reply(NoFields())
   }
 
   func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool {

@@ -49,14 +49,50 @@ struct InterfaceDescriptionTests {
     ]))
     #expect(interface.methods == [
       .init(
-        name: "Go", input: [.init(name: "in", type: .named("All"))],
+        name: "Go", comment: [], input: [.init(name: "in", type: .named("All"))],
         output: [.init(name: "out", type: .optional(.named("All")))])
     ])
     #expect(interface.errors == [
-      .init(name: "Bad", fields: [.init(name: "why", type: .string)]),
-      .init(name: "Worse", fields: []),
+      .init(name: "Bad", comment: [], fields: [.init(name: "why", type: .string)]),
+      .init(name: "Worse", comment: [], fields: []),
     ])
   }
+
+  @Test("A comment belongs to what stands right below it")
+  func comments() throws {
+    let interface = try InterfaceDescription(
+      text: """
+        # Apart from the interface.
+
+        # The interface,
+        #   indented.
+        interface a.b
+        # A type.
+        type T ( # not the field's
+          # A field.
+          f: int,
+          g: int # behind it
+        )
+
+        # Apart from the method.
+
+        method M() -> (
+          # What comes out.
+          h: T
+        )
+        # An error.
+        error E ()
+        """)
+    #expect(interface.comment == ["The interface,", "  indented."])
+    #expect(interface.types[0].comment == ["A type."])
+    guard case .structure(let fields) = interface.types[0].type else { throw NoStructure() }
+    #expect(fields.map(\.comment) == [["A field."], []])
+    #expect(interface.methods[0].comment.isEmpty)
+    #expect(interface.methods[0].output[0].comment == ["What comes out."])
+    #expect(interface.errors[0].comment == ["An error."])
+  }
+
+  private struct NoStructure: Error {}
 
   @Test("a text that is no interface is refused with its line and the reason", arguments: [
     ("", 1, "'interface' was expected"), ("interfac a.b", 1, "'interface' was expected"),
@@ -90,7 +126,7 @@ struct InterfaceDescriptionTests {
 
   @Test("the interface that every service has is the standard one")
   func standardInterface() {
-    let interface = Service.ownInterface
+    let interface = ServiceInterface.description
     #expect(interface.name == "org.varlink.service")
     #expect(interface.methods.map(\.name) == ["GetInfo", "GetInterfaceDescription"])
     #expect(

@@ -101,7 +101,7 @@ final class FakeConnection {
     return try PIDFD(adopting: descriptor)
   }
 
-  func reply(_ output: some Encodable, continues: Bool = false) throws {
+  func reply(_ output: some WireValue, continues: Bool = false) throws {
     var bytes: [UInt8] = []
     peer.reply(output, continues: continues, output: &bytes)
     try send(bytes)

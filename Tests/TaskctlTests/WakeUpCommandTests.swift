@@ -26,9 +26,10 @@ struct WakeUpCommandTests {
     #expect(outcome.code == 0)
     let order = ["org.example.phone", "org.example.later"]
     if isJSON {
-      let value = try json(outcome.output).decode(KeepAlivesCommand.Listing.self)
-      #expect(value.keepAlives.map(\.application) == order)
-      #expect(value.keepAlives[0].keepAlive.intervalUSec == 900_000_000)
+      let listing = try #require(json(outcome.output)["keepAlives"])
+      let keepAlives = try listing.decode([JSONValue].self)
+      #expect(keepAlives.map { $0["application"] } == order.map { .string($0) })
+      #expect(keepAlives[0]["keepAlive"]?["intervalUSec"] == 900_000_000)
     } else {
       let lines = outcome.output.split(separator: "\n").dropFirst()
       #expect(lines.map { String($0.split(separator: " ")[0]) } == order)

@@ -228,10 +228,10 @@ struct WhyTests {
   @Test("who is throttled, and who listens while it is suspended")
   func found() {
     var application = sample()
-    application.instance?.resources = .init(lowered: [], throttledPercent: 20, listening: [])
+    application.instance?.resources = .found(throttledPercent: 20)
     #expect(text(application).contains("It is throttled to 20 % of one processor"))
     application = sample(state: .suspended)
-    application.instance?.resources = .init(lowered: [], listening: ["tcp 0.0.0.0:80"])
+    application.instance?.resources = .found(listening: ["tcp 0.0.0.0:80"])
     #expect(
       text(application).contains(
         "It listened on tcp 0.0.0.0:80 when it was last suspended: it accepts no connection there "
@@ -253,15 +253,15 @@ struct WhyTests {
   @Test("Of 3,000 listening sockets `why` and `status` name the first ones and the number")
   func manyListeners() {
     var application = sample(state: .suspended)
-    application.instance?.resources = .init(
-      lowered: [], listening: ["0.0.0.0:80", "@x"], listeningCount: 3000)
+    application.instance?.resources = .found(
+      listening: ["0.0.0.0:80", "@x"], listeningCount: 3000)
     #expect(text(application).contains("It listened on 0.0.0.0:80, @x and 2998 more addresses"))
   }
 
   @Test("`why` says that not all descriptors of an application were examined")
   func incompleteLook() {
     var application = sample(state: .suspended)
-    application.instance?.resources = .init(lowered: [], listening: [], descriptorsExamined: false)
+    application.instance?.resources = .found(descriptorsExamined: false)
     #expect(text(application).contains("It has more descriptors than the daemon examined"))
   }
 
@@ -296,5 +296,17 @@ struct WhyTests {
     let shown = text(
       application, last: .init(kind: .task, task: 1, taskName: "\u{9b}2J", atUSec: 1))
     #expect(!shown.unicodeScalars.contains { !PrintableText.isPrintable($0) && $0 != "\n" })
+  }
+}
+
+extension ControlInterface.Resources {
+  /// What was found of an application of which little was.
+  fileprivate static func found(
+    throttledPercent: Int? = nil, listening: [String] = [], listeningCount: Int? = nil,
+    descriptorsExamined: Bool = true
+  ) -> ControlInterface.Resources {
+    .init(
+      lowered: [], throttledPercent: throttledPercent, listening: listening,
+      listeningCount: listeningCount ?? listening.count, descriptorsExamined: descriptorsExamined)
   }
 }

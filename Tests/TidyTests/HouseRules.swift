@@ -7,7 +7,8 @@ enum HouseRules {
   /// everywhere.
   static let imports: [String: Set<String>] = [
     "TaskSchedulerCore": ["DequeModule", "HeapModule", "OrderedCollections"],
-    "TaskSchedulerWire": ["FoundationEssentials", "Glibc"],
+    "TaskSchedulerWire": ["Glibc"],
+    "generate-interfaces": ["FoundationEssentials", "TaskSchedulerWire"],
     "TaskSchedulerJournal": ["TaskSchedulerCore"],
     "LinuxSystem": ["CLinux", "FoundationEssentials", "Glibc"],
     "TaskSchedulerClient": [
@@ -156,9 +157,10 @@ enum HouseRules {
   }
 
   /// What protocols ask for, and explain: those of the standard library (operators have no name
-  /// here) and `InterfaceMethod`, whose conforming types are each explained as a whole.
+  /// here), and those of the interfaces' types, which are each explained as a whole.
   private static let witnesses: Set<Substring> = [
-    "", "encode", "hash", "makeAsyncIterator", "next", "run", "Input", "Output",
+    "", "encode", "hash", "makeAsyncIterator", "next", "run", "Input", "Output", "write",
+    "writeFields", "writeParameters",
   ]
 
   /// Public types and functions are to be explained; stored properties and initializers where they

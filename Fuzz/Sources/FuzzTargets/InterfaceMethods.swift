@@ -1,27 +1,9 @@
 import TaskSchedulerWire
 
 /// The methods of both interfaces, and the service that offers them.
-public enum InterfaceMethods {
+enum InterfaceMethods {
   /// All methods' types.
-  public static let all: [any (InterfaceMethod & SendableMetatype).Type] = [
-    ApplicationInterface.Register.self, ApplicationInterface.Acknowledge.self,
-    ApplicationInterface.BeginBackgroundTask.self, ApplicationInterface.EndBackgroundTask.self,
-    ApplicationInterface.SetKeepAliveTimeout.self, ApplicationInterface.ManageSocket.self,
-    ApplicationInterface.ReleaseSocket.self, ApplicationInterface.ScheduleNotification.self,
-    ApplicationInterface.ListNotifications.self, ApplicationInterface.CancelNotifications.self,
-    ApplicationInterface.SetBadge.self,
-    ApplicationInterface.GetStatus.self, ControlInterface.ListApplications.self,
-    ControlInterface.GetApplication.self, ControlInterface.Explain.self,
-    ControlInterface.Launch.self,
-    ControlInterface.Adopt.self, ControlInterface.Activate.self,
-    ControlInterface.Deactivate.self, ControlInterface.SendToBackground.self,
-    ControlInterface.Terminate.self, ControlInterface.ListNotifications.self,
-    ControlInterface.PostNotification.self, ControlInterface.CancelNotifications.self,
-    ControlInterface.PostSystemChange.self, ControlInterface.GetMemory.self,
-    ControlInterface.WarnMemory.self, ControlInterface.Monitor.self,
-    ControlInterface.GetSettings.self, ControlInterface.GetLog.self,
-    ControlInterface.Reload.self,
-  ]
+  static let all = ApplicationInterface.methods + ControlInterface.methods
 
   static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 

@@ -342,7 +342,7 @@ final class Connection: TurnTaker {
   /// Answers the call; with `continues`, one of several times.
   ///
   /// Whoever has not read what came before is disconnected. A single answer may be of any length.
-  func reply(_ parameters: some Encodable, continues: Bool = false) {
+  func reply(_ parameters: some WireValue, continues: Bool = false) {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     takeMessage()
     wire.reply(parameters, continues: continues, output: &output)
@@ -366,7 +366,7 @@ final class Connection: TurnTaker {
   }
 
   /// Answers the call with several replies that belong together, as one answer.
-  func replySnapshot(_ replies: some Sequence<some Encodable>) {
+  func replySnapshot(_ replies: some Sequence<some WireValue>) {
     takeMessage()
     guard isOpen, wire.isBusy else { return }
     for reply in replies { wire.reply(reply, continues: true, output: &output) }

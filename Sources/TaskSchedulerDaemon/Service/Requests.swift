@@ -86,7 +86,7 @@ final class Requests {
     let connection = request.connection
     switch reply {
     case .done:
-      connection.reply(NoOutput())
+      connection.reply(NoFields())
     case .began(let task, let remaining):
       connection.reply(
         ApplicationInterface.BeginBackgroundTask.Output(
@@ -124,7 +124,7 @@ final class Requests {
     case .adopt:
       request.connection.reply(ControlInterface.Adopt.Output(instance: number))
     case .activate:
-      request.connection.reply(NoOutput())
+      request.connection.reply(NoFields())
     case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAlive,
       .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge,
       .deactivate, .sendToBackground, .terminate, .postNotification,
@@ -140,6 +140,4 @@ final class Requests {
       request.connection.fail(refusal.failure(toOperator: request.application))
     }
   }
-
-  private struct NoOutput: Encodable {}
 }

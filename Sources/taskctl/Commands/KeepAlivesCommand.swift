@@ -18,25 +18,16 @@ struct KeepAlivesCommand: DaemonCommand {
   @OptionGroup var options: ConnectionOptions
 
   /// The JSON form.
-  struct Listing: Codable, Hashable {
-    struct Entry: Codable, Hashable {
-      var application: String
-      var owner: Int
-      var instance: Int
-      var keepAlive: ControlInterface.KeepAlive
+  private static func document(_ applications: [ControlInterface.Application]) -> JSONValue {
+    let keepAlives = applications.compactMap { application -> JSONValue? in
+      guard let instance = application.instance, let keepAlive = instance.keepAlive
+      else { return nil }
+      return [
+        "application": JSONValue(application.application), "owner": JSONValue(application.owner),
+        "instance": JSONValue(instance.id), "keepAlive": JSONValue(keepAlive),
+      ]
     }
-
-    var keepAlives: [Entry]
-
-    init(_ applications: [ControlInterface.Application]) {
-      keepAlives = applications.compactMap { application in
-        guard let instance = application.instance, let keepAlive = instance.keepAlive
-        else { return nil }
-        return Entry(
-          application: application.application, owner: application.owner, instance: instance.id,
-          keepAlive: keepAlive)
-      }
-    }
+    return ["keepAlives": .array(keepAlives)]
   }
 
   func run() throws {
@@ -46,7 +37,7 @@ struct KeepAlivesCommand: DaemonCommand {
       .sorted { Self.place($0) < Self.place($1) }
     try Output.write(
       options.json
-        ? JSONOutput.line(Listing(setters))
+        ? JSONOutput.line(Self.document(setters))
         : KeepAliveTable.text(setters, .forStandardOutput()))
   }
 

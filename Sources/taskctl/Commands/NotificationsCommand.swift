@@ -109,11 +109,6 @@ struct NotificationsCommand: ParsableCommand {
       completion: NotificationCompletion.kind)
     var ids: [Int] = []
 
-    /// The JSON form.
-    struct Report: Encodable {
-      var cancelled: [Int]
-    }
-
     func validate() throws {
       if (application == nil) == ids.isEmpty {
         throw ValidationError("give the numbers of notifications, or --all with an application")
@@ -125,23 +120,24 @@ struct NotificationsCommand: ParsableCommand {
 
     func run() throws {
       let connection = try options.connect()
-      var cancelled: [Int] = []
+      var output = ControlInterface.CancelNotifications.Output(cancelled: [])
       if let application {
-        cancelled = try cancel(
+        output = try cancel(
           .init(application: application, owner: ownerOption.owner?.uid), connection)
       } else {
-        for id in ids { cancelled += try cancel(.init(notification: id), connection) }
+        for id in ids {
+          output.cancelled += try cancel(.init(notification: id), connection).cancelled
+        }
       }
-      if options.json { return try Output.write(JSONOutput.line(Report(cancelled: cancelled))) }
-      for id in cancelled { try Output.write("cancelled: notification \(id)\n") }
+      if options.json { return try Output.write(JSONOutput.line(output)) }
+      for id in output.cancelled { try Output.write("cancelled: notification \(id)\n") }
     }
 
     private func cancel(
       _ input: ControlInterface.CancelNotifications.Input, _ connection: Connection
-    ) throws -> [Int] {
+    ) throws -> ControlInterface.CancelNotifications.Output {
       try connection.call(
-        ControlInterface.CancelNotifications.self, input, timeout: answerTimeout
-      ).cancelled
+        ControlInterface.CancelNotifications.self, input, timeout: answerTimeout)
     }
   }
 

@@ -63,7 +63,7 @@ struct ReleaseCommand: ParsableCommand {
     }
     if options.json {
       try Output.write(
-        JSONOutput.line(Report(letRun: outcome.letRun, failures: outcome.failures)))
+        JSONOutput.line(document: Report(letRun: outcome.letRun, failures: outcome.failures)))
     } else {
       for name in outcome.letRun { try Output.write("let run: \(PrintableText.of(name))\n") }
       if outcome.letRun.isEmpty, outcome.failures.isEmpty, !unlessRestarted {

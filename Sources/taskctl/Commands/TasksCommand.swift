@@ -16,25 +16,16 @@ struct TasksCommand: DaemonCommand {
   @OptionGroup var options: ConnectionOptions
 
   /// The JSON form.
-  struct Listing: Codable, Hashable {
-    struct Entry: Codable, Hashable {
-      var application: String
-      var owner: Int
-      var instance: Int
-      var task: ControlInterface.BackgroundTask
-    }
-
-    var tasks: [Entry]
-
-    init(_ applications: [ControlInterface.Application]) {
-      tasks = applications.flatMap { application in
-        (application.instance?.tasks ?? []).map {
-          Entry(
-            application: application.application, owner: application.owner,
-            instance: application.instance?.id ?? 0, task: $0)
-        }
+  private static func document(_ applications: [ControlInterface.Application]) -> JSONValue {
+    let tasks = applications.flatMap { application in
+      (application.instance?.tasks ?? []).map { task -> JSONValue in
+        [
+          "application": JSONValue(application.application), "owner": JSONValue(application.owner),
+          "instance": JSONValue(application.instance?.id ?? 0), "task": JSONValue(task),
+        ]
       }
     }
+    return ["tasks": .array(tasks)]
   }
 
   func run() throws {
@@ -42,7 +33,7 @@ struct TasksCommand: DaemonCommand {
       ControlInterface.ListApplications.self, .init(), timeout: answerTimeout)
     try Output.write(
       options.json
-        ? JSONOutput.line(Listing(output.applications))
+        ? JSONOutput.line(Self.document(output.applications))
         : TaskTable.text(output.applications, .forStandardOutput()))
   }
 }

@@ -28,11 +28,6 @@ struct WarnMemoryCommand: DaemonCommand {
   @Flag(help: "Say who would be ended, and do nothing.")
   var dryRun = false
 
-  /// The JSON form of a dry run.
-  struct Round: Codable, Hashable {
-    var wouldEnd: [ControlInterface.MemoryUse]
-  }
-
   func validate() throws {
     if dryRun, application != nil {
       throw ValidationError("--dry-run is of all applications: leave the application out")
@@ -44,10 +39,11 @@ struct WarnMemoryCommand: DaemonCommand {
     if dryRun {
       let memory = try connection.call(
         ControlInterface.GetMemory.self, .init(), timeout: answerTimeout)
-      let round = Round(wouldEnd: memory.applications.filter { $0.position != nil })
+      let wouldEnd = memory.applications.filter { $0.position != nil }
       return try Output.write(
         options.json
-          ? JSONOutput.line(round) : MemoryText.round(round.wouldEnd, .forStandardOutput()))
+          ? JSONOutput.line(["wouldEnd": JSONValue(wouldEnd)] as JSONValue)
+          : MemoryText.round(wouldEnd, .forStandardOutput()))
     }
     let output = try connection.call(
       ControlInterface.WarnMemory.self,

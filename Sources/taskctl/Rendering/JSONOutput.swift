@@ -15,12 +15,18 @@ enum JSONOutput {
   /// The text with its end of line. Fields that are null are left out, as on the wire.
   ///
   /// - Parameter clock: nil where instants are those of a simulation or of an event log.
-  static func line(_ value: some Encodable, _ clock: ClockReading? = .now()) -> String {
+  static func line(_ value: some WireValue, _ clock: ClockReading? = .now()) -> String {
+    escaped(ordered(JSONValue(value), clock).description) + "\n"
+  }
+
+  /// The text of a document of taskctl's own.
+  static func line(
+    document: some Encodable, _ clock: ClockReading? = .now()
+  ) -> String {
     do {
-      let json = try JSONParser.parse(Array(try JSONEncoder().encode(value)))
-      return escaped(ordered(json, clock).description) + "\n"
+      return line(try JSONParser.parse(Array(try JSONEncoder().encode(document))), clock)
     } catch {
-      fatalError("the interface's types can be written as JSON: \(error)")
+      fatalError("a document cannot be written as JSON: \(error)")
     }
   }
 
@@ -31,7 +37,7 @@ enum JSONOutput {
     case .array(let elements): return .array(elements.map { ordered($0, clock) })
     case .object(let members):
       var all: [JSONValue.Member] = []
-      for member in members {
+      for member in members where member.value != .null {
         all.append(.init(name: member.name, value: ordered(member.value, clock)))
         guard let clock, instants.contains(member.name), case .integer(let usec) = member.value
         else { continue }

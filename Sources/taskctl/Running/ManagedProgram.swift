@@ -92,20 +92,16 @@ struct ManagedProgram {
   /// Says why the daemon ended it; with `--json`, how it ended in any case.
   private func report(_ end: ControlInterface.End?, instance: Int, isJSON: Bool) {
     if isJSON {
-      let report = Report(application: application, instance: instance, end: end)
+      let report: JSONValue = [
+        "application": JSONValue(application), "instance": JSONValue(instance),
+        "end": end.map { JSONValue($0) } ?? .null,
+      ]
       // Standard output is the program's.
       Output.complain(String(JSONOutput.line(report).dropLast()))
     } else if let end, end.reason.isByDaemon {
       let name = PrintableText.of(application)
       Output.complain("taskctl: \(end.reason.rawValue): '\(name)' \(end.words)")
     }
-  }
-
-  /// The JSON form, on standard error.
-  struct Report: Codable, Hashable {
-    var application: String
-    var instance: Int
-    var end: ControlInterface.End?
   }
 }
 

@@ -26,7 +26,8 @@ struct JournalRun {
     }
     try Output.write(
       isJSON
-        ? JSONOutput.line(TimelineDocument(journal.timeline, of: facts(of: journal, path)), nil)
+        ? JSONOutput.line(
+          document: TimelineDocument(journal.timeline, of: facts(of: journal, path)), nil)
         : heading(of: journal, path)
           + TimelineText.text(journal.timeline, .forStandardOutput()))
     if let violation = journal.violation {

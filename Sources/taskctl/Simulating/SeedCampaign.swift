@@ -29,7 +29,7 @@ struct SeedCampaign {
       firstSeed: plan.seeds.lowerBound, seeds: tally.hashes.count, events: tally.events,
       recoveries: tally.recoveries, seconds: seconds, traceHash: tally.combinedHash,
       comparedSeeds: min(Int(Self.comparedMax), plan.seeds.count), differing: different)
-    try Output.write(isJSON ? JSONOutput.line(summary, nil) : summary.text)
+    try Output.write(isJSON ? JSONOutput.line(document: summary, nil) : summary.text)
     if let seed = different.first {
       Output.complain(
         "taskctl: seed \(seed) did not bring about the same in two processes; see 'taskctl simulate"

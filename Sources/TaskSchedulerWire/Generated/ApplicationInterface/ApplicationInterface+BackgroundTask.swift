@@ -1,0 +1,36 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// One background task that has begun and not ended.
+  public struct BackgroundTask: WireStructure {
+    /// Unique for the life of the instance; never 0.
+    public var id: Int
+    public var name: String?
+    public var beganAtUSec: Int
+    /// True once its expiration handler has been called in this stint in the background.
+    public var expired: Bool
+
+    public static let fieldNames = ["id", "name", "beganAtUSec", "expired"]
+
+    public init(id: Int, name: String? = nil, beganAtUSec: Int, expired: Bool) {
+      self.id = id
+      self.name = name
+      self.beganAtUSec = beganAtUSec
+      self.expired = expired
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      id = try fields.required("id")
+      name = try fields.optional("name")
+      beganAtUSec = try fields.required("beganAtUSec")
+      expired = try fields.required("expired")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "id", id)
+      object.append(field: "name", name)
+      object.append(field: "beganAtUSec", beganAtUSec)
+      object.append(field: "expired", expired)
+    }
+  }
+}

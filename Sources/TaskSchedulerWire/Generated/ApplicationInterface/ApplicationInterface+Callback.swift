@@ -1,0 +1,31 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// One callback. Acknowledge it with its id; the next is sent only then.
+  public struct Callback: WireStructure {
+    public var id: Int
+    public var kind: CallbackKind
+    /// Given with didFinishLaunching only.
+    public var launchReason: LaunchReason?
+
+    public static let fieldNames = ["id", "kind", "launchReason"]
+
+    public init(id: Int, kind: CallbackKind, launchReason: LaunchReason? = nil) {
+      self.id = id
+      self.kind = kind
+      self.launchReason = launchReason
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      id = try fields.required("id")
+      kind = try fields.required("kind")
+      launchReason = try fields.optional("launchReason")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "id", id)
+      object.append(field: "kind", kind)
+      object.append(field: "launchReason", launchReason)
+    }
+  }
+}

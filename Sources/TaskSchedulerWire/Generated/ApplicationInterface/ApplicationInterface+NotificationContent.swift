@@ -1,0 +1,48 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// What a notification says. Texts are UTF-8 without control characters but line feeds.
+  public struct NotificationContent: WireStructure {
+    /// At most 256 bytes.
+    public var title: String
+    /// At most 4096 bytes.
+    public var body: String?
+    /// A name of the freedesktop sound theme (message-new-instant: lower-case letters, digits, -, _
+    /// and dots) or the absolute path of a sound file. At most 1024 bytes, without control
+    /// characters.
+    public var sound: String?
+    /// What the application's badge becomes when it fires, at most 999999999; 0 removes it.
+    public var badge: Int?
+    /// Given back with the notification, not shown; at most 4096 bytes.
+    public var userData: String?
+
+    public static let fieldNames = ["title", "body", "sound", "badge", "userData"]
+
+    public init(
+      title: String, body: String? = nil, sound: String? = nil, badge: Int? = nil,
+      userData: String? = nil
+    ) {
+      self.title = title
+      self.body = body
+      self.sound = sound
+      self.badge = badge
+      self.userData = userData
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      title = try fields.required("title")
+      body = try fields.optional("body")
+      sound = try fields.optional("sound")
+      badge = try fields.optional("badge")
+      userData = try fields.optional("userData")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "title", title)
+      object.append(field: "body", body)
+      object.append(field: "sound", sound)
+      object.append(field: "badge", badge)
+      object.append(field: "userData", userData)
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// A notification of the application's own has fired while it was active or, where `chosen`, the
+  /// user has chosen it.
+  public struct NotificationEvent: WireStructure {
+    public var notification: Notification
+    public var chosen: Bool
+
+    public static let fieldNames = ["notification", "chosen"]
+
+    public init(notification: Notification, chosen: Bool) {
+      self.notification = notification
+      self.chosen = chosen
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      notification = try fields.required("notification")
+      chosen = try fields.required("chosen")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "notification", notification)
+      object.append(field: "chosen", chosen)
+    }
+  }
+}

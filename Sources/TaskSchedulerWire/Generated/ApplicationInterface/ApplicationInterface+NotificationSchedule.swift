@@ -1,0 +1,33 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// When a notification fires.
+  public struct NotificationSchedule: WireStructure {
+    /// The wall-clock time in the zone: YYYY-MM-DDTHH:MM:SS.
+    public var date: String
+    /// A zone of the tz database: Europe/Berlin.
+    public var timeZone: String
+    /// null fires once.
+    public var repeats: RepeatInterval?
+
+    public static let fieldNames = ["date", "timeZone", "repeats"]
+
+    public init(date: String, timeZone: String, repeats: RepeatInterval? = nil) {
+      self.date = date
+      self.timeZone = timeZone
+      self.repeats = repeats
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      date = try fields.required("date")
+      timeZone = try fields.required("timeZone")
+      repeats = try fields.optional("repeats")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "date", date)
+      object.append(field: "timeZone", timeZone)
+      object.append(field: "repeats", repeats)
+    }
+  }
+}

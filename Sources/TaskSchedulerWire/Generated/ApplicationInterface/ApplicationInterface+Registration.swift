@@ -1,0 +1,56 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// The instance as it stands when its event stream opens. After a reconnection this is what to
+  /// resynchronise from: tasks that are not listed have ended, those marked expired are to be ended
+  /// now.
+  public struct Registration: WireStructure {
+    public var application: String
+    public var instance: Int
+    public var state: State
+    public var launchReason: LaunchReason
+    /// The modes that the manifest declares: audio, location, voip.
+    public var backgroundModes: [String]
+    /// What is left of BackgroundTime; null means unlimited (foreground).
+    public var backgroundTimeRemainingUSec: Int?
+    public var tasks: [BackgroundTask]
+
+    public static let fieldNames = [
+      "application", "instance", "state", "launchReason", "backgroundModes",
+      "backgroundTimeRemainingUSec", "tasks",
+    ]
+
+    public init(
+      application: String, instance: Int, state: State, launchReason: LaunchReason,
+      backgroundModes: [String], backgroundTimeRemainingUSec: Int? = nil, tasks: [BackgroundTask]
+    ) {
+      self.application = application
+      self.instance = instance
+      self.state = state
+      self.launchReason = launchReason
+      self.backgroundModes = backgroundModes
+      self.backgroundTimeRemainingUSec = backgroundTimeRemainingUSec
+      self.tasks = tasks
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      application = try fields.required("application")
+      instance = try fields.required("instance")
+      state = try fields.required("state")
+      launchReason = try fields.required("launchReason")
+      backgroundModes = try fields.required("backgroundModes")
+      backgroundTimeRemainingUSec = try fields.optional("backgroundTimeRemainingUSec")
+      tasks = try fields.required("tasks")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "application", application)
+      object.append(field: "instance", instance)
+      object.append(field: "state", state)
+      object.append(field: "launchReason", launchReason)
+      object.append(field: "backgroundModes", backgroundModes)
+      object.append(field: "backgroundTimeRemainingUSec", backgroundTimeRemainingUSec)
+      object.append(field: "tasks", tasks)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// A managed socket, and what has become of it.
+  public struct SocketReadiness: WireStructure {
+    public var socket: Int
+    /// There is something to read.
+    public var data: Bool
+    /// Urgent (out-of-band) data.
+    public var urgentData: Bool
+    /// The peer has closed the connection, or its sending half.
+    public var hangUp: Bool
+    public var error: Bool
+    /// The daemon can watch it no longer: hand the socket over again.
+    public var unwatched: Bool
+
+    public static let fieldNames = ["socket", "data", "urgentData", "hangUp", "error", "unwatched"]
+
+    public init(
+      socket: Int, data: Bool, urgentData: Bool, hangUp: Bool, error: Bool, unwatched: Bool
+    ) {
+      self.socket = socket
+      self.data = data
+      self.urgentData = urgentData
+      self.hangUp = hangUp
+      self.error = error
+      self.unwatched = unwatched
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      socket = try fields.required("socket")
+      data = try fields.required("data")
+      urgentData = try fields.required("urgentData")
+      hangUp = try fields.required("hangUp")
+      error = try fields.required("error")
+      unwatched = try fields.required("unwatched")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "socket", socket)
+      object.append(field: "data", data)
+      object.append(field: "urgentData", urgentData)
+      object.append(field: "hangUp", hangUp)
+      object.append(field: "error", error)
+      object.append(field: "unwatched", unwatched)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
+
+extension ApplicationInterface {
+  /// A change of the machine. What held changes come after a suspension: one of each kind, the
+  /// newest.
+  public struct SystemChange: WireStructure {
+    public var kind: SystemChangeKind
+    /// The name of a custom change.
+    public var name: String?
+    /// What holds now, where a word says it: Europe/Berlin, 2026-11-22, de_DE.UTF-8, online or
+    /// offline, mains or battery, or what the operator wrote.
+    public var value: String?
+
+    public static let fieldNames = ["kind", "name", "value"]
+
+    public init(kind: SystemChangeKind, name: String? = nil, value: String? = nil) {
+      self.kind = kind
+      self.name = name
+      self.value = value
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      kind = try fields.required("kind")
+      name = try fields.optional("name")
+      value = try fields.optional("value")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "kind", kind)
+      object.append(field: "name", name)
+      object.append(field: "value", value)
+    }
+  }
+}

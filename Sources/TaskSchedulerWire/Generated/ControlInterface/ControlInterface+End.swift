@@ -1,0 +1,71 @@
+// Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
+
+extension ControlInterface {
+  /// How an instance ended: `code` goes with exited, `signal` (its number) with crashed;
+  /// `callback`, the one that was not acknowledged and for which the daemon killed it, with
+  /// callbackTimeout, keepAliveTimeout, terminatedByOperator and terminatedByUser; `tasks`, the
+  /// number that was outstanding, `task` and `taskName`, the first of them, with
+  /// backgroundTimeExpired.
+  public struct End: WireStructure {
+    public var reason: EndKind
+    public var code: Int?
+    public var signal: Int?
+    public var callback: CallbackKind?
+    public var tasks: Int?
+    public var task: Int?
+    public var taskName: String?
+    /// The signal that asked it to end (SIGTERM, or the manifest's stop-signal), where it had not
+    /// ended within `stopLimitUSec` of it and SIGKILL had to follow.
+    public var stopSignal: String?
+    public var stopLimitUSec: Int?
+    public var atUSec: Int
+
+    public static let fieldNames = [
+      "reason", "code", "signal", "callback", "tasks", "task", "taskName", "stopSignal",
+      "stopLimitUSec", "atUSec",
+    ]
+
+    public init(
+      reason: EndKind, code: Int? = nil, signal: Int? = nil, callback: CallbackKind? = nil,
+      tasks: Int? = nil, task: Int? = nil, taskName: String? = nil, stopSignal: String? = nil,
+      stopLimitUSec: Int? = nil, atUSec: Int
+    ) {
+      self.reason = reason
+      self.code = code
+      self.signal = signal
+      self.callback = callback
+      self.tasks = tasks
+      self.task = task
+      self.taskName = taskName
+      self.stopSignal = stopSignal
+      self.stopLimitUSec = stopLimitUSec
+      self.atUSec = atUSec
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      reason = try fields.required("reason")
+      code = try fields.optional("code")
+      signal = try fields.optional("signal")
+      callback = try fields.optional("callback")
+      tasks = try fields.optional("tasks")
+      task = try fields.optional("task")
+      taskName = try fields.optional("taskName")
+      stopSignal = try fields.optional("stopSignal")
+      stopLimitUSec = try fields.optional("stopLimitUSec")
+      atUSec = try fields.required("atUSec")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "reason", reason)
+      object.append(field: "code", code)
+      object.append(field: "signal", signal)
+      object.append(field: "callback", callback)
+      object.append(field: "tasks", tasks)
+      object.append(field: "task", task)
+      object.append(field: "taskName", taskName)
+      object.append(field: "stopSignal", stopSignal)
+      object.append(field: "stopLimitUSec", stopLimitUSec)
+      object.append(field: "atUSec", atUSec)
+    }
+  }
+}

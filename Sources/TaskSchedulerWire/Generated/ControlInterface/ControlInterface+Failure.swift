@@ -1,0 +1,224 @@
+// Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
+
+extension ControlInterface {
+  /// An error of `org.taskschedd.Control`: a case each, with its parameters.
+  public enum Failure: InterfaceFailure {
+    /// No application of this id (for this owner) is known; `nearest` is the id most like it of the
+    /// caller's own applications, or of the owner's that was named.
+    case unknownApplication(application: String, nearest: String?)
+    /// Applications of several owners bear this id: name the owner.
+    case ambiguousApplication(application: String, owners: [Int])
+    /// The id is no reverse-DNS id: two or more labels of letters, digits, - and _, joined by dots,
+    /// 250 bytes at most.
+    case invalidApplicationID(application: String)
+    /// The contract has no such transition from this state.
+    case invalidTransition(application: String, state: State, cause: String)
+    /// The application has a running instance already; `pid` is its leader.
+    case alreadyRunning(application: String, pid: Int, state: State)
+    /// The instance is being ended.
+    case terminating(application: String)
+    /// No manifest says how to launch it.
+    case notLaunchable(application: String)
+    /// The program could not be started; `reason` says which step failed and why.
+    case launchFailed(application: String, reason: String)
+    /// The process is already of an instance, has ended, is the daemon or the caller's own
+    /// ancestor, or is one that the daemon could neither stop nor end.
+    case invalidProcess(pid: Int, reason: String)
+    /// A quota of the policy, by its name, is used up.
+    case quotaExceeded(quota: String, limit: Int)
+    /// A field of the notification is of no use; `reason` says what is wrong and what would be
+    /// right.
+    case invalidNotification(parameter: String, reason: String)
+    /// The name or the value of a system change is of no use; `reason` says what is wanted.
+    case invalidSystemChange(parameter: String, reason: String)
+    /// No such notification of this application; of any application that the caller may operate,
+    /// where the call named none.
+    case unknownNotification(application: String?, notification: Int)
+    /// It could not be stored durably, and is not promised; `reason` says why.
+    case notStored(reason: String)
+    /// An operator has ended it: it is launched only when a person or an operator asks for it.
+    case terminatedByOperator(application: String)
+    /// What this would promise cannot be written down, and a crash would make the daemon forget it:
+    /// the runtime directory is full. Nothing has changed; it may be asked again.
+    case stateNotSaved
+    /// The machine does not support multitasking, or the manifest opts out: nothing runs in the
+    /// background.
+    case multitaskingNotSupported(application: String)
+    /// The application cannot be told of anything: it does not run, is suspended, or has no event
+    /// stream.
+    case cannotBeTold(application: String, state: State)
+    /// The caller's user may not do this to that application.
+    case notPermitted(application: String?)
+    /// Mistakes in the configuration, one line each: FILE:LINE: key: what is wrong and what would
+    /// be right.
+    case invalidConfiguration(problems: [String])
+
+    /// The full names of the errors.
+    public enum Name: String, CaseIterable, Sendable {
+      case unknownApplication = "org.taskschedd.Control.UnknownApplication"
+      case ambiguousApplication = "org.taskschedd.Control.AmbiguousApplication"
+      case invalidApplicationID = "org.taskschedd.Control.InvalidApplicationID"
+      case invalidTransition = "org.taskschedd.Control.InvalidTransition"
+      case alreadyRunning = "org.taskschedd.Control.AlreadyRunning"
+      case terminating = "org.taskschedd.Control.Terminating"
+      case notLaunchable = "org.taskschedd.Control.NotLaunchable"
+      case launchFailed = "org.taskschedd.Control.LaunchFailed"
+      case invalidProcess = "org.taskschedd.Control.InvalidProcess"
+      case quotaExceeded = "org.taskschedd.Control.QuotaExceeded"
+      case invalidNotification = "org.taskschedd.Control.InvalidNotification"
+      case invalidSystemChange = "org.taskschedd.Control.InvalidSystemChange"
+      case unknownNotification = "org.taskschedd.Control.UnknownNotification"
+      case notStored = "org.taskschedd.Control.NotStored"
+      case terminatedByOperator = "org.taskschedd.Control.TerminatedByOperator"
+      case stateNotSaved = "org.taskschedd.Control.StateNotSaved"
+      case multitaskingNotSupported = "org.taskschedd.Control.MultitaskingNotSupported"
+      case cannotBeTold = "org.taskschedd.Control.CannotBeTold"
+      case notPermitted = "org.taskschedd.Control.NotPermitted"
+      case invalidConfiguration = "org.taskschedd.Control.InvalidConfiguration"
+    }
+
+    public var name: String { errorName.rawValue }
+
+    private var errorName: Name {
+      switch self {
+      case .unknownApplication: .unknownApplication
+      case .ambiguousApplication: .ambiguousApplication
+      case .invalidApplicationID: .invalidApplicationID
+      case .invalidTransition: .invalidTransition
+      case .alreadyRunning: .alreadyRunning
+      case .terminating: .terminating
+      case .notLaunchable: .notLaunchable
+      case .launchFailed: .launchFailed
+      case .invalidProcess: .invalidProcess
+      case .quotaExceeded: .quotaExceeded
+      case .invalidNotification: .invalidNotification
+      case .invalidSystemChange: .invalidSystemChange
+      case .unknownNotification: .unknownNotification
+      case .notStored: .notStored
+      case .terminatedByOperator: .terminatedByOperator
+      case .stateNotSaved: .stateNotSaved
+      case .multitaskingNotSupported: .multitaskingNotSupported
+      case .cannotBeTold: .cannotBeTold
+      case .notPermitted: .notPermitted
+      case .invalidConfiguration: .invalidConfiguration
+      }
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      switch self {
+      case .unknownApplication(let application, let nearest):
+        object.append(field: "application", application)
+        object.append(field: "nearest", nearest)
+      case .ambiguousApplication(let application, let owners):
+        object.append(field: "application", application)
+        object.append(field: "owners", owners)
+      case .invalidApplicationID(let application): object.append(field: "application", application)
+      case .invalidTransition(let application, let state, let cause):
+        object.append(field: "application", application)
+        object.append(field: "state", state)
+        object.append(field: "cause", cause)
+      case .alreadyRunning(let application, let pid, let state):
+        object.append(field: "application", application)
+        object.append(field: "pid", pid)
+        object.append(field: "state", state)
+      case .terminating(let application): object.append(field: "application", application)
+      case .notLaunchable(let application): object.append(field: "application", application)
+      case .launchFailed(let application, let reason):
+        object.append(field: "application", application)
+        object.append(field: "reason", reason)
+      case .invalidProcess(let pid, let reason):
+        object.append(field: "pid", pid)
+        object.append(field: "reason", reason)
+      case .quotaExceeded(let quota, let limit):
+        object.append(field: "quota", quota)
+        object.append(field: "limit", limit)
+      case .invalidNotification(let parameter, let reason):
+        object.append(field: "parameter", parameter)
+        object.append(field: "reason", reason)
+      case .invalidSystemChange(let parameter, let reason):
+        object.append(field: "parameter", parameter)
+        object.append(field: "reason", reason)
+      case .unknownNotification(let application, let notification):
+        object.append(field: "application", application)
+        object.append(field: "notification", notification)
+      case .notStored(let reason): object.append(field: "reason", reason)
+      case .terminatedByOperator(let application): object.append(field: "application", application)
+      case .stateNotSaved: break
+      case .multitaskingNotSupported(let application):
+        object.append(field: "application", application)
+      case .cannotBeTold(let application, let state):
+        object.append(field: "application", application)
+        object.append(field: "state", state)
+      case .notPermitted(let application): object.append(field: "application", application)
+      case .invalidConfiguration(let problems): object.append(field: "problems", problems)
+      }
+    }
+
+    public init?(name: String, parameters: JSONValue) throws(ParameterError) {
+      guard let name = Name(rawValue: name) else { return nil }
+      let fields = try FieldReader(error: parameters)
+      switch name {
+      case .unknownApplication:
+        self = .unknownApplication(
+          application: try fields.required("application"), nearest: try fields.optional("nearest")
+        )
+      case .ambiguousApplication:
+        self = .ambiguousApplication(
+          application: try fields.required("application"), owners: try fields.required("owners")
+        )
+      case .invalidApplicationID:
+        self = .invalidApplicationID(application: try fields.required("application"))
+      case .invalidTransition:
+        self = .invalidTransition(
+          application: try fields.required("application"), state: try fields.required("state"),
+          cause: try fields.required("cause")
+        )
+      case .alreadyRunning:
+        self = .alreadyRunning(
+          application: try fields.required("application"), pid: try fields.required("pid"),
+          state: try fields.required("state")
+        )
+      case .terminating: self = .terminating(application: try fields.required("application"))
+      case .notLaunchable: self = .notLaunchable(application: try fields.required("application"))
+      case .launchFailed:
+        self = .launchFailed(
+          application: try fields.required("application"), reason: try fields.required("reason")
+        )
+      case .invalidProcess:
+        self = .invalidProcess(
+          pid: try fields.required("pid"), reason: try fields.required("reason")
+        )
+      case .quotaExceeded:
+        self = .quotaExceeded(
+          quota: try fields.required("quota"), limit: try fields.required("limit")
+        )
+      case .invalidNotification:
+        self = .invalidNotification(
+          parameter: try fields.required("parameter"), reason: try fields.required("reason")
+        )
+      case .invalidSystemChange:
+        self = .invalidSystemChange(
+          parameter: try fields.required("parameter"), reason: try fields.required("reason")
+        )
+      case .unknownNotification:
+        self = .unknownNotification(
+          application: try fields.optional("application"),
+          notification: try fields.required("notification")
+        )
+      case .notStored: self = .notStored(reason: try fields.required("reason"))
+      case .terminatedByOperator:
+        self = .terminatedByOperator(application: try fields.required("application"))
+      case .stateNotSaved: self = .stateNotSaved
+      case .multitaskingNotSupported:
+        self = .multitaskingNotSupported(application: try fields.required("application"))
+      case .cannotBeTold:
+        self = .cannotBeTold(
+          application: try fields.required("application"), state: try fields.required("state")
+        )
+      case .notPermitted: self = .notPermitted(application: try fields.optional("application"))
+      case .invalidConfiguration:
+        self = .invalidConfiguration(problems: try fields.required("problems"))
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
+
+extension ControlInterface {
+  /// A running instance. Its `application` and `owner` are in the Application that holds it.
+  public struct Instance: WireStructure {
+    public var id: Int
+    /// The leader's pid. A pid may be reused; compare `startTime` (field 22 of /proc/PID/stat) too.
+    public var pid: Int
+    public var startTime: Int
+    /// True once it has opened its event stream.
+    public var aware: Bool
+    public var launchReason: LaunchReason
+    public var startedAtUSec: Int
+    /// Set while it is being ended: why.
+    public var ending: EndKind?
+    /// True while its processes are being stopped and not all have been seen to be.
+    public var suspending: Bool
+    /// The application that was activated at its seat and so sent it to the background; null in the
+    /// foreground, where something else sent it away, and where the caller may not see it.
+    public var displacedBy: String?
+    public var entitlements: [Entitlement]
+    /// Callbacks sent or waiting and not yet acknowledged.
+    public var callbacksPending: Int
+    public var backgroundTimeRemainingUSec: Int?
+    public var tasks: [BackgroundTask]
+    public var keepAlive: KeepAlive?
+    /// How many sockets it has handed over.
+    public var managedSockets: Int
+    /// How many system changes are held for it until it is resumed.
+    public var heldChanges: Int
+    /// What the rules of the background do to it; null in the foreground.
+    public var resources: Resources?
+    /// The systemd unit that its leader belongs to; null where it belongs to none. GetApplication
+    /// and Explain alone tell it.
+    public var unit: String?
+
+    public static let fieldNames = [
+      "id", "pid", "startTime", "aware", "launchReason", "startedAtUSec", "ending", "suspending",
+      "displacedBy", "entitlements", "callbacksPending", "backgroundTimeRemainingUSec", "tasks",
+      "keepAlive", "managedSockets", "heldChanges", "resources", "unit",
+    ]
+
+    public init(
+      id: Int, pid: Int, startTime: Int, aware: Bool, launchReason: LaunchReason,
+      startedAtUSec: Int, ending: EndKind? = nil, suspending: Bool, displacedBy: String? = nil,
+      entitlements: [Entitlement], callbacksPending: Int, backgroundTimeRemainingUSec: Int? = nil,
+      tasks: [BackgroundTask], keepAlive: KeepAlive? = nil, managedSockets: Int, heldChanges: Int,
+      resources: Resources? = nil, unit: String? = nil
+    ) {
+      self.id = id
+      self.pid = pid
+      self.startTime = startTime
+      self.aware = aware
+      self.launchReason = launchReason
+      self.startedAtUSec = startedAtUSec
+      self.ending = ending
+      self.suspending = suspending
+      self.displacedBy = displacedBy
+      self.entitlements = entitlements
+      self.callbacksPending = callbacksPending
+      self.backgroundTimeRemainingUSec = backgroundTimeRemainingUSec
+      self.tasks = tasks
+      self.keepAlive = keepAlive
+      self.managedSockets = managedSockets
+      self.heldChanges = heldChanges
+      self.resources = resources
+      self.unit = unit
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      id = try fields.required("id")
+      pid = try fields.required("pid")
+      startTime = try fields.required("startTime")
+      aware = try fields.required("aware")
+      launchReason = try fields.required("launchReason")
+      startedAtUSec = try fields.required("startedAtUSec")
+      ending = try fields.optional("ending")
+      suspending = try fields.required("suspending")
+      displacedBy = try fields.optional("displacedBy")
+      entitlements = try fields.required("entitlements")
+      callbacksPending = try fields.required("callbacksPending")
+      backgroundTimeRemainingUSec = try fields.optional("backgroundTimeRemainingUSec")
+      tasks = try fields.required("tasks")
+      keepAlive = try fields.optional("keepAlive")
+      managedSockets = try fields.required("managedSockets")
+      heldChanges = try fields.required("heldChanges")
+      resources = try fields.optional("resources")
+      unit = try fields.optional("unit")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "id", id)
+      object.append(field: "pid", pid)
+      object.append(field: "startTime", startTime)
+      object.append(field: "aware", aware)
+      object.append(field: "launchReason", launchReason)
+      object.append(field: "startedAtUSec", startedAtUSec)
+      object.append(field: "ending", ending)
+      object.append(field: "suspending", suspending)
+      object.append(field: "displacedBy", displacedBy)
+      object.append(field: "entitlements", entitlements)
+      object.append(field: "callbacksPending", callbacksPending)
+      object.append(field: "backgroundTimeRemainingUSec", backgroundTimeRemainingUSec)
+      object.append(field: "tasks", tasks)
+      object.append(field: "keepAlive", keepAlive)
+      object.append(field: "managedSockets", managedSockets)
+      object.append(field: "heldChanges", heldChanges)
+      object.append(field: "resources", resources)
+      object.append(field: "unit", unit)
+    }
+  }
+}

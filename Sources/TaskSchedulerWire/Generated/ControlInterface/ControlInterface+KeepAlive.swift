@@ -1,0 +1,37 @@
+// Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
+
+extension ControlInterface {
+  /// A keep-alive handler.
+  public struct KeepAlive: WireStructure {
+    public var intervalUSec: Int
+    /// null was not called yet.
+    public var lastRunUSec: Int?
+    /// By when it must be called.
+    public var deadlineUSec: Int
+    /// The burst in which it will be, as things stand.
+    public var plannedUSec: Int
+
+    public static let fieldNames = ["intervalUSec", "lastRunUSec", "deadlineUSec", "plannedUSec"]
+
+    public init(intervalUSec: Int, lastRunUSec: Int? = nil, deadlineUSec: Int, plannedUSec: Int) {
+      self.intervalUSec = intervalUSec
+      self.lastRunUSec = lastRunUSec
+      self.deadlineUSec = deadlineUSec
+      self.plannedUSec = plannedUSec
+    }
+
+    public init(_ fields: FieldReader) throws(ParameterError) {
+      intervalUSec = try fields.required("intervalUSec")
+      lastRunUSec = try fields.optional("lastRunUSec")
+      deadlineUSec = try fields.required("deadlineUSec")
+      plannedUSec = try fields.required("plannedUSec")
+    }
+
+    public func writeFields(to object: inout [UInt8]) {
+      object.append(field: "intervalUSec", intervalUSec)
+      object.append(field: "lastRunUSec", lastRunUSec)
+      object.append(field: "deadlineUSec", deadlineUSec)
+      object.append(field: "plannedUSec", plannedUSec)
+    }
+  }
+}

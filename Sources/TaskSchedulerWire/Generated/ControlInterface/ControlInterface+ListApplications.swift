@@ -1,0 +1,28 @@
+// Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
+
+extension ControlInterface {
+  /// All applications that the caller may see, in the application switcher's order, the rest by id.
+  public enum ListApplications: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.ListApplications"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var applications: [Application]
+
+      public static let fieldNames = ["applications"]
+
+      public init(applications: [Application]) {
+        self.applications = applications
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        applications = try fields.required("applications")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "applications", applications)
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
+
+extension ControlInterface {
+  /// Tells applications of a change of the machine: a custom one, of this name. An operator tells
+  /// all applications, any other user their own. At most 64 bytes of letters, digits, dot, - and _;
+  /// the value at most 256 bytes.
+  public enum PostSystemChange: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.PostSystemChange"
+
+    public struct Input: WireStructure {
+      public var name: String
+      public var value: String?
+
+      public static let fieldNames = ["name", "value"]
+
+      public init(name: String, value: String? = nil) {
+        self.name = name
+        self.value = value
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        name = try fields.required("name")
+        value = try fields.optional("value")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "name", name)
+        object.append(field: "value", value)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}

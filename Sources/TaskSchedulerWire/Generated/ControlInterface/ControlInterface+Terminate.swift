@@ -1,0 +1,55 @@
+// Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
+
+extension ControlInterface {
+  /// Ends an application; replies when its leader has exited. `byUser` records that a person at the
+  /// device did it, rather than an operator. One that waits for its relaunch is not launched again.
+  /// Of an application that does not run, the reply says how it ended last; null where it has never
+  /// run.
+  public enum Terminate: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.Terminate"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+      public var byUser: Bool?
+
+      public static let fieldNames = ["application", "owner", "byUser"]
+
+      public init(application: String, owner: Int? = nil, byUser: Bool? = nil) {
+        self.application = application
+        self.owner = owner
+        self.byUser = byUser
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+        byUser = try fields.optional("byUser")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+        object.append(field: "byUser", byUser)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var end: End?
+
+      public static let fieldNames = ["end"]
+
+      public init(end: End? = nil) {
+        self.end = end
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        end = try fields.optional("end")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "end", end)
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import FoundationEssentials
+import TaskSchedulerWire
+
+/// Writes the Swift types of the interfaces, and the fuzzer's words, below the package's directory,
+/// which is the one argument.
+@main
+enum GenerateInterfaces {
+  static func main() throws {
+    let root = CommandLine.arguments.count == 2 ? CommandLine.arguments[1] : "."
+    try GeneratedSources(root: root).write()
+  }
+}
+
+/// What is generated in a package, and from what.
+struct GeneratedSources {
+  /// The package's directory.
+  let root: String
+  static let interfaces = "Sources/TaskSchedulerWire/Interfaces"
+  static let directory = "Sources/TaskSchedulerWire/Generated"
+
+  init(root: String) {
+    self.root = root
+  }
+
+  /// Writes all files, and removes those that earlier interfaces had.
+  func write() throws {
+    let texts = try self.texts()
+    for path in existing() where texts[path] == nil {
+      try FileManager.default.removeItem(atPath: "\(root)/\(path)")
+    }
+    for (path, text) in texts {
+      let place = URL(filePath: "\(root)/\(path)")
+      try FileManager.default.createDirectory(
+        at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: place)
+    }
+  }
+
+  /// The files that are not as they would be written, or should not be there.
+  func outdated() throws -> [String] {
+    let texts = try self.texts()
+    let wrong = texts.filter { path, text in
+      let data = try? Data(contentsOf: URL(filePath: "\(root)/\(path)"))
+      return data != Data(text.utf8)
+    }
+    return (Array(wrong.keys) + existing().filter { texts[$0] == nil }).sorted()
+  }
+
+  /// By path below the package's directory.
+  private func texts() throws -> [String: String] {
+    let interfaces = try self.interfaces()
+    var texts: [String: String] = [:]
+    for (path, text) in try InterfaceFiles(interfaces).texts {
+      texts["\(Self.directory)/\(path)"] = text
+    }
+    texts["Fuzz/Dictionaries/wire.dict"] = WireDictionary.text(interfaces)
+    return texts
+  }
+
+  private func existing() -> [String] {
+    let paths = try? FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(Self.directory)")
+    return (paths ?? []).filter { $0.hasSuffix(".swift") }.map { "\(Self.directory)/\($0)" }
+  }
+
+  private func interfaces() throws -> [InterfaceDescription] {
+    let directory = "\(root)/\(Self.interfaces)"
+    return try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+      .filter { $0.hasSuffix(".varlink") }.map { name in
+        let data = try Data(contentsOf: URL(filePath: "\(directory)/\(name)"))
+        do {
+          return try InterfaceDescription(text: String(decoding: data, as: UTF8.self))
+        } catch {
+          throw GeneratorError(description: "\(name), \(error)")
+        }
+      }
+  }
+}

@@ -1,0 +1,172 @@
+import TaskSchedulerWire
+
+/// The Swift files of a set of interfaces.
+///
+/// A type that an interface declares as one before it does is that one's: values of both can be
+/// compared and handed on.
+struct InterfaceFiles {
+  private let interfaces: [InterfaceDescription]
+  /// The texts, by path below the directory of generated files.
+  private(set) var texts: [String: String] = [:]
+
+  /// - Parameter interfaces: those that declare a shared type first come first.
+  init(_ interfaces: [InterfaceDescription]) throws(GeneratorError) {
+    self.interfaces = interfaces
+    for interface in interfaces {
+      try Self.requireComments(interface)
+      try write(interface)
+    }
+  }
+
+  /// What is public is documented.
+  private static func requireComments(
+    _ interface: InterfaceDescription
+  ) throws(GeneratorError) {
+    let declared =
+      [(interface.name, interface.comment)] + interface.types.map { ($0.name, $0.comment) }
+      + interface.methods.map { ($0.name, $0.comment) }
+      + interface.errors.map { ($0.name, $0.comment) }
+    for (name, comment) in declared where comment.isEmpty {
+      throw GeneratorError(description: "\(interface.name): '\(name)' has no comment above it")
+    }
+  }
+
+  private mutating func write(_ interface: InterfaceDescription) throws(GeneratorError) {
+    let swiftName = SwiftNames.type(of: interface.name)
+    try add(interface, swiftName) { (text) throws(GeneratorError) in
+      try text.interface(interface, swiftName)
+    }
+    try addExtension(interface, "Failure") { (text) throws(GeneratorError) in
+      try text.failure(interface)
+    }
+    try writeTypes(interface)
+    for method in interface.methods {
+      try addExtension(interface, method.name) { (text) throws(GeneratorError) in
+        try text.method(method, of: interface)
+      }
+    }
+  }
+
+  /// A file for each structure, and one for what is short: enumerations and types of other
+  /// interfaces.
+  private mutating func writeTypes(_ interface: InterfaceDescription) throws(GeneratorError) {
+    var short: [(InterfaceDescription.TypeDeclaration, owner: String?)] = []
+    for type in interface.types {
+      if let owner = firstOwner(of: type, before: interface) {
+        short.append((type, owner))
+      } else if case .structure(let fields) = type.type, !fields.isEmpty {
+        try addExtension(interface, type.name) { (text) throws(GeneratorError) in
+          text.documentation(type.comment)
+          try text.structure(type.name, fields)
+        }
+      } else {
+        short.append((type, nil))
+      }
+    }
+    if short.isEmpty { return }
+    try addExtension(interface, "Values") { (text) throws(GeneratorError) in
+      for (index, entry) in short.enumerated() {
+        if index > 0 { text.line() }
+        try text.short(entry.0, owner: entry.owner)
+      }
+    }
+  }
+
+  /// The Swift name of the first interface that declares the type in the same way.
+  private func firstOwner(
+    of type: InterfaceDescription.TypeDeclaration, before interface: InterfaceDescription
+  ) -> String? {
+    let earlier = interfaces.prefix { $0.name != interface.name }
+    let owner = earlier.first { other in
+      other.types.contains { $0.name == type.name && $0.type.isSame(as: type.type) }
+    }
+    return owner.map { SwiftNames.type(of: $0.name) }
+  }
+
+  // MARK: Files
+
+  private mutating func addExtension(
+    _ interface: InterfaceDescription, _ name: String,
+    _ body: (inout SwiftText) throws(GeneratorError) -> Void
+  ) throws(GeneratorError) {
+    let swiftName = SwiftNames.type(of: interface.name)
+    try add(interface, "\(swiftName)+\(name)") { (text) throws(GeneratorError) in
+      try text.block("extension \(swiftName)", body)
+    }
+  }
+
+  private mutating func add(
+    _ interface: InterfaceDescription, _ name: String,
+    _ body: (inout SwiftText) throws(GeneratorError) -> Void
+  ) throws(GeneratorError) {
+    var text = SwiftText()
+    text.line("// Generated from \(interface.name).varlink by 'make interfaces'; not to be edited.")
+    text.line()
+    try body(&text)
+    texts["\(SwiftNames.type(of: interface.name))/\(name).swift"] = text.text
+  }
+}
+
+extension InterfaceDescription.FieldType {
+  /// Whether both say the same, comments apart.
+  func isSame(as other: InterfaceDescription.FieldType) -> Bool {
+    guard case .structure(let fields) = self, case .structure(let others) = other else {
+      return self == other
+    }
+    return fields.count == others.count
+      && zip(fields, others).allSatisfy { $0.name == $1.name && $0.type == $1.type }
+  }
+}
+
+extension SwiftText {
+  /// The interface itself: its name, its text and its methods.
+  mutating func interface(
+    _ interface: InterfaceDescription, _ swiftName: String
+  ) throws(GeneratorError) {
+    documentation(interface.comment)
+    try block("public enum \(swiftName)") { (text) throws(GeneratorError) in
+      text.line("public static let name = \"\(interface.name)\"")
+      text.line()
+      text.line("/// What the `.varlink` file declares; its text is what introspection serves.")
+      text.line("public static let description = InterfaceDescription(")
+      let resource = String(interface.name.map { $0 == "." ? "_" : $0 })
+      text.line("  embedded: PackageResources.\(resource)_varlink)")
+      text.line()
+      text.line("/// The types of the methods.")
+      text.list(
+        "public static let methods: [any InterfaceMethod.Type] = [",
+        interface.methods.map { "\($0.name).self" }, "]")
+      text.line()
+      try text.names(
+        "MethodName", interface.methods.map(\.name), of: interface,
+        "The full names of the methods, to tell a call by.")
+    }
+  }
+
+  mutating func method(
+    _ method: InterfaceDescription.MethodDeclaration, of interface: InterfaceDescription
+  ) throws(GeneratorError) {
+    documentation(method.comment)
+    try block("public enum \(method.name): InterfaceMethod") { (text) throws(GeneratorError) in
+      text.line("public static let name = \"\(interface.name).\(method.name)\"")
+      text.line()
+      try text.structure("Input", method.input)
+      text.line()
+      try text.structure("Output", method.output)
+    }
+  }
+
+  mutating func short(
+    _ type: InterfaceDescription.TypeDeclaration, owner: String?
+  ) throws(GeneratorError) {
+    documentation(type.comment)
+    if let owner { return line("public typealias \(type.name) = \(owner).\(type.name)") }
+    switch type.type {
+    case .enumeration(let names): try enumeration(type.name, names)
+    case .structure(let fields): try structure(type.name, fields)
+    case .bool, .int, .float, .string, .object, .any, .named, .array, .dictionary, .optional:
+      throw GeneratorError(
+        description: "the type '\(type.name)' is neither a structure nor an enumeration")
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import TaskSchedulerWire
+
+/// What of an interface has no Swift type.
+struct GeneratorError: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// The names of an interface as Swift has them.
+enum SwiftNames {
+  /// `ApplicationInterface` of `org.taskschedd.Application`.
+  static func type(of interface: String) -> String {
+    let last = interface.split(separator: ".").last ?? ""
+    return last.prefix(1).uppercased() + last.dropFirst() + "Interface"
+  }
+
+  /// `beginBackgroundTask` of `BeginBackgroundTask`.
+  static func member(_ name: String) -> String {
+    escaped(name.prefix(1).lowercased() + name.dropFirst())
+  }
+
+  /// With back quotes where it is a word of the language.
+  static func escaped(_ name: String) -> String {
+    words.contains(name) ? "`\(name)`" : name
+  }
+
+  private static let words: Set<String> = [
+    "as", "break", "case", "catch", "class", "continue", "default", "defer", "do", "else", "enum",
+    "extension", "fallthrough", "false", "for", "func", "guard", "if", "import", "in", "init",
+    "inout", "internal", "is", "let", "nil", "operator", "private", "protocol", "public", "repeat",
+    "return", "self", "static", "struct", "super", "switch", "throw", "throws", "true", "try",
+    "typealias", "var", "where", "while",
+  ]
+}
+
+extension InterfaceDescription.Field {
+  var isOptional: Bool {
+    if case .optional = type { return true }
+    return false
+  }
+
+  /// The Swift type. An int whose name says so is the index of a file descriptor.
+  func swiftType() throws(GeneratorError) -> String {
+    let plain = try swiftType(of: type)
+    guard name.hasSuffix("FileDescriptor") else { return plain }
+    switch type {
+    case .int: return "FileDescriptorIndex"
+    case .optional(.int): return "FileDescriptorIndex?"
+    case .bool, .float, .string, .object, .any, .named, .array, .dictionary, .optional, .structure,
+      .enumeration:
+      throw GeneratorError(description: "the field '\(name)' is a file descriptor and no int")
+    }
+  }
+
+  private func swiftType(
+    of type: InterfaceDescription.FieldType, isWithin: Bool = false
+  ) throws(GeneratorError) -> String {
+    switch type {
+    case .bool: return "Bool"
+    case .int: return "Int"
+    case .float: return "Double"
+    case .string: return "String"
+    case .any: return "JSONValue"
+    case .named(let name): return name
+    case .array(let element): return "[\(try swiftType(of: element, isWithin: true))]"
+    case .optional(let type) where !isWithin:
+      return try swiftType(of: type, isWithin: true) + "?"
+    case .optional, .object, .dictionary, .structure, .enumeration:
+      throw GeneratorError(
+        description: "the field '\(name)' has a form of type that is not supported: declare a type")
+    }
+  }
+}
