@@ -15,7 +15,6 @@ let strictC: [CSetting] = [
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let orderedCollections = Target.Dependency.product(
   name: "OrderedCollections", package: "swift-collections")
@@ -30,7 +29,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
   ],
   targets: [
@@ -55,6 +53,7 @@ let package = Package(
       swiftSettings: strictQuick),
     .target(name: "CSystemd", cSettings: strictC, linkerSettings: [.linkedLibrary("systemd")]),
     .target(name: "CLinux", cSettings: strictC),
+    .target(name: "CSQLite", cSettings: strictC, linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: strict),
     .target(
       name: "TaskSchedulerClient", dependencies: ["TaskSchedulerWire", "LinuxSystem"],
@@ -63,7 +62,7 @@ let package = Package(
       name: "TaskSchedulerDaemon",
       dependencies: [
         "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerJournal", "CSystemd", "CLinux",
-        "LinuxSystem", "TOMLKit", deque, grdb,
+        "CSQLite", "LinuxSystem", "TOMLKit", deque,
       ],
       swiftSettings: strictQuick),
     .executableTarget(
@@ -156,7 +155,7 @@ let package = Package(
     .testTarget(
       name: "TaskSchedulerDaemonTests",
       dependencies: [
-        "TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "TestSupport", grdb,
+        "TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,4 +1,3 @@
-import GRDB
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -233,13 +232,11 @@ struct NotificationStoreTests {
   @Test("a transaction is synced before it is answered for")
   func synced() throws {
     let store = try store()
-    let settings = try store.queue.read { database in
-      try ["journal_mode", "synchronous", "locking_mode"].map {
-        try String.fetchOne(database, sql: "PRAGMA \($0)")
-      }
-    }
+    let database = store.database
+    #expect(try database.text("PRAGMA journal_mode") == "wal")
+    #expect(try database.text("PRAGMA locking_mode") == "exclusive")
     // 2 is FULL.
-    #expect(settings == ["wal", "2", "exclusive"])
+    #expect(try database.integer("PRAGMA synchronous") == 2)
   }
 
   @Test("nothing is in the log alone after a stop, where damage to it would not be seen")
@@ -326,23 +323,36 @@ struct NotificationStoreTests {
     #expect(try store().list().count == 1)
   }
 
-  // MARK: A newer version
+  // MARK: Versions
 
-  @Test("a newer daemon's file is refused, left as it is, and the way out is said")
+  @Test("A newer daemon's file is refused and left as it is, and the error names the way out")
   func newer() throws {
     do {
       let store = try store()
       try store.apply([StoreFixture.schedule(1, mail)])
-      try store.queue.write {
-        try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('2 of tomorrow')")
-      }
+      let id = try #require(try store.database.integer("PRAGMA application_id"))
+      try store.database.execute(
+        "PRAGMA user_version = 2; PRAGMA application_id = \((id & ~0xff) | 2)")
     }
     let error = #expect(throws: StoreError.self) { _ = try store() }
     #expect(error?.kind == .newer)
     #expect(error?.message.contains("install that version again, or move the file away") == true)
-    let count = try DatabaseQueue(path: path).read {
-      try Int.fetchOne($0, sql: "SELECT count(*) FROM notification")
+    let database = try Database(path: path)
+    #expect(try database.integer("SELECT count(*) FROM notification") == 1)
+  }
+
+  @Test(
+    "A file whose two versions differ is damaged, and its notifications are taken over",
+    arguments: ["user_version", "application_id"])
+  func differingVersions(field: String) throws {
+    do {
+      let store = try store()
+      try store.apply([StoreFixture.schedule(1, mail)])
+      let number = try #require(try store.database.integer("PRAGMA \(field)"))
+      try store.database.execute("PRAGMA \(field) = \(number + 1)")
     }
-    #expect(count == 1)
+    let store = try store()
+    #expect(store.setAside?.salvagedCount == 1)
+    #expect(try store.list().map(\.id.number) == [1])
   }
 }

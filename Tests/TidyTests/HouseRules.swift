@@ -16,9 +16,9 @@ enum HouseRules {
       "TaskSchedulerWire",
     ],
     "TaskSchedulerDaemon": [
-      "CLinux", "CSystemd", "DequeModule", "FoundationEssentials", "GRDB", "Glibc", "HeapModule",
-      "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore",
-      "TaskSchedulerJournal", "TaskSchedulerWire",
+      "CLinux", "CSQLite", "CSystemd", "DequeModule", "Glibc", "HeapModule", "LinuxSystem",
+      "OrderedCollections", "TOMLKit", "TaskSchedulerCore", "TaskSchedulerJournal",
+      "TaskSchedulerWire",
     ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
     "taskctl": [
@@ -29,7 +29,7 @@ enum HouseRules {
   ]
 
   /// Where alone a module may be imported, within the rooms that may.
-  static let placeOfModule = ["GRDB": "Sources/TaskSchedulerDaemon/Notifications/NotificationStore"]
+  static let placeOfModule = ["CSQLite": "Sources/TaskSchedulerDaemon/Storage/"]
 
   /// The rooms in which all that happens comes from what is handed in.
   static let pureRooms: Set<Substring> = ["TaskSchedulerCore", "TaskSchedulerSimulation"]

@@ -77,12 +77,12 @@ struct HouseRulesTests {
     #expect(found == ["\(room) may not import \(module)"])
   }
 
-  @Test("only the store's files import the database")
+  @Test("Only the layer over SQLite imports SQLite")
   func database() {
-    let folder = "Sources/TaskSchedulerDaemon/Notifications"
-    #expect(rules("import GRDB\n", in: "\(folder)/NotificationStore.swift").isEmpty)
-    #expect(rules("import GRDB\n", in: "\(folder)/NotificationCalendar.swift").count == 1)
-    #expect(rules("import GRDB\n", in: "Sources/TaskSchedulerDaemon/Daemon.swift").count == 1)
+    let folder = "Sources/TaskSchedulerDaemon"
+    #expect(rules("import CSQLite\n", in: "\(folder)/Storage/Database.swift").isEmpty)
+    #expect(rules("import CSQLite\n", in: "\(folder)/Notifications/A.swift").count == 1)
+    #expect(rules("import CSQLite\n", in: "\(folder)/Daemon.swift").count == 1)
   }
 
   @Test(

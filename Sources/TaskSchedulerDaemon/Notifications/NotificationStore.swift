@@ -1,5 +1,3 @@
-import FoundationEssentials
-import GRDB
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -16,7 +14,7 @@ import TaskSchedulerCore
 /// in it; the kernel gives it up when the process ends, however it does.
 final class NotificationStore {
   let path: String
-  let queue: DatabaseQueue
+  let database: Database
   /// Where a damaged file was found: where it lies now, and how many notifications were read from
   /// it.
   let setAside: (path: String, salvagedCount: Int)?
@@ -37,14 +35,14 @@ final class NotificationStore {
     reserve = StoreReserve(path: path + "-reserve")
     try Self.makeFile(path)
     do throws(StoreError) {
-      queue = try Self.open(path)
+      database = try Self.open(path)
       setAside = nil
     } catch {
       guard error.kind == .damaged else { throw error }
       let aside = try Self.setAside(path)
       try Self.makeFile(path)
-      queue = try Self.open(path)
-      setAside = (aside, try Self.salvage(from: aside, into: queue, path: path))
+      database = try Self.open(path)
+      setAside = (aside, try Self.salvage(from: aside, into: database, path: path))
     }
     reserve.take()
     try boundLog()
@@ -54,10 +52,8 @@ final class NotificationStore {
   /// transaction.
   private func boundLog() throws(StoreError) {
     let pages = min(256, max(4, reserve.bytes / 4 / 4096))
-    do {
-      try queue.inDatabase { try $0.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)") }
-    } catch {
-      throw StoreError(error, path)
+    try attempt { () throws(DatabaseError) in
+      try database.execute("PRAGMA wal_autocheckpoint = \(pages)")
     }
   }
 
@@ -80,41 +76,46 @@ final class NotificationStore {
     }
   }
 
-  private static func open(_ path: String) throws(StoreError) -> DatabaseQueue {
-    var configuration = GRDB.Configuration()
-    configuration.prepareDatabase(prepare)
-    do {
-      let queue = try DatabaseQueue(path: path, configuration: configuration)
-      try queue.inDatabase { database in
-        if try NotificationSchema.migrator.hasBeenSuperseded(database) {
-          throw StoreError.newer(path)
-        }
-        let problem = try String.fetchOne(database, sql: "PRAGMA quick_check(1)")
-        guard problem == "ok" else { throw StoreError.damaged(path, problem ?? "no answer") }
-      }
-      try NotificationSchema.migrator.migrate(queue)
-      // Whatever is read later can be read.
-      try queue.read(NotificationSchema.check)
-      return queue
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-      // Our own statements are right: the tables are not what they were.
-      throw .damaged(path, error.message ?? "it has other tables")
+  private static func open(_ path: String) throws(StoreError) -> Database {
+    let database: Database
+    let refusal: StoreError?
+    do throws(DatabaseError) {
+      database = try Database(path: path)
+      try prepare(database)
+      refusal = try check(database, path)
     } catch {
+      // Our own statements are right: the tables are not what they were.
+      if error.kind == .unfit { throw .damaged(path, error.message) }
       throw StoreError(error, path)
     }
+    if let refusal { throw refusal }
+    return database
   }
 
-  @Sendable private static func prepare(_ database: Database) throws {
-    // First, so that the log needs no memory shared with other processes.
-    try database.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-    let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
-    guard mode == "wal" else { throw DatabaseError(resultCode: .SQLITE_READONLY) }
+  /// Makes the tables where there are none.
+  ///
+  /// - Returns: why the file is no store; nil where whatever is read later can be read.
+  private static func check(
+    _ database: Database, _ path: String
+  ) throws(DatabaseError) -> StoreError? {
+    let version = try NotificationSchema.version(of: database)
+    if let version, version > NotificationSchema.version { return .newer(path) }
+    let problem = try database.text("PRAGMA quick_check(1)")
+    guard problem == "ok" else { return .damaged(path, problem ?? "no answer") }
+    guard let version else { return .damaged(path, "its header is none of a store") }
+    if version == 0 { try NotificationSchema.make(in: database) }
+    try NotificationSchema.check(database)
+    return nil
+  }
+
+  private static func prepare(_ database: Database) throws(DatabaseError) {
+    try database.useWriteAheadLog()
     try database.execute(
-      sql: """
-        PRAGMA synchronous = FULL;
-        PRAGMA journal_size_limit = 1048576;
-        PRAGMA cache_size = -256;
-        """)
+      """
+      PRAGMA synchronous = FULL;
+      PRAGMA journal_size_limit = 1048576;
+      PRAGMA cache_size = -256;
+      """)
   }
 
   /// With its log, without which it would be older than it is.
@@ -134,11 +135,11 @@ final class NotificationStore {
 
   /// Takes over what can still be read of a damaged file.
   private static func salvage(
-    from aside: String, into queue: DatabaseQueue, path: String
+    from aside: String, into database: Database, path: String
   ) throws(StoreError) -> Int {
     let salvage = NotificationSalvage(path: aside)
-    do {
-      try queue.write { try salvage.store(in: $0) }
+    do throws(DatabaseError) {
+      try database.transaction { () throws(DatabaseError) in try salvage.store(in: database) }
     } catch {
       throw StoreError(error, path)
     }
@@ -165,22 +166,21 @@ final class NotificationStore {
   }
 
   private func write(_ changes: [NotificationChange]) throws(StoreError) -> [NotificationID] {
-    do {
-      return try queue.write { database in
+    try attempt { () throws(DatabaseError) in
+      try database.transaction { () throws(DatabaseError) in
         var grown: Set<ApplicationKey> = []
         for change in changes {
           if let key = try NotificationSchema.apply(change, database) { grown.insert(key) }
         }
-        let forgotten = try grown.flatMap {
-          try NotificationSchema.prune($0, to: Self.pastMax, database)
+        var forgotten: [NotificationID] = []
+        for key in grown {
+          forgotten += try NotificationSchema.prune(key, to: Self.pastMax, database)
         }
-        return try forgotten
-          + Set(grown.map(\.owner)).flatMap {
-            try NotificationSchema.prune($0, to: Self.pastOfUserMax, database)
-          }
+        for user in Set(grown.map(\.owner)) {
+          forgotten += try NotificationSchema.prune(user, to: Self.pastOfUserMax, database)
+        }
+        return forgotten
       }
-    } catch {
-      throw StoreError(error, path)
     }
   }
 
@@ -193,27 +193,21 @@ final class NotificationStore {
 
   /// What an earlier boot was to present at once, and has not, counts as fired from now on.
   func fireUnfired(at time: WallTime) throws(StoreError) {
-    do {
-      try queue.write { try NotificationSchema.fireUnfired(at: time, $0) }
-    } catch {
-      throw StoreError(error, path)
+    try attempt { () throws(DatabaseError) in
+      try NotificationSchema.fireUnfired(at: time, database)
     }
   }
 
   /// Leaves nothing in the log: of what is damaged there SQLite says nothing, it reads up to there.
   func putLogIntoDatabase() throws(StoreError) {
-    do {
-      _ = try queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-    } catch {
-      throw StoreError(error, path)
-    }
+    try attempt { () throws(DatabaseError) in try database.checkpoint() }
   }
 
   // MARK: Reading
 
   /// What waits for its time, by id, and the highest id that ever was.
   func load() throws(StoreError) -> (scheduled: [ScheduledNotification], idLast: UInt64) {
-    try read { database in
+    try attempt { () throws(DatabaseError) in
       let scheduled = try NotificationSchema.notifications(database, "firesAt IS NOT NULL")
       return (
         scheduled.compactMap { stored in
@@ -228,8 +222,8 @@ final class NotificationStore {
   }
 
   func notification(_ id: NotificationID) throws(StoreError) -> StoredNotification? {
-    try read {
-      try NotificationSchema.notifications($0, "id = ?", [Int64(id.number)]).first
+    try attempt { () throws(DatabaseError) in
+      try NotificationSchema.notification(id, database)
     }
   }
 
@@ -243,9 +237,9 @@ final class NotificationStore {
   func page(
     of scope: NotificationScope, after id: NotificationID? = nil
   ) throws(StoreError) -> NotificationPage {
-    try read { database in
-      var page = NotificationPage()
-      var bytes = 0
+    var page = NotificationPage()
+    var bytes = 0
+    try attempt { () throws(DatabaseError) in
       try NotificationSchema.eachNotification(database, of: scope, after: id) { stored in
         let size = stored.content.bytesCount
         let fits = page.notifications.count < Self.pageCountMax && bytes + size <= Self.pageBytesMax
@@ -257,8 +251,8 @@ final class NotificationStore {
         page.notifications.append(stored)
         return true
       }
-      return page
     }
+    return page
   }
 
   /// The ids of an application's notifications, or the one that is named if it is the
@@ -266,44 +260,56 @@ final class NotificationStore {
   func states(
     of key: ApplicationKey, _ id: NotificationID?
   ) throws(StoreError) -> [(id: NotificationID, isScheduled: Bool)] {
-    try read { try NotificationSchema.states(of: key, id, $0) }
+    try attempt { () throws(DatabaseError) in
+      try NotificationSchema.states(of: key, id, database)
+    }
   }
 
   /// The users whose applications of an id have notifications.
   func owners(of id: ApplicationID) throws(StoreError) -> [UserID] {
-    try read { try NotificationSchema.owners(of: id, $0) }
+    try attempt { () throws(DatabaseError) in try NotificationSchema.owners(of: id, database) }
   }
 
   /// The notifications that a desktop showed when that was written last.
   func shown() throws(StoreError) -> [StoredNotification] {
-    try read { try NotificationSchema.notifications($0, "shownAs IS NOT NULL") }
+    try attempt { () throws(DatabaseError) in
+      try NotificationSchema.notifications(database, "shownAs IS NOT NULL")
+    }
   }
 
   /// The ids of all.
   func ids() throws(StoreError) -> Set<NotificationID> {
-    Set(try read(NotificationSchema.ids))
+    Set(try attempt { () throws(DatabaseError) in try NotificationSchema.ids(database) })
   }
 
   /// How many of a user's have fired, fire no more and were not shown.
   func unshownCount(of user: UserID) throws(StoreError) -> Int {
-    try read { try NotificationSchema.unshownCount(user, $0) }
+    try attempt { () throws(DatabaseError) in
+      try NotificationSchema.unshownCount(user, database)
+    }
   }
 
   /// What has fired and was shown to nobody, in the order in which it fired.
   func unpresented() throws(StoreError) -> [StoredNotification] {
-    try read { try NotificationSchema.notifications($0, "isDue") }.sorted {
+    let due = try attempt { () throws(DatabaseError) in
+      try NotificationSchema.notifications(database, "isDue")
+    }
+    return due.sorted {
       ($0.firedAt?.nanoseconds ?? .max, $0.id) < ($1.firedAt?.nanoseconds ?? .max, $1.id)
     }
   }
 
   /// The numbers at the applications' icons that are not 0.
   func badges() throws(StoreError) -> [ApplicationKey: Int] {
-    try read(NotificationSchema.badges)
+    try attempt { () throws(DatabaseError) in try NotificationSchema.badges(database) }
   }
 
-  private func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
-    do {
-      return try queue.read(body)
+  /// What a closure gives, with the failure as a person wants to read it.
+  private func attempt<Value>(
+    _ body: () throws(DatabaseError) -> Value
+  ) throws(StoreError) -> Value {
+    do throws(DatabaseError) {
+      return try body()
     } catch {
       throw StoreError(error, path)
     }
@@ -311,42 +317,32 @@ final class NotificationStore {
 }
 
 extension StoreError {
-  /// - Parameter error: of GRDB, of the system, or one of ours.
-  init(_ error: any Error, _ path: String) {
-    switch error {
-    case let error as StoreError: self = error
-    case let error as DatabaseError: self.init(error, path)
-    case let error as SystemError:
-      let isFull = error.errno == ENOSPC || error.errno == EDQUOT
-      self.init(
-        kind: isFull ? .full : .unwritable,
-        message: "notifications cannot be kept in \(path): \(error)")
-    case _:
-      self.init(kind: .failed, message: "notifications cannot be kept in \(path): \(error)")
-    }
+  fileprivate init(_ error: SystemError, _ path: String) {
+    let isFull = error.errno == ENOSPC || error.errno == EDQUOT
+    self.init(
+      kind: isFull ? .full : .unwritable,
+      message: "notifications cannot be kept in \(path): \(error)")
   }
 
-  private init(_ error: DatabaseError, _ path: String) {
-    let code = error.extendedResultCode.rawValue
-    let detail = "\(error.message ?? "no more is known") (SQLite's code \(code))"
-    switch error.resultCode {
-    case .SQLITE_FULL:
+  fileprivate init(_ error: DatabaseError, _ path: String) {
+    switch error.kind {
+    case .full:
       self.init(
         kind: .full,
         message: "notifications cannot be written to \(path): no room is left there")
-    case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
+    case .unwritable:
       self.init(
         kind: .unwritable,
-        message: "notifications cannot be written to \(path): the file and its folder must be the "
-          + "daemon's to write: \(detail)")
-    case .SQLITE_BUSY, .SQLITE_LOCKED:
+        message: "notifications cannot be written to \(path): the file and its directory must be "
+          + "the daemon's to write: \(error)")
+    case .inUse:
       self.init(
         kind: .inUse,
         message: "another process uses \(path): a second taskschedd, or a program that looks into "
           + "the file")
-    case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(path, detail)
-    case _:
-      self.init(kind: .failed, message: "notifications cannot be kept in \(path): \(detail)")
+    case .damaged: self = .damaged(path, "\(error)")
+    case .unfit, .failed:
+      self.init(kind: .failed, message: "notifications cannot be kept in \(path): \(error)")
     }
   }
 

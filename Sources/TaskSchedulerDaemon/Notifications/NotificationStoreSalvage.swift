@@ -1,4 +1,3 @@
-import GRDB
 import LinuxSystem
 import TaskSchedulerCore
 
@@ -10,24 +9,22 @@ struct NotificationSalvage {
   private var idLast: UInt64 = 0
 
   init(path: String) {
-    guard let queue = try? DatabaseQueue(path: path) else { return }
+    guard let database = try? Database(path: path) else { return }
     for order in ["id", "id DESC"] {
       var found: [StoredNotification] = []
       // An error is the damage.
-      try? queue.inDatabase { database in
-        try NotificationSchema.eachNotification(database, "TRUE", order: order) {
-          found.append($0)
-          return true
-        }
+      try? NotificationSchema.eachNotification(database, "TRUE", order: order) {
+        found.append($0)
+        return true
       }
       for stored in found { rows[stored.id] = stored }
     }
-    badges = (try? queue.inDatabase(NotificationSchema.badges)) ?? [:]
-    idLast = (try? queue.inDatabase(NotificationSchema.idLast)) ?? 0
+    badges = (try? NotificationSchema.badges(database)) ?? [:]
+    idLast = (try? NotificationSchema.idLast(database)) ?? 0
   }
 
   /// Writes them into a new store.
-  func store(in database: Database) throws {
+  func store(in database: Database) throws(DatabaseError) {
     for id in rows.keys.sorted() {
       if let stored = rows[id] { try NotificationSchema.insert(stored, database) }
     }

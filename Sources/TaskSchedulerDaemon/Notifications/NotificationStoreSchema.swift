@@ -1,126 +1,132 @@
-import FoundationEssentials
-import GRDB
 import TaskSchedulerCore
 
 /// The tables of the store, and what is written to and read from them.
 enum NotificationSchema {
-  /// What ever was changed in the tables, in order. One that has been released is never edited:
-  /// files that were made with it are there.
-  static let migrator: DatabaseMigrator = {
-    var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
-    migrator.registerMigration("1 notifications and badges") { database in
-      // AUTOINCREMENT: SQLite remembers the highest id that ever was, in sqlite_sequence.
-      try database.execute(
-        sql: """
-          CREATE TABLE notification (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            application TEXT NOT NULL,
-            owner INTEGER NOT NULL,
-            title TEXT NOT NULL,
-            body TEXT NOT NULL,
-            sound TEXT,
-            badge INTEGER,
-            userData TEXT,
-            date TEXT,
-            timeZone TEXT,
-            repeats TEXT,
-            firesAt INTEGER,
-            firedAt INTEGER,
-            presentedAt INTEGER,
-            isDue INTEGER NOT NULL
-          ) STRICT;
-          CREATE INDEX notificationOfApplication ON notification (application, owner);
-          CREATE TABLE badge (
-            application TEXT NOT NULL,
-            owner INTEGER NOT NULL,
-            count INTEGER NOT NULL,
-            PRIMARY KEY (application, owner)
-          ) STRICT, WITHOUT ROWID;
-          """)
-    }
-    migrator.registerMigration("2 desktops, quotas and pages") { database in
-      // The third and fourth are all that is read to count and prune: no text is.
-      try database.execute(
-        sql: """
-          ALTER TABLE notification ADD COLUMN shownAs INTEGER;
-          ALTER TABLE notification ADD COLUMN shownBy TEXT;
-          CREATE INDEX notificationOfUser ON notification (owner);
-          CREATE INDEX notificationUnshown ON notification (owner, firedAt)
-            WHERE firesAt IS NULL AND isDue;
-          CREATE INDEX notificationPast ON notification (owner, application, presentedAt)
-            WHERE firesAt IS NULL AND NOT isDue;
-          """)
-    }
-    return migrator
-  }()
+  /// The version of the tables below. A file with a higher one was written by a newer daemon.
+  static let version: Int64 = 1
+
+  /// The highest version that a file can have. More is damage.
+  private static let versionMax: Int64 = 0xff
+
+  /// In the file's header, with the version, as `application_id`. The version itself is there a
+  /// second time, as `user_version`: the check of a database does not read them, and damage to one
+  /// must not look like a newer daemon's file.
+  private static let signature: Int64 = 0x5453_4e00
+
+  /// AUTOINCREMENT: SQLite remembers the highest id that ever was, in sqlite_sequence. The last two
+  /// indexes are all that is read to count and prune: no text is.
+  private static let tables = """
+    CREATE TABLE notification (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      application TEXT NOT NULL,
+      owner INTEGER NOT NULL,
+      title TEXT NOT NULL,
+      body TEXT NOT NULL,
+      sound TEXT,
+      badge INTEGER,
+      userData TEXT,
+      date TEXT,
+      timeZone TEXT,
+      repeats TEXT,
+      firesAt INTEGER,
+      firedAt INTEGER,
+      presentedAt INTEGER,
+      isDue INTEGER NOT NULL,
+      shownAs INTEGER,
+      shownBy TEXT
+    ) STRICT;
+    CREATE TABLE badge (
+      application TEXT NOT NULL,
+      owner INTEGER NOT NULL,
+      count INTEGER NOT NULL,
+      PRIMARY KEY (application, owner)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX notificationOfApplication ON notification (application, owner);
+    CREATE INDEX notificationOfUser ON notification (owner);
+    CREATE INDEX notificationUnshown ON notification (owner, firedAt)
+      WHERE firesAt IS NULL AND isDue;
+    CREATE INDEX notificationPast ON notification (owner, application, presentedAt)
+      WHERE firesAt IS NULL AND NOT isDue;
+    PRAGMA application_id = \(signature | version);
+    PRAGMA user_version = \(version);
+    """
+
+  /// The version that a file says it has: 0 for an empty one, nil where its header is damaged.
+  static func version(of database: Database) throws(DatabaseError) -> Int64? {
+    let version = try database.integer("PRAGMA user_version") ?? 0
+    let id = try database.integer("PRAGMA application_id")
+    if version == 0 { return id == 0 ? 0 : nil }
+    return (1...versionMax).contains(version) && id == signature | version ? version : nil
+  }
+
+  /// Makes the tables in an empty file.
+  static func make(in database: Database) throws(DatabaseError) {
+    try database.transaction { () throws(DatabaseError) in try database.execute(tables) }
+  }
 
   // MARK: Writing
 
   /// - Returns: the application of which one more was presented and fires no more.
-  static func apply(_ change: NotificationChange, _ database: Database) throws -> ApplicationKey? {
+  static func apply(
+    _ change: NotificationChange, _ database: Database
+  ) throws(DatabaseError) -> ApplicationKey? {
     switch change {
     case .schedule(let id, let key, let draft):
-      try insert(id, key, draft, database)
+      let isScheduled = draft.schedule != nil
+      try insert(
+        StoredNotification(
+          id: id, application: key, content: draft.content, schedule: draft.schedule,
+          firesAt: isScheduled ? draft.firesAt : nil, isDue: !isScheduled), database)
     case .fired(let id, let at, let next):
-      try run(
+      try database.run(
         """
         UPDATE notification SET firedAt = ?1, isDue = 1, firesAt = ?2
         WHERE id = ?3 AND firedAt IS NOT ?1
-        """, [at.nanoseconds, next?.nanoseconds, id.row], database)
+        """, [.time(at), .time(next), .id(id)])
     case .presented(let id, let at):
       // What was shown anew is presented since it was shown first.
-      try run(
+      try database.run(
         """
         UPDATE notification
         SET presentedAt = CASE WHEN isDue THEN ? ELSE presentedAt END, isDue = 0 WHERE id = ?
-        """, [at.nanoseconds, id.row], database)
-      return try notifications(database, "id = ? AND firesAt IS NULL", [id.row]).first?.application
+        """, [.time(at), .id(id)])
+      return try notifications(database, "id = ? AND firesAt IS NULL", [.id(id)]).first?.application
     case .shown(let id, let name):
-      try run(
+      try database.run(
         "UPDATE notification SET shownAs = ?, shownBy = ? WHERE id = ?",
-        [name.map { Int64($0.number) }, name?.service, id.row], database)
+        [.integer(name.map { Int64($0.number) }), .text(name?.service), .id(id)])
     case .moved(let id, let time):
-      try run(
+      try database.run(
         "UPDATE notification SET firesAt = ? WHERE id = ? AND firesAt IS NOT NULL",
-        [time.nanoseconds, id.row], database)
+        [.time(time), .id(id)])
     case .removed(let id):
-      try run("DELETE FROM notification WHERE id = ?", [id.row], database)
+      try database.run("DELETE FROM notification WHERE id = ?", [.id(id)])
     case .badge(let key, 0):
-      try run("DELETE FROM badge WHERE application = ? AND owner = ?", key.row, database)
+      try database.run("DELETE FROM badge WHERE application = ? AND owner = ?", key.values)
     case .badge(let key, let count):
-      try run(
+      try database.run(
         "INSERT OR REPLACE INTO badge (application, owner, count) VALUES (?, ?, ?)",
-        key.row + [count], database)
+        key.values + [.count(count)])
     }
     return nil
   }
 
-  private static func insert(
-    _ id: NotificationID, _ key: ApplicationKey, _ draft: NotificationDraft, _ database: Database
-  ) throws {
-    let isScheduled = draft.schedule != nil
-    try insert(
-      StoredNotification(
-        id: id, application: key, content: draft.content, schedule: draft.schedule,
-        firesAt: isScheduled ? draft.firesAt : nil, isDue: !isScheduled), database)
-  }
-
-  /// Texts are handed over as bytes: GRDB, like C, ends a string at a NUL.
-  static func insert(_ stored: StoredNotification, _ database: Database) throws {
+  static func insert(
+    _ stored: StoredNotification, _ database: Database
+  ) throws(DatabaseError) {
     let (content, schedule) = (stored.content, stored.schedule)
-    try run(
+    try database.run(
       """
       INSERT OR IGNORE INTO notification (id, application, owner, title, body, sound, badge,
         userData, date, timeZone, repeats, firesAt, firedAt, presentedAt, isDue)
-      VALUES (?, ?, ?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, CAST(? AS TEXT), ?, ?,
-        ?, ?, ?, ?, ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
-      [stored.id.row] + stored.application.row + [
-        Data(content.title.utf8), Data(content.body.utf8), content.sound.map { Data($0.utf8) },
-        content.badge, content.userData.map { Data($0.utf8) }, schedule?.date, schedule?.timeZone,
-        schedule?.repeats?.rawValue, stored.firesAt?.nanoseconds, stored.firedAt?.nanoseconds,
-        stored.presentedAt?.nanoseconds, stored.isDue,
-      ], database)
+      [.id(stored.id)] + stored.application.values + [
+        .text(content.title), .text(content.body), .text(content.sound), .count(content.badge),
+        .text(content.userData), .text(schedule?.date), .text(schedule?.timeZone),
+        .text(schedule?.repeats?.rawValue), .time(stored.firesAt), .time(stored.firedAt),
+        .time(stored.presentedAt), .integer(stored.isDue ? 1 : 0),
+      ])
   }
 
   /// Keeps `count` of those that were presented and fire no more: the latest.
@@ -128,112 +134,98 @@ enum NotificationSchema {
   /// - Returns: those that are kept no longer.
   static func prune(
     _ key: ApplicationKey, to count: Int, _ database: Database
-  ) throws -> [NotificationID] {
-    let statement = try database.cachedStatement(
-      sql: """
-        DELETE FROM notification WHERE id IN (
-          SELECT id FROM notification
-          WHERE application = ? AND owner = ? AND firesAt IS NULL AND NOT isDue
-          ORDER BY presentedAt DESC, id DESC LIMIT -1 OFFSET ?)
-        RETURNING id
-        """)
-    return try ids(statement, key.row + [count])
+  ) throws(DatabaseError) -> [NotificationID] {
+    try database.rows(
+      """
+      DELETE FROM notification WHERE id IN (
+        SELECT id FROM notification
+        WHERE application = ? AND owner = ? AND firesAt IS NULL AND NOT isDue
+        ORDER BY presentedAt DESC, id DESC LIMIT -1 OFFSET ?)
+      RETURNING id
+      """, key.values + [.count(count)]
+    ) { NotificationID($0, at: 0) }
   }
 
   /// The same for all applications of a user.
   static func prune(
     _ user: UserID, to count: Int, _ database: Database
-  ) throws -> [NotificationID] {
-    let statement = try database.cachedStatement(
-      sql: """
-        DELETE FROM notification WHERE id IN (
-          SELECT id FROM notification
-          WHERE owner = ? AND firesAt IS NULL AND NOT isDue
-          ORDER BY presentedAt DESC, id DESC LIMIT -1 OFFSET ?)
-        RETURNING id
-        """)
-    return try ids(statement, [Int64(user.uid), count])
+  ) throws(DatabaseError) -> [NotificationID] {
+    try database.rows(
+      """
+      DELETE FROM notification WHERE id IN (
+        SELECT id FROM notification
+        WHERE owner = ? AND firesAt IS NULL AND NOT isDue
+        ORDER BY presentedAt DESC, id DESC LIMIT -1 OFFSET ?)
+      RETURNING id
+      """, [.user(user), .count(count)]
+    ) { NotificationID($0, at: 0) }
   }
 
   /// Ids go on after this one.
-  static func setIDLast(_ id: UInt64, _ database: Database) throws {
-    try run("DELETE FROM sqlite_sequence WHERE name = 'notification'", [], database)
-    try run(
-      "INSERT INTO sqlite_sequence (name, seq) VALUES ('notification', ?)", [Int64(id)], database)
+  static func setIDLast(_ id: UInt64, _ database: Database) throws(DatabaseError) {
+    try database.run("DELETE FROM sqlite_sequence WHERE name = 'notification'")
+    try database.run(
+      "INSERT INTO sqlite_sequence (name, seq) VALUES ('notification', ?)",
+      [.id(NotificationID(id))])
   }
 
-  private static func run(
-    _ sql: String, _ arguments: [(any DatabaseValueConvertible)?], _ database: Database
-  ) throws {
-    try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+  /// What was to be presented at once and has not fired has fired now.
+  static func fireUnfired(at time: WallTime, _ database: Database) throws(DatabaseError) {
+    try database.run(
+      "UPDATE notification SET firedAt = ? WHERE firesAt IS NULL AND isDue AND firedAt IS NULL",
+      [.time(time)])
   }
 
   // MARK: Reading
 
   /// How many of a user's have fired, fire no more and were not presented.
-  static func unshownCount(_ user: UserID, _ database: Database) throws -> Int {
-    let statement = try database.cachedStatement(
-      sql: """
-        SELECT count(*) FROM notification
-        WHERE owner = ? AND firesAt IS NULL AND isDue AND firedAt IS NOT NULL
-        """)
-    return try Int.fetchOne(statement, arguments: [Int64(user.uid)]) ?? 0
-  }
-
-  /// What was to be presented at once and has not fired has fired now.
-  static func fireUnfired(at time: WallTime, _ database: Database) throws {
-    try run(
-      "UPDATE notification SET firedAt = ? WHERE firesAt IS NULL AND isDue AND firedAt IS NULL",
-      [time.nanoseconds], database)
+  static func unshownCount(_ user: UserID, _ database: Database) throws(DatabaseError) -> Int {
+    let count = try database.integer(
+      """
+      SELECT count(*) FROM notification
+      WHERE owner = ? AND firesAt IS NULL AND isDue AND firedAt IS NOT NULL
+      """, [.user(user)])
+    return Int(count ?? 0)
   }
 
   static func states(
     of key: ApplicationKey, _ id: NotificationID?, _ database: Database
-  ) throws -> [(id: NotificationID, isScheduled: Bool)] {
-    let statement = try database.cachedStatement(
-      sql: """
-        SELECT id, firesAt IS NOT NULL AND NOT isDue FROM notification
-        WHERE application = ? AND owner = ? AND (?3 IS NULL OR id = ?3) ORDER BY id
-        """)
-    let rows = try Row.fetchAll(statement, arguments: StatementArguments(key.row + [id?.row]))
-    return rows.compactMap { row in
-      Int64.fromDatabaseValue(row[0]).map {
-        (NotificationID(UInt64(clamping: $0)), Bool.fromDatabaseValue(row[1]) ?? false)
-      }
-    }
+  ) throws(DatabaseError) -> [(id: NotificationID, isScheduled: Bool)] {
+    try database.rows(
+      """
+      SELECT id, firesAt IS NOT NULL AND NOT isDue FROM notification
+      WHERE application = ? AND owner = ? AND (?3 IS NULL OR id = ?3) ORDER BY id
+      """, key.values + [id.map(SQLValue.id) ?? .integer(nil)]
+    ) { row in NotificationID(row, at: 0).map { ($0, row.integer(1) == 1) } }
   }
 
-  static func owners(of id: ApplicationID, _ database: Database) throws -> [UserID] {
-    let statement = try database.cachedStatement(
-      sql: "SELECT DISTINCT owner FROM notification WHERE application = ?")
-    return try Int64.fetchAll(statement, arguments: [id.name])
-      .compactMap { UInt32(exactly: $0).map { UserID($0) } }
+  static func owners(of id: ApplicationID, _ database: Database) throws(DatabaseError) -> [UserID] {
+    try database.rows(
+      "SELECT DISTINCT owner FROM notification WHERE application = ?", [.text(id.name)]
+    ) { $0.integer(0).flatMap(UInt32.init(exactly:)).map { UserID($0) } }
   }
 
-  static func ids(_ database: Database) throws -> [NotificationID] {
-    try ids(database.cachedStatement(sql: "SELECT id FROM notification"), [])
+  static func ids(_ database: Database) throws(DatabaseError) -> [NotificationID] {
+    try database.rows("SELECT id FROM notification") { NotificationID($0, at: 0) }
   }
 
-  private static func ids(
-    _ statement: Statement, _ arguments: [(any DatabaseValueConvertible)?]
-  ) throws -> [NotificationID] {
-    try Int64.fetchAll(statement, arguments: StatementArguments(arguments))
-      .map { NotificationID(UInt64(clamping: $0)) }
+  static func idLast(_ database: Database) throws(DatabaseError) -> UInt64 {
+    let last = try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'notification'")
+    return UInt64(clamping: last ?? 0)
   }
 
-  static func idLast(_ database: Database) throws -> UInt64 {
-    let last = try Int64.fetchOne(
-      database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'notification'")
-    return UInt64(last ?? 0)
+  static func notification(
+    _ id: NotificationID, _ database: Database
+  ) throws(DatabaseError) -> StoredNotification? {
+    try notifications(database, "id = ?", [.id(id)]).first
   }
 
   /// Those of a condition, by id. What is no notification is passed over: somebody edited the file.
   static func notifications(
-    _ database: Database, _ condition: String, _ arguments: [(any DatabaseValueConvertible)?] = [],
-    order: String = "id"
-  ) throws -> [StoredNotification] {
+    _ database: Database, _ condition: String, _ values: [SQLValue] = []
+  ) throws(DatabaseError) -> [StoredNotification] {
     var found: [StoredNotification] = []
-    try eachNotification(database, condition, arguments, order: order) {
+    try eachNotification(database, condition, values, order: "id") {
       found.append($0)
       return true
     }
@@ -244,96 +236,99 @@ enum NotificationSchema {
   static func eachNotification(
     _ database: Database, of scope: NotificationScope, after id: NotificationID?,
     _ body: (StoredNotification) -> Bool
-  ) throws {
-    let after = id?.row ?? 0
+  ) throws(DatabaseError) {
+    let after = SQLValue.id(id ?? NotificationID(0))
     switch scope {
     case .all: try eachNotification(database, "id > ?", [after], order: "id", body)
     case .user(let user):
       try eachNotification(
-        database, "owner = ? AND id > ?", [Int64(user.uid), after], order: "id", body)
+        database, "owner = ? AND id > ?", [.user(user), after], order: "id", body)
     case .application(let key):
       try eachNotification(
-        database, "application = ? AND owner = ? AND id > ?", key.row + [after], order: "id", body)
+        database, "application = ? AND owner = ? AND id > ?", key.values + [after], order: "id",
+        body)
     }
   }
 
   /// - Parameter body: is given those that come before an error; false ends it.
   static func eachNotification(
-    _ database: Database, _ condition: String, _ arguments: [(any DatabaseValueConvertible)?] = [],
-    order: String, _ body: (StoredNotification) -> Bool
-  ) throws {
-    let statement = try database.cachedStatement(
-      sql: """
-        SELECT id, application, owner, CAST(title AS BLOB), CAST(body AS BLOB),
-          CAST(sound AS BLOB), badge, CAST(userData AS BLOB), date, timeZone, repeats, firesAt,
-          firedAt, presentedAt, isDue, shownAs, shownBy
-        FROM notification WHERE \(condition) ORDER BY \(order)
-        """)
-    let rows = try Row.fetchCursor(statement, arguments: StatementArguments(arguments))
-    while let row = try rows.next() {
-      if let stored = StoredNotification(row), !body(stored) { return }
-    }
+    _ database: Database, _ condition: String, _ values: [SQLValue] = [], order: String,
+    _ body: (StoredNotification) -> Bool
+  ) throws(DatabaseError) {
+    try database.eachRow(
+      """
+      SELECT id, application, owner, title, body, sound, badge, userData, date, timeZone, repeats,
+        firesAt, firedAt, presentedAt, isDue, shownAs, shownBy
+      FROM notification WHERE \(condition) ORDER BY \(order)
+      """, values
+    ) { row in StoredNotification(row).map(body) ?? true }
   }
 
-  /// Fails where the tables are not those of the migrations.
-  static func check(_ database: Database) throws {
+  static func badges(_ database: Database) throws(DatabaseError) -> [ApplicationKey: Int] {
+    let badges = try database.rows("SELECT application, owner, count FROM badge") { row in
+      ApplicationKey(row, at: 0).flatMap { key in row.integer(2).map { (key, Int($0)) } }
+    }
+    return Dictionary(badges) { first, _ in first }
+  }
+
+  /// Fails where the tables are not those of this version.
+  static func check(_ database: Database) throws(DatabaseError) {
     _ = try notifications(database, "application = '' AND owner = 0")
     _ = try badges(database)
     _ = try idLast(database)
   }
-
-  static func badges(_ database: Database) throws -> [ApplicationKey: Int] {
-    var badges: [ApplicationKey: Int] = [:]
-    let rows = try Row.fetchCursor(database, sql: "SELECT application, owner, count FROM badge")
-    while let row = try rows.next() {
-      if let key = ApplicationKey(row, at: 0) { badges[key] = Int.fromDatabaseValue(row[2]) }
-    }
-    return badges
-  }
 }
 
-// Row's own subscripts trap where a value is of another type: in a damaged file it may be.
+// MARK: Values of the tables
 
 extension StoredNotification {
   /// nil for what no daemon has written.
-  fileprivate init?(_ row: Row) {
-    let number = { (index: Int) in Int64.fromDatabaseValue(row[index]) }
-    let text = { (index: Int) in
-      Data.fromDatabaseValue(row[index]).map { String(decoding: $0, as: UTF8.self) }
-    }
-    let time = { (index: Int) in number(index).map(WallTime.init(nanoseconds:)) }
-    guard let application = ApplicationKey(row, at: 1), let id = number(0), id > 0,
-      let title = text(3), let body = text(4), let isDue = number(14)
+  fileprivate init?(_ row: borrowing Row) {
+    guard let application = ApplicationKey(row, at: 1), let id = NotificationID(row, at: 0),
+      let title = row.text(3), let body = row.text(4), let isDue = row.integer(14)
     else { return nil }
     self.application = application
-    self.id = NotificationID(UInt64(id))
+    self.id = id
     content = NotificationContent(
-      title: title, body: body, sound: text(5), badge: number(6).map(Int.init),
-      userData: text(7))
-    let (date, timeZone, repeats) = (text(8), text(9), text(10))
+      title: title, body: body, sound: row.text(5), badge: row.integer(6).map(Int.init),
+      userData: row.text(7))
+    let (date, timeZone, repeats) = (row.text(8), row.text(9), row.text(10))
     if let date, let timeZone {
       schedule = NotificationSchedule(
         date: date, timeZone: timeZone, repeats: repeats.flatMap(RepeatInterval.init))
     }
     guard schedule?.repeats?.rawValue == repeats else { return nil }
-    (firesAt, firedAt, presentedAt, self.isDue) = (time(11), time(12), time(13), isDue != 0)
-    if let name = number(15).flatMap(UInt32.init(exactly:)), let service = text(16) {
+    firesAt = row.integer(11).map(WallTime.init(nanoseconds:))
+    firedAt = row.integer(12).map(WallTime.init(nanoseconds:))
+    presentedAt = row.integer(13).map(WallTime.init(nanoseconds:))
+    self.isDue = isDue != 0
+    if let name = row.integer(15).flatMap(UInt32.init(exactly:)), let service = row.text(16) {
       shownAs = DesktopName(number: name, service: service)
     }
   }
 }
 
+extension NotificationID {
+  fileprivate init?(_ row: borrowing Row, at column: Int32) {
+    guard let number = row.integer(column), number > 0 else { return nil }
+    self.init(UInt64(number))
+  }
+}
+
 extension ApplicationKey {
-  fileprivate init?(_ row: Row, at index: Int) {
-    guard let name = String.fromDatabaseValue(row[index]), let id = ApplicationID(name),
-      let uid = Int64.fromDatabaseValue(row[index + 1]), let owner = UInt32(exactly: uid)
+  fileprivate init?(_ row: borrowing Row, at column: Int32) {
+    guard let name = row.text(column), let id = ApplicationID(name),
+      let uid = row.integer(column + 1), let owner = UInt32(exactly: uid)
     else { return nil }
     self.init(id, owner: UserID(owner))
   }
 
-  fileprivate var row: [(any DatabaseValueConvertible)?] { [id.name, Int64(owner.uid)] }
+  fileprivate var values: [SQLValue] { [.text(id.name), .user(owner)] }
 }
 
-extension NotificationID {
-  fileprivate var row: Int64 { Int64(clamping: number) }
+extension SQLValue {
+  fileprivate static func id(_ id: NotificationID) -> Self { .integer(Int64(clamping: id.number)) }
+  fileprivate static func user(_ user: UserID) -> Self { .integer(Int64(user.uid)) }
+  fileprivate static func time(_ time: WallTime?) -> Self { .integer(time?.nanoseconds) }
+  fileprivate static func count(_ count: Int?) -> Self { .integer(count.map(Int64.init)) }
 }

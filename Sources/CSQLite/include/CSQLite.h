@@ -1,0 +1,10 @@
+// SQLite for Swift: the header, and what of it is a macro with a cast.
+#pragma once
+
+#include <sqlite3.h>
+
+/// Binds a text that SQLite copies.
+static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *text,
+                                    sqlite3_uint64 length) {
+  return sqlite3_bind_text64(statement, index, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
