@@ -201,7 +201,7 @@ struct ReleaseCommand: ParsableCommand {
         let released = try letRun(left)
         outcome.add(released)
         if let damage = left.damage {
-          outcome.failures.append("the event log \(path) \(damage)")
+          outcome.failures.append("the event log \(path): \(damage)")
         }
         if released.failures.isEmpty, let mapping = try? FileMapping.open(path: path) {
           JournalWriter.setClean(in: mapping.bytes)

@@ -6,8 +6,8 @@ import TaskSchedulerWire
 /// Supervises the child as sudo(8) and time(1) do. Signals from the terminal reach the whole
 /// process group and are left to the program; SIGTERM and SIGHUP are forwarded.
 ///
-/// A program that the daemon has suspended handles no signal. In its place, taskctl does: Ctrl-C and
-/// Ctrl-\ terminate the program, Ctrl-Z returns to the shell, and the shell's `fg` brings the
+/// A program that the daemon has suspended handles no signal. In its place, taskctl does: Ctrl-C
+/// and Ctrl-\ terminate the program, Ctrl-Z returns to the shell, and the shell's `fg` brings the
 /// application to the foreground.
 ///
 /// There are no handlers and no threads: the signals are blocked and read one at a time, and
