@@ -1,6 +1,6 @@
-# taskschedd: build, show, test, measure, install. `make help` lists the targets.
+# taskschedd: build, demonstrate, test, measure, install. `make help` lists the targets.
 #
-# On a fresh Debian with Swift, `make demo` and `make test` do all the set-up themselves.
+# On a fresh Debian with Swift, `make demo` and `make test` install what they need.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -12,8 +12,8 @@ PREFIX ?= /usr
 VENV := .venv
 # A target may import only what its declaration in Package.swift names.
 BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
-# What is installed must not need Swift on the machine. All release builds have the same flags: with
-# others, and without them, everything is compiled anew.
+# The installed programs must run without Swift. All release builds use the same flags, because
+# other flags compile everything again.
 RELEASE := $(BUILD) -c release --static-swift-stdlib
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
@@ -29,7 +29,7 @@ help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 .PHONY: setup
-setup: ## Install what the build needs and the machine lacks
+setup: ## Install missing build dependencies
 	@scripts/install-packages $(BUILD_PACKAGES)
 
 .PHONY: test-setup
@@ -50,24 +50,24 @@ interfaces: setup ## Write the Swift types of the .varlink files
 	.build/debug/generate-interfaces .
 
 .PHONY: release
-release: setup ## Build what is installed
+release: setup ## Build the installed programs
 	$(RELEASE) --product taskschedd
 	$(RELEASE) --product taskctl
 
 .PHONY: demo
-demo: build ## Show the main job: granted, warned, suspended, resumed, killed
+demo: build ## Show the main features: granted, expired, suspended, resumed, killed
 	@scripts/demo
 
 .PHONY: demo-voip
-demo-voip: build ## Show a phone that sleeps: called, woken, kept alive, relaunched
+demo-voip: build ## Show a suspended phone: called, woken, kept alive, relaunched
 	@scripts/install-packages $(DESKTOP_PACKAGES)
 	@scripts/demo-voip
 
-# Seeds that decide all, in as many processes as there are processors. A seed costs some 15 ms.
+# Runs one process for each CPU. A seed takes about 15 ms.
 SEEDS ?= 10000
 FIRST ?= 1
 .PHONY: simulate
-simulate: setup ## Run the policy in a made-up world (SEEDS=10000 FIRST=1), and catch its canaries
+simulate: setup ## Simulate the scheduler (SEEDS=10000 FIRST=1) and check that canaries are caught
 	$(RELEASE) --product taskctl
 	.build/release/taskctl simulate --seeds 100 --first $(FIRST) --canary all
 	.build/release/taskctl simulate --seeds $(SEEDS) --first $(FIRST)
@@ -101,7 +101,7 @@ SEED ?=
 CHAOS_OPTIONS = --kills $(KILLS) --clients $(CLIENTS) $(if $(SEED),--seed $(SEED)) \
   $(if $(LOG),--log $(LOG))
 .PHONY: chaos
-chaos: test-setup ## Kill the daemon again and again under load (KILLS=1000, CLIENTS=200, SEED=, LOG=)
+chaos: test-setup ## Kill the daemon repeatedly under load (KILLS=1000, CLIENTS=200, SEED=, LOG=)
 	$(RELEASE) --product taskschedd
 	$(RELEASE) --product taskctl
 	$(RELEASE) --product chaos
@@ -109,7 +109,7 @@ chaos: test-setup ## Kill the daemon again and again under load (KILLS=1000, CLI
 
 PREVIOUS := .build/previous
 .PHONY: upgrade
-upgrade: test-setup ## The same, but begun by another commit's daemon, upgraded half way (FROM=)
+upgrade: test-setup ## Like chaos, starting with the daemon of another commit (FROM=)
 	@git rev-parse --quiet --verify "$(FROM)^{commit}" >/dev/null || \
 	  { echo "make upgrade: FROM= is the commit to upgrade from, not '$(FROM)'" >&2; exit 2; }
 	$(RELEASE) --product taskschedd
@@ -133,7 +133,7 @@ MINUTES ?= 60
 JOBS ?= $(shell nproc)
 
 .PHONY: fuzz
-fuzz: test-setup ## Look for inputs that break a promise (MINUTES=60, TARGET=name, JOBS=cores)
+fuzz: test-setup ## Search for inputs that violate a property (MINUTES=60, TARGET=name, JOBS=cores)
 	Fuzz/probe fuzzer,address
 	$(FUZZ_BUILD)
 	@python3 Fuzz/run.py $(FUZZER) --minutes $(MINUTES) --jobs $(JOBS) \
@@ -156,7 +156,7 @@ BENCH_PROGRAMS := $(addprefix .build/benchmarks/,round-trip echo-server dbus-ser
 BENCH_FLAGS := $(if $(QUICK),--quick) $(if $(JSON),--json)
 
 .PHONY: bench
-bench: bench-setup $(BENCH_PROGRAMS) ## Measure against the targets (QUICK=1: less, JSON=1: for programs)
+bench: bench-setup $(BENCH_PROGRAMS) ## Measure and compare with the targets (QUICK=1, JSON=1)
 	@$(RELEASE) --product taskschedd >&2
 	@python3 Benchmarks/bench.py $(BENCH_FLAGS) --programs .build/benchmarks \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd"
@@ -169,13 +169,13 @@ bench-setup: setup
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< Benchmarks/wire.c -lsystemd >&2
 
-# In a small machine of its own. Its kernel and Debian's earlyoom are unpacked and not installed: no
-# boot loader hears of the one, and nobody's of the other is started or stopped.
+# Runs in a small virtual machine. Its kernel and Debian's earlyoom are unpacked rather than
+# installed, which would change the boot loader and start a service.
 RUNS ?= 20
 GROWS ?= eater
 SMALL_MACHINE := .build/small-machine
 .PHONY: bench-memory
-bench-memory: bench-setup ## Who is ended for memory, and how soon, beside earlyoom (RUNS=20, GROWS=eater or foreground, JSON=1)
+bench-memory: bench-setup ## Compare memory terminations with earlyoom (RUNS=20, GROWS=eater or foreground, JSON=1)
 	@scripts/install-packages qemu-system-x86 e2fsprogs >&2
 	@$(RELEASE) --product taskschedd >&2
 	@[ -x $(SMALL_MACHINE)/usr/bin/earlyoom ] || scripts/unpack-packages $(SMALL_MACHINE) \
@@ -185,7 +185,7 @@ bench-memory: bench-setup ## Who is ended for memory, and how soon, beside early
 
 # About three minutes after the build.
 .PHONY: bench-foreground
-bench-foreground: bench-setup .build/benchmarks/lateness ## How late a foreground is beside busy background processes
+bench-foreground: bench-setup .build/benchmarks/lateness ## Measure foreground latency beside busy background processes
 	@$(RELEASE) --product taskschedd >&2
 	@python3 Benchmarks/foreground.py --programs .build/benchmarks \
 	  --daemon "$$($(BUILD) -c release --show-bin-path)/taskschedd"
@@ -194,7 +194,7 @@ bench-foreground: bench-setup .build/benchmarks/lateness ## How late a foregroun
 HOURS ?= 48
 PICTURE ?=
 .PHONY: wakeups
-wakeups: setup ## Count keep-alive's wake-ups beside lower bounds and systemd's (HOURS=48, JSON=1)
+wakeups: setup ## Compare keep-alive wake-ups with lower bounds and systemd (HOURS=48, JSON=1)
 	@$(RELEASE) --product wakeups >&2
 	@.build/release/wakeups --hours $(HOURS) $(if $(JSON),--json) \
 	  $(if $(PICTURE),--picture $(PICTURE))
@@ -223,7 +223,7 @@ PLACE = sed -e 's|/usr/bin/task|$(PREFIX)/bin/task|' \
 # Every default is built in: the file of the settings is a page to copy from, among the papers, and
 # what lies in SYSCONFDIR is the administrator's alone.
 .PHONY: install
-install: $(if $(BUILT),,release) manuals ## Install below DESTDIR (none), at PREFIX (/usr)
+install: $(if $(BUILT),,release) manuals ## Install to DESTDIR (default: /) with PREFIX (default: /usr)
 	install -d $(BIN) $(LIB)/systemd/system $(LIB)/systemd/user $(LIB)/systemd/catalog \
 	  $(LIB)/sysusers.d $(LIB)/tmpfiles.d $(DOC)/examples $(SHARE)/$(ZSH) \
 	  $(SHARE)/bash-completion/completions $(SHARE)/fish/vendor_completions.d \
@@ -258,7 +258,7 @@ install: $(if $(BUILT),,release) manuals ## Install below DESTDIR (none), at PRE
 	@[ -n "$(DESTDIR)" ] || scripts/after-install
 
 .PHONY: uninstall
-uninstall: ## Remove what install wrote; what is in /etc stays
+uninstall: ## Remove installed files except those in /etc
 	rm -f $(BIN)/taskschedd $(BIN)/taskctl $(LIB)/sysusers.d/taskschedd.conf \
 	  $(LIB)/tmpfiles.d/taskschedd.conf $(LIB)/systemd/catalog/taskschedd.catalog \
 	  $(foreach kind,$(UNITS),$(LIB)/systemd/$(kind)/taskschedd.service \
@@ -273,5 +273,5 @@ uninstall: ## Remove what install wrote; what is in /etc stays
 	@[ -n "$(DESTDIR)" ] || scripts/after-install
 
 .PHONY: clean
-clean: ## Remove what was built
+clean: ## Remove build results
 	rm -rf .build $(VENV) Benchmarks/__pycache__ Package.resolved

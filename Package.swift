@@ -1,11 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What every target of our own is held to.
+/// Settings of every target of this package.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
-/// And rooms that compute much: the tests and the made-up world run in builds for debugging, which
-/// keep their assertions so. (Not for what a library that others use is made of: SwiftPM refuses
-/// it there.)
+/// Settings of targets with much computation: the tests and the simulation run in debug builds,
+/// which keep their assertions. SwiftPM refuses these settings for targets of a library product.
 let strictQuick: [SwiftSetting] =
   strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 let strictC: [CSetting] = [
@@ -32,7 +31,7 @@ let package = Package(
     .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
   ],
   targets: [
-    // The rooms, in the order of the architecture page: each imports only those above it.
+    // The targets in the order of the architecture page: each imports only those above it.
     .target(
       name: "TaskSchedulerCore", dependencies: [deque, heap, orderedCollections],
       swiftSettings: strictQuick),
@@ -88,7 +87,7 @@ let package = Package(
       name: "voip-example", dependencies: ["TaskSchedulerClient"], path: "Examples/voip",
       swiftSettings: strict),
 
-    // What each fuzz target does with an input; the tests run the corpus through them.
+    // The function of each fuzz target; the tests run the corpus through them.
     .target(
       name: "FuzzTargets",
       dependencies: [
@@ -105,7 +104,7 @@ let package = Package(
       ],
       path: "Chaos", exclude: ["README.md"], swiftSettings: strict),
 
-    // Links libsystemd to a clock of its own: for the benchmark of wake-ups, and nothing else.
+    // Links libsystemd to a simulated clock, for the benchmark of wake-ups only.
     .target(name: "CVirtualTime", path: "Benchmarks/virtual-time", cSettings: strictC),
     .executableTarget(
       name: "wakeups",
@@ -164,7 +163,7 @@ let package = Package(
         "taskschedd", "taskctl", "chaos", "TaskSchedulerDaemon", "LinuxSystem", "TestSupport",
       ],
       exclude: ["Resources"], swiftSettings: strict),
-    // Runs the programs as they were built, beside its own executable.
+    // Runs the built programs from the directory of its own executable.
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
@@ -178,7 +177,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// libFuzzer has the main function, so that this links only as `make fuzz` builds it.
+// libFuzzer provides the main function, so that this target links in `make fuzz` only.
 if Context.environment["FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
@@ -186,7 +185,7 @@ if Context.environment["FUZZ"] != nil {
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }
 
-// `make tsan` builds the client and its tests alone, and a race that must be seen.
+// `make tsan` builds only the client, its tests, and a race that must be reported.
 if Context.environment["TSAN"] != nil {
   let watched: Set<String> = [
     "CLinux", "LinuxSystem", "TaskSchedulerWire", "TaskSchedulerClient", "TestSupport",

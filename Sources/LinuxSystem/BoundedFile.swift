@@ -4,7 +4,7 @@ import Glibc
 public enum BoundedFileError: Error, Hashable, Sendable {
   /// No such file; `isDangling` when a symbolic link stands there and leads nowhere.
   case missing(isDangling: Bool)
-  /// A folder, pipe, socket or device stands there; `what` names it ("a folder").
+  /// A directory, pipe, socket or device stands there; `what` names it ("a directory").
   case notAFile(what: String)
   /// The file has more bytes than allowed.
   case tooLarge(bytesMax: Int)
@@ -25,7 +25,7 @@ public struct FileFacts: Hashable, Sendable {
   public var bytesCount: Int
   /// Whether this is the null device, to which a link masks a file.
   public var isNullDevice: Bool
-  /// For messages: "a file", "a folder", "a pipe", "a socket", "a device".
+  /// For messages: "a file", "a directory", "a pipe", "a socket", "a device".
   public var kindName: String
 
   init(_ status: stat) {
@@ -42,7 +42,7 @@ public struct FileFacts: Hashable, Sendable {
     kindName =
       switch kind {
       case S_IFREG: "a file"
-      case S_IFDIR: "a folder"
+      case S_IFDIR: "a directory"
       case S_IFIFO: "a pipe"
       case S_IFSOCK: "a socket"
       default: "a device"
@@ -144,7 +144,7 @@ public enum Folder {
   public static func names(path: String) throws(BoundedFileError) -> [String] {
     guard let stream = opendir(path) else {
       if errno == ENOENT { return [] }
-      if errno == ENOTDIR { throw .notAFile(what: "no folder") }
+      if errno == ENOTDIR { throw .notAFile(what: "not a directory") }
       throw .failed(SystemError(call: "opendir", errno: errno))
     }
     defer { closedir(stream) }

@@ -4,11 +4,11 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// Completes application ids with those that the daemon knows.
+/// Completes application ids with the ids that the daemon knows.
 enum ApplicationCompletion {
   static let kind = CompletionKind.custom { words, _, _ in ids(words) }
 
-  /// The ids; none where no daemon answers quickly.
+  /// Returns the ids, or nothing if no daemon answers within 2 s.
   private static func ids(_ words: [String]) -> [String] {
     let input = ControlInterface.ListApplications.Input()
     guard
@@ -19,7 +19,7 @@ enum ApplicationCompletion {
     return output.applications.map(\.application).filter(isPlain)
   }
 
-  /// The daemon that the command line so far speaks of.
+  /// Returns the socket of the daemon that an unfinished command line selects.
   static func path(_ words: [String]) -> SocketPath {
     if let option = words.firstIndex(of: "--socket"), option + 1 < words.count {
       return SocketPath(words[option + 1])
@@ -33,7 +33,7 @@ enum ApplicationCompletion {
   }
 }
 
-/// Completes the numbers of notifications with those that the daemon has.
+/// Completes notification ids with those that the daemon knows.
 enum NotificationCompletion {
   static let kind = CompletionKind.custom { words, _, _ in
     let input = ControlInterface.ListNotifications.Input()
@@ -46,21 +46,23 @@ enum NotificationCompletion {
   }
 }
 
-/// Completes users with those of this machine.
+/// Completes user names with the users of this machine.
 enum OwnerCompletion {
   static let kind = CompletionKind.custom { _, _, _ in Users.names().filter(isPlain) }
 }
 
-/// Completes a program with those of PATH, and its arguments with files.
+/// Completes a program from PATH, and its arguments with file names.
 enum ProgramCompletion {
   static let kind = CompletionKind.custom { words, index, prefix in
     candidates(words: words, index: index, prefix: prefix, path: environment("PATH") ?? "")
   }
 
+  /// Returns the candidates for one word of a command line.
+  ///
   /// - Parameters:
-  ///   - words: the command line, `taskctl` first.
-  ///   - index: that of the word to complete.
-  ///   - prefix: what of that is there.
+  ///   - words: The command line; `taskctl` is its first word.
+  ///   - index: The index of the word to complete.
+  ///   - prefix: The part of the word before the cursor.
   static func candidates(
     words: [String], index: Int, prefix: String, path: String
   ) -> [String] {
@@ -71,22 +73,22 @@ enum ProgramCompletion {
     return Set(names.filter { $0.hasPrefix(prefix) && isPlain($0) }).sorted()
   }
 
-  private static func programs(in folder: String) -> [String] {
-    names(in: folder).filter {
-      access("\(folder)/\($0)", X_OK) == 0 && !isFolder("\(folder)/\($0)")
+  private static func programs(in directory: String) -> [String] {
+    names(in: directory).filter {
+      access("\(directory)/\($0)", X_OK) == 0 && !isFolder("\(directory)/\($0)")
     }
   }
 
-  /// The files whose paths may begin so, folders with a slash.
+  /// Returns the files whose paths begin with the prefix; directories end with a slash.
   private static func files(_ prefix: String) -> [String] {
-    let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
-    return names(in: folder.isEmpty ? "." : folder).map { name in
-      isFolder(folder + name) ? "\(folder)\(name)/" : folder + name
+    let directory = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
+    return names(in: directory.isEmpty ? "." : directory).map { name in
+      isFolder(directory + name) ? "\(directory)\(name)/" : directory + name
     }
   }
 
-  private static func names(in folder: String) -> [String] {
-    ((try? Folder.names(path: folder)) ?? []).filter { $0 != "." && $0 != ".." }
+  private static func names(in directory: String) -> [String] {
+    ((try? Folder.names(path: directory)) ?? []).filter { $0 != "." && $0 != ".." }
   }
 
   private static func isFolder(_ path: String) -> Bool {
@@ -95,7 +97,7 @@ enum ProgramCompletion {
   }
 }
 
-/// Whether a shell, which evaluates what it is given to complete with, finds nothing special in it.
+/// Returns whether the text contains nothing that a shell would expand in a completion.
 private func isPlain(_ text: String) -> Bool {
   let others = Set("-_./+,:@%=".utf8)
   return !text.isEmpty

@@ -1,4 +1,4 @@
-/// The scripts that the parser generates for shells, with what it leaves out: the commands after
+/// The completion scripts that the parser generates, with what it omits: the commands after
 /// `taskctl help`.
 enum CompletionScript {
   /// The names of the commands.
@@ -6,7 +6,7 @@ enum CompletionScript {
     Taskctl.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
   }
 
-  /// What is printed for these arguments, in which the text is a script where they ask for one.
+  /// Returns the text to print: a completed script if the arguments ask for one.
   static func completed(_ text: String, _ arguments: [String]) -> String {
     guard arguments.first == "--generate-completion-script" else { return text }
     let names = commands.joined(separator: " ")
@@ -27,7 +27,7 @@ enum CompletionScript {
 }
 
 extension String {
-  /// The text with the first such part behind a mark replaced.
+  /// Returns the text with the first occurrence of `part` after `mark` replaced.
   fileprivate func replacing(after mark: String, _ part: String, with other: String) -> String {
     guard let start = firstRange(of: mark)?.upperBound,
       let range = self[start...].firstRange(of: part)

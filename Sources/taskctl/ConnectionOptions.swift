@@ -2,34 +2,34 @@ import ArgumentParser
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// How long the daemon may take to answer what it can answer at once. It does so within
-/// milliseconds; a machine under heavy load is given far more.
+/// The time limit for an answer that needs no waiting in the daemon, which takes milliseconds. The
+/// limit is generous because the machine may be under heavy load.
 let answerTimeout: Duration = .seconds(30)
 
-/// A command that asks a daemon.
+/// A command that calls the daemon.
 protocol DaemonCommand: ParsableCommand {
   var options: ConnectionOptions { get }
 }
 
-/// Options of every command: which daemon, and for whom the answer is. They may stand before or
-/// after the command's name.
+/// The options that every command has: the daemon to call, and the form of the output. They may
+/// precede or follow the name of the command.
 struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The daemon's socket.",
-      discussion: "Without it: $TASKSCHEDD_SOCKET, else your own daemon's where it runs, else the"
+      discussion: "Default: $TASKSCHEDD_SOCKET, else your own daemon's if it runs, else the"
         + " system's.",
       valueName: "path"),
     completion: .file())
   var socket: String?
 
-  @Flag(help: "Your own daemon: $XDG_RUNTIME_DIR/taskschedd/socket.")
+  @Flag(help: "Use your own daemon: $XDG_RUNTIME_DIR/taskschedd/socket.")
   var user = false
 
-  @Flag(help: "The system's daemon: /run/taskschedd/socket.")
+  @Flag(help: "Use the system's daemon: /run/taskschedd/socket.")
   var system = false
 
-  @Flag(help: "Print JSON, one document on one line, as org.taskschedd.Control declares it.")
+  @Flag(help: "Print JSON, one document per line, as org.taskschedd.Control declares it.")
   var json = false
 
   func validate() throws {
@@ -45,19 +45,19 @@ struct ConnectionOptions: ParsableArguments {
     return .standard
   }
 
-  /// The options that say which daemon, as they are typed after `taskctl`; empty where none does.
+  /// The options that select the daemon, as typed after `taskctl`; empty for the default.
   var words: String {
     if let socket { return " --socket \(PrintableText.of(socket))" }
     return user ? " --user" : system ? " --system" : ""
   }
 
-  /// Whether it was said which daemon.
+  /// Whether the command line selects a daemon.
   var isGiven: Bool { socket != nil || user || system }
 
   func connect() throws -> Connection { try Connection.connect(to: path) }
 }
 
-/// Which application, for the commands that name one.
+/// The application that a command operates on.
 struct ApplicationArgument: ParsableArguments {
   @Argument(
     help: ArgumentHelp("The application's id, like org.example.mail.", valueName: "app"),
@@ -69,11 +69,11 @@ struct ApplicationArgument: ParsableArguments {
   var owner: Int? { ownerOption.owner?.uid }
 }
 
-/// Whose application, where several users run one of the same id.
+/// The user who owns the application, for an id that several users run.
 struct OwnerOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Whose application, by name or uid, where several users run one of that id.",
+      "The user, by name or uid, who owns the application; needed if several users run the id.",
       valueName: "user"),
     completion: OwnerCompletion.kind, transform: Owner.init(parsing:))
   var owner: Owner?

@@ -1,4 +1,4 @@
-/// Verbs of other tools that are neither commands of taskctl nor aliases of one: an alias would
+/// Verbs of other tools that taskctl answers with a hint. They are not aliases: an alias would
 /// promise what the command does not do.
 enum ForeignVerbs {
   private static let suspension =
@@ -12,7 +12,7 @@ enum ForeignVerbs {
     "restart": "use 'taskctl terminate APP', then 'taskctl launch APP'",
   ]
 
-  /// What to say to a command line that begins with this word; nil where it is no such verb.
+  /// Returns the hint for a command line that begins with this word; nil for any other word.
   static func answer(to word: String) -> String? {
     answers[word].map { "there is no command '\(word)': \($0)" }
   }

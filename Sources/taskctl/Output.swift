@@ -1,25 +1,25 @@
 import Glibc
 import LinuxSystem
 
-/// What the command says, and complains of.
+/// Standard output and standard error of the command.
 enum Output {
   /// Writes to standard output at once.
   ///
-  /// - Throws: `CommandFailure.failed` where it cannot be written, for example on a full disk.
+  /// - Throws: `CommandFailure.failed` if the write fails, for example on a full disk.
   static func write(_ text: String) throws(CommandFailure) {
     if let code = write(text, to: STDOUT_FILENO) {
       throw .failed(
         name: "OutputFailed",
-        sentence: "standard output cannot be written: \(SystemError.describe(code))")
+        sentence: "could not write to standard output: \(SystemError.describe(code))")
     }
   }
 
-  /// Writes a line to standard error; where that is not possible, nothing is.
+  /// Writes a line to standard error, and ignores a failure to do so.
   static func complain(_ text: String) {
     _ = write(text + "\n", to: STDERR_FILENO)
   }
 
-  /// Returns the errno of a failure.
+  /// Writes the whole text and returns nil, or the errno of the failure.
   private static func write(_ text: String, to number: Int32) -> Int32? {
     var text = text
     return text.withUTF8 { bytes -> Int32? in

@@ -1,13 +1,13 @@
 import ArgumentParser
 import LinuxSystem
 
-/// A user who runs applications.
+/// A user, as the owner of applications.
 struct Owner: Hashable, Sendable {
   var uid: Int
 
-  /// From a name, or a uid in digits.
+  /// Creates an owner from a user name or a uid in digits.
   ///
-  /// - Throws: `ValidationError` for a name that the machine does not know.
+  /// - Throws: `ValidationError` if this machine has no user of that name.
   init(parsing text: String) throws {
     if let user = try Users.user(named: text) {
       uid = Int(user.uid)
@@ -18,7 +18,7 @@ struct Owner: Hashable, Sendable {
     }
   }
 
-  /// The user's name; the uid in digits where it has none.
+  /// Returns the user's name, or the uid in digits for a user without a name.
   static func name(of uid: Int) -> String {
     guard let number = UInt32(exactly: uid), let user = try? Users.user(uid: number) else {
       return "\(uid)"

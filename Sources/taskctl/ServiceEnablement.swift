@@ -2,33 +2,33 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerClient
 
-/// Whether the daemon's service is started at boot, or at login. With the socket alone, the daemon
-/// starts with the first call: until then it launches no application and fires no notification.
+/// The enablement of the daemon's service. With the socket alone, the daemon starts at the first
+/// call; until then it launches no application and fires no notification.
 enum ServiceEnablement {
-  /// Warns on standard error where the service of the daemon at `path` is not enabled.
+  /// Warns on standard error if the service of the daemon at `path` is not enabled.
   ///
-  /// - Parameter consequence: what does not happen then.
+  /// - Parameter consequence: What will not happen after a restart of the machine.
   static func warn(of path: SocketPath, _ consequence: String) {
     guard let manager = manager(of: path), state(manager) == "disabled" else { return }
     let scope = manager == .user ? "--user " : ""
     Output.complain(
-      "taskctl: warning: taskschedd.service is not enabled: after the next start of this machine "
-        + "\(consequence) until a program uses the daemon's socket; "
+      "taskctl: warning: taskschedd.service is not enabled: after the next boot \(consequence) "
+        + "until a program uses the daemon's socket; "
         + "run 'systemctl \(scope)enable taskschedd.service'")
   }
 
   private enum Manager { case system, user }
 
-  /// The systemd whose unit listens at this path; nil where it is no unit's.
+  /// Returns the systemd instance whose unit listens at this path; nil for any other path.
   private static func manager(of path: SocketPath) -> Manager? {
     if path == .system { return .system }
     return path == .user ? .user : nil
   }
 
-  /// systemd's word for it: enabled, disabled, …; empty where there is no such unit, or no systemd.
+  /// Returns the unit's enablement as systemctl prints it; empty without the unit or systemd.
   private static func state(_ manager: Manager) -> String {
-    let folders = environment("PATH") ?? "/usr/bin:/bin"
-    guard let systemctl = SpawnRequest.searchPath("systemctl", in: folders) else { return "" }
+    let directories = environment("PATH") ?? "/usr/bin:/bin"
+    guard let systemctl = SpawnRequest.searchPath("systemctl", in: directories) else { return "" }
     let scope = manager == .user ? ["--user"] : []
     return (try? answer(
       systemctl,
@@ -36,7 +36,7 @@ enum ServiceEnablement {
         + ["show", "--property=UnitFileState", "--value", "taskschedd.service"])) ?? ""
   }
 
-  /// What a program writes, without the line's end.
+  /// Returns the output of a program without its trailing newline.
   private static func answer(_ program: String, _ arguments: [String]) throws -> String {
     let (reading, writing) = try FileDescriptor.pipe().ends()
     let output = FileDescriptor(taking: reading)

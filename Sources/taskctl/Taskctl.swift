@@ -3,18 +3,18 @@ import Glibc
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// What an operator types. Each subcommand is a file of its own.
+/// The command `taskctl`. Each subcommand has a file of its own.
 @main
 struct Taskctl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "taskctl",
     abstract: "Operate taskschedd, the application lifecycle and background task manager.",
     discussion: """
-      Exit codes: 0 done; 1 refused, with the error's name on standard error; 2 a mistake in \
-      the command line; 3 no daemon. 'run' and 'task' return the exit code of the program; \
-      'simulate' has codes of its own.
+      Exit codes: 0 success; 1 the request was refused, with the name of the error on standard \
+      error; 2 invalid command line; 3 no daemon. 'run' and 'task' return the exit code of the \
+      program; 'simulate' documents its own.
 
-      Without a command: status.
+      Without a command, taskctl prints the status of the daemon.
 
       Examples:
         taskctl list
@@ -34,7 +34,7 @@ struct Taskctl: ParsableCommand {
 
   @OptionGroup var options: ConnectionOptions
 
-  /// Without a command: a summary of the daemon.
+  /// Prints a summary of the daemon, for a command line without a subcommand.
   func run() throws { try StatusCommand.summarize(options) }
 
   static func main() {
@@ -53,9 +53,9 @@ struct Taskctl: ParsableCommand {
     }
   }
 
-  /// Says what went wrong, or what was asked for, and returns the exit code.
+  /// Prints an error, or the help that was asked for, and returns the exit code.
   ///
-  /// - Parameter asked: where the daemon listens that was asked; nil where none was.
+  /// - Parameter asked: The socket of the daemon that the command used; nil if it used none.
   private static func report(
     _ error: any Error, asked: SocketPath?, arguments: [String]
   ) -> Int32 {
@@ -83,14 +83,14 @@ struct Taskctl: ParsableCommand {
     }
   }
 
-  /// The parser's text about a mistake in the command line, after our name like all errors.
+  /// Returns the parser's error text in the form of taskctl's own errors.
   private static func usageText(_ text: String) -> String {
     let prefix = "Error: "
     let sentence = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     return "taskctl: " + PrintableLines.of(sentence)
   }
 
-  /// A line that names the nearest subcommand, where the first word is none.
+  /// Returns a line with the nearest subcommand if the first word is not a subcommand.
   static func suggestion(_ arguments: [String]) -> String {
     let names = CompletionScript.commands
     guard let word = command(in: arguments), !names.contains(word),
@@ -99,7 +99,7 @@ struct Taskctl: ParsableCommand {
     return "\nDid you mean 'taskctl \(nearest)'?"
   }
 
-  /// The first word that is neither an option nor an option's value.
+  /// Returns the first word that is neither an option nor the value of an option.
   private static func command(in arguments: [String]) -> String? {
     var isValue = false
     for word in arguments {
@@ -115,7 +115,7 @@ struct Taskctl: ParsableCommand {
   }
 }
 
-/// Several lines, each fit for a terminal: what a person mistyped may hold anything.
+/// Makes each line of a text printable; a mistyped argument may contain any byte.
 private enum PrintableLines {
   static func of(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false)

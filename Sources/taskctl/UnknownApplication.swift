@@ -1,13 +1,13 @@
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// The error about an application that the daemon does not know: it names the daemon that was
-/// asked, and says whether the other one, the system's or the user's own, knows the application.
+/// The error about an application that the daemon does not know. It names the daemon that was
+/// called, and says whether the other one (the system's, or the user's own) knows the application.
 enum UnknownApplication {
-  /// How long the other daemon may take. It answers within milliseconds, and this is only a hint.
+  /// The time limit for the other daemon. Its answer is only a hint.
   private static let timeout: Duration = .seconds(1)
 
-  /// nil for any other error, and where it is not known which daemon was asked.
+  /// Returns nil for any other error, and if no daemon was called.
   static func failure(_ error: any Error, asked: SocketPath?) -> CommandFailure? {
     guard case ControlInterface.Failure.unknownApplication(let id, let nearest) = error,
       let asked
@@ -16,14 +16,14 @@ enum UnknownApplication {
     return .failed(name: "UnknownApplication", sentence: sentence)
   }
 
-  /// - Parameter isKnown: whether the daemon of that socket knows it; nil where none answers.
+  /// - Parameter isKnown: Whether the daemon of a socket knows the id; nil if none answers.
   static func sentence(
     _ id: String, nearest: String?, asked: SocketPath, isKnown: (SocketPath) -> Bool?
   ) -> String {
-    let place = "there is no application '\(PrintableText.of(id))' at \(words(asked))"
+    let place = "there is no application '\(PrintableText.of(id))' in \(words(asked))"
     let hint =
       nearest.map { "; did you mean '\(PrintableText.of($0))'?" }
-      ?? "; see 'taskctl list --all'; a new manifest is read by 'taskctl reload'"
+      ?? "; see 'taskctl list --all'; 'taskctl reload' reads new manifests"
     let other: (path: SocketPath, option: String)? =
       switch asked {
       case .system: (.user, "--user")
@@ -32,17 +32,17 @@ enum UnknownApplication {
       }
     guard let other, let isThere = isKnown(other.path) else { return place + hint }
     return isThere
-      ? "\(place); \(words(other.path)) has it: use \(other.option)"
-      : "\(place), nor at \(words(other.path))\(hint)"
+      ? "\(place); \(words(other.path)) has it, use \(other.option)"
+      : "\(place), nor in \(words(other.path))\(hint)"
   }
 
-  /// The daemon that listens there.
+  /// Returns a description of the daemon that listens on a socket.
   static func words(_ path: SocketPath) -> String {
     let text = PrintableText.of(path.path)
     return switch path {
     case .system: "the system's daemon (\(text))"
     case .user: "your own daemon (\(text))"
-    case _: "the daemon of \(text)"
+    case _: "the daemon at \(text)"
     }
   }
 

@@ -5,79 +5,81 @@ import TaskSchedulerDaemon
 struct Arguments: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "taskschedd",
-    abstract: "Keep the multitasking contract between applications and the machine.",
+    abstract: "Manage the foreground, background and suspended state of applications.",
     discussion: """
-      Serves applications and operators at a Unix socket until SIGTERM or SIGINT, and then lets \
-      every suspended application go on. SIGHUP reads the settings and manifests again; those with \
-      a mistake change nothing. systemd starts it from taskschedd.service; taskctl operates it. \
-      While systemd restarts the service (systemctl restart), what is suspended stays so.
+      Serves applications and operators on a Unix socket until SIGTERM or SIGINT, and then resumes \
+      all suspended applications. SIGHUP reloads the settings and manifests; if a file contains an \
+      error, nothing changes. systemd starts the daemon from taskschedd.service; taskctl operates \
+      it. While systemd restarts the service (systemctl restart), suspended applications stay \
+      suspended.
 
-      Exit codes: 0 done; 1 the system refused something; 2 a mistake in the command line; \
-      75 stopped to be restarted by systemd; 78 mistakes in the settings or manifests, each of \
-      which was named.
+      Exit codes: 0 success; 1 the operating system refused a request; 2 invalid command line; \
+      75 stopped for a restart by systemd; 78 invalid settings or manifests, with a message for \
+      each problem.
       """,
     version: "taskschedd \(Daemon.version)")
 
-  @Flag(help: "Serve the user who starts it, at $XDG_RUNTIME_DIR/taskschedd/socket.")
+  @Flag(help: "Run for the current user, with the socket $XDG_RUNTIME_DIR/taskschedd/socket.")
   var user = false
 
   @Option(
     help: ArgumentHelp(
-      "Read FILE and FILE.d/*.toml in place of the standard settings.", valueName: "file"),
+      "Read FILE and FILE.d/*.toml instead of the standard settings.", valueName: "file"),
     completion: .file(extensions: ["toml"]))
   var config: String?
 
   @Option(
     name: .customLong("manifests"),
     help: ArgumentHelp(
-      "Read manifests from DIR in place of the standard folders (may be repeated).",
+      "Read manifests from DIR instead of the standard directories (may be repeated).",
       valueName: "dir"), completion: .directory)
   var manifestFolders: [String] = []
 
   @Option(
-    help: ArgumentHelp("Listen at PATH, where systemd hands no socket over.", valueName: "path"),
+    help: ArgumentHelp("Listen on PATH, unless systemd passes a socket.", valueName: "path"),
     completion: .file())
   var socket: String?
 
   @Option(
     help: ArgumentHelp(
-      "Keep the journal of what was promised in DIR, in place of a folder 'journal' beside the "
-        + "socket.", valueName: "dir"), completion: .directory)
+      "Keep the event log in DIR instead of the directory 'journal' beside the socket.",
+      valueName: "dir"), completion: .directory)
   var journal: String?
 
   @Option(
     help: ArgumentHelp(
-      "Keep in DIR what outlives a boot: local notifications. Standard: $STATE_DIRECTORY, else "
-        + "/var/lib/taskschedd or, with --user, $XDG_STATE_HOME/taskschedd.", valueName: "dir"),
+      "Keep data that outlives a boot (local notifications) in DIR. Default: $STATE_DIRECTORY, "
+        + "else /var/lib/taskschedd or, with --user, $XDG_STATE_HOME/taskschedd.",
+      valueName: "dir"),
     completion: .directory)
   var state: String?
 
   @Option(
     help: ArgumentHelp(
-      "Show notifications on the session bus at ADDRESS (unix:path=…), in place of each user's "
+      "Show notifications on the session bus at ADDRESS (unix:path=…), instead of each user's "
         + "own.",
       valueName: "address"))
   var desktopBus: String?
 
   @Option(
     help: ArgumentHelp(
-      "Read what memory the machine has from FILE, in place of /proc/meminfo.", valueName: "file",
+      "Read the machine's memory from FILE instead of /proc/meminfo.", valueName: "file",
       visibility: .hidden))
   var memInfo = "/proc/meminfo"
 
   @Option(
     help: ArgumentHelp(
-      "Hear of pressure on memory from FILE (a control group's memory.pressure), in place of "
+      "Monitor memory pressure in FILE (a control group's memory.pressure) instead of "
         + "/proc/pressure/memory.", valueName: "file", visibility: .hidden))
   var memoryPressure = "/proc/pressure/memory"
 
-  @Flag(help: "Keep no journal, to measure what it costs: a crash makes the daemon forget all.")
+  @Flag(help: "Keep no event log, to measure its cost; a crash then loses all state.")
   var noJournal = false
 
-  @Option(help: "Where to log: auto (the journal where systemd started it), journal, stderr.")
+  @Option(help: "Log to journal or stderr; auto is the journal if systemd started the daemon.")
   var logTarget: Log.Target = .auto
 
-  @Flag(help: "Report every mistake in the settings and manifests, and end.")
+  @Flag(help: "Report every problem in the settings and manifests, and exit.")
   var check = false
 
   func validate() throws {
@@ -85,23 +87,23 @@ struct Arguments: ParsableCommand {
       ("socket", socket), ("journal", journal), ("state", state), ("config", config),
     ]
     for (name, path) in paths where path == "" {
-      throw ValidationError("--\(name) is empty; name a path, or leave it out for the usual one")
+      throw ValidationError("--\(name) is empty; give a path, or omit the option for the default")
     }
   }
 }
 
 extension Log.Target: ExpressibleByArgument {}
 
-/// Exit codes: 0 done, and these.
+/// The exit codes other than 0.
 enum ExitStatus {
-  /// The system refused something.
+  /// The operating system refused a request.
   static let failed: Int32 = 1
-  /// Wrong arguments.
+  /// The command line is invalid.
   static let usage: Int32 = 2
-  /// Mistakes in the configuration: EX_CONFIG of sysexits(3), which systemd knows by name.
+  /// The configuration is invalid: EX_CONFIG of sysexits(3), which systemd knows by name.
   static let configuration: Int32 = 78
-  /// Stopped while systemd restarts the service, for which all was left as it stands: EX_TEMPFAIL,
-  /// by which the unit's ExecStopPost= knows that there is nothing to let run.
+  /// Stopped for a restart by systemd, with applications left suspended: EX_TEMPFAIL. The unit's
+  /// ExecStopPost= then releases nothing.
   static let restarting: Int32 = 75
 }
 
@@ -120,7 +122,7 @@ func parse() -> Arguments {
   } catch {
     let isHelp = Arguments.exitCode(for: error) == .success
     let text = Arguments.fullMessage(for: error)
-    // Of more lines than one, for which the others are not to be taken.
+    // The text has several lines; newlines must not be escaped.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let printable = lines.map { Daemon.printable(String($0)) }.joined(separator: "\n")
     if isHelp {
@@ -142,7 +144,7 @@ func environment() -> [String: String] {
   }
 }
 
-/// The folder of what outlives a boot; nil for a user without a home.
+/// Returns the directory of data that outlives a boot; nil for a user without a home directory.
 func statePath(_ arguments: Arguments) -> String? {
   if let path = arguments.state { return path }
   let environment = environment()
@@ -157,25 +159,25 @@ func statePath(_ arguments: Arguments) -> String? {
   return home + "/.local/state/taskschedd"
 }
 
-/// Makes the socket's folder, where systemd has not.
+/// Returns the path of the socket, and creates its directory unless systemd has.
 func socketPath(_ arguments: Arguments) -> String {
   if let path = arguments.socket { return path }
   var folder = "/run/taskschedd"
   if arguments.user {
     guard let runtime = environment()["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") else {
-      complain("--user needs XDG_RUNTIME_DIR, the folder in which the socket is made")
+      complain("--user needs XDG_RUNTIME_DIR, the directory of the socket")
       exit(ExitStatus.failed)
     }
     folder = runtime + "/taskschedd"
   }
   if mkdir(folder, arguments.user ? 0o700 : 0o755) != 0, errno != EEXIST {
-    complain("cannot make the socket's folder \(folder): \(String(cString: strerror(errno)))")
+    complain("could not create the directory \(folder): \(String(cString: strerror(errno)))")
     exit(ExitStatus.failed)
   }
   return folder + "/socket"
 }
 
-// Not for people: what the daemon has systemd start for it.
+// An internal option, with which the daemon has systemd start programs.
 if CommandLine.arguments.dropFirst().first == HeldStart.option { HeldStart.run() }
 
 let arguments = parse()
@@ -211,10 +213,10 @@ do {
   daemonArguments.memoryPressure = arguments.memoryPressure
   let daemon = try Daemon(daemonArguments)
   let ending = try daemon.run()
-  // Nothing is taken apart: the kernel does that, and a library might want threads for it.
+  // Nothing is released here: the kernel does so, and a library might start threads for it.
   withExtendedLifetime(daemon) { exit(ending == .restarting ? ExitStatus.restarting : 0) }
 } catch StartFailure.configuration {
-  complain("not started: the configuration has the mistakes above")
+  complain("not started: the configuration has the problems above")
   exit(ExitStatus.configuration)
 } catch {
   complain(String(describing: error))

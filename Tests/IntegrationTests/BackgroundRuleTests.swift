@@ -137,14 +137,14 @@ struct BackgroundRuleTests {
     return program
   }
 
-  @Test("who is throttled and then uses little is throttled no more, and runs in the foreground")
+  @Test("who is throttled and then uses little is no longer throttled, and runs in the foreground")
   func calms() throws {
     let daemon = try throttlingDaemon()
     let monitor = try Monitor(daemon)
     let program = try throttled(daemon)
     #expect(try daemon.application(id).instance?.resources?.throttledPercent == 9)
-    #expect(try daemon.taskctl("status", id).text.contains("Throttled: to 9 % of one processor"))
-    try monitor.next("its end") { $0.message.contains("is throttled no more") }
+    #expect(try daemon.taskctl("status", id).text.contains("Throttled: to 9 % of one CPU"))
+    try monitor.next("its end") { $0.message.contains("is no longer throttled") }
     try daemon.activate(id)
     #expect(try program.ask("score 1") == "done")
     #expect(try daemon.state(of: program.process.pid) != .stopped)
@@ -193,7 +193,7 @@ struct BackgroundRuleTests {
     #expect(daemon.logged.contains(report.message))
     #expect(try daemon.application(id).instance?.resources?.listening == [path, address])
     let status = try daemon.taskctl("status", id).text
-    #expect(status.contains("Listens on: \(path), \(address), which should be closed"), "\(status)")
+    #expect(status.contains("Listens on: \(path), \(address); close listening"), "\(status)")
     #expect(status.contains("Lowered: "), "\(status)")
     // Said once, as long as it stays so.
     try daemon.activate(id)

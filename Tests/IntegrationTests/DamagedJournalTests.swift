@@ -87,7 +87,7 @@ struct DamagedJournalTests {
     try damage(kind, daemon)
     let outcome = try daemon.taskctl("release")
     #expect(outcome.exit == .exited(code: 1))
-    #expect(outcome.text.contains("not let run: what \(try journal(daemon)) named from byte "))
+    #expect(outcome.text.contains("not resumed: the event log \(try journal(daemon)): from byte "))
     #expect(try stopped(programs, daemon) == [false, false, false])
   }
 
@@ -134,7 +134,7 @@ struct DamagedJournalTests {
       try lose()
       let outcome = try first.taskctl("release")
       #expect(outcome.exit == .exited(code: 0))
-      for pid in pids { #expect(outcome.text.contains("let run: process \(pid) (")) }
+      for pid in pids { #expect(outcome.text.contains("resumed: process \(pid) (")) }
     }
     try withExtendedLifetime((second, run, otherRun)) {
       for pid in pids {
@@ -184,7 +184,7 @@ struct DamagedJournalTests {
     try write(older, path)
     let outcome = try daemon.taskctl("release")
     #expect(outcome.exit == .exited(code: 0))
-    #expect(outcome.text.contains("let run: process \(pid) ("))
+    #expect(outcome.text.contains("resumed: process \(pid) ("))
     #expect(try daemon.state(of: pid) != .stopped)
   }
 

@@ -26,7 +26,7 @@ struct EndTests {
       switch self {
       case .code(let code): "exited with code \(code)"
       case .signal(SIGSEGV): "crashed with SIGSEGV"
-      case .signal(SIGTERM): "was ended by SIGTERM"
+      case .signal(SIGTERM): "was terminated by SIGTERM"
       case .signal(let number): "was ended by signal \(number)"
       }
     }
@@ -110,7 +110,7 @@ struct EndTests {
     let told = try terminate.remainingText()
     #expect(
       told == """
-        \(id): was ended by an operator
+        \(id): was terminated by an operator
           It did not acknowledge didEnterBackground in time, and was killed.
 
         """)
@@ -119,7 +119,7 @@ struct EndTests {
     #expect(why.contains("It did not acknowledge didEnterBackground in time, and was killed."))
     #expect(
       daemon.logged.contains(
-        "\(id) was ended by an operator; it did not acknowledge didEnterBackground in time"))
+        "\(id) was terminated by an operator; it did not acknowledge didEnterBackground in time"))
   }
 
   @Test("A launched application is asked to end by the signal that its manifest names")
@@ -155,7 +155,8 @@ struct EndTests {
     #expect(end.stopLimitUSec == 100_000)
     #expect(
       daemon.logged.contains(
-        "\(id) was ended by an operator; SIGTERM had not ended it within 100ms, so SIGKILL did"))
+        "\(id) was terminated by an operator; it did not exit within 100ms of SIGTERM, "
+          + "so SIGKILL was sent"))
   }
 
   @Test("systemctl status shows how many applications run, and how many are suspended")

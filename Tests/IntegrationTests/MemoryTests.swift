@@ -84,7 +84,7 @@ struct MemoryTests {
       #expect(isWarning(try application.nextEvent()))
       let chosen = try monitor.next("a choice") { $0.kind == .memoryChosen }
       #expect(chosen.application == maps)
-      #expect(chosen.message.contains("the most of 2 suspended ones, before \(mail)"))
+      #expect(chosen.message.contains("the most of 2 suspended applications, before \(mail)"))
       #expect(try monitor.end(maps) == "memoryPressure")
       #expect(try large.pidfd.waitForEnd())
       let next = try monitor.next("the next") { $0.kind == .memoryChosen }
@@ -94,8 +94,8 @@ struct MemoryTests {
     }
     setAvailable(500)
     let why = try daemon.taskctl("why", maps)
-    #expect(why.text.contains("Of 2 suspended it had the most dirty memory"), "\(why.text)")
-    #expect(why.text.contains("After it would have come \(mail)"), "\(why.text)")
+    #expect(why.text.contains("Of 2 applications suspended it had the most"), "\(why.text)")
+    #expect(why.text.contains("Next in order: \(mail)"), "\(why.text)")
     #expect(why.text.contains("80.0 MiB of the machine's 1000 MiB were available (8%)"))
     #expect(try daemon.application(news).state == .active)
     #expect(try application.process.pidfd.hasEnded() == false)
@@ -159,7 +159,7 @@ struct MemoryTests {
     let shown = try daemon.taskctl("memory")
     #expect(shown.text.contains("suspended, the most dirty memory"))
     #expect(shown.text.contains("in the foreground: never"))
-    #expect(shown.text.contains("(50%); applications may end below 10%"))
+    #expect(shown.text.contains("(50%); applications may be terminated below 10%"))
     let round = try daemon.taskctl("warn-memory", "--dry-run")
     #expect(round.exit == .exited(code: 0))
     #expect(round.text.hasPrefix("1. \(maps) (suspended): "))
@@ -179,11 +179,13 @@ struct MemoryTests {
     #expect(isWarning(try application.nextEvent()))
     let refused = try daemon.taskctl("warn-memory", mail)
     #expect(refused.exit == .exited(code: 1))
-    #expect(refused.text == "taskctl: CannotBeTold: '\(mail)' cannot be told: it is suspended\n")
+    #expect(
+      refused.text == "taskctl: CannotBeTold: '\(mail)' cannot receive a memory warning: "
+        + "it is suspended\n")
     #expect(try process.pidfd.hasEnded() == false)
   }
 
-  @Test("Where the kernel tells of no pressure, the log says so, and all else goes on")
+  @Test("Where the kernel reports no pressure, the log says so, and all else goes on")
   func noPressure() throws {
     var settings = DaemonFixture.Settings()
     settings.arguments = [

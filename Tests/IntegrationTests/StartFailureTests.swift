@@ -26,7 +26,7 @@ struct StartFailureTests {
   func noSocket() throws {
     folder.write("file", "precious")
     mkdir(folder.file("folder"), 0o755)
-    for (name, kind) in [("file", "a file"), ("folder", "a folder")] {
+    for (name, kind) in [("file", "a file"), ("folder", "a directory")] {
       let path = folder.file(name)
       let (exit, text) = try start(socket: path)
       #expect(exit == .exited(code: 1))
@@ -53,14 +53,14 @@ struct StartFailureTests {
     mkdir(path, 0o755)
     let (exit, text) = try start(socket: path)
     #expect(exit == .exited(code: 1))
-    #expect(text.contains(#"/a\x1b[2J\u202e is a folder"#), "\(text)")
+    #expect(text.contains(#"/a\x1b[2J\u202e is a directory"#), "\(text)")
   }
 
   @Test("an empty path is a mistake in the command line")
   func empty() throws {
     let (exit, text) = try start(socket: "")
     #expect(exit == .exited(code: 2))
-    #expect(text.contains("--socket is empty; name a path"))
+    #expect(text.contains("--socket is empty; give a path"))
   }
 
   @Test(

@@ -74,7 +74,7 @@ struct TerminalSeatTests {
         "It was sent to the background because \(second) was activated at seat \(seat)."), "\(why)")
     let status = try daemon.taskctl("status", first).text
     #expect(
-      status.contains("Displaced by: \(second), which was activated at this seat"), "\(status)")
+      status.contains("Displaced by: \(second), activated at the same seat"), "\(status)")
     #expect(status.contains("Seat: \(seat)\n"), "\(status)")
     withExtendedLifetime(terminals) {}
   }

@@ -63,7 +63,7 @@ extension SystemdTests {
       let shown = try machine.must(
         "journalctl", "-q", "--cursor=\(installed.cursor)", "-u", group.name, "-o", "cat").text
       #expect(shown.contains("\(application) is suspended: nothing entitles it"), "\(shown)")
-      #expect(shown.contains("\(application) was ended by an operator"), "\(shown)")
+      #expect(shown.contains("\(application) was terminated by an operator"), "\(shown)")
       #expect(shown.contains("working as tester"), "what the application wrote is there, too")
       // journald looks the process up by the field: this is its own finding.
       let objects = try machine.must(
@@ -87,7 +87,7 @@ extension SystemdTests {
       #expect(killed["TASKSCHEDD_REASON"] == "backgroundTimeExpired")
       #expect(
         killed["MESSAGE"]?.hasPrefix(
-          "org.example.greedy was killed: its background time was up with task 1 'sleep") == true,
+          "org.example.greedy was killed: its background time expired with task 1 'sleep") == true,
         "\(killed)")
       try installed.launch(application)
       let group = try #require(try installed.groups(of: application).first)
@@ -95,7 +95,7 @@ extension SystemdTests {
       let stopped = try #require(try records(.ended, of: application).first)
       #expect(stopped["PRIORITY"] == "5")
       #expect(stopped["TASKSCHEDD_REASON"] == "crashed(15)")
-      #expect(stopped["MESSAGE"]?.hasPrefix("\(application) was ended by SIGTERM") == true)
+      #expect(stopped["MESSAGE"]?.hasPrefix("\(application) was terminated by SIGTERM") == true)
     }
 
     @Test("has a record of each refusal, with the error's name")
@@ -134,7 +134,7 @@ extension SystemdTests {
       try installed.suspend(InstalledMachine.signalled)
       let user = InstalledMachine.tester
       let log = try machine.must("taskctl", "log", "--system", as: user).text
-      #expect(log.contains("taskctl: your user may not read the journal"), "\(log)")
+      #expect(log.contains("taskctl: your user may not read the system journal"), "\(log)")
       #expect(log.contains("\(InstalledMachine.frozen) is suspended"), "\(log)")
       #expect(!log.contains(InstalledMachine.signalled), "another user's")
       let roots = try machine.must("taskctl", "log", "--system").text

@@ -105,7 +105,7 @@ extension SystemdTests {
     @Test(
       "how a program ends is told by systemd where the kernel keeps no record of it",
       arguments: [
-        ("exit 3", "exited with code 3"), ("kill -USR1 $$", "was ended by SIGUSR1"),
+        ("exit 3", "exited with code 3"), ("kill -USR1 $$", "was terminated by SIGUSR1"),
       ])
     func endsToldBySystemd(way: String, end: String) throws {
       // The daemon finds out with a child whether there is a record; here it can make none, only

@@ -188,12 +188,12 @@ extension SystemdTests {
         try machine.must("systemctl", "start", "taskschedd.service")
         let output = try installed.output(of: Self.id)
         #expect(try output.readLine() == "for boot")
-        try installed.waitForJournal("will be launched again in 3s")
+        try installed.waitForJournal("will be relaunched in 3s")
         let planned = try status()
         try kill()
         #expect(try nextLaunch(status()) == nextLaunch(planned))
         #expect(try output.readLine() == "for relaunch")
-        try installed.waitForJournal("will be launched again in 6s")
+        try installed.waitForJournal("will be relaunched in 6s")
         // An upgrade does not lose it. Whoever is connected tells it from another boot.
         let monitor = try machine.start(["taskctl", "monitor", "--json"])
         while try monitor.readLine()?.contains("\"ready\"") != true {}

@@ -23,52 +23,52 @@ struct ConfigurationMistakesTests {
     Mistake(
       "\n\n[policy]\nCallbackTimeout = \"6 parsecs\"",
       ":4: policy.CallbackTimeout: \"6 parsecs\" is not a time span; "
-        + "write it as systemd does, such as \"6s\" or \"1min 30s\""),
+        + "write one as in \"6s\" or \"1min 30s\" (systemd.time(7))"),
     Mistake(
       "policy.BackgroundTime = \"infinity\"",
-      ":1: policy.BackgroundTime: \"infinity\" is not allowed here; it may be from 50ms to 1d"),
+      ":1: policy.BackgroundTime: \"infinity\" is not allowed; use a time span from 50ms to 1d"),
     Mistake(
       "[policy]\nCallbackTimeout = \"2h\"",
-      ":2: policy.CallbackTimeout: 2h is out of bounds; it may be from 10ms to 1h"),
+      ":2: policy.CallbackTimeout: 2h is out of range; use a value from 10ms to 1h"),
     Mistake(
       "[policy]\nCallbackTimeout = -1",
       ":2: policy.CallbackTimeout: \"-1\" is not a time span; "
-        + "write it as systemd does, such as \"6s\" or \"1min 30s\""),
+        + "write one as in \"6s\" or \"1min 30s\" (systemd.time(7))"),
     Mistake(
       "[policy]\nCallbackTimeout = nan",
       ":2: policy.CallbackTimeout: \"nan\" is not a time span; "
-        + "write it as systemd does, such as \"6s\" or \"1min 30s\""),
+        + "write one as in \"6s\" or \"1min 30s\" (systemd.time(7))"),
     Mistake(
       "[policy]\nCallbackTimeout = [\"6s\"]",
       ":2: policy.CallbackTimeout: is an array, not a time span; "
-        + "write it as systemd does, such as \"6s\""),
+        + "write one as in \"6s\" (systemd.time(7))"),
     Mistake(
       "[policy]\nCallbackTimeout = 2020-01-01",
-      ":2: column 19: this is not TOML: expected a number, true or false, or text in quotes"),
+      ":2: column 19: invalid TOML: expected a number, true or false, or text in quotes"),
     Mistake(
       "[policy]\nMaxTasksPerApplication = 0",
-      ":2: policy.MaxTasksPerApplication: 0 is out of bounds; it may be from 1 to 1000000"),
+      ":2: policy.MaxTasksPerApplication: 0 is out of range; use a value from 1 to 1000000"),
     Mistake(
       "[policy]\nMaxTasksPerApplication = \"many\"",
       ":2: policy.MaxTasksPerApplication: is a string, not an integer; "
-        + "write a number without quotes, from 1 to 1000000"),
+        + "use a number without quotes, from 1 to 1000000"),
     Mistake(
       "[policy]\nMaxTasksPerApplication = 1.5",
       ":2: policy.MaxTasksPerApplication: is a number with a fraction, not an integer; "
-        + "write a number without quotes, from 1 to 1000000"),
+        + "use a number without quotes, from 1 to 1000000"),
     Mistake(
       "[policy]\nMaxQueuedBytesPerConnection = \"1MiB\"",
       ":2: policy.MaxQueuedBytesPerConnection: \"1MiB\" is not a number of bytes; "
-        + "write it as systemd does, such as 65536, \"64K\" or \"1M\""),
+        + "write one as in 65536, \"64K\" or \"1M\""),
     Mistake(
       "[policy]\nMaxQueuedBytesPerConnection = 1",
-      ":2: policy.MaxQueuedBytesPerConnection: 1 is out of bounds; it may be from 4K to 1G"),
+      ":2: policy.MaxQueuedBytesPerConnection: 1 is out of range; use a value from 4K to 1G"),
     Mistake(
       "multitasking-supported = \"yes\"",
       ":1: multitasking-supported: is a string; write true or false, without quotes"),
     Mistake(
       "suspend-mechanism = \"freezr\"",
-      ":1: suspend-mechanism: \"freezr\" is none of \"auto\", \"signal\", \"freezer\"; "
+      ":1: suspend-mechanism: \"freezr\" is not one of \"auto\", \"signal\", \"freezer\"; "
         + "did you mean \"freezer\"?"),
     Mistake(
       "suspend-mechanism = false",
@@ -76,56 +76,57 @@ struct ConfigurationMistakesTests {
         + "write one of \"auto\", \"signal\", \"freezer\""),
     Mistake(
       "operator-group = \"two words\"",
-      ":1: operator-group: \"two words\" is not a group's name; write letters, digits, - and _ "
-        + "(31 at most, first a letter or _), or \"\" for none"),
+      ":1: operator-group: \"two words\" is not the name of a group; use up to 31 letters, "
+        + "digits, - and _, starting with a letter or _, or \"\" for none"),
     Mistake(
       "operator-group = 7",
-      ":1: operator-group: is an integer, not a string; write a group's name, or \"\" for none"),
+      ":1: operator-group: is an integer, not a string; write the name of a group, "
+        + "or \"\" for none"),
     Mistake(
       "[policy]\nCalbackTimeout = \"6s\"",
-      ":2: policy.CalbackTimeout: there is no such setting; did you mean CallbackTimeout?"),
+      ":2: policy.CalbackTimeout: unknown setting; did you mean CallbackTimeout?"),
     Mistake(
       "[policy]\ncallback-timeout = \"6s\"",
-      ":2: policy.callback-timeout: there is no such setting; did you mean CallbackTimeout?"),
+      ":2: policy.callback-timeout: unknown setting; did you mean CallbackTimeout?"),
     Mistake(
-      "loglevel = \"info\"", ":1: loglevel: there is no such setting; did you mean log-level?"),
+      "loglevel = \"info\"", ":1: loglevel: unknown setting; did you mean log-level?"),
     Mistake(
       "CallbackTimeout = \"6s\"",
-      ":1: CallbackTimeout: there is no such setting here; it belongs in [policy]"),
+      ":1: CallbackTimeout: unknown setting here; move it to [policy]"),
     Mistake(
       "[policy]\nlog-level = \"info\"",
-      ":2: policy.log-level: there is no such setting here; "
-        + "it belongs at the top of the file, above any [table]"),
+      ":2: policy.log-level: unknown setting here; "
+        + "move it to the top of the file, above any [table]"),
     Mistake(
       "[polcy]\nCallbackTimeout = \"6s\"",
-      ":1: polcy: there is no such setting; did you mean policy?"),
+      ":1: polcy: unknown setting; did you mean policy?"),
     Mistake(
       "CalbackTimeout = 6",
-      ":1: CalbackTimeout: there is no such setting; did you mean policy.CallbackTimeout?"),
+      ":1: CalbackTimeout: unknown setting; did you mean policy.CallbackTimeout?"),
     Mistake(
       "\"\\n\" = 6",
-      ":1: \"\\n\": there is no such setting; taskctl config lists all that there are"),
+      ":1: \"\\n\": unknown setting; 'taskctl config' lists all settings"),
     Mistake(
       "policy = 3",
       ":1: policy: is an integer, not a table; "
-        + "write [policy] on a line of its own and its settings below"),
+        + "write [policy] on a line of its own, followed by its settings"),
     Mistake(
       "[[policy]]\nCallbackTimeout = 6",
       ":1: policy: is an array, not a table; "
-        + "write [policy] on a line of its own and its settings below"),
+        + "write [policy] on a line of its own, followed by its settings"),
     Mistake(
       "[policy]\nBackgroundTime = \"3s\"\n",
       ":2: policy.BackgroundTime: ExpirationLead must be shorter than BackgroundTime; "
         + "BackgroundTime is 3s, ExpirationLead is 5s"),
     Mistake(
       "[policy]\nLaunchTime = 3\n\nLaunchTime = 4",
-      ":4: policy.LaunchTime: is given again; it stands on line 2 already, keep one of the two"),
+      ":4: policy.LaunchTime: is a duplicate of line 2; remove one of the two"),
     Mistake(
       "[policy]\n[policy]",
-      ":2: policy: is given again; it stands on line 1 already, keep one of the two"),
+      ":2: policy: is a duplicate of line 1; remove one of the two"),
     Mistake(
-      "log-level = \"info\\u0000\"", ":1: a string holds an escaped NUL; take it out"),
-    Mistake("a = 1\nb = \u{0}", ":2: a NUL byte; the file must be text in UTF-8"),
+      "log-level = \"info\\u0000\"", ":1: the string contains an escaped NUL; remove it"),
+    Mistake("a = 1\nb = \u{0}", ":2: contains a NUL byte; the file must be UTF-8 text"),
   ]
 
   @Test("A mistake is told with file, line, key and what would be right", arguments: mistakes)
@@ -153,7 +154,7 @@ struct ConfigurationMistakesTests {
     #expect(problems.count == 1)
     #expect(problems.first?.file == fixture.root + "/etc/taskschedd/taskschedd.toml")
     #expect(problems.first?.line == 2)
-    #expect(problems.first?.message.hasPrefix("column 8: this is not TOML: expected ]") == true)
+    #expect(problems.first?.message.hasPrefix("column 8: invalid TOML: expected ]") == true)
   }
 
   @Test("All mistakes of all files are told at once, those of a file in the order of its lines")
@@ -191,7 +192,7 @@ struct ConfigurationMistakesTests {
   func encoding() {
     let bytes = Array("log-level = \"info\"\n# caf".utf8) + [0xE9, 0x0A]
     let (configuration, problems) = Configuration.parse(bytes, file: "f")
-    #expect(problems.map(\.description) == ["f:2: not UTF-8; save the file in that encoding"])
+    #expect(problems.map(\.description) == ["f:2: is not UTF-8; save the file in that encoding"])
     #expect(configuration == Configuration())
   }
 
@@ -202,7 +203,7 @@ struct ConfigurationMistakesTests {
     fixture.write(path, bytes: Array(repeating: UInt8(ascii: "\n"), count: (1 << 20) + 1))
     #expect(
       Configuration.load(from: fixture.system).problems.map(\.description) == [
-        "\(fixture.root)\(path): has more than 1M bytes, the most that is read"
+        "\(fixture.root)\(path): has more than 1M bytes, the maximum"
       ])
     fixture.write(path, bytes: Array(repeating: UInt8(ascii: "\n"), count: 1 << 20))
     #expect(Configuration.load(from: fixture.system).problems == [])
@@ -217,10 +218,11 @@ struct ConfigurationMistakesTests {
     let problems = Configuration.load(from: fixture.system).problems
     #expect(
       problems.map { String($0.description.dropFirst(fixture.root.count)) } == [
-        "/usr/share/taskschedd/taskschedd.toml: is a link that leads nowhere; "
-          + "mend or remove it, or link it to /dev/null to mask it",
-        "/etc/taskschedd/taskschedd.toml: is a folder; a regular file belongs here",
-        "/etc/taskschedd/taskschedd.toml.d: is no folder; a folder of .toml files belongs here",
+        "/usr/share/taskschedd/taskschedd.toml: is a dangling symbolic link; "
+          + "repair or remove it, or link it to /dev/null to mask it",
+        "/etc/taskschedd/taskschedd.toml: is a directory; it must be a regular file",
+        "/etc/taskschedd/taskschedd.toml.d: is not a directory; "
+          + "it must be a directory of .toml files",
       ])
   }
 
@@ -262,7 +264,7 @@ struct ConfigurationMistakesTests {
     fixture.makePipe("/etc/taskschedd/taskschedd.toml")
     #expect(
       Configuration.load(from: fixture.system).problems.map(\.message) == [
-        "is a pipe; a regular file belongs here"
+        "is a pipe; it must be a regular file"
       ])
   }
 
@@ -278,7 +280,7 @@ struct ConfigurationMistakesTests {
       return Configuration.load(from: paths)
     }
     #expect(configuration == Configuration())
-    #expect(problems.map(\.message) == ["cannot be read: open: Permission denied (EACCES)"])
+    #expect(problems.map(\.message) == ["could not be read: open: Permission denied (EACCES)"])
   }
 
   @Test("The file of --config must be there")
@@ -288,7 +290,7 @@ struct ConfigurationMistakesTests {
     paths.explicitFile = fixture.root + "/my.toml"
     #expect(
       Configuration.load(from: paths).problems.map(\.description) == [
-        "\(fixture.root)/my.toml: there is no such file; --config must name one that exists"
+        "\(fixture.root)/my.toml: no such file; --config must name an existing file"
       ])
   }
 
@@ -305,7 +307,7 @@ struct ConfigurationMistakesTests {
     #expect(problems.count == 101)
     #expect(problems.first?.line == (pattern.hasPrefix("log") ? 2 : 1))
     let rest = count - 100 - (pattern.hasPrefix("log") ? 1 : 0)
-    #expect(problems.last?.description == "f: and \(rest) more mistakes")
+    #expect(problems.last?.description == "f: and \(rest) more problems")
     // Each was compared with every setting: 25 s.
     #expect(time < .seconds(5))
   }
@@ -317,6 +319,6 @@ struct ConfigurationMistakesTests {
     fixture.write("/etc/taskschedd/applications/org.example.mail.toml", keys)
     let problems = Configuration.load(from: fixture.system).problems
     #expect(problems.count == 101)
-    #expect(problems.last?.message == "and 59901 more mistakes")
+    #expect(problems.last?.message == "and 59901 more problems")
   }
 }

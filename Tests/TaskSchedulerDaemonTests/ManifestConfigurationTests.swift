@@ -69,26 +69,26 @@ struct ManifestConfigurationTests {
     Mistake("name = \"Mail\"", ": id: is missing; write id = \"org.example.mail\""),
     Mistake(
       "id = \"org.example.other\"",
-      ":1: id: \"org.example.other\" is not what the file is named by; "
+      ":1: id: \"org.example.other\" differs from the name of the file; "
         + "write \"org.example.mail\" or rename the file"),
     Mistake(
       "id = 1", ":1: id: is an integer, not a string; write it as \"org.example.mail\""),
     Mistake(
       header + "backround-modes = []",
-      ":2: backround-modes: a manifest has no such key; did you mean background-modes?"),
+      ":2: backround-modes: unknown key; did you mean background-modes?"),
     Mistake(
       header + "colour = \"red\"",
-      ":2: colour: a manifest has no such key; it may have id, name, command, environment, "
+      ":2: colour: unknown key; a manifest may have id, name, command, environment, "
         + "multitasking, user, seat, working-directory, background-modes, suspend-mechanism, "
         + "stop-signal"),
     Mistake(
       header + "name = \"a\\nb\"",
-      ":2: name: \"a\\nb\" is no name for people; "
-        + "write 1 to 256 bytes without line ends or other control characters"),
+      ":2: name: \"a\\nb\" is not a valid name; "
+        + "write 1 to 256 bytes without newlines or other control characters"),
     Mistake(
       header + "command = \"/usr/bin/mail --check\"",
-      ":2: command: is a string, not an array; write the program and each argument as a string "
-        + "of its own: [\"/usr/bin/program\", \"argument\"]"),
+      ":2: command: is a string, not an array; write the program and each argument as separate "
+        + "strings: [\"/usr/bin/program\", \"argument\"]"),
     Mistake(
       header + "command = [\n  \"/usr/bin/mail\",\n  3,\n  true,\n]",
       ":4: command[1]: is an integer, not a string; put it in quotes",
@@ -96,29 +96,32 @@ struct ManifestConfigurationTests {
     Mistake(
       header + "command = []",
       ":2: command: is empty; write [\"/usr/bin/program\", \"argument\"], "
-        + "or leave the key out if it is not to be launched"),
+        + "or omit the key if the daemon need not launch it"),
     Mistake(
       header + "command = [\"bin/mail\"]",
-      ":2: command[0]: \"bin/mail\" is no program; "
-        + "write an absolute path, or a name that is in PATH"),
+      ":2: command[0]: \"bin/mail\" is not a program; "
+        + "write an absolute path, or a name to find in PATH"),
     Mistake(
       header + "environment = [\"A=b\"]",
       ":2: environment: is an array, not a table; write { NAME = \"value\" }, "
-        + "or [environment] with a line for each variable"),
+        + "or [environment] followed by one line for each variable"),
     Mistake(
       header + "[environment]\n\"A B\" = \"x\"\n1A = \"x\"\nTASKSCHEDD_ID = \"x\"\nN = 1",
-      ":3: environment.\"A B\": is no variable's name; write letters, digits and _, first no digit",
-      ":4: environment.1A: is no variable's name; write letters, digits and _, first no digit",
-      ":5: environment.TASKSCHEDD_ID: names that start with TASKSCHEDD_ are the daemon's own",
+      ":3: environment.\"A B\": is not the name of a variable; use letters, "
+          + "digits and _, not starting with a digit",
+      ":4: environment.1A: is not the name of a variable; use letters, "
+          + "digits and _, not starting with a digit",
+      ":5: environment.TASKSCHEDD_ID: the prefix TASKSCHEDD_ is reserved for the daemon",
       ":6: environment.N: is an integer, not a string; put it in quotes"),
     Mistake(
       header + "working-directory = \"mail\"",
-      ":2: working-directory: \"mail\" is no absolute path; write one, such as \"/var/lib/mail\""),
+      ":2: working-directory: \"mail\" is not an absolute path; "
+        + "write one, such as \"/var/lib/mail\""),
     Mistake(
       header + "background-modes = [\"audio\", \"viop\", \"audio\"]",
-      ":2: background-modes[1]: \"viop\" is none of \"audio\", \"location\", \"voip\"; "
+      ":2: background-modes[1]: \"viop\" is not one of \"audio\", \"location\", \"voip\"; "
         + "did you mean \"voip\"?",
-      ":2: background-modes[2]: \"audio\" is named twice; once is enough"),
+      ":2: background-modes[2]: \"audio\" is listed twice; remove one"),
     Mistake(
       header + "background-modes = \"audio\"",
       ":2: background-modes: is a string, not an array; "
@@ -129,17 +132,17 @@ struct ManifestConfigurationTests {
     Mistake(
       header + "user = \"no-such-user-here\"",
       ":2: user: there is no user \"no-such-user-here\" on this machine; "
-        + "create it or name another"),
+        + "create or name another one"),
     Mistake(
       header + "seat = \"chair\"",
-      ":2: seat: \"chair\" is no seat; write \"seat\" followed by letters, digits, - or _, "
+      ":2: seat: \"chair\" is not a seat; write \"seat\" followed by letters, digits, - or _, "
         + "such as \"seat0\" (loginctl list-seats)"),
     Mistake(
       header + "suspend-mechanism = \"stop\"",
-      ":2: suspend-mechanism: \"stop\" is none of \"auto\", \"signal\", \"freezer\""),
+      ":2: suspend-mechanism: \"stop\" is not one of \"auto\", \"signal\", \"freezer\""),
     Mistake(
       header + "name = \"a\"\nname = \"b\"",
-      ":3: name: is given again; it stands on line 2 already, keep one of the two"),
+      ":3: name: is a duplicate of line 2; remove one of the two"),
   ]
 
   @Test("A mistake is told with file, line, key and what would be right", arguments: mistakes)
@@ -160,7 +163,7 @@ struct ManifestConfigurationTests {
     fixture.write("\(Self.etc)/\(name).toml", "id = \"\(name)\"")
     let problems = Configuration.load(from: fixture.system).problems
     #expect(problems.count == 1)
-    #expect(problems.first?.message.contains("an id is two or more labels of letters") == true)
+    #expect(problems.first?.message.contains("use two or more labels of letters") == true)
   }
 
   @Test("A folder that wins masks an id: by a manifest, an empty file or a link to /dev/null")
@@ -224,10 +227,14 @@ struct ManifestConfigurationTests {
   @Test(
     "Another `stop-signal` is refused with file, line and key",
     arguments: [
-      ("\"SIGKILL\"", "\"SIGKILL\" is no signal that asks a program to end; write one of SIGHUP"),
-      ("\"SIGSTOP\"", "\"SIGSTOP\" is no signal that asks a program to end; "),
-      ("\"SIGTREM\"", "\"SIGTREM\" is no signal that asks a program to end; did you mean SIGTERM?"),
-      ("\"\"", "\"\" is no signal"), ("15", "is an integer, not a string; write it as \"SIGINT\""),
+      ("\"SIGKILL\"", "\"SIGKILL\" is not a signal that asks a program to exit; write one of "),
+      ("\"SIGSTOP\"", "\"SIGSTOP\" is not a signal that asks a program to exit; "),
+      (
+        "\"SIGTREM\"",
+        "\"SIGTREM\" is not a signal that asks a program to exit; did you mean SIGTERM?"
+      ),
+      ("\"\"", "\"\" is not a signal"),
+      ("15", "is an integer, not a string; write it as \"SIGINT\""),
     ])
   func otherStopSignal(_ value: String, _ message: String) {
     let fixture = ConfigurationFixture()
@@ -241,12 +248,13 @@ struct ManifestConfigurationTests {
   @Test("A manifest that others may write is refused: by file, by folder, or behind a link")
   func writable() {
     let path = Self.etc + "/org.example.mail.toml"
-    let reason = "who could so have programs run as another; only root may write it (chmod go-w)"
+    let reason =
+      "who could run programs as other users; only root may have write access (chmod go-w)"
     let fixture = ConfigurationFixture()
     fixture.write(path, Self.header)
     fixture.chmod(path, 0o664)
     #expect(
-      fixture.systemProblems == ["\(path): may be written by others (mode 664), \(reason)"])
+      fixture.systemProblems == ["\(path): is writable by others (mode 664), \(reason)"])
     // The user's daemon allows the user's group, as umask 002 does, but nobody else.
     #expect(Configuration.load(from: fixture.user).problems == [])
     fixture.chmod(path, 0o646)
@@ -254,7 +262,7 @@ struct ManifestConfigurationTests {
     fixture.chmod(path, 0o644)
     fixture.chmod(Self.etc, 0o777)
     #expect(
-      fixture.systemProblems == ["\(Self.etc): may be written by others (mode 777), \(reason)"])
+      fixture.systemProblems == ["\(Self.etc): is writable by others (mode 777), \(reason)"])
     fixture.chmod(Self.etc, 0o755)
     #expect(fixture.systemProblems == [])
 
@@ -265,8 +273,8 @@ struct ManifestConfigurationTests {
     #expect(configuration.manifests.keys.map(\.name) == ["org.example.mail"])
     #expect(
       problems.map(\.message) == [
-        "leads to \(fixture.root)/open/target.toml, whose folder \(fixture.root)/open "
-          + "may be written by others (mode 757), \(reason)"
+        "is a link to \(fixture.root)/open/target.toml, whose directory \(fixture.root)/open "
+          + "is writable by others (mode 757), \(reason)"
       ])
   }
 
@@ -282,8 +290,8 @@ struct ManifestConfigurationTests {
     #expect(configuration == Configuration())
     #expect(
       problems.map(\.message) == [
-        "belongs to uid 1234, who could so have programs run as another; "
-          + "it must belong to root (chown)"
+        "is owned by uid 1234, which could run programs as other users; "
+          + "the owner must be root (chown)"
       ])
   }
 

@@ -109,13 +109,13 @@ struct NotificationStoreFaultTests {
   // MARK: Places where it cannot be
 
   @Test(
-    "a folder, pipe or device in its place or its log's: the error says what it is and must be",
+    "a directory, pipe or device in its place or its log's: the error says what it is and must be",
     arguments: ["", "-wal", "-journal"])
   func wrongKinds(suffix: String) throws {
     let place = path + suffix
     try NotificationStore(path: path).apply([StoreFixture.schedule(1, mail)])
     let makers: [(String, () -> Int32)] = [
-      ("a folder", { mkdir(place, 0o700) }), ("a pipe", { mkfifo(place, 0o600) }),
+      ("a directory", { mkdir(place, 0o700) }), ("a pipe", { mkfifo(place, 0o600) }),
       ("a device", { symlink("/dev/zero", place) }),
     ]
     for (kind, make) in makers {

@@ -23,13 +23,13 @@ struct RecordSentenceTests {
     arguments: [
       (ended(.exited(code: 3)), "exited with code 3"),
       (ended(.crashed(signal: 11)), "crashed with SIGSEGV"),
-      (ended(.crashed(signal: 15)), "was ended by SIGTERM"),
-      (ended(.crashed(signal: 2)), "was ended by SIGINT"),
-      (ended(.crashed(signal: 40)), "was ended by signal 40"),
-      (ended(.terminatedByOperator), "was ended by an operator"),
+      (ended(.crashed(signal: 15)), "was terminated by SIGTERM"),
+      (ended(.crashed(signal: 2)), "was terminated by SIGINT"),
+      (ended(.crashed(signal: 40)), "was terminated by signal 40"),
+      (ended(.terminatedByOperator), "was terminated by an operator"),
       (
         ended(.terminatedByUser, forced: ForcedEnd(signal: Signal(2), limit: .seconds(5))),
-        "was ended by the user; SIGINT had not ended it within 5s, so SIGKILL did"
+        "was terminated by the user; it did not exit within 5s of SIGINT, so SIGKILL was sent"
       ),
       (
         ended(.callbackTimeout, .callback(.didEnterBackground)),
@@ -41,16 +41,16 @@ struct RecordSentenceTests {
       ),
       (
         ended(.backgroundTimeExpired, .task(TaskID(1), name: "upload", outstanding: 1)),
-        "was killed: its background time was up with task 1 'upload' outstanding"
+        "was killed: its background time expired with task 1 'upload' outstanding"
       ),
       (
         ended(.backgroundTimeExpired, .task(TaskID(4), name: nil, outstanding: 3)),
-        "was killed: its background time was up with task 4 and 2 more outstanding"
+        "was killed: its background time expired with task 4 and 2 more outstanding"
       ),
-      (ended(.memoryPressure), "was ended: the machine is short of memory"),
+      (ended(.memoryPressure), "was terminated: the machine is short of memory"),
       (
         ended(.sharedResourceHeld, .sharedResource(path: "/srv/a.db")),
-        "was killed: when it was suspended, it held a lock on \"/srv/a.db\""
+        "was killed: it held a lock when it was suspended on \"/srv/a.db\""
       ),
       (
         ended(.gpuInBackground, .gpu(.seconds(2))),
@@ -85,7 +85,7 @@ struct RecordSentenceTests {
       ),
       (
         .transition(from: .active, to: .notRunning, cause: .leaderExited),
-        "is not running any more: its leader has exited"
+        "is no longer running: its leader has exited"
       ),
       (.registered, "opened its event stream"),
       (

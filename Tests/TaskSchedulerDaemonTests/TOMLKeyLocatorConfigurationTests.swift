@@ -184,7 +184,7 @@ struct TOMLKeyLocatorConfigurationTests {
     let (document, problems) = TOMLDocument.parse(Array(text.utf8), file: "f")
     #expect(document == nil)
     #expect(problems.count == 1)
-    #expect(problems.first?.message.contains("this is not TOML: expected ") == true)
+    #expect(problems.first?.message.contains("invalid TOML: expected ") == true)
   }
 
   @Test(

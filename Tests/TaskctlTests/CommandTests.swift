@@ -75,9 +75,9 @@ struct CommandTests {
     waiting.nextLaunch = .init(atUSec: 5, delayUSec: 5, awaitsMemory: false)
     let all = [sample(), reachableSample(), endedSample(), waiting]
     let cases: [([String], [String], String)] = [
-      ([], ["mail", "phone", "waiting"], "3 applications, 1 suspended. 1 does not run: --all"),
+      ([], ["mail", "phone", "waiting"], "3 applications, 1 suspended. 1 not running; --all"),
       (["--all"], ["mail", "phone", "news", "waiting"], "4 applications, 1 suspended.\n"),
-      (["org.*.m*", "*.news"], ["mail"], "1 application. 1 does not run: --all shows it.\n"),
+      (["org.*.m*", "*.news"], ["mail"], "1 application. 1 not running; --all lists it.\n"),
       (["--state", "suspended,active"], ["phone"], "1 application, 1 suspended.\n"),
       (["--state", "active", "--state", "notRunning"], ["news", "waiting"], "2 applications.\n"),
       (["nothing*"], [], "No applications.\n"),
@@ -160,7 +160,7 @@ struct CommandTests {
     #expect(outcome.code == 1)
     #expect(
       outcome.errors == "taskctl: UnknownApplication: there is no application"
-        + " 'org.example.mial' at the daemon of \(daemon.socket);"
+        + " 'org.example.mial' in the daemon at \(daemon.socket);"
         + " did you mean 'org.example.mail'?\n")
   }
 
@@ -188,7 +188,7 @@ struct CommandTests {
     try connection.reply(Control.Terminate.Output(end: end))
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 0)
-    #expect(outcome.output == "org.example.mail: was ended by the user\n")
+    #expect(outcome.output == "org.example.mail: was terminated by the user\n")
   }
 
   @Test("terminate --no-wait is done when the call has been sent")
@@ -359,7 +359,7 @@ struct CommandTests {
     let taskctl = try TaskctlProcess(["log"], socket: nil, path: "/nowhere")
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 1)
-    #expect(outcome.errors.hasPrefix("taskctl: JournalUnavailable: there is no journalctl"))
+    #expect(outcome.errors.hasPrefix("taskctl: JournalUnavailable: journalctl is not in PATH"))
   }
 
   @Test("ids are completed with those of the daemon, but nothing that a shell would evaluate")

@@ -16,7 +16,7 @@ struct FailureTests {
     let taskctl = try TaskctlProcess(["list"], socket: "/nowhere/socket")
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 3)
-    #expect(outcome.errors.contains("no taskschedd answers at /nowhere/socket; start it with"))
+    #expect(outcome.errors.contains("no taskschedd listens on /nowhere/socket; start it with"))
   }
 
   @Test("the system's and the user's own daemon are started by their units")
@@ -87,8 +87,8 @@ struct FailureTests {
       (["--json", "--socket", "/x", "foregruond", "x.y"], "Did you mean 'taskctl foreground'?"),
       (["list", "--jsn"], "Did you mean '--json'?"),
       (["foreground"], "Missing expected argument '<app>'"),
-      (["run"], "no program is named: taskctl run [OPTIONS] PROGRAM"),
-      (["task", "--"], "no program is named: taskctl task [OPTIONS] PROGRAM"),
+      (["run"], "no program given; use taskctl run [OPTIONS] PROGRAM"),
+      (["task", "--"], "no program given; use taskctl task [OPTIONS] PROGRAM"),
       (["run", "--jsn", "ls"], "Unknown option '--jsn'"),
       (["list", "--state", "active,suspendet"], "did you mean 'suspended'?"),
       (["suspend", "x.y"], "'taskctl background APP'"),
@@ -120,11 +120,11 @@ struct FailureTests {
     }
     let system = "the system's daemon (/run/taskschedd/socket)"
     let own = "your own daemon (\(SocketPath.user.path))"
-    let start = "there is no application 'org.example.a' at "
-    #expect(sentence(.system, true) == "\(start)\(system); \(own) has it: use --user")
-    #expect(sentence(.user, true) == "\(start)\(own); \(system) has it: use --system")
+    let start = "there is no application 'org.example.a' in "
+    #expect(sentence(.system, true) == "\(start)\(system); \(own) has it, use --user")
+    #expect(sentence(.user, true) == "\(start)\(own); \(system) has it, use --system")
     #expect(
-      sentence(.system, false).hasPrefix("\(start)\(system), nor at \(own); see 'taskctl list"))
+      sentence(.system, false).hasPrefix("\(start)\(system), nor in \(own); see 'taskctl list"))
     #expect(
       sentence(.user, nil, nearest: "org.example.b")
         == "\(start)\(own); did you mean 'org.example.b'?")
@@ -133,7 +133,7 @@ struct FailureTests {
       Issue.record("nothing else is asked")
       return nil
     }
-    #expect(named.hasPrefix("there is no application 'x.y' at the daemon of /s; did you mean"))
+    #expect(named.hasPrefix("there is no application 'x.y' in the daemon at /s; did you mean"))
   }
 
   @Test("help, version and completion scripts go to standard output and exit with 0")

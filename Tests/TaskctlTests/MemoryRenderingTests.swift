@@ -31,27 +31,27 @@ struct MemoryRenderingTests {
   func table() {
     #expect(
       MemoryText.text(memory, context) == """
-        Memory:    80.0 MiB of 1000 MiB available (8%); applications may end below 10%
-        Pressure:  applications were warned; never heard of; the kernel tells of the \
+        Memory:    80.0 MiB of 1000 MiB available (8%); applications may be terminated below 10%
+        Pressure:  applications have been warned; no pressure so far; the kernel reports the \
         machine and slice
 
         NEXT  APPLICATION       STATE           DIRTY    TOTAL  WHY
            1  org.example.maps  suspended     200 MiB  300 MiB  suspended, the most dirty memory
            2  org.example.mail  suspended   ~20.0 MiB  300 MiB  less dirty memory
-           3  org.example.news  suspended    20.0 MiB  300 MiB  as much, and active more recently
+           3  org.example.news  suspended    20.0 MiB  300 MiB  equal, and active more recently
            4  org.example.sync  background    250 MiB  300 MiB  in the background: \
-        after all that are suspended
+        after all suspended applications
            -  org.example.game  active        280 MiB  300 MiB  in the foreground: never
 
         """)
   }
 
-  @Test("where the kernel tells of no pressure, and nothing runs, it says so")
+  @Test("where the kernel reports no pressure, and nothing runs, it says so")
   func empty() {
     let text = MemoryText.text(
       .init(phase: .calm, heard: [], available: 0, total: 0, floorPercent: 0, applications: []),
       context)
-    #expect(text.contains("none; never heard of; the kernel tells of none"))
+    #expect(text.contains("none; no pressure so far; the kernel reports none"))
     #expect(!text.contains("APPLICATION"))
   }
 
@@ -60,13 +60,13 @@ struct MemoryRenderingTests {
     let uses = memory.applications.filter { $0.position != nil }
     #expect(
       MemoryText.round(uses, context) == """
-        1. org.example.maps (suspended): 200 MiB back, without notice
-        2. org.example.mail (suspended): about 20.0 MiB back, without notice
-        3. org.example.news (suspended): 20.0 MiB back, without notice
-        4. org.example.sync (background): 250 MiB back, with willTerminate
+        1. org.example.maps (suspended): frees 200 MiB, without notice
+        2. org.example.mail (suspended): frees about 20.0 MiB, without notice
+        3. org.example.news (suspended): frees 20.0 MiB, without notice
+        4. org.example.sync (background): frees 250 MiB, with willTerminate
 
         """)
-    #expect(MemoryText.round([], context).hasPrefix("Nobody would be ended"))
+    #expect(MemoryText.round([], context).hasPrefix("No application would be terminated"))
   }
 
   @Test(

@@ -16,7 +16,7 @@ struct ReleaseTests {
     let outcome = try TaskctlProcess(["release"], socket: socket).outcome()
     #expect(outcome.code == 0)
     let path = folder.file("journal")
-    #expect(outcome.output == "there is no journal at \(path): nothing to let run\n")
+    #expect(outcome.output == "there is no event log at \(path); nothing to resume\n")
     let unit = try TaskctlProcess(["release", "--unless-restarted"], socket: socket).outcome()
     #expect(unit.code == 0)
     #expect(unit.output + unit.errors == "")
@@ -27,7 +27,7 @@ struct ReleaseTests {
     let folder = TemporaryDirectory()
     for (path, words) in [
       (folder.file("nowhere"), "there is no \(folder.file("nowhere"))"),
-      (folder.path, "the folder \(folder.path) holds no journal"),
+      (folder.path, "the directory \(folder.path) contains no event log"),
       ("/dev/null", "/dev/null is a device"),
     ] {
       let outcome = try TaskctlProcess(["release", "--journal", path], socket: nil).outcome()
@@ -72,8 +72,8 @@ struct ReleaseTests {
     let other = try StoppedProgram(socket: folder.file("elsewhere/socket"))
     let outcome = try TaskctlProcess(["release", "--journal", path], socket: nil).outcome()
     #expect(outcome.code == 1)
-    #expect(outcome.errors.hasPrefix("taskctl: not let run: what \(path)/journal.1 names: "))
-    #expect(outcome.output == "let run: process \(own.pid) (sleep)\n")
+    #expect(outcome.errors.hasPrefix("taskctl: not resumed: the event log \(path)/journal.1: "))
+    #expect(outcome.output == "resumed: process \(own.pid) (sleep)\n")
     #expect(try !own.isStopped)
     #expect(try other.isStopped)
   }
@@ -88,8 +88,8 @@ struct ReleaseTests {
     ).outcome()
     #expect(outcome.code == 1)
     #expect(
-      outcome.errors == "taskctl: UnreadableJournal: \(path) may not be read: only root and the "
-        + "daemon's own user may\n")
+      outcome.errors == "taskctl: UnreadableJournal: permission to read \(path) denied: only root "
+        + "and the daemon's user may\n")
   }
 }
 

@@ -41,7 +41,7 @@ struct RenderingTests {
     #expect(ApplicationTable.list(ApplicationSelection([]), context) == "No applications.\n")
     #expect(
       ApplicationTable.list(ApplicationSelection([endedSample(), endedSample("a.b")]), context)
-        == "No applications. 2 do not run: --all shows them.\n")
+        == "No applications. 2 not running; --all lists them.\n")
   }
 
   @Test("a foreground application has unlimited time, and is entitled by the foreground")
@@ -147,7 +147,7 @@ struct StatusTextTests {
               Process: pid 4711, has opened its event stream
               Started: by an operator, \(started) (5 min ago)
             Callbacks: 1 not acknowledged yet
-                Tasks: 3 'sync', begun 3 min ago
+                Tasks: 3 'sync', began 3 min ago
                 Owner: ada (uid 1000)
                  Seat: seat0
                 Modes: audio
@@ -167,8 +167,8 @@ struct StatusTextTests {
                 Owner: ada (uid 1000)
                  Seat: seat0
                 Modes: none declared
-            Opted out: it ends when it is sent away, by its manifest
-           Launchable: no
+            Opted out: by its manifest: it is terminated when sent to the background
+           Launchable: no manifest
              Switcher: never active
              Last end: it exited with code 3, \(since) (1 min ago)
 
@@ -181,7 +181,7 @@ struct StatusTextTests {
     application.instance?.displacedBy = "org.example.maps"
     #expect(
       StatusText.text(application, context).contains(
-        "Seat: seat0\n Displaced by: org.example.maps, which was activated at this seat\n"))
+        "Seat: seat0\n Displaced by: org.example.maps, activated at the same seat\n"))
   }
 
   @Test("the summary counts states and tasks and names the application in front of each seat")
@@ -213,7 +213,7 @@ struct StatusTextTests {
   @Test("an end by a signal names the signal, whatever number comes")
   func signals() {
     #expect(ControlInterface.EndKind.crashed.words(signal: 11) == "crashed with SIGSEGV")
-    #expect(ControlInterface.EndKind.crashed.words(signal: 15) == "was ended by SIGTERM")
+    #expect(ControlInterface.EndKind.crashed.words(signal: 15) == "was terminated by SIGTERM")
     #expect(Signal(31).name == "SIGSYS")
     for number in [0, 32, Int32.min, Int32.max] {
       #expect(Signal(number).name == "signal \(number)")

@@ -105,7 +105,8 @@ struct ReplayTests {
     #expect(outcome.code == 0 && outcome.errors == "")
     #expect(
       outcome.output.hasPrefix(
-        "\(path), begun by taskschedd 9.8.7 at its start; 9 events since\n\(uploadTimeline)\n"))
+        "\(path), started by taskschedd 9.8.7 with no events before; "
+          + "9 events since\n\(uploadTimeline)\n"))
     let tail = [
       "> begin org.example.mail photos", "task 1 'photos' began, unlimited",
       "> send-away org.example.mail", "active -> background (sendAway)", "willResignActive",
@@ -138,7 +139,7 @@ struct ReplayTests {
     let outcome = try replay([path])
     #expect(
       outcome.output == """
-        \(path), begun by taskschedd 9.8.7 after 2 events; 1 event since
+        \(path), started by taskschedd 9.8.7 after 2 events; 1 event since
         0s  org.example.mail  is inactive, task 1 'photos' outstanding
         3s  > crash org.example.mail 11
             org.example.mail  inactive -> notRunning (leaderExited)
@@ -161,7 +162,7 @@ struct ReplayTests {
       try replay([directory.file("journal")]), try replay([], socket: directory.file("socket")),
     ] {
       #expect(outcome.code == 0)
-      #expect(outcome.output.hasPrefix("\(directory.file("journal"))/journal.10, begun by "))
+      #expect(outcome.output.hasPrefix("\(directory.file("journal"))/journal.10, started by "))
     }
   }
 
@@ -223,7 +224,7 @@ struct ReplayTests {
     #expect(outcome.code == 1)
     #expect(
       outcome.errors == "taskctl: DamagedJournal: \(path): from byte \(place) on: a record's"
-        + " checksum is wrong; shown is what stands before\n")
+        + " checksum is wrong; only the records before it are shown\n")
     let cut = try replay([try directory.write("journal.1", Array(diary.bytes.dropLast(10)))])
     #expect(cut.output == outcome.output)
     #expect(cut.code == 1 && cut.errors.contains("was cut off"))
@@ -250,8 +251,8 @@ struct ReplayTests {
   @Test(
     "what cannot be read is an error that names it",
     arguments: [
-      ("/nonexistent/journal", "there is no such file"), ("/dev/zero", "a device stands there"),
-      ("/proc/self/fdinfo", "holds no journal"),
+      ("/nonexistent/journal", "no such file"), ("/dev/zero", "it is a device"),
+      ("/proc/self/fdinfo", "contains no event log"),
     ])
   func unreadable(_ path: String, _ sentence: String) throws {
     let outcome = try replay([path])

@@ -93,7 +93,8 @@ struct RunTests {
     try connection.fail(Control.Failure.invalidApplicationID(application: input.application))
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 1)
-    #expect(outcome.errors.hasPrefix("taskctl: InvalidApplicationID: 'bad' is no application id"))
+    #expect(
+      outcome.errors.hasPrefix("taskctl: InvalidApplicationID: 'bad' is not an application id"))
     #expect(try program.hasEnded())
     #expect(access(file, F_OK) != 0)
   }

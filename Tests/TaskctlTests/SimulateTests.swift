@@ -73,16 +73,16 @@ struct SimulateFileTests {
     try Data([0x61, 0xFF, 0x0A]).write(to: URL(filePath: path))
     let errors = try simulate([path]).errors
     #expect(
-      errors == "taskctl: UnreadableScenario: \(path) is no UTF-8 text; save the file in that "
+      errors == "taskctl: UnreadableScenario: \(path) is not valid UTF-8; save it in that "
         + "encoding\n")
   }
 
   @Test(
     "a number below what is allowed is told with that",
     arguments: [
-      (["--seeds", "-1"], "--seeds must be at least 1"),
-      (["--seeds", "1", "--jobs", "-1"], "--jobs must be at least 1"),
-      (["--seeds", "1", "--actions", "-1"], "--actions must be at least 0"),
+      (["--seeds", "-1"], "--seeds is -1; the minimum is 1"),
+      (["--seeds", "1", "--jobs", "-1"], "--jobs is -1; the minimum is 1"),
+      (["--seeds", "1", "--actions", "-1"], "--actions is -1; the minimum is 0"),
       (["--seeds", "1", "--first", "-1"], "'-1' is invalid for '--first <seed>'"),
     ])
   func below(_ arguments: [String], _ sentence: String) throws {

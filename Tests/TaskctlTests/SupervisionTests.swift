@@ -140,7 +140,7 @@ struct SupervisionTests {
     #expect(
       notices.suspendedLine(because: "otherActivated")
         == "taskctl: org.example.a is suspended: another application was activated at its seat."
-        + " Ctrl-C ends it, Ctrl-Z returns to the shell;"
+        + " Ctrl-C terminates it, Ctrl-Z returns to the shell;"
         + " 'taskctl --user foreground org.example.a' or fg resumes it")
     #expect(notices.suspendedLine(because: "sendAway").contains("it was sent to the background"))
     #expect(notices.suspendedLine(because: nil).contains("nothing entitles it to run"))

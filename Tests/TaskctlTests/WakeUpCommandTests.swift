@@ -129,7 +129,7 @@ struct WakeUpCommandTests {
     #expect(outcome.code == 1)
     #expect(
       outcome.errors
-        == "taskctl: InvalidNotification: the notification is refused, title: it is too long\n")
+        == "taskctl: InvalidNotification: invalid notification, title: it is too long\n")
   }
 
   @Test("post tells of a change with its value, or without")
@@ -171,14 +171,14 @@ struct WakeUpCommandTests {
     arguments: [
       (
         ControlInterface.Failure.terminatedByOperator(application: "a.b"),
-        "an operator or the user has ended 'a.b'"
+        "an operator or the user terminated 'a.b'"
       ),
-      (.notStored(reason: "the disk is full"), "is not promised: the disk is full"),
+      (.notStored(reason: "the disk is full"), "could not be stored: the disk is full"),
       (.unknownNotification(application: "a.b", notification: 3), "'a.b' has no notification 3"),
       (.unknownNotification(application: nil, notification: 3), "there is no notification 3; see"),
       (
         .invalidSystemChange(parameter: "name", reason: "1 to 64 letters"),
-        "the name of a change is 1 to 64 letters"
+        "invalid change, name: 1 to 64 letters"
       ),
     ])
   func refusals(failure: ControlInterface.Failure, words: String) {

@@ -25,7 +25,7 @@ struct WakeUpRenderingTests {
     let text = StatusText.text(reachableSample(), context)
     for line in [
       "   Keep-alive: every 15 min, last run 1 min ago, planned in 10 min, at the latest in 14 min",
-      "      Sockets: 2 managed", "      Changes: 3 of the machine held until it is resumed",
+      "      Sockets: 2 managed", "      Changes: 3 system changes held until it is resumed",
       "Notifications: 4 scheduled", "        Badge: 5",
     ] {
       #expect(text.contains("\n\(line)\n"))
@@ -49,12 +49,13 @@ struct WakeUpRenderingTests {
       atUSec: 1_008_000_000, delayUSec: 16_000_000, awaitsMemory: true)
     #expect(
       StatusText.text(application, context).contains(
-        "\n  Next launch: when memory pressure is over: it was ended for memory; not before 16 s "
+        "\n  Next launch: when memory pressure ends, because it was terminated for memory; "
+          + "not before 16 s "
           + "after the last end, in 8 s\n"))
     application.nextLaunch?.atUSec = 990_000_000
     #expect(
       StatusText.text(application, context).contains(
-        "\n  Next launch: when memory pressure is over: it was ended for memory\n"))
+        "\n  Next launch: when memory pressure ends, because it was terminated for memory\n"))
   }
 
   @Test("A status says how the last launch failed, and which process runs on unmanaged")
@@ -66,7 +67,7 @@ struct WakeUpRenderingTests {
     let text = StatusText.text(application, context)
     #expect(text.contains("\n  Last launch: failed, \(moment): execve: \\x1bENOENT\n"), "\(text)")
     #expect(
-      text.contains("\n    Unmanaged: its process 4711 runs on since taskschedd stopped\n"))
+      text.contains("\n    Unmanaged: process 4711 has been running since taskschedd stopped\n"))
   }
 
   @Test("notifications are listed with their owner, their time with its zone and how they repeat")
@@ -144,13 +145,13 @@ struct WakeUpRenderingTests {
   @Test("why a file cannot be read is said in words")
   func files() {
     let errors: [BoundedFileError] = [
-      .missing(isDangling: false), .missing(isDangling: true), .notAFile(what: "a folder"),
+      .missing(isDangling: false), .missing(isDangling: true), .notAFile(what: "a directory"),
       .tooLarge(bytesMax: 7), .failed(SystemError(call: "open", errno: 13)),
     ]
     #expect(
       errors.map { $0.words(limitOf: "a journal") } == [
-        "there is no such file", "a symbolic link stands there and leads nowhere",
-        "a folder stands there", "a journal has 7 bytes at most",
+        "no such file", "it is a symbolic link to a file that does not exist",
+        "it is a directory", "it is too large; a journal has at most 7 bytes",
         "open: Permission denied (EACCES)",
       ])
   }

@@ -31,11 +31,11 @@ struct WhyTests {
     #expect(shown.hasPrefix("org.example.mail runs in the background, since 2023-11-14 "))
     #expect(
       shown.split(separator: "\n").dropFirst().joined(separator: "\n") == """
-          A person or an operator sent it away.
-          It may run for background task 3 'sync', begun 3 min ago.
+          The user or an operator sent it to the background.
+          It may run for background task 3 'sync', which began 3 min ago.
           Next, in 9 min 49 s: the expiration handlers of its background tasks are called.
-          Then, in 9 min 54 s: its background time is over, and it is killed if a background \
-        task is outstanding.
+          Then, in 9 min 54 s: its background time ends; it is killed if a background task \
+        is outstanding.
         """)
   }
 
@@ -51,7 +51,7 @@ struct WhyTests {
         1 min ago.
           It is resumed by being brought to the foreground, by its keep-alive handler, by data \
         on its 2 managed sockets.
-          It then hears of 3 changes of the machine.
+          It will then receive 3 system changes.
           Next, in 10 min: its keep-alive handler is called.
         """)
   }
@@ -73,7 +73,7 @@ struct WhyTests {
   func inactive() {
     let application = sample(state: .inactive)
     let sentence =
-      "It becomes active when it has acknowledged that it comes to the foreground."
+      "It becomes active when it acknowledges that it enters the foreground."
     #expect(text(application, cause: "activate").contains(sentence))
     #expect(!text(application, cause: "interruption").contains(sentence))
   }
@@ -87,7 +87,7 @@ struct WhyTests {
         """
           It was killed because it did not acknowledge a callback in time.
           It did not acknowledge didEnterBackground in time.
-          Next: nothing happens by itself.
+          Next: nothing happens without a further event.
 
         """))
     killed = endedSample(reason: .backgroundTimeExpired, code: nil)
@@ -108,7 +108,7 @@ struct WhyTests {
     let by = reason == .terminatedByUser ? "the user" : "an operator"
     #expect(
       text(killed).contains(
-        "\n  It was ended by \(by).\n"
+        "\n  It was terminated by \(by).\n"
           + "  It did not acknowledge willTerminate in time, and was killed.\n"))
   }
 
@@ -119,12 +119,13 @@ struct WhyTests {
     let shown = text(application)
     let moment = context.clock.moment(ofBoot: 940_000_000)
     #expect(shown.hasPrefix("org.example.news is no longer managed, since \(moment).\n"))
-    #expect(shown.contains("\n  taskschedd stopped, and left its process 4711 running.\n"))
+    #expect(shown.contains("\n  taskschedd stopped and left process 4711 running.\n"))
     #expect(!shown.contains("not running") && !shown.contains("was ended"))
     application.unmanagedPID = nil
     #expect(text(application).hasPrefix("org.example.news is not running"))
     #expect(
-      text(application).contains("It was running when taskschedd stopped, and ran on unmanaged."))
+      text(application).contains(
+        "It was running when taskschedd stopped, and kept running unmanaged."))
   }
 
   @Test("why says how the last launch of an application failed, with the reason and the time")
@@ -142,7 +143,8 @@ struct WhyTests {
   func unknownEnd() {
     #expect(
       text(endedSample(reason: .unknown, code: nil)).contains(
-        "\n  It ended; how is not known: taskschedd did not run, or the kernel does not tell.\n"))
+        "\n  It ended for an unknown reason: taskschedd was not running, or the kernel does not "
+          + "report it.\n"))
   }
 
   private var memoryEnd: Control.MemoryEnd {
@@ -161,14 +163,15 @@ struct WhyTests {
     let shown = text(endedSample(reason: .memoryPressure, code: nil), memory: memoryEnd)
     #expect(
       shown.split(separator: "\n").dropFirst().joined(separator: "\n") == """
-          It was ended because the machine was short of memory.
+          It was terminated because the machine was short of memory.
           When it was chosen, \(context.clock.moment(ofBoot: 940_000_000)), 80.0 MiB of the \
-        machine's 1000 MiB were available (8%); pressure on memory had begun 2.5 s before.
-          Of 500 suspended it had the most dirty memory, 120 MiB: suspended ones go first. After \
-        it would have come org.example.maps (about 80.0 MiB), org.example.tea (40.0 MiB).
-          It was not woken to be warned: suspended ones are ended without notice.
-          It took 41 ms to find out.
-          Next: nothing happens by itself.
+        machine's 1000 MiB were available (8%); memory pressure had begun 2.5 s before.
+          Of 500 applications suspended it had the most dirty memory, 120 MiB: suspended \
+        applications go first. Next in order: org.example.maps (about 80.0 MiB), \
+        org.example.tea (40.0 MiB).
+          It was not warned: suspended applications are not woken, and are killed without notice.
+          Measuring and choosing took 41 ms.
+          Next: nothing happens without a further event.
         """)
   }
 
@@ -181,18 +184,19 @@ struct WhyTests {
     ending.instance?.ending = .memoryPressure
     let shown = text(ending, memory: end)
     #expect(
-      shown.contains("It is being ended: it was ended because the machine was short of memory."))
+      shown.contains(
+        "It is being terminated: it was terminated because the machine was short of memory."))
     #expect(
       shown.contains(
-        "It was the only one in the background, with 120 MiB of dirty memory: nobody was "
-          + "suspended, and the foreground never goes.\n"))
+        "It was the only application in the background, with 120 MiB of dirty memory: no "
+          + "application was suspended, and the foreground is exempt.\n"))
     #expect(shown.contains("  It was warned 2 s before.\n"))
     end.warnedAtUSec = nil
-    #expect(text(ending, memory: end).contains("It could not be warned: it has no event stream."))
+    #expect(text(ending, memory: end).contains("It was not warned: it has no event stream."))
     end.choosingTimeUSec = 0
     #expect(
       text(ending, memory: end).contains(
-        "  It took no time to find out: sizes had been read before.\n"))
+        "  It was chosen at once: the sizes had already been measured.\n"))
   }
 
   @Test(
@@ -200,22 +204,22 @@ struct WhyTests {
     arguments: [
       (
         .sharedResourceHeld, .init(path: "/srv/\u{1b}db"),
-        "It held a lock on /srv/\\x1bdb when all its processes stood still."
+        "It held a lock on /srv/\\x1bdb after all its processes were stopped."
       ),
       (.gpuInBackground, .init(gpuUSec: 5_000_000), "It used GPUs for 5 s in the background."),
       (
         .excessiveUse,
         .init(
           processorUSec: 7_500_000, withinUSec: 10_000_000, sharePercent: 20, throttled: true),
-        "It used 7.5 s of processors within 10 s in the background, though it was throttled to "
-          + "20 % of one."
+        "It used 7.5 s of CPU time within 10 s in the background, although throttled to "
+          + "20 % of one CPU."
       ),
       (
         .excessiveUse,
         .init(
           processorUSec: 9_000_000, withinUSec: 10_000_000, sharePercent: 80, throttled: false),
-        "It used 9 s of processors within 10 s in the background: more than 80 % of one, and it "
-          + "had been throttled before."
+        "It used 9 s of CPU time within 10 s in the background, more than 80 % of one CPU, after "
+          + "having been throttled."
       ),
     ] as [(ControlInterface.EndKind, ControlInterface.BrokenRule, String)])
   func rules(
@@ -229,12 +233,12 @@ struct WhyTests {
   func found() {
     var application = sample()
     application.instance?.resources = .found(throttledPercent: 20)
-    #expect(text(application).contains("It is throttled to 20 % of one processor"))
+    #expect(text(application).contains("It is throttled to 20 % of one CPU"))
     application = sample(state: .suspended)
     application.instance?.resources = .found(listening: ["tcp 0.0.0.0:80"])
     #expect(
       text(application).contains(
-        "It listened on tcp 0.0.0.0:80 when it was last suspended: it accepts no connection there "
+        "It listened on tcp 0.0.0.0:80 when it was last suspended. It accepts no connection there "
           + "until it is resumed."))
   }
 
@@ -246,7 +250,7 @@ struct WhyTests {
     let shown = text(ended)
     #expect(
       shown.contains(
-        "It was ended by an operator.\n  It had not ended within 5 s of SIGINT, and was sent "
+        "It was terminated by an operator.\n  It did not exit within 5 s of SIGINT, and was sent "
           + "SIGKILL.\n"), "\(shown)")
   }
 
@@ -267,10 +271,11 @@ struct WhyTests {
 
   @Test("a debugger, an end under way, one that never ran")
   func others() {
-    #expect(text(sample(), traced: true).contains("no limit is enforced until that leaves"))
+    #expect(
+      text(sample(), traced: true).contains("no limit is enforced until the debugger detaches"))
     var ending = sample()
     ending.instance?.ending = .terminatedByOperator
-    #expect(text(ending).contains("It is being ended: it was ended by an operator."))
+    #expect(text(ending).contains("It is being terminated: it was terminated by an operator."))
     var fresh = endedSample()
     fresh.lastEnd = nil
     fresh.stateSinceUSec = 0

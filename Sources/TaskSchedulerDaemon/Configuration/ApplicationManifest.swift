@@ -1,29 +1,29 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// What a manifest says of an application: all that launching it needs.
+/// A manifest: what the daemon needs to know to launch an application.
 public struct ApplicationManifest: Hashable, Sendable {
   public var id: ApplicationID
-  /// `name`: for people.
+  /// `name`: The name for people.
   public var displayName: String?
-  /// `command`: the program (an absolute path, or a name to be found in PATH) and its arguments;
-  /// empty where the manifest does not say how to launch it.
+  /// `command`: The program (an absolute path, or a name to find in PATH) and its arguments; empty
+  /// if the daemon cannot launch the application.
   public var command: [String] = []
-  /// `environment`: set for the program beside what the daemon sets.
+  /// `environment`: Variables for the program, in addition to those that the daemon sets.
   public var environment: [String: String] = [:]
-  /// `working-directory`: nil for the user's home.
+  /// `working-directory`: The initial directory; nil for the user's home directory.
   public var workingDirectory: String?
   /// `background-modes`, in the contract's order.
   public var backgroundModes: [BackgroundMode] = []
-  /// `multitasking`: false where it opts out.
+  /// `multitasking`: False if the application opts out of the background.
   public var multitasking = true
-  /// `user`: whom it runs as; nil for the daemon's own user.
+  /// `user`: The user that the application runs as; nil for the daemon's own user.
   public var account: User?
-  /// `seat`: nil for the seat of the user that it runs as.
+  /// `seat`: The seat; nil for the seat of the user.
   public var seat: SeatID?
-  /// `suspend-mechanism`: nil for the daemon's setting.
+  /// `suspend-mechanism`: How its processes are stopped; nil for the daemon's setting.
   public var suspendMechanism: SuspendMechanism?
-  /// `stop-signal`: what asks it to end, in place of SIGTERM.
+  /// `stop-signal`: The signal that asks the application to exit; SIGTERM by default.
   public var stopSignal = Signal.terminate
   /// The path of the manifest.
   public var file: String
@@ -33,11 +33,11 @@ public struct ApplicationManifest: Hashable, Sendable {
     self.file = file
   }
 
-  /// What the policy needs to know of it.
+  /// Returns the part of the manifest that the scheduler needs.
   ///
   /// - Parameters:
-  ///   - daemonUser: the daemon's own uid.
-  ///   - isUserDaemon: whether it is a user's own daemon.
+  ///   - daemonUser: The daemon's own uid.
+  ///   - isUserDaemon: Whether the daemon is a user's own.
   public func manifest(daemonUser: UserID, isUserDaemon: Bool = false) -> Manifest {
     let owner = account.map { UserID($0.uid) } ?? daemonUser
     let usual = DefaultSeats(isUserDaemon: isUserDaemon).ofUser(owner.uid)
@@ -48,18 +48,18 @@ public struct ApplicationManifest: Hashable, Sendable {
       stopSignal: stopSignal)
   }
 
-  /// The program's path: `command`'s first, looked for in the manifest's own PATH or else in
-  /// `searchPath` (folders joined by colons). Nil when no folder holds such a program that may be
-  /// executed; an absolute path is returned as it is.
+  /// Returns the path of the program: the first element of `command`, searched in the manifest's
+  /// PATH or else in `searchPath` (directories separated by colons). Returns nil if no directory
+  /// contains an executable file of that name, and an absolute path unchanged.
   public func executable(searchPath: String) -> String? {
     guard let program = command.first else { return nil }
     return Self.executable(program, searchPath: environment["PATH"] ?? searchPath)
   }
 
-  /// The path of a program that is named as in `command`.
+  /// Returns the path of a program named as in `command`.
   static func executable(_ program: String, searchPath: String) -> String? {
     if program.hasPrefix("/") { return program }
-    // Only absolute folders count: others would depend on where the daemon stands.
+    // A relative directory would depend on the daemon's working directory.
     for folder in searchPath.split(separator: ":") where folder.hasPrefix("/") {
       let path = "\(folder)/\(program)"
       if Folder.isExecutableFile(path: path) { return path }

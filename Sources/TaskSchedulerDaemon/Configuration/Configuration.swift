@@ -1,18 +1,18 @@
 import TaskSchedulerCore
 
-/// Everything that is read from files: the daemon's options, the policy's limits and the manifests.
+/// Everything that is read from files: the daemon's options, the limits and the manifests.
 public struct Configuration: Hashable, Sendable {
   public var options = DaemonOptions()
   public var policy = Policy()
   /// The manifests in force, by id.
   public var manifests: [ApplicationID: ApplicationManifest] = [:]
-  /// Where each setting that a file gives came from, by the setting's full name.
+  /// The source of each setting that a file sets, by the setting's full name.
   public var sources: [String: SettingSource] = [:]
 
-  /// The built-in defaults.
+  /// Creates the built-in defaults.
   public init() {}
 
-  /// Every setting in the order of the documentation, with its value in force and its source.
+  /// Every setting in the order of the documentation, with its effective value and its source.
   public var effectiveSettings: [EffectiveSetting] {
     let defaults = Configuration()
     return SettingDescription.all.map { setting in
@@ -25,11 +25,11 @@ public struct Configuration: Hashable, Sendable {
   }
 }
 
-/// One line of `taskctl config`.
+/// A setting with its effective value, as `taskctl config` shows it.
 public struct EffectiveSetting: Hashable, Sendable {
-  /// With its table: `policy.CallbackTimeout`.
+  /// The name with its table: `policy.CallbackTimeout`.
   public var name: String
-  /// As it would be written in the file, without quotes: `6s`, `1024`, `true`.
+  /// The value as written in the file, without quotes: `6s`, `1024`, `true`.
   public var value: String
   public var `default`: String
   public var source: SettingSource

@@ -1,14 +1,15 @@
 import LinuxSystem
 
-/// Reads the files of the configuration, and says in words what is wrong with one.
+/// Reads configuration files, and describes why one could not be read.
 enum ConfigurationFile {
-  /// The longest file that is read. Source: this project; a real one has some kilobytes.
+  /// The size limit of a file in bytes. Source: this project; real files have some kilobytes.
   static let bytesMax = 1 << 20
 
-  /// What stands at a path.
+  /// The content of a path.
   enum Content {
     case missing
-    /// Empty, or a link to /dev/null: it hides the file of the same name in a folder that yields.
+    /// An empty file or a link to /dev/null, which masks files of the same name in directories of
+    /// lower precedence.
     case masked
     case file(BoundedFile)
     case unreadable(ConfigurationProblem)
@@ -25,14 +26,14 @@ enum ConfigurationFile {
     }
   }
 
-  /// The names in a folder that end in `.toml` and do not start with a dot.
+  /// Returns the names in a directory that end in `.toml` and do not start with a dot.
   static func tomlNames(in folder: String) -> Result<[String], FolderProblem> {
     do {
       let names = try Folder.names(path: folder)
       return .success(names.filter { $0.hasSuffix(".toml") && !$0.hasPrefix(".") })
     } catch {
       let problem = ConfigurationProblem(
-        file: folder, message: sentence(error, wanted: "a folder of .toml files"))
+        file: folder, message: sentence(error, wanted: "a directory of .toml files"))
       return .failure(FolderProblem(problem: problem))
     }
   }
@@ -47,13 +48,13 @@ enum ConfigurationFile {
     switch error {
     case .missing(let isDangling):
       isDangling
-        ? "is a link that leads nowhere; mend or remove it, or link it to /dev/null to mask it"
-        : "there is no such file"
-    case .notAFile(let what): "is \(what); \(wanted) belongs here"
+        ? "is a dangling symbolic link; repair or remove it, or link it to /dev/null to mask it"
+        : "no such file"
+    case .notAFile(let what): "is \(what); it must be \(wanted)"
     case .tooLarge(let bytesMax):
-      "has more than \(ByteCount.format(bytesMax)) bytes, the most that is read"
+      "has more than \(ByteCount.format(bytesMax)) bytes, the maximum"
     case .failed(let error):
-      "cannot be read: \(error)"
+      "could not be read: \(error)"
     }
   }
 }

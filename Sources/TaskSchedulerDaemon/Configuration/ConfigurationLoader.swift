@@ -3,10 +3,10 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 
 extension Configuration {
-  /// Reads everything anew, from the defaults on.
+  /// Reads all files, starting from the defaults.
   ///
-  /// All mistakes of all files are found in one go. Where there is any, the caller goes on with the
-  /// configuration that it has: the one returned then lacks what was refused.
+  /// Returns every problem in every file. If there is one, the caller keeps its previous
+  /// configuration, because the one returned lacks what was refused.
   public static func load(
     from paths: ConfigurationPaths
   ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {
@@ -25,7 +25,7 @@ extension Configuration {
     return (configuration, settings.problems + manifests.problems)
   }
 
-  /// Reads one text as a `taskschedd.toml`, over the defaults and without any other file.
+  /// Parses one text as a `taskschedd.toml` on top of the defaults, without reading other files.
   public static func parse(
     _ bytes: [UInt8], file: String
   ) -> (configuration: Configuration, problems: [ConfigurationProblem]) {
@@ -36,8 +36,8 @@ extension Configuration {
   }
 }
 
-/// The configuration of a daemon that starts: of the manifests there may be hundreds, and they are
-/// read on a thread of their own meanwhile.
+/// The configuration of a starting daemon. A thread of its own reads the manifests, of which there
+/// may be hundreds.
 struct ConfigurationAhead {
   private var settings = SettingsLoader()
   private let manifests: ValueAhead<ManifestLoader>
@@ -52,12 +52,12 @@ struct ConfigurationAhead {
   }
 
   var logLevel: LogLevel { settings.configuration.options.logLevel }
-  /// Whether a mistake is known already.
+  /// Whether a problem has already been found.
   var isWrong: Bool { !settings.problems.isEmpty }
 
-  /// All of it, when it has been read.
+  /// Returns the complete configuration once all files have been read.
   ///
-  /// - Throws: ``StartFailure/configuration``, with each mistake logged.
+  /// - Throws: ``StartFailure/configuration``, after logging each problem.
   func whole(_ log: Log) throws(StartFailure) -> Configuration {
     let (configuration, problems) = Configuration.join(settings, manifests.value)
     for problem in problems {
@@ -68,21 +68,22 @@ struct ConfigurationAhead {
   }
 }
 
-/// Reads `taskschedd.toml` and its drop-ins, one over the other.
+/// Reads `taskschedd.toml` and its drop-ins; later files override earlier ones.
 struct SettingsLoader {
   private(set) var configuration = Configuration()
   private(set) var problems: [ConfigurationProblem] = []
 
   private static let fileName = "taskschedd.toml"
 
-  /// The main files come first, the folder that wins last; then the drop-ins of all folders by
-  /// their names. Of drop-ins with one name only that in the folder that wins counts.
+  /// Applies the main files, that of the directory with the highest precedence last, and then the
+  /// drop-ins of all directories by name. Of drop-ins with the same name, only the one in the
+  /// directory with the highest precedence is applied.
   mutating func load(from paths: ConfigurationPaths) {
     if let file = paths.explicitFile {
       if !applyFile(file) {
         problems.append(
           ConfigurationProblem(
-            file: file, message: "there is no such file; --config must name one that exists"))
+            file: file, message: "no such file; --config must name an existing file"))
       }
       applyDropIns(folders: [file + ".d"])
     } else {
@@ -92,7 +93,7 @@ struct SettingsLoader {
     checkRelations()
   }
 
-  /// Returns false when there is no such file.
+  /// Applies a file. Returns false if it does not exist.
   private mutating func applyFile(_ path: String) -> Bool {
     switch ConfigurationFile.read(path) {
     case .missing: return false
@@ -115,7 +116,7 @@ struct SettingsLoader {
     for (_, path) in ordered { _ = applyFile(path) }
   }
 
-  /// Sets what one file sets, and notes each of its mistakes in the order of its lines.
+  /// Applies the settings of one file and collects its problems in the order of its lines.
   mutating func apply(_ bytes: [UInt8], file: String) {
     let (document, syntaxProblems) = TOMLDocument.parse(bytes, file: file)
     problems += syntaxProblems
@@ -131,8 +132,8 @@ struct SettingsLoader {
         for (key, node) in members { apply(node, key: key, section: section, document, &found) }
       case .some(let node):
         found.add(line: document.line(of: [.key(section.rawValue)]), key: section.rawValue) {
-          "is \(node.kindName), not a table; write [\(section.rawValue)] on a line of its own "
-            + "and its settings below"
+          "is \(node.kindName), not a table; write [\(section.rawValue)] on a line of its own, "
+            + "followed by its settings"
         }
       }
     }
@@ -161,14 +162,14 @@ struct SettingsLoader {
   }
 
   private static func unknownKey(_ key: String, in section: SettingDescription.Section) -> String {
-    let sentence = "there is no such setting"
+    let sentence = "unknown setting"
     if let elsewhere = SettingDescription.all.first(where: { $0.name == key }) {
       switch elsewhere.section {
-      case .daemon: return sentence + " here; it belongs at the top of the file, above any [table]"
-      case .policy: return sentence + " here; it belongs in [policy]"
+      case .daemon: return sentence + " here; move it to the top of the file, above any [table]"
+      case .policy: return sentence + " here; move it to [policy]"
       }
     }
-    // A table mistyped is told of at the top, where its name stands.
+    // The name of a mistyped table is among the keys at the top of the file.
     let names = SettingDescription.all.filter { $0.section == section }.map(\.name)
       + (section == .daemon ? ["policy"] : [])
     if let nearest = nearestName(to: key, among: names) {
@@ -179,11 +180,11 @@ struct SettingsLoader {
     {
       return sentence + "; did you mean \(setting.fullName)?"
     }
-    return sentence + "; taskctl config lists all that there are"
+    return sentence + "; 'taskctl config' lists all settings"
   }
 
-  /// Checks the relations between limits, each told of where a file sets one of them. A relation
-  /// with a limit that was refused already is not judged.
+  /// Checks the relations between limits, and reports each problem at a file that sets one of them.
+  /// Relations that involve a refused limit are skipped.
   mutating func checkRelations() {
     for sentence in configuration.policy.problems {
       let words = Set(sentence.split { !$0.isLetter }.map(String.init))

@@ -1,25 +1,25 @@
-/// Where the configuration and the manifests are looked for.
+/// The directories of the configuration and the manifests.
 public struct ConfigurationPaths: Hashable, Sendable {
-  /// Whose daemon it is.
+  /// The kind of daemon.
   public enum Scope: Hashable, Sendable {
-    /// The machine's: runs applications as the users that their manifests name.
+    /// The system's daemon, which runs applications as the users that their manifests name.
     case system
-    /// A user's own.
+    /// A user's own daemon.
     case user
   }
 
   public var scope: Scope
-  /// The folders that may hold `taskschedd.toml` and `taskschedd.toml.d/`, the one that
-  /// yields first.
+  /// The directories that may contain `taskschedd.toml` and `taskschedd.toml.d/`, by increasing
+  /// precedence.
   public var settingFolders: [String]
-  /// The folders of manifests, the one that wins first.
+  /// The directories of manifests, by decreasing precedence.
   public var manifestFolders: [String]
-  /// Those of `manifestFolders` that are the user's own; the system's and users' daemons share
-  /// the others.
+  /// Those of `manifestFolders` that belong to the user; the system's and users' daemons share the
+  /// others.
   public var ownManifestFolders: Set<String>
-  /// The file of `--config`, which replaces the search for `taskschedd.toml`.
+  /// The file given by `--config`, which replaces the search for `taskschedd.toml`.
   public var explicitFile: String?
-  /// The uids that may own a manifest: who else writes one would have it run as somebody else.
+  /// The uids that may own a manifest. Any other owner could run programs as another user.
   public var trustedOwners: Set<UInt32>
 
   private static let systemSettingFolders = ["/usr/share/taskschedd", "/etc/taskschedd"]
@@ -27,7 +27,7 @@ public struct ConfigurationPaths: Hashable, Sendable {
     "/etc/taskschedd/applications", "/usr/share/taskschedd/applications",
   ]
 
-  /// The system daemon's paths, below `root` ("" for the machine's own).
+  /// Returns the paths of the system's daemon, relative to `root` ("" for the machine's own).
   public static func system(
     root: String = "", explicitFile: String? = nil, trustedOwners: Set<UInt32> = [0]
   ) -> ConfigurationPaths {
@@ -40,9 +40,9 @@ public struct ConfigurationPaths: Hashable, Sendable {
       trustedOwners: trustedOwners)
   }
 
-  /// A user daemon's paths by the XDG base directory specification, the system's below `root`.
-  /// Variables that hold no absolute path are passed over, as the specification asks; without them
-  /// and HOME the user has no folders.
+  /// Returns the paths of a user's daemon by the XDG base directory specification, with the
+  /// system's paths relative to `root`. As the specification demands, a variable with a relative
+  /// path is ignored. Without the variables and HOME, the user has no directories.
   public static func user(
     uid: UInt32, environment: [String: String], root: String = "", explicitFile: String? = nil
   ) -> ConfigurationPaths {

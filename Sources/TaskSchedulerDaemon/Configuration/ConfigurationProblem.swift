@@ -1,12 +1,12 @@
 import TaskSchedulerCore
 
-/// One mistake in a configuration file or a manifest, told so that a person can mend it.
+/// A problem in a configuration file or a manifest.
 public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
-  /// The path of the file (or folder) that the mistake is in.
+  /// The path of the file or directory that contains the problem.
   public var file: String
-  /// The line, counted from 1; nil where the whole file is meant.
+  /// The line, counted from 1; nil if the problem concerns the whole file.
   public var line: Int?
-  /// The key, with its table: `policy.CallbackTimeout`; nil where none is meant.
+  /// The key with its table, like `policy.CallbackTimeout`; nil if the problem concerns none.
   public var key: String?
   /// What is wrong and what would be right.
   public var message: String
@@ -18,7 +18,7 @@ public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible 
     self.message = message
   }
 
-  /// `FILE:LINE: KEY: MESSAGE`, without what is not known.
+  /// `FILE:LINE: KEY: MESSAGE`, without the parts that are nil.
   public var description: String {
     var text = PrintableText.of(file)
     if let line { text += ":\(line)" }
@@ -27,9 +27,9 @@ public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// Where a setting's value came from.
+/// The source of a setting's value.
 public enum SettingSource: Hashable, Sendable, CustomStringConvertible {
-  /// No file sets it.
+  /// The built-in default; no file sets the value.
   case builtIn
   case file(path: String, line: Int?)
 
@@ -43,6 +43,6 @@ public enum SettingSource: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Daemon {
-  /// Returns text from outside fit for a terminal or a log: names of files, what was typed.
+  /// Returns the text escaped for a terminal or a log.
   public static func printable(_ text: String) -> String { PrintableText.of(text) }
 }

@@ -1,12 +1,12 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Reads the manifests of all folders.
+/// Reads the manifests of all directories.
 struct ManifestLoader {
   private let paths: ConfigurationPaths
   private(set) var manifests: [ApplicationID: ApplicationManifest] = [:]
   private(set) var problems: [ConfigurationProblem] = []
-  /// Names that a folder that wins has taken, by a manifest or a mask.
+  /// Names already defined or masked by a directory of higher precedence.
   private var taken: Set<String> = []
 
   private static let suffix = ".toml"
@@ -49,16 +49,15 @@ struct ManifestLoader {
       problems.append(
         ConfigurationProblem(
           file: path,
-          message: "a manifest is named by its id, and \(quoted(name)) is none; an id is two or "
-            + "more labels of letters, digits, - and _, joined by dots, such as "
+          message: "the name of a manifest is its application id, and \(quoted(name)) is not one; "
+            + "use two or more labels of letters, digits, - and _, joined by dots, such as "
             + "org.example.mail.toml"))
       return
     }
     let (document, syntaxProblems) = TOMLDocument.parse(bytes, file: path)
     problems += syntaxProblems
     guard let document else { return }
-    // What names its user is the system daemon's affair: a user's daemon passes over it where the
-    // two share the folder.
+    // In a shared directory, manifests that name a user are meant for the system's daemon only.
     if paths.scope == .user, !paths.ownManifestFolders.contains(folder),
       document.root[ManifestReader.Key.user.rawValue] != nil
     {
@@ -69,31 +68,31 @@ struct ManifestLoader {
     if found.isEmpty { manifests[id] = manifest }
   }
 
-  /// Why a folder's manifests are not to be believed; nil if they are.
+  /// Returns why the manifests of a directory cannot be trusted; nil if they can.
   private func distrust(ofFolder folder: String) -> String? {
     guard let facts = FileFacts(path: folder) else {
-      return "cannot be looked at; its manifests would not be safe to run"
+      return "could not be examined; running its manifests would be unsafe"
     }
     return distrust(of: facts)
   }
 
-  /// Why a file is not to be believed. Where it is a link that leads out of its folder, every
-  /// folder above the file counts too.
+  /// Returns why a file cannot be trusted; nil if it can. If the file is a link out of its
+  /// directory, every directory above its target is checked, too.
   private func distrust(of facts: FileFacts, path: String, in folder: String) -> String? {
     if let reason = distrust(of: facts) { return reason }
     guard Folder.isLink(path: path) else { return nil }
     guard let target = Folder.resolved(path: path), let base = Folder.resolved(path: folder) else {
-      return "changed while it was read; try again"
+      return "changed while it was read; reload the configuration"
     }
     var parent = target
     while let slash = parent.lastIndex(of: "/"), parent != "/" {
       parent = slash == parent.startIndex ? "/" : String(parent[..<slash])
       if parent == base { return nil }
       guard let facts = FileFacts(path: parent) else {
-        return "leads to \(target), whose folder \(parent) cannot be looked at"
+        return "is a link to \(target), whose directory \(parent) could not be examined"
       }
       if let reason = distrust(of: facts) {
-        return "leads to \(target), whose folder \(parent) \(reason)"
+        return "is a link to \(target), whose directory \(parent) \(reason)"
       }
     }
     return nil
@@ -102,15 +101,15 @@ struct ManifestLoader {
   private func distrust(of facts: FileFacts) -> String? {
     let trusted = paths.scope == .system ? "root" : "root or you"
     guard paths.trustedOwners.contains(facts.owner) else {
-      return "belongs to uid \(facts.owner), who could so have programs run as another; "
-        + "it must belong to \(trusted) (chown)"
+      return "is owned by uid \(facts.owner), which could run programs as other users; "
+        + "the owner must be \(trusted) (chown)"
     }
-    // A user's own group may write where the umask is 002, as on several distributions.
+    // With umask 002, the default of several distributions, a user's own group has write access.
     let forbidden: UInt32 = paths.scope == .system ? 0o022 : 0o002
     guard facts.permissions & forbidden == 0 else {
       let mode = String(facts.permissions & 0o777, radix: 8)
-      return "may be written by others (mode \(mode)), who could so have programs run as another; "
-        + "only \(trusted) may write it (chmod go-w)"
+      return "is writable by others (mode \(mode)), who could run programs as other users; "
+        + "only \(trusted) may have write access (chmod go-w)"
     }
     return nil
   }

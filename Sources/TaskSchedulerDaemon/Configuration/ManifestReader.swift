@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// Reads one manifest's document, noting each mistake.
+/// Reads the document of one manifest and collects its problems.
 package struct ManifestReader {
   private let document: TOMLDocument
   private let scope: ConfigurationPaths.Scope
@@ -18,12 +18,12 @@ package struct ManifestReader {
     case stopSignal = "stop-signal"
   }
 
-  /// The longest display name in bytes, as for a task's name in the interface.
+  /// The size limit of a display name in bytes, equal to that of a task's name in the interface.
   static let nameBytesMax = 256
-  /// Names of variables that the daemon sets itself start so.
+  /// The prefix of the variables that the daemon sets.
   static let reservedPrefix = "TASKSCHEDD_"
 
-  /// Reads `document` as the manifest of `id`, the name of its file.
+  /// Reads `document` as the manifest of `id`, which is the name of its file.
   package static func read(
     _ document: TOMLDocument, id: ApplicationID, scope: ConfigurationPaths.Scope
   ) -> (manifest: ApplicationManifest, problems: [ConfigurationProblem]) {
@@ -54,8 +54,8 @@ package struct ManifestReader {
       return problems.add(line: document.line(of: path), key: path.keyText) {
         let nearest = nearestName(to: name, among: Key.allCases.map(\.rawValue))
         let all = Key.allCases.map(\.rawValue).joined(separator: ", ")
-        return "a manifest has no such key; "
-          + (nearest.map { "did you mean \($0)?" } ?? "it may have \(all)")
+        return "unknown key; "
+          + (nearest.map { "did you mean \($0)?" } ?? "a manifest may have \(all)")
       }
     }
     switch key {
@@ -90,7 +90,7 @@ package struct ManifestReader {
     guard let id = string(.id, node, example: "\"\(expected)\""), id != expected else { return }
     refuse(
       [.key(Key.id.rawValue)],
-      "\(quoted(id)) is not what the file is named by; write \"\(expected)\" or rename the file")
+      "\(quoted(id)) differs from the name of the file; write \"\(expected)\" or rename the file")
   }
 
   private mutating func readName(_ node: TOMLNode) {
@@ -99,8 +99,8 @@ package struct ManifestReader {
     guard !name.isEmpty, name.utf8.count <= Self.nameBytesMax, !hasControls else {
       refuse(
         [.key(Key.name.rawValue)],
-        "\(quoted(name)) is no name for people; write 1 to \(Self.nameBytesMax) bytes "
-          + "without line ends or other control characters")
+        "\(quoted(name)) is not a valid name; write 1 to \(Self.nameBytesMax) bytes "
+          + "without newlines or other control characters")
       return
     }
     manifest.displayName = name
@@ -111,8 +111,8 @@ package struct ManifestReader {
     let example = "[\"/usr/bin/program\", \"argument\"]"
     guard case .array(let elements) = node else {
       refuse(
-        path, "is \(node.kindName), not an array; write the program and each argument as a "
-          + "string of its own: \(example)")
+        path, "is \(node.kindName), not an array; write the program and each argument as separate "
+          + "strings: \(example)")
       return
     }
     var words: [String] = []
@@ -125,13 +125,13 @@ package struct ManifestReader {
     }
     guard words.count == elements.count else { return }
     guard let program = words.first else {
-      refuse(path, "is empty; write \(example), or leave the key out if it is not to be launched")
+      refuse(path, "is empty; write \(example), or omit the key if the daemon need not launch it")
       return
     }
     guard program.hasPrefix("/") || (!program.isEmpty && !program.contains("/")) else {
       refuse(
         path + [.index(0)],
-        "\(quoted(program)) is no program; write an absolute path, or a name that is in PATH")
+        "\(quoted(program)) is not a program; write an absolute path, or a name to find in PATH")
       return
     }
     manifest.command = words
@@ -142,7 +142,7 @@ package struct ManifestReader {
     guard case .table(let members) = node else {
       refuse(
         path, "is \(node.kindName), not a table; write { NAME = \"value\" }, or [environment] "
-          + "with a line for each variable")
+          + "followed by one line for each variable")
       return
     }
     for (name, value) in members {
@@ -150,11 +150,11 @@ package struct ManifestReader {
       guard Self.isVariableName(name) else {
         refuse(
           memberPath,
-          "is no variable's name; write letters, digits and _, first no digit")
+          "is not the name of a variable; use letters, digits and _, not starting with a digit")
         continue
       }
       guard !name.hasPrefix(Self.reservedPrefix) else {
-        refuse(memberPath, "names that start with \(Self.reservedPrefix) are the daemon's own")
+        refuse(memberPath, "the prefix \(Self.reservedPrefix) is reserved for the daemon")
         continue
       }
       guard case .string(let text) = value else {
@@ -181,7 +181,7 @@ package struct ManifestReader {
     guard folder.hasPrefix("/") else {
       refuse(
         [.key(Key.workingDirectory.rawValue)],
-        "\(quoted(folder)) is no absolute path; write one, such as \"/var/lib/mail\"")
+        "\(quoted(folder)) is not an absolute path; write one, such as \"/var/lib/mail\"")
       return
     }
     manifest.workingDirectory = folder
@@ -202,7 +202,7 @@ package struct ManifestReader {
       do {
         let name = try SettingKind.choice(element, names)
         if let mode = BackgroundMode(rawValue: name), !modes.insert(mode).inserted {
-          refuse(elementPath, "\"\(name)\" is named twice; once is enough")
+          refuse(elementPath, "\"\(name)\" is listed twice; remove one")
         }
       } catch {
         refuse(elementPath, error.message)
@@ -225,7 +225,7 @@ package struct ManifestReader {
     let path: [TOMLPathComponent] = [.key(Key.user.rawValue)]
     guard scope == .system else {
       refuse(
-        path, "only the system's daemon runs an application as another user; take it out, or "
+        path, "only the system's daemon runs applications as other users; remove the key, or "
           + "move the manifest to /etc/taskschedd/applications")
       return
     }
@@ -233,23 +233,23 @@ package struct ManifestReader {
     do {
       manifest.account = try Users.user(named: name)
       if manifest.account == nil {
-        refuse(path, "there is no user \(quoted(name)) on this machine; create it or name another")
+        refuse(path, "there is no user \(quoted(name)) on this machine; create or name another one")
       }
     } catch {
-      refuse(path, "whether there is a user \(quoted(name)) cannot be found out: \(error)")
+      refuse(path, "could not look up user \(quoted(name)): \(error)")
     }
   }
 
   private mutating func readSeat(_ node: TOMLNode) {
     guard let name = string(.seat, node, example: "\"seat0\"") else { return }
-    // logind's rule for the name of a seat (systemd, src/login/logind-seat.c, seat_name_is_valid).
+    // The rule is logind's (systemd, src/login/logind-seat.c, seat_name_is_valid).
     let isName =
       name.hasPrefix("seat") && name.utf8.count > 4 && name.utf8.count <= 255
       && name.utf8.allSatisfy(TOMLKeyLocator.isBareKeyByte)
     guard isName else {
       refuse(
         [.key(Key.seat.rawValue)],
-        "\(quoted(name)) is no seat; write \"seat\" followed by letters, digits, - or _, "
+        "\(quoted(name)) is not a seat; write \"seat\" followed by letters, digits, - or _, "
           + "such as \"seat0\" (loginctl list-seats)")
       return
     }
@@ -263,7 +263,7 @@ package struct ManifestReader {
       let nearest = nearestName(to: name, among: names)
       refuse(
         [.key(Key.stopSignal.rawValue)],
-        "\(quoted(name)) is no signal that asks a program to end; "
+        "\(quoted(name)) is not a signal that asks a program to exit; "
           + (nearest.map { "did you mean \($0)?" }
             ?? "write one of \(names.joined(separator: ", "))"))
       return

@@ -1,9 +1,9 @@
-/// The mistakes of one file, told in the order of its lines.
+/// The problems of one file, in the order of its lines.
 ///
-/// Only the first are told in words: a file of 1 MiB has room for tens of thousands, and to say
-/// which key was meant takes a comparison with each that there is.
+/// Only the first ones get a message: a file of 1 MiB may contain tens of thousands of problems,
+/// and a suggestion takes a comparison with every known key.
 struct ProblemList {
-  /// How many mistakes of one file are told; of the others, how many there are.
+  /// The number of problems per file that get a message; the others are counted.
   static let toldMax = 100
 
   private let file: String
@@ -15,14 +15,14 @@ struct ProblemList {
 
   var isEmpty: Bool { found.isEmpty }
 
-  /// Adds a mistake.
+  /// Adds a problem.
   ///
-  /// - Parameter message: called only where the mistake is told.
+  /// - Parameter message: Returns the message; called only if the problem is reported.
   mutating func add(line: Int?, key: String?, _ message: @escaping () -> String) {
     found.append((line, key, message))
   }
 
-  /// The first mistakes, and one more that counts the rest.
+  /// The first problems, and one more with the number of the others.
   var told: [ConfigurationProblem] {
     let ordered = found.sorted { ($0.line ?? 0, $0.key ?? "") < ($1.line ?? 0, $1.key ?? "") }
     let told = ordered.prefix(Self.toldMax).map {
@@ -31,9 +31,9 @@ struct ProblemList {
     return told + Self.rest(of: found.count, in: file)
   }
 
-  /// What is said of those beyond the first, where there are any.
+  /// Returns the problem that counts those beyond the first, if there are any.
   static func rest(of count: Int, in file: String) -> [ConfigurationProblem] {
     guard count > toldMax else { return [] }
-    return [ConfigurationProblem(file: file, message: "and \(count - toldMax) more mistakes")]
+    return [ConfigurationProblem(file: file, message: "and \(count - toldMax) more problems")]
   }
 }

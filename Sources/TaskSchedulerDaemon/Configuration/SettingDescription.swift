@@ -1,42 +1,42 @@
 import TaskSchedulerCore
 
-/// One setting of taskschedd.toml: its name, what it may be, and where it is kept.
+/// A setting of taskschedd.toml: its name, its kind and its storage.
 public struct SettingDescription: Sendable {
-  /// The table that it stands in.
+  /// The table that contains the setting.
   public enum Section: String, CaseIterable, Sendable {
-    /// At the top of the file, in kebab case: the daemon's own.
+    /// The top of the file: the daemon's own settings, in kebab case.
     case daemon = ""
-    /// `[policy]`: the contract's limits, under the contract's names.
+    /// `[policy]`: the limits of the contract, under the contract's names.
     case policy
   }
 
   public var name: String
   public var section: Section
   public var kind: SettingKind
-  /// What it does, for the commented file and for people.
+  /// What the setting does, for the commented file and for people.
   public var summary: String
   private var read: @Sendable (Configuration) -> SettingValue
   private var write: @Sendable (inout Configuration, SettingValue) -> Void
 
-  /// With its table: `policy.CallbackTimeout`.
+  /// The name with its table: `policy.CallbackTimeout`.
   public var fullName: String { section == .daemon ? name : "\(section.rawValue).\(name)" }
 
-  /// The path to it in a document.
+  /// The path of the setting in a document.
   public var path: [TOMLPathComponent] {
     section == .daemon ? [.key(name)] : [.key(section.rawValue), .key(name)]
   }
 
-  /// Its value in `configuration`, as written without quotes.
+  /// Returns the value in `configuration`, as written in the file but without quotes.
   public func value(in configuration: Configuration) -> String {
     read(configuration).description
   }
 
-  /// Its value in `configuration`, as the file writes it.
+  /// Returns the value in `configuration`, as written in the file.
   public func tomlText(in configuration: Configuration) -> String {
     read(configuration).tomlText
   }
 
-  /// Reads `node` as its kind and keeps it in `configuration`, which a refusal leaves as it was.
+  /// Stores the value of `node` in `configuration`, which stays unchanged if the value is refused.
   public func set(
     _ node: TOMLNode, in configuration: inout Configuration
   ) throws(SettingRefusal) {
@@ -51,16 +51,16 @@ extension SettingDescription {
   private static let daemonSettings: [SettingDescription] = [
     .choice(
       "suspend-mechanism", \.options.suspendMechanism,
-      "How the processes of an application are stopped: by the freezer of their cgroup, by "
-        + "signals, or by the freezer where they have a cgroup of their own (auto)."),
+      "How the processes of an application are stopped: with the freezer of their cgroup, with "
+        + "signals, or with the freezer if they have a cgroup of their own (auto)."),
     .timeSpan(
       .daemon, "suspend-timeout", \.options.suspendTimeout, .milliseconds(10) ... .seconds(60),
-      "How long all processes of an application may take to be seen stopped. Then the suspension "
-        + "is undone, reported, and tried again later."),
+      "The time limit for all processes of an application to stop. Then the daemon resumes them, "
+        + "logs the failure, and tries again later."),
     .choice(
       "launch-mechanism", \.options.launchMechanism,
-      "How the programs of manifests are started: as transient services of systemd's (unit), as "
-        + "children of the daemon, or as services where systemd has started the daemon (auto). "
+      "How the programs of manifests are started: as transient systemd services (unit), as "
+        + "children of the daemon (child), or as services if systemd started the daemon (auto). "
         + "Takes effect when the daemon starts."),
     .policy(.multitaskingSupported, in: .daemon),
     SettingDescription(
@@ -76,57 +76,57 @@ extension SettingDescription {
       write: { if case .flag(let flag) = $1 { $0.options.backgroundPriority = flag } }),
     SettingDescription(
       name: "background-nice", section: .daemon, kind: .count(1...19),
-      summary: "The nice value at least of their threads, or what corresponds to it as the weight "
+      summary: "The minimum nice value of their threads, or the corresponding weight "
         + "of their cgroup. Takes effect when an application is sent to the background.",
       read: { .count($0.options.backgroundNice) },
       write: { if case .count(let nice) = $1 { $0.options.backgroundNice = nice } }),
     .choice(
       "log-level", \.options.logLevel,
-      "What is written to the log: records of this level and graver ones."),
+      "The lowest level of log records that is written."),
   ]
 
   private static let policySettings: [SettingDescription] =
     (PolicySetting.limits + PolicySetting.memory + PolicySetting.quotas)
     .map { .policy($0, in: .policy) } + ownQuotas
 
-  /// Those that the policy knows nothing of.
+  /// The quotas that the scheduler does not need.
   private static let ownQuotas: [SettingDescription] = [
     .count(
       "MaxConnectionsPerUser", \.options.connectionsPerUserMax, 1...1_000_000,
-      "How many connections one user may have open."),
+      "The number of connections that one user may have open."),
     .count(
       "MaxMonitorsPerUser", \.options.monitorsPerUserMax, 1...65536,
-      "How many monitors one user may have of all applications, and of each one."),
+      "The number of monitors that one user may have of all applications, and of each one."),
     SettingDescription(
       name: "MaxQueuedBytesPerConnection", section: .policy, kind: .bytes(4096 ... 1 << 30),
-      summary: "How much a client may leave unread before its connection is closed.",
+      summary: "The unread bytes at which the daemon closes the connection of a client.",
       read: { .bytes($0.options.queuedBytesPerConnectionMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerConnectionMax = bytes } }),
     SettingDescription(
       name: "MaxQueuedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 40),
-      summary: "How much all connections of one user may have in unfinished messages and unread "
-        + "answers before one that adds to it is closed.",
+      summary: "The memory for unfinished messages and unread replies of all connections of one "
+        + "user. The daemon closes a connection that exceeds it.",
       read: { .bytes($0.options.queuedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.queuedBytesPerUserMax = bytes } }),
     SettingDescription(
       name: "MaxUnfinishedBytesPerUser", section: .policy, kind: .bytes(1 << 16 ... 1 << 30),
-      summary: "How much of that may be of unfinished messages, which the journal has, too.",
+      summary: "The part of that memory for unfinished messages, also kept in the event log.",
       read: { .bytes($0.options.unfinishedBytesPerUserMax) },
       write: { if case .bytes(let bytes) = $1 { $0.options.unfinishedBytesPerUserMax = bytes } }),
     .count(
       "MaxUnfinishedDescriptorsPerUser", \.options.unfinishedDescriptorsPerUserMax, 8...65536,
-      "How many file descriptors one user's unfinished messages may have brought."),
+      "The number of file descriptors that one user's unfinished messages may have brought."),
     SettingDescription(
       name: "SharedResources", section: .policy, kind: .paths,
-      summary: "Files, by absolute paths, on which an application may not hold a lock or a lease "
-        + "when it is suspended. Then it is killed. In users' homes, no absolute links are "
+      summary: "Files, by absolute path, on which an application may not hold a lock or a lease "
+        + "when it is suspended; the daemon kills it. In users' homes, no absolute links are "
         + "followed.",
       read: { .paths($0.options.sharedResources) },
       write: { if case .paths(let paths) = $1 { $0.options.sharedResources = paths } }),
   ]
 }
 
-/// The ways to describe a setting by the property that keeps it.
+/// Constructors for settings, by the property that stores the value.
 extension SettingDescription {
   private typealias Property<Value> = WritableKeyPath<Configuration, Value> & Sendable
 
@@ -149,7 +149,7 @@ extension SettingDescription {
       write: { if case .count(let count) = $1 { $0[keyPath: property] = count } })
   }
 
-  /// One that the core describes.
+  /// Returns the description of a setting that the core describes.
   private static func policy(_ setting: PolicySetting, in section: Section) -> SettingDescription {
     let kind: SettingKind =
       switch setting.kind {
@@ -175,7 +175,7 @@ extension SettingDescription {
         case (.flag(let property), .flag(let flag)):
           configuration.policy[keyPath: property] = flag
         case (.timeSpan, _), (.count, _), (.flag, _):
-          preconditionFailure("\(setting.name) is read as its kind")
+          preconditionFailure("the value of \(setting.name) is not of the setting's kind")
         }
       })
   }

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// What a setting may be set to.
+/// The kind of value that a setting takes.
 public enum SettingKind: Hashable, Sendable {
   case timeSpan(ClosedRange<Duration>)
   case count(ClosedRange<Int>)
@@ -14,7 +14,7 @@ public enum SettingKind: Hashable, Sendable {
   case paths
 }
 
-/// A setting's value, checked against its kind.
+/// A setting's value, valid for its kind.
 public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
   case timeSpan(Duration)
   case count(Int)
@@ -23,7 +23,7 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
   case text(String)
   case paths([String])
 
-  /// As it would be written in the file, without quotes.
+  /// The value as written in the file, without quotes.
   public var description: String {
     switch self {
     case .timeSpan(let span): TimeSpan.format(span)
@@ -35,7 +35,7 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// As it is written in the file.
+  /// The value as written in the file.
   public var tomlText: String {
     switch self {
     case .count, .flag: description
@@ -46,13 +46,13 @@ public enum SettingValue: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A refused value: what is wrong and what would be right.
+/// A refused value: what is wrong, and what would be right.
 public struct SettingRefusal: Error, Hashable, Sendable {
   public var message: String
 }
 
 extension SettingKind {
-  /// Reads a TOML value as this kind.
+  /// Returns the value of a TOML node as this kind.
   public func value(of node: TOMLNode) throws(SettingRefusal) -> SettingValue {
     switch self {
     case .timeSpan(let bounds): .timeSpan(try Self.timeSpan(node, bounds))
@@ -72,25 +72,26 @@ extension SettingKind {
     switch node {
     case .string(let string): text = string
     case .integer(let seconds): text = String(seconds)
-    // The shortest text that reads back as the same number, which exponents do not occur in for
-    // spans within any setting's bounds.
+    // The shortest text that reads back as the same number. For spans within any setting's bounds
+    // it has no exponent.
     case .number(let seconds): text = String(seconds)
     case .table, .array, .boolean, .date:
       throw SettingRefusal(
-        message: "is \(node.kindName), not a time span; write it as systemd does, such as \"6s\"")
+        message: "is \(node.kindName), not a time span; write one as in \"6s\" (systemd.time(7))")
     }
     let lowest = TimeSpan.format(bounds.lowerBound)
     let range = "from \(lowest) to \(TimeSpan.format(bounds.upperBound))"
     if text == "infinity" {
-      throw SettingRefusal(message: "\"infinity\" is not allowed here; it may be \(range)")
+      throw SettingRefusal(message: "\"infinity\" is not allowed; use a time span \(range)")
     }
     guard let span = TimeSpan.parse(text) else {
       throw SettingRefusal(
         message: "\(quoted(text)) is not a time span; "
-          + "write it as systemd does, such as \"6s\" or \"1min 30s\"")
+          + "write one as in \"6s\" or \"1min 30s\" (systemd.time(7))")
     }
     guard bounds.contains(span) else {
-      throw SettingRefusal(message: "\(TimeSpan.format(span)) is out of bounds; it may be \(range)")
+      throw SettingRefusal(
+        message: "\(TimeSpan.format(span)) is out of range; use a value \(range)")
     }
     return span
   }
@@ -102,10 +103,10 @@ extension SettingKind {
     guard case .integer(let count) = node else {
       throw SettingRefusal(
         message: "is \(node.kindName), not an integer; "
-          + "write a number without quotes, \(range)")
+          + "use a number without quotes, \(range)")
     }
     guard bounds.contains(count) else {
-      throw SettingRefusal(message: "\(count) is out of bounds; it may be \(range)")
+      throw SettingRefusal(message: "\(count) is out of range; use a value \(range)")
     }
     return count
   }
@@ -122,12 +123,12 @@ extension SettingKind {
     guard let count else {
       let found = if case .string(let text) = node { quoted(text) } else { node.kindName }
       throw SettingRefusal(
-        message: "\(found) is not a number of bytes; write it as systemd does, "
-          + "such as 65536, \"64K\" or \"1M\"")
+        message: "\(found) is not a number of bytes; write one as in "
+          + "65536, \"64K\" or \"1M\"")
     }
     guard bounds.contains(count) else {
       throw SettingRefusal(
-        message: "\(ByteCount.format(count)) is out of bounds; it may be from "
+        message: "\(ByteCount.format(count)) is out of range; use a value from "
           + "\(ByteCount.format(bounds.lowerBound)) to \(ByteCount.format(bounds.upperBound))")
     }
     return count
@@ -141,7 +142,7 @@ extension SettingKind {
     return flag
   }
 
-  /// Reads one of some names, and suggests the nearest for one mistyped.
+  /// Returns one of the allowed names, or refuses the value with the nearest name as a suggestion.
   static func choice(_ node: TOMLNode, _ names: [String]) throws(SettingRefusal) -> String {
     let allowed = names.map { "\"\($0)\"" }.joined(separator: ", ")
     guard case .string(let name) = node else {
@@ -149,7 +150,7 @@ extension SettingKind {
     }
     guard names.contains(name) else {
       let hint = nearestName(to: name, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
-      throw SettingRefusal(message: "\(quoted(name)) is none of \(allowed)\(hint)")
+      throw SettingRefusal(message: "\(quoted(name)) is not one of \(allowed)\(hint)")
     }
     return name
   }
@@ -157,20 +158,20 @@ extension SettingKind {
   private static func paths(_ node: TOMLNode) throws(SettingRefusal) -> [String] {
     let right = "write absolute paths of files, such as [\"/var/lib/contacts.db\"]"
     guard case .array(let elements) = node else {
-      throw SettingRefusal(message: "is \(node.kindName), not a list; \(right)")
+      throw SettingRefusal(message: "is \(node.kindName), not an array; \(right)")
     }
     guard elements.count <= 256 else {
-      throw SettingRefusal(message: "has \(elements.count) paths; it may have 256 at most")
+      throw SettingRefusal(message: "has \(elements.count) paths; the maximum is 256")
     }
     var paths: [String] = []
     for element in elements {
       guard case .string(let path) = element else {
-        throw SettingRefusal(message: "holds \(element.kindName); \(right)")
+        throw SettingRefusal(message: "contains \(element.kindName); \(right)")
       }
       let isPath = path.hasPrefix("/") && path.utf8.count < 4096 && !path.utf8.contains(0)
       guard isPath, !path.contains(where: { "*?[".contains($0) }) else {
         throw SettingRefusal(
-          message: "\(quoted(path)) is no absolute path, or has wildcards; \(right)")
+          message: "\(quoted(path)) is not an absolute path, or has wildcards; \(right)")
       }
       paths.append(path)
     }
@@ -180,9 +181,9 @@ extension SettingKind {
   private static func groupName(_ node: TOMLNode) throws(SettingRefusal) -> String {
     guard case .string(let name) = node else {
       throw SettingRefusal(
-        message: "is \(node.kindName), not a string; write a group's name, or \"\" for none")
+        message: "is \(node.kindName), not a string; write the name of a group, or \"\" for none")
     }
-    // The names that systemd's sysusers accepts in its strict mode.
+    // The names that systemd-sysusers accepts in its strict mode.
     let isName =
       name.utf8.count <= 31
       && name.unicodeScalars.enumerated().allSatisfy { index, scalar in
@@ -194,23 +195,23 @@ extension SettingKind {
       }
     guard isName else {
       throw SettingRefusal(
-        message: "\(quoted(name)) is not a group's name; write letters, digits, - and _ "
-          + "(31 at most, first a letter or _), or \"\" for none")
+        message: "\(quoted(name)) is not the name of a group; use up to 31 letters, digits, - "
+          + "and _, starting with a letter or _, or \"\" for none")
     }
     return name
   }
 }
 
-/// A text of the file in a message.
+/// Returns text from a file in quotes, escaped for a message.
 func quoted(_ text: String) -> String { PrintableText.quoted(text) }
 
-/// Numbers of bytes as systemd writes them: to the base 1024.
+/// Numbers of bytes in systemd's notation, with suffixes to base 1024.
 public enum ByteCount {
   private static let units: [(suffix: Character, bytes: Int)] = [
     ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10), ("B", 1),
   ]
 
-  /// Reads `65536`, `64K`, `1M` or `2G`; nil for anything else.
+  /// Returns the number for `65536`, `64K`, `1M` or `2G`; nil for any other text.
   public static func parse(_ text: String) -> Int? {
     let unit = units.first { $0.suffix == text.last }
     let digits = unit == nil ? text[...] : text.dropLast()
@@ -221,7 +222,7 @@ public enum ByteCount {
     return overflow ? nil : bytes
   }
 
-  /// In the largest unit that divides it.
+  /// Returns the number in the largest unit that divides it.
   public static func format(_ bytes: Int) -> String {
     let unit = units.first { bytes >= $0.bytes && bytes % $0.bytes == 0 && $0.bytes > 1 }
     return unit.map { "\(bytes / $0.bytes)\($0.suffix)" } ?? String(bytes)

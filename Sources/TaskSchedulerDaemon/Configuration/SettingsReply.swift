@@ -1,7 +1,7 @@
 import TaskSchedulerWire
 
 extension ControlInterface.Setting {
-  /// A setting as `GetSettings` replies it.
+  /// Creates a setting for the reply of `GetSettings`.
   public init(_ setting: EffectiveSetting) {
     self.init(
       name: setting.name, value: setting.value, default: setting.default,

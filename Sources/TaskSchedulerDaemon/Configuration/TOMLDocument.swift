@@ -1,7 +1,7 @@
 import TOMLKit
 import TaskSchedulerCore
 
-/// A TOML value, taken out of the parser.
+/// A TOML value, independent of the parser.
 public indirect enum TOMLNode: Hashable, Sendable {
   case table([String: TOMLNode])
   case array([TOMLNode])
@@ -11,7 +11,7 @@ public indirect enum TOMLNode: Hashable, Sendable {
   case boolean(Bool)
   case date
 
-  /// How a message calls it: "a string".
+  /// The name of the kind in a message: "a string".
   public var kindName: String {
     switch self {
     case .table: "a table"
@@ -25,17 +25,17 @@ public indirect enum TOMLNode: Hashable, Sendable {
   }
 }
 
-/// A parsed TOML file that knows on which line each key stands.
+/// A parsed TOML file with the line number of each key.
 public struct TOMLDocument: Sendable {
-  /// The path that problems name.
+  /// The path of the file, for messages.
   public var file: String
   public var root: [String: TOMLNode]
   private var locator: TOMLKeyLocator
 
-  /// Parses a file's bytes.
+  /// Parses the bytes of a file.
   ///
-  /// - Returns: the document, or nil and every mistake that was found: a byte that is no UTF-8, a
-  ///   NUL, keys given twice, and the first key of too many parts or thing that is no TOML.
+  /// - Returns: The document, or nil and every problem found: a byte that is not UTF-8, a NUL,
+  ///   duplicate keys, and the first key with too many parts or the first syntax error.
   public static func parse(
     _ bytes: [UInt8], file: String
   ) -> (document: TOMLDocument?, problems: [ConfigurationProblem]) {
@@ -43,29 +43,29 @@ public struct TOMLDocument: Sendable {
     let locator = TOMLKeyLocator(text: bytes)
     var problems = locator.nullEscapeLines.prefix(ProblemList.toldMax).map {
       ConfigurationProblem(
-        file: file, line: $0, message: "a string holds an escaped NUL; take it out")
+        file: file, line: $0, message: "the string contains an escaped NUL; remove it")
     }
     problems += ProblemList.rest(of: locator.nullEscapeLines.count, in: file)
     problems += locator.duplicates.prefix(ProblemList.toldMax).map {
       ConfigurationProblem(
         file: file, line: $0.line, key: $0.path.keyText,
-        message: "is given again; it stands on line \($0.firstLine) already, keep one of the two")
+        message: "is a duplicate of line \($0.firstLine); remove one of the two")
     }
     problems += ProblemList.rest(of: locator.duplicates.count, in: file)
     if let fault = locator.fault {
       problems.append(
         ConfigurationProblem(
           file: file, line: fault.line,
-          message: "column \(fault.column): this is not TOML: expected \(fault.expected)"))
+          message: "column \(fault.column): invalid TOML: expected \(fault.expected)"))
     }
     if let key = locator.longKey {
       problems.append(
         ConfigurationProblem(
           file: file, line: key.line, key: key.path.keyText.prefix(60) + "…",
-          message: "has more than \(TOMLKeyLocator.partsMax) parts (names joined by dots, tables "
-            + "and arrays within each other); no key that is known has: take it out"))
+          message: "has more than \(TOMLKeyLocator.partsMax) parts (names joined by dots, nested "
+            + "tables and arrays); no known key has that many; remove it"))
     }
-    // A NUL would cut short what TOMLKit hands out, and a wrong outline may end the process in it.
+    // TOMLKit cuts strings at a NUL, and aborts on some malformed outlines.
     guard locator.nullEscapeLines.isEmpty, locator.fault == nil, locator.longKey == nil else {
       return (nil, problems)
     }
@@ -76,21 +76,21 @@ public struct TOMLDocument: Sendable {
       return (document, [])
     } catch let error as TOMLParseError {
       let position = error.source.begin
-      // The parser stops at the first key given twice, which has been told of better above.
+      // The parser stops at the first duplicate key, which has a better message above.
       if !locator.duplicates.contains(where: { $0.line == position.line }) {
         problems.append(
           ConfigurationProblem(
             file: file, line: position.line,
-            message: "column \(position.column): this is not TOML: "
+            message: "column \(position.column): invalid TOML: "
               + PrintableText.of(error.description)))
       }
     } catch {
-      problems.append(ConfigurationProblem(file: file, message: "this is not TOML: \(error)"))
+      problems.append(ConfigurationProblem(file: file, message: "invalid TOML: \(error)"))
     }
     return (nil, problems)
   }
 
-  /// The line of a key, or of the nearest table that holds it.
+  /// Returns the line of a key, or of the nearest table that contains it.
   public func line(of path: [TOMLPathComponent]) -> Int? { locator.line(of: path) }
 
   private static func encodingProblem(_ bytes: [UInt8], file: String) -> ConfigurationProblem? {
@@ -98,11 +98,11 @@ public struct TOMLDocument: Sendable {
     for (index, line) in lines.enumerated() {
       if line.contains(0) {
         return ConfigurationProblem(
-          file: file, line: index + 1, message: "a NUL byte; the file must be text in UTF-8")
+          file: file, line: index + 1, message: "contains a NUL byte; the file must be UTF-8 text")
       }
       if String(validating: line, as: UTF8.self) == nil {
         return ConfigurationProblem(
-          file: file, line: index + 1, message: "not UTF-8; save the file in that encoding")
+          file: file, line: index + 1, message: "is not UTF-8; save the file in that encoding")
       }
     }
     return nil
@@ -137,7 +137,7 @@ extension TOMLNode {
 }
 
 extension [TOMLPathComponent] {
-  /// As a message names it: `policy.CallbackTimeout`, `command[1]`, `environment."A B"`.
+  /// The path as messages write it: `policy.CallbackTimeout`, `command[1]`, `environment."A B"`.
   public var keyText: String {
     var text = ""
     for component in self {
@@ -145,7 +145,7 @@ extension [TOMLPathComponent] {
       case .index(let index): text += "[\(index)]"
       case .key(let name):
         let isBare = !name.isEmpty && name.utf8.allSatisfy(TOMLKeyLocator.isBareKeyByte)
-        // A key is somebody's text: what would break the line is shown escaped.
+        // Keys come from the file: control characters must be escaped.
         text += (text.isEmpty ? "" : ".") + (isBare ? name : PrintableText.quotedWhole(name))
       }
     }

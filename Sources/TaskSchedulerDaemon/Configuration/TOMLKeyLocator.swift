@@ -1,64 +1,63 @@
 import TaskSchedulerCore
 
-/// One step of a path into a TOML document.
+/// A step of a path into a TOML document.
 public enum TOMLPathComponent: Hashable, Sendable {
   case key(String)
   case index(Int)
 }
 
-/// Finds the line that each key and array element of a TOML document stands on, which the parser
-/// does not tell.
+/// Finds the line of each key and array element of a TOML document, which the parser does not
+/// report.
 ///
-/// It checks the outline: keys, headers, brackets, quotes. A text whose outline is wrong must not
-/// be given to the parser, which ends the process over some of them (toml++ asserts on a dot
-/// without a key and on half a time of day). Dates and times are refused, for no setting is one.
-/// Nor a key of thousands of parts, over which it takes hundreds of megabytes. Two things that the
-/// parser would report poorly are noted on the way: keys given twice, with both lines, and escaped
-/// NULs, which would cut a string short.
+/// The locator checks the outline of the text: keys, headers, brackets, quotes. A text with a
+/// malformed outline must not reach the parser, because toml++ fails assertions on some (a dot
+/// without a key, an incomplete time of day) and takes hundreds of megabytes for a key of thousands
+/// of parts. Dates and times are refused because no setting is one. Duplicate keys and escaped
+/// NULs, which the parser reports poorly, are collected.
 public struct TOMLKeyLocator: Sendable {
-  /// A key that is given more than once.
+  /// A key that occurs more than once.
   public struct Duplicate: Hashable, Sendable {
     public var path: [TOMLPathComponent]
     public var line: Int
     public var firstLine: Int
   }
 
-  /// Where the outline goes wrong, and what is expected there.
+  /// A fault of the outline and what was expected in its place.
   public struct Fault: Hashable, Sendable {
     public var line: Int
-    /// In bytes, from 1.
+    /// The column in bytes, counted from 1.
     public var column: Int
     public var expected: String
   }
 
-  /// A key with more parts than there may be.
+  /// A key with more parts than allowed.
   public struct LongKey: Hashable, Sendable {
-    /// Its first parts.
+    /// The first parts.
     public var path: [TOMLPathComponent]
     public var line: Int
   }
 
-  /// The most parts of a key: names, of its table too, and places in arrays. More than any setting
-  /// has, and few enough for whatever is done with each.
+  /// The maximum number of parts of a key: names, including those of its tables, and array indexes.
+  /// No setting has as many.
   public static let partsMax = 16
 
-  /// The first key that has more; the scan ends there.
+  /// The first key with too many parts; the scan ends there.
   public private(set) var longKey: LongKey?
   /// The first fault of the outline; the scan ends there.
   public private(set) var fault: Fault?
-  /// The line (from 1) where each key, table or array element is first given.
+  /// The line, counted from 1, of the first occurrence of each key, table and array element.
   public private(set) var lines: [[TOMLPathComponent]: Int] = [:]
-  /// Keys and tables given again, in the order of the file.
+  /// Duplicate keys and tables, in the order of the file.
   public private(set) var duplicates: [Duplicate] = []
-  /// The lines on which a string holds an escaped NUL.
+  /// The lines with a string that contains an escaped NUL.
   public private(set) var nullEscapeLines: [Int] = []
 
   private let text: [UInt8]
   private var position = 0
   private var line = 1
-  /// What a header or a key defines itself, as against the tables that its dots imply.
+  /// The paths that a header or a key defines itself, without tables implied by dots.
   private var explicit: Set<[TOMLPathComponent]> = []
-  /// How many tables each array of tables has so far.
+  /// The number of tables so far in each array of tables.
   private var tableCounts: [[TOMLPathComponent]: Int] = [:]
 
   /// Scans a whole document.
@@ -68,7 +67,7 @@ public struct TOMLKeyLocator: Sendable {
     _ = scanDocument()
   }
 
-  /// The line of `path`, or of the nearest thing that holds it.
+  /// Returns the line of `path`, or of the nearest element that contains it.
   public func line(of path: [TOMLPathComponent]) -> Int? {
     var path = path
     while !path.isEmpty {
@@ -78,7 +77,7 @@ public struct TOMLKeyLocator: Sendable {
     return nil
   }
 
-  // Each scanning step returns nil when it meets what is no TOML, once it has noted the fault.
+  // Each scanning step returns nil for invalid TOML, after recording the fault.
 
   private mutating func fail<Value>(_ expected: String) -> Value? {
     let lineStart = text[..<position].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -226,8 +225,8 @@ public struct TOMLKeyLocator: Sendable {
     }
   }
 
-  /// Takes a string with its quotes and returns what it says; escapes are undone only as far as a
-  /// key may need them.
+  /// Takes a string with its quotes and returns its content; escapes are decoded as far as keys
+  /// need it.
   private mutating func scanString(quote: UInt8, isMultiline: Bool) -> String? {
     let quoteCount = isMultiline ? 3 : 1
     let takesEscapes = quote == UInt8(ascii: "\"")
@@ -237,7 +236,7 @@ public struct TOMLKeyLocator: Sendable {
       if byte == quote {
         let run = text[position...].prefix { $0 == quote }.count
         if run >= quoteCount {
-          // A multi-line string may end in one or two quotes of its own.
+          // The content of a multi-line string may end in one or two quotes.
           position += isMultiline ? min(run, 5) : 1
           return String(decoding: content, as: UTF8.self)
         }
@@ -261,7 +260,7 @@ public struct TOMLKeyLocator: Sendable {
   private mutating func scanEscape() -> [UInt8]? {
     position += 1
     guard let letter = peek else { return fail("the quote that ends the string") }
-    // No such escape; and of some characters TOMLKit's parser is not prepared to look at one here.
+    // There is no such escape, and TOMLKit's parser fails on some of these characters.
     guard letter < 0x80 else {
       let found = String(decoding: text[position...].prefix(4), as: UTF8.self).prefix(1)
       return fail(
@@ -293,20 +292,20 @@ public struct TOMLKeyLocator: Sendable {
 
   private var peek: UInt8? { position < text.count ? text[position] : nil }
 
-  /// Takes one mark, with the blanks before it, if it comes next.
+  /// Takes a mark and the blanks before it, if it comes next.
   private mutating func take(_ mark: Unicode.Scalar) -> Bool {
     skipSpaces()
     return takeNow(mark)
   }
 
-  /// Takes one mark if it comes at once.
+  /// Takes a mark if it is the next character.
   private mutating func takeNow(_ mark: Unicode.Scalar) -> Bool {
     guard peek == UInt8(ascii: mark) else { return false }
     position += 1
     return true
   }
 
-  /// Whether a line feed comes next, or a carriage return with one.
+  /// Whether a line feed, or a carriage return and a line feed, comes next.
   private var isAtLineEnd: Bool {
     peek == UInt8(ascii: "\n")
       || peek == UInt8(ascii: "\r") && position + 1 < text.count
@@ -317,7 +316,7 @@ public struct TOMLKeyLocator: Sendable {
     while peek == UInt8(ascii: " ") || peek == UInt8(ascii: "\t") { position += 1 }
   }
 
-  /// Skips spaces, comments and line ends.
+  /// Skips blanks, comments and newlines.
   private mutating func skipBlank() {
     while true {
       skipSpaces()
@@ -332,7 +331,7 @@ public struct TOMLKeyLocator: Sendable {
     }
   }
 
-  /// Whether a key may hold this byte without quotes.
+  /// Returns whether a key may contain this byte without quotes.
   static func isBareKeyByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -3,23 +3,23 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The daemon's one way of telling what happened: structured records to journald, or readable
-/// lines on standard error where there is none.
+/// The daemon's log: structured records for journald, or plain lines on standard error without
+/// journald.
 public final class Log {
-  /// Where records go.
+  /// The destination of records.
   public enum Target: String, CaseIterable, Sendable {
-    /// To the journal where systemd started us, else to standard error.
+    /// The journal if systemd started the daemon, else standard error.
     case auto
     case journal
     case stderr
   }
 
-  /// Records of this level and graver ones are written.
+  /// The lowest level that is written.
   public var level: LogLevel
-  /// Whether records go to journald, with their fields; else to standard error.
+  /// Whether records go to journald with their fields, rather than to standard error.
   let goesToJournal: Bool
   var budget = RecordBudget()
-  /// For users who may not read the journal.
+  /// The newest records, for users who may not read the journal.
   var recent = RecentRecords()
 
   public init(target: Target, level: LogLevel) {
@@ -27,23 +27,25 @@ public final class Log {
     switch target {
     case .journal: goesToJournal = true
     case .stderr: goesToJournal = false
-    // systemd sets this where it has connected our output to the journal (systemd.exec(5)).
+    // systemd sets it if standard error is connected to the journal (systemd.exec(5)).
     case .auto: goesToJournal = getenv("JOURNAL_STREAM") != nil
     }
   }
 
-  /// Whether a record of this level is written.
+  /// Returns whether records of this level are written.
   func isWritten(_ level: LogLevel) -> Bool {
     level.severity <= self.level.severity
   }
 
-  /// - Parameter fields: beside those that every record has; names as journald wants them.
+  /// Writes a record.
+  ///
+  /// - Parameter fields: Fields in addition to the common ones, with names that journald accepts.
   func write(
     _ level: LogLevel, _ message: String, id: MessageID? = nil,
     fields: [(name: String, value: String)] = []
   ) {
     guard isWritten(level) else { return }
-    // What comes from clients and files is in it. Here it is escaped, for all who write.
+    // The text may come from clients and files. It is escaped here, once for all callers.
     let message = PrintableText.of(message)
     let fields = fields.map { ($0.name, PrintableText.of($0.value)) }
     if goesToJournal {
@@ -62,7 +64,7 @@ public final class Log {
     ]
     if let id { entries.append("MESSAGE_ID=\(id.rawValue)") }
     entries += fields.map { "\($0.name)=\($0.value)" }
-    // One buffer for all, and a vector that points into it.
+    // All fields are in one buffer, and each vector points to one of them.
     var bytes: [UInt8] = []
     var ranges: [Range<Int>] = []
     for entry in entries {
@@ -74,13 +76,12 @@ public final class Log {
       let vectors = ranges.map { range in
         iovec(iov_base: buffer.baseAddress.map { $0 + range.lowerBound }, iov_len: range.count)
       }
-      // A journal that cannot take it is no reason to fail; there is nobody to tell.
+      // A failure is ignored: there is no other place to report it to.
       _ = sd_journal_sendv(vectors, Int32(vectors.count))
     }
   }
 
-  /// `<N>` is how journald and systemd-cat know the level of a line (sd-daemon(3)); for people it
-  /// is left out.
+  /// Writes a line for people, without the level prefix of sd-daemon(3).
   private func writeLine(_ level: LogLevel, _ message: String) {
     var line = "taskschedd: "
     switch level {
@@ -95,7 +96,7 @@ public final class Log {
 }
 
 extension LogLevel {
-  /// The number in syslog(3).
+  /// The priority of the level in syslog(3).
   var severity: Int32 {
     switch self {
     case .error: LOG_ERR

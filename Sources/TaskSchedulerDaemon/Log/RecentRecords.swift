@@ -1,16 +1,15 @@
 import DequeModule
 import TaskSchedulerCore
 
-/// The newest records of the log, kept for users who may not read the journal.
+/// The newest log records about each user's applications, for users who may not read the journal.
 ///
-/// journald lets a user read what that user's own processes have written. The system's daemon is
-/// root's, and journald takes no word of it about whom a record is for. So the daemon keeps some
-/// itself and hands them out by its own rule (contract §16): to each user those about that user's
-/// own applications. They are in memory, and gone when the daemon has ended.
+/// journald lets a user read the records of the user's own processes only. The system's daemon runs
+/// as root, and cannot assign a record to another user. It therefore keeps some records in memory
+/// and returns to each user those about the user's own applications (contract §16).
 struct RecentRecords {
-  /// One record, as the log has it.
+  /// One record as it was logged.
   struct Entry {
-    /// Counts up over all users' records.
+    /// The position among the records of all users.
     var number: UInt64
     var at: Instant
     var level: LogLevel
@@ -19,12 +18,13 @@ struct RecentRecords {
     var message: String
   }
 
-  /// How many are kept of one user's applications, and how many bytes their messages have in all.
+  /// The limits for one user's records: their number, and the total size of their messages.
   static let recordsMax = 500
   static let bytesMax = 64 << 10
-  /// Longer messages are cut.
+  /// The size at which a message is cut.
   static let messageBytesMax = 1024
-  /// Of how many users: of one more, that user's are dropped whose newest record is the oldest.
+  /// The number of users. For one more, the records of the user with the oldest activity are
+  /// dropped.
   static let usersMax = 128
 
   fileprivate struct Ring {
@@ -45,11 +45,11 @@ struct RecentRecords {
     rings[owner, default: Ring()].add(entry)
   }
 
-  /// The newest records before one, the oldest first.
+  /// Returns the newest records, the oldest first.
   ///
   /// - Parameters:
-  ///   - owner: nil for those of all users.
-  ///   - number: records from this one on are left out; nil for none.
+  ///   - owner: The owner of the applications; nil for all users.
+  ///   - number: Only records before this one are returned; nil for no limit.
   func newest(
     _ count: Int, before number: UInt64?, of owner: UserID?, _ application: ApplicationID?
   ) -> [Entry] {
@@ -69,7 +69,7 @@ struct RecentRecords {
     if let stalest = newest.min(by: { $0.value < $1.value })?.key { rings[stalest] = nil }
   }
 
-  /// Cut between characters' scalars.
+  /// Returns the message cut to the size limit, between Unicode scalars.
   private static func cut(_ message: String) -> String {
     guard message.utf8.count > messageBytesMax else { return message }
     var bytes = 0

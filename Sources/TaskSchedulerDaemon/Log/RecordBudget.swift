@@ -1,20 +1,22 @@
 import TaskSchedulerCore
 
-/// Keeps one user's flood from drowning everybody's log: journald takes 10,000 records in 30 s from
-/// a service (RateLimitBurst= of journald.conf(5)) and then drops all, also those that say why an
-/// application was killed.
+/// Limits the log records about each user's applications.
+///
+/// journald accepts 10,000 records in 30 s from a service (RateLimitBurst= in journald.conf(5)) and
+/// then drops all, including those that say why an application was killed. One user must not cause
+/// that.
 struct RecordBudget {
-  /// journald's own RateLimitIntervalSec=.
+  /// The period of the limit, equal to journald's RateLimitIntervalSec=.
   static let interval: Duration = .seconds(30)
-  /// A tenth of journald's burst for each user.
+  /// The number of records per user and period: a tenth of journald's burst.
   static let recordsMax = 1000
 
-  /// What is to be done with a record.
+  /// The decision about a record.
   enum Verdict: Hashable {
-    /// - Parameter leftOut: how many of the user's records were left out before it, in the last
-    ///   interval; said once.
+    /// - Parameter leftOut: The number of the user's records that were suppressed in the last
+    ///   period, to be reported once.
     case write(leftOut: Int)
-    /// The first one that is left out: this is said instead.
+    /// Report that the user's records are suppressed from here on.
     case beginLeavingOut
     case leaveOut
   }
@@ -46,11 +48,11 @@ struct RecordBudget {
 }
 
 extension Record {
-  /// Whether it says what the daemon did to an application, which no client brings about at will.
+  /// Whether the record reports an act of the daemon that clients cannot cause at will.
   fileprivate var isIndispensable: Bool {
     switch change {
     case .ended(let end): end.reason.isDaemons
-    // What it listens on is its own affair.
+    // An application can listen on new sockets at any rate.
     case .resources(.listens): false
     case .suspensionFailed, .signalFailed, .memoryChosen, .resources: true
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .refused, .keepAliveSet,
@@ -63,7 +65,7 @@ extension Record {
 }
 
 extension EndReason {
-  /// Whether the daemon ended the application, by itself or because a person ordered it.
+  /// Whether the daemon ended the application, on its own or by a person's order.
   fileprivate var isDaemons: Bool {
     switch self {
     case .exited, .crashed, .unknown: false

@@ -1,10 +1,12 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-// The one place where what the policy decides is logged.
+// The only place that logs the scheduler's decisions.
 
 extension Log {
-  /// - Parameter unit: looks up the systemd unit of the record's leader.
+  /// Writes a record of the scheduler.
+  ///
+  /// - Parameter unit: Returns the systemd unit of the record's leader.
   func write(_ record: Record, at now: Instant, unit: () -> SystemdUnit?) {
     let (level, id) = record.kind
     guard isWritten(level) else { return }
@@ -12,7 +14,7 @@ extension Log {
     switch budget.verdict(on: record, at: now) {
     case .write(let leftOut):
       if leftOut > 0 {
-        write(.warning, "\(leftOut) records about applications of user \(user) were left out")
+        write(.warning, "suppressed \(leftOut) records about applications of user \(user)")
       }
       let fields = goesToJournal ? record.fields + record.objectFields(unit()) : []
       recent.add(record, level, PrintableText.of(record.messageForOwner), at: now)
@@ -20,8 +22,8 @@ extension Log {
     case .beginLeavingOut:
       write(
         .warning,
-        "applications of user \(user) made \(RecordBudget.recordsMax) records within "
-          + "\(TimeSpan.format(RecordBudget.interval)): more are left out until that is over")
+        "applications of user \(user) caused \(RecordBudget.recordsMax) records within "
+          + "\(TimeSpan.format(RecordBudget.interval)); suppressing further records until then")
     case .leaveOut:
       break
     }
@@ -58,11 +60,11 @@ extension Record {
     }
   }
 
-  /// What makes `journalctl -u UNIT` show it among the records of the application's own unit
+  /// The fields by which `journalctl -u UNIT` shows the record with those of the application's unit
   /// (systemd.journal-fields(7)).
   ///
-  /// Of OBJECT_PID=, journald looks up more, which it may for the system's daemon: not of a leader
-  /// that has ended, whose pid may be another's by now.
+  /// journald looks up more by OBJECT_PID=, which it allows to the system's daemon. The field is
+  /// omitted for a leader that has exited: its pid may have been reused.
   fileprivate func objectFields(_ unit: SystemdUnit?) -> [(name: String, value: String)] {
     var fields: [(name: String, value: String)] = []
     if let leader, !tellsOfTheEnd { fields.append(("OBJECT_PID", "\(leader.pid)")) }

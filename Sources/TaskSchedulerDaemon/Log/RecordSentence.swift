@@ -1,9 +1,8 @@
 import TaskSchedulerCore
 
 extension Record {
-  /// One sentence for people, in the log and on a monitor. It begins with the application's id, and
-  /// goes on with what that did or what became of it; where something of its own did something,
-  /// after a colon.
+  /// One sentence for people, for the log and for monitors. It begins with the application's id,
+  /// followed by a predicate, or by a colon and another subject.
   var message: String { message(activated: activated) }
 
   /// The application whose activation sent this one to the background.
@@ -11,12 +10,12 @@ extension Record {
     if case .transition(_, _, let cause) = change { cause.activated } else { nil }
   }
 
-  /// The sentence for the application's own user, whom it tells of no other user's application.
+  /// The sentence for the application's owner, which names no application of another user.
   var messageForOwner: String {
     message(activated: activated.flatMap { $0.owner == application.owner ? $0 : nil })
   }
 
-  /// The sentence for people who may see `activated`.
+  /// Returns the sentence for readers who may see the application `activated`.
   func message(activated: ApplicationKey?) -> String {
     let id = application.id.name
     switch change {
@@ -28,17 +27,16 @@ extension Record {
       return "\(id) began background \(task.words(name)), with \(time)"
     case .taskEnded(let task, let name): return "\(id) ended background \(task.words(name))"
     case .taskExpired(let task, let name):
-      return "\(id) was told that its background time is nearly up: background "
-        + "\(task.words(name)) expires"
+      return "\(id): its background time is nearly used up, background \(task.words(name)) expires"
     case .ended(let end): return "\(id) \(end.sentence)"
     case .refused(let refusal): return "\(id): a request was refused because \(refusal.sentence)"
     case .suspensionFailed(let reason):
-      return "\(id) is not suspended, and all of its processes run: \(reason)"
+      return "\(id) could not be suspended and keeps running: \(reason)"
     case .signalFailed(let reason): return "\(id) could not be signalled: \(reason)"
     case .keepAliveSet(let interval?):
-      return "\(id) set a keep-alive handler, to be called every \(TimeSpan.format(interval))"
+      return "\(id) set a keep-alive handler with an interval of \(TimeSpan.format(interval))"
     case .keepAliveSet: return "\(id) cleared its keep-alive handler"
-    case .keepAliveCalled: return "\(id) was called for its keep-alive handler"
+    case .keepAliveCalled: return "\(id): its keep-alive handler is called"
     case .socketManaged(let socket): return "\(id) handed over socket \(socket.number)"
     case .socketReleased(let socket): return "\(id): socket \(socket.number) is no longer watched"
     case .socketsReady(let ready):
@@ -46,11 +44,11 @@ extension Record {
       return "\(id) was woken by \(sockets.joined(separator: ", "))"
     case .resources(let record): return "\(id) \(record.words)"
     case .memoryWarned(let isSimulated):
-      return "\(id) was warned that memory is short\(isSimulated ? " (simulated)" : "")"
+      return "\(id) was sent a memory warning\(isSimulated ? " (simulated)" : "")"
     case .memoryChosen(let choice): return "\(id) \(choice.sentence)"
     case .relaunchPlanned(let delay, let awaitsMemory):
-      return "\(id) will be launched again in \(Self.span(delay))"
-        + (awaitsMemory ? ", or when memory pressure is over if that is later" : "")
+      return "\(id) will be relaunched in \(Self.span(delay))"
+        + (awaitsMemory ? ", or when memory pressure ends if that is later" : "")
     case .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
       .badgeSet:
       return notificationMessage
@@ -70,13 +68,13 @@ extension Record {
     case .notificationFired(let notification):
       return "\(id): notification \(notification.number) fires"
     case .notificationChosen(let notification):
-      return "\(id): the user has chosen notification \(notification.number)"
+      return "\(id): the user chose notification \(notification.number)"
     case .badgeSet(let badge):
       return badge == 0 ? "\(id) cleared its badge" : "\(id) set its badge to \(badge)"
     case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .ended, .refused,
       .suspensionFailed, .signalFailed, .keepAliveSet, .keepAliveCalled, .socketManaged,
       .socketReleased, .socketsReady, .relaunchPlanned, .memoryWarned, .memoryChosen, .resources:
-      preconditionFailure("nothing about notifications: \(change)")
+      preconditionFailure("not a record about notifications: \(change)")
     }
   }
 
@@ -86,10 +84,10 @@ extension Record {
 }
 
 extension ApplicationState {
-  /// What an application that has come to it is.
+  /// The state in words that follow the application's id.
   fileprivate var predicate: String {
     switch self {
-    case .notRunning: "is not running any more"
+    case .notRunning: "is no longer running"
     case .inactive: "is inactive"
     case .active: "is active"
     case .background: "is in the background"
@@ -99,24 +97,24 @@ extension ApplicationState {
 }
 
 extension TransitionCause {
-  /// Why, to follow what became of it.
+  /// Returns the reason of the transition, in words that follow the new state.
   ///
-  /// - Parameter activated: the application that was activated, where it may be named.
+  /// - Parameter activated: The application that was activated, if the reader may see it.
   fileprivate func clause(from state: ApplicationState, activated: ApplicationKey?) -> String {
     switch self {
     case .launch: ": taskschedd launched it"
     case .register: ": it opened its event stream"
-    case .adopt: ": its process was taken under management"
+    case .adopt: ": taskschedd began to manage its process"
     case .activate: ": it was brought to the foreground"
-    case .acknowledged: ": it acknowledged that it comes to the foreground"
+    case .acknowledged: ": it acknowledged that it enters the foreground"
     case .interruption: ": it was interrupted, or lost the focus"
-    case .sendAway: ": it was sent away"
+    case .sendAway: ": it was sent to the background"
     case .otherActivated:
       ": \(activated?.id.name ?? "another application") was activated at its seat"
-    case .terminate: ": it is to end"
+    case .terminate: ": it is being terminated"
     case .noEntitlement: ": nothing entitles it to run any longer"
-    case .event: state == .suspended ? ": an event woke it" : ": an event is to be handled"
-    case .suspensionLost: ": its processes, which were suspended, run"
+    case .event: state == .suspended ? ": an event woke it" : ": it must handle an event"
+    case .suspensionLost: ": its processes were suspended but run again"
     case .leaderExited: ": its leader has exited"
     case .schedulerStopped: ": taskschedd has stopped"
     }
@@ -131,34 +129,35 @@ extension TaskID {
 }
 
 extension End {
-  /// What became of the application, to follow its name.
+  /// The end in words that follow the application's name.
   var sentence: String {
     guard let forced else { return predicate }
-    return "\(predicate); \(forced.signal.name) had not ended it within "
-      + "\(TimeSpan.format(forced.limit)), so SIGKILL did"
+    return "\(predicate); it did not exit within \(TimeSpan.format(forced.limit)) of "
+      + "\(forced.signal.name), so SIGKILL was sent"
   }
 
   private var predicate: String {
     switch reason {
     case .exited(let code): "exited with code \(code)"
-    case .unknown: "ended; how is not known: taskschedd did not run, or the kernel does not tell"
+    case .unknown:
+      "ended for an unknown reason: taskschedd was not running, or the kernel does not report it"
     case .crashed(let number): Self.ended(by: Signal(number))
-    case .terminatedByOperator: "was ended by an operator\(late)"
-    case .terminatedByUser: "was ended by the user\(late)"
+    case .terminatedByOperator: "was terminated by an operator\(late)"
+    case .terminatedByUser: "was terminated by the user\(late)"
     case .callbackTimeout, .keepAliveTimeout: "was killed: it did not acknowledge \(callback)"
-    case .backgroundTimeExpired: "was killed: its background time was up\(outstanding)"
-    case .memoryPressure: "was ended: the machine is short of memory"
+    case .backgroundTimeExpired: "was killed: its background time expired\(outstanding)"
+    case .memoryPressure: "was terminated: the machine is short of memory"
     case .gpuInBackground: "was killed: it used a GPU in the background\(used)"
-    case .sharedResourceHeld: "was killed: when it was suspended, it held a lock\(used)"
+    case .sharedResourceHeld: "was killed: it held a lock when it was suspended\(used)"
     case .excessiveUse: "was killed: it used too much CPU time in the background\(used)"
-    case .optedOut: "was ended when it was sent away: it does not run in the background"
+    case .optedOut: "was terminated when sent to the background, where it may not run"
     case .schedulerStopped: "is no longer managed: taskschedd has stopped"
     }
   }
 
-  /// Who sent a signal is not known: the kernel tells nobody but the process itself.
+  /// Returns the end by a signal. The kernel reports the sender to the process only.
   private static func ended(by signal: Signal) -> String {
-    signal.isFault ? "crashed with \(signal.name)" : "was ended by \(signal.name)"
+    signal.isFault ? "crashed with \(signal.name)" : "was terminated by \(signal.name)"
   }
 
   private var late: String {
@@ -189,7 +188,7 @@ extension End {
 }
 
 extension EndReason {
-  /// The reason's name, with what belongs to it.
+  /// The reason's name with its exit code or signal.
   var nameWithCode: String {
     switch self {
     case .exited(let code): "exited(\(code))"
@@ -201,7 +200,7 @@ extension EndReason {
     }
   }
 
-  /// An end that the program did not choose and no person did is a warning.
+  /// The level of the record: a warning for an end that neither the program nor a person chose.
   var level: LogLevel {
     switch self {
     case .crashed(let signal): Signal(signal).isFault ? .warning : .notice
@@ -215,7 +214,7 @@ extension EndReason {
 }
 
 extension ListeningReport {
-  /// For people, without the application's name.
+  /// The report in words that follow the application's name.
   fileprivate var words: String {
     var words: [String] = []
     if count > 0 {
@@ -224,7 +223,7 @@ extension ListeningReport {
     }
     if !isComplete {
       words.append(
-        "has more descriptors than were examined: locks on shared files and listening sockets may "
+        "has more descriptors than were examined; locks on shared files and listening sockets may "
           + "have been missed")
     }
     return words.joined(separator: "; ")
@@ -232,28 +231,28 @@ extension ListeningReport {
 }
 
 extension ResourceRecord {
-  /// For people, without the application's name.
+  /// The finding in words that follow the application's name.
   fileprivate var words: String {
     switch self {
     case .usedProcessor(let used, let window):
       "used \(Record.span(used)) of CPU time within \(Record.span(window)) in the background"
     case .usedGPU(let used): "used a GPU for \(Record.span(used)) in the background"
     case .heldResource(let path):
-      "holds a lock on \(PrintableText.quoted(path)) when it is suspended"
+      "held a lock on \(PrintableText.quoted(path)) when it was suspended"
     case .throttled(let percent?): "is throttled to \(percent) % of one CPU"
-    case .throttled(nil): "is throttled no more"
+    case .throttled(nil): "is no longer throttled"
     case .listens(let listening): listening.words
     }
   }
 }
 
 extension Duration {
-  /// For people.
+  /// The duration without its microseconds, for texts.
   var roundedToMilliseconds: Duration { .milliseconds(microseconds / 1000) }
 }
 
 extension Refusal {
-  /// What was wrong, with the error's name.
+  /// The reason for the refusal, with the error's name.
   fileprivate var sentence: String {
     switch self {
     case .invalidTransition(let from, let cause):
@@ -263,32 +262,32 @@ extension Refusal {
       "it is \(state.rawValue), as process \(pid) (\(name))"
     case .launchFailed(let reason): "it could not be launched (\(name)): \(reason)"
     case .wrongApplication(let registered):
-      "the process is of \(registered) (\(name))"
+      "the process belongs to \(registered) (\(name))"
     case .unknownCallback(let id): "it has no callback \(id.number) (\(name))"
     case .unknownTask(let id): "it has no task \(id.number) (\(name))"
     case .modeNotDeclared(let mode): "its manifest does not declare \(mode.rawValue) (\(name))"
     case .quotaExceeded(let quota, let limit): "\(quota) is \(limit) (\(name))"
     case .keepAliveTooShort(let minimum):
-      "a keep-alive interval is \(TimeSpan.format(minimum)) at least (\(name))"
+      "the minimum keep-alive interval is \(TimeSpan.format(minimum)) (\(name))"
     case .unknownSocket(let id): "it has no socket \(id.number) (\(name))"
     case .unknownNotification(let id): "it has no notification \(id.number) (\(name))"
     case .notStored(let reason): "a notification could not be stored (\(name)): \(reason)"
-    case .unknownApplication: "it is not known (\(name))"
-    case .terminating: "it is being ended (\(name))"
-    case .notLaunchable: "no manifest says how to launch it (\(name))"
-    case .multitaskingNotSupported: "it does not run in the background (\(name))"
+    case .unknownApplication: "the application is unknown (\(name))"
+    case .terminating: "it is being terminated (\(name))"
+    case .notLaunchable: "it has no manifest to launch it by (\(name))"
+    case .multitaskingNotSupported: "it may not run in the background (\(name))"
     case .noEventStream: "it has no event stream (\(name))"
-    case .terminatedByOperator: "an operator or the user ended it (\(name))"
+    case .terminatedByOperator: "an operator or the user terminated it (\(name))"
     }
   }
 }
 
 extension SocketConditions {
-  /// For people.
+  /// The conditions in words.
   fileprivate var words: String {
     let words: [(Self, String)] = [
       (.data, "data"), (.urgentData, "urgent data"), (.hangUp, "hang-up"), (.error, "error"),
-      (.unwatched, "can be watched no longer"),
+      (.unwatched, "can no longer be watched"),
     ]
     return words.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
   }

@@ -1,7 +1,7 @@
 import CSystemd
 import LinuxSystem
 
-/// The arguments of a method call, written in their order.
+/// Writes the arguments of a method call in their order.
 struct MessageBody {
   private let message: OpaquePointer
 
@@ -74,7 +74,7 @@ struct MessageBody {
   }
 }
 
-/// The arguments of a message, read in their order; nil for what is of another type.
+/// Reads the arguments of a message in their order. A method returns nil for another type.
 struct MessageReader {
   private let message: OpaquePointer
 
@@ -98,7 +98,7 @@ struct MessageReader {
     return number
   }
 
-  /// A structure of a job's number and its path, as units have it.
+  /// Returns the number and the path of a job from a structure in a unit's property.
   func job() -> (id: UInt32, path: String)? {
     var path: UnsafePointer<CChar>?
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "r")), "uo") > 0,
@@ -108,7 +108,7 @@ struct MessageReader {
     return (id, String(cString: path))
   }
 
-  /// The truth value in a variant, as properties are answered.
+  /// Returns the Boolean value in a variant, the form of a property.
   func flagInVariant() -> Bool? {
     var flag: Int32 = 0
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "v")), "b") > 0,
@@ -118,8 +118,8 @@ struct MessageReader {
     return flag != 0
   }
 
-  /// The texts of an array, the first `countMax` of them: what comes from others may be long.
-  /// After it, nothing more can be read.
+  /// Returns up to `countMax` texts of an array; a peer may send many more. Nothing can be read
+  /// after the array.
   func texts(countMax: Int = 4096) -> [String]? {
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), "s") > 0 else {
       return nil

@@ -2,12 +2,12 @@ import CSystemd
 import Glibc
 import LinuxSystem
 
-/// sd-event, on one thread: descriptors, one-shot timers, signals, what is put off, and calls to
-/// the service manager.
+/// sd-event on one thread: descriptors, one-shot timers, signals, deferred work and calls to the
+/// service manager.
 ///
-/// This is the only file in which C calls back into Swift. libsystemd holds a reference of its own
-/// to each source's handler and gives it back when it destroys the source, so that no call can
-/// find the handler gone.
+/// This is the only file in which C calls Swift. libsystemd holds a reference to the handler of
+/// each source and releases it when it destroys the source, so that a call always finds the
+/// handler.
 final class EventLoop {
   private let event: OpaquePointer
 
@@ -22,15 +22,15 @@ final class EventLoop {
     sd_event_unref(event)
   }
 
-  /// Ready to read while something that the loop waits for is so.
+  /// A descriptor that is readable while an event is pending.
   var descriptor: Int32 { sd_event_get_fd(event) }
 
-  /// Runs until ``exit()``.
+  /// Runs until ``exit()`` is called.
   func run() throws(SystemError) {
     try check("sd_event_loop", sd_event_loop(event))
   }
 
-  /// One turn: waits until something is ready, `limit` at most, and handles it.
+  /// Waits up to `limit` for an event, and handles it.
   func turn(within limit: Duration) throws(SystemError) {
     try check("sd_event_run", sd_event_run(event, UInt64(max(0, limit.microseconds))))
   }
@@ -39,12 +39,12 @@ final class EventLoop {
     sd_event_exit(event, 0)
   }
 
-  /// Answers systemd's watchdog (WATCHDOG_USEC), where it asks for it.
+  /// Answers systemd's watchdog if it is enabled (WATCHDOG_USEC).
   func enableWatchdog() throws(SystemError) {
     try check("sd_event_set_watchdog", sd_event_set_watchdog(event, 1))
   }
 
-  /// Calls `handler` with what is ready, for as long as the source is kept.
+  /// Calls `handler` with the readiness of a descriptor for the lifetime of the source.
   func watch(
     _ descriptor: Int32, for readiness: PollEvents, _ handler: @escaping (PollEvents) -> Void
   ) throws(SystemError) -> DescriptorSource {
@@ -56,17 +56,17 @@ final class EventLoop {
     return DescriptorSource(try adopt(source, result, box, call: "sd_event_add_io"))
   }
 
-  /// A timer that is not set: it calls `handler` once each time that its instant is reached.
+  /// Returns a disabled timer, which calls `handler` once each time that it expires.
   ///
-  /// - Parameter clock: CLOCK_BOOTTIME, or CLOCK_BOOTTIME_ALARM, which wakes a machine that sleeps.
-  /// - Throws: EPERM where the alarm may not be had (CAP_WAKE_ALARM), EOPNOTSUPP where there is
-  ///   none.
+  /// - Parameter clock: CLOCK_BOOTTIME, or CLOCK_BOOTTIME_ALARM, which wakes a sleeping machine.
+  /// - Throws: EPERM without permission for the alarm (CAP_WAKE_ALARM), EOPNOTSUPP if the machine
+  ///   has none.
   func timer(
     _ clock: clockid_t = CLOCK_BOOTTIME, _ handler: @escaping () -> Void
   ) throws(SystemError) -> TimerSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
-    // Accuracy 1 µs: systemd's default of 250 ms would make every limit late.
+    // An accuracy of 1 µs: the default of 250 ms would delay every limit.
     let result = sd_event_add_time(
       event, &source, clock, UInt64.max, 1,
       { _, _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
@@ -75,7 +75,7 @@ final class EventLoop {
     return timer
   }
 
-  /// Takes the signal from now on in place of its default action. It must be blocked.
+  /// Calls `handler` for a signal instead of its default action. The signal must be blocked.
   func watch(
     signal: Int32, _ handler: @escaping () -> Void
   ) throws(SystemError) -> Source {
@@ -86,17 +86,17 @@ final class EventLoop {
     return Source(try adopt(source, result, box, call: "sd_event_add_signal"))
   }
 
-  /// A source that calls `handler` once after each ``DeferredSource/request()``, when nothing else
-  /// is ready.
+  /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, when no
+  /// other source is ready.
   func whenIdle(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let idle = try soon(handler)
     idle.goLast()
     return idle
   }
 
-  /// A source that calls `handler` once after each ``DeferredSource/request()``, before all else
-  /// that is ready (to libsystemd it has been ready ever since it was made): for what must not be
-  /// done from within a call of somebody else's. One that asks for itself would keep all waiting.
+  /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, before any
+  /// other source that is ready. Use it to leave the call of another object first. A handler that
+  /// requests itself would starve all others.
   func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
@@ -107,13 +107,13 @@ final class EventLoop {
     return deferred
   }
 
-  /// Serves a connection of sd-bus until that is closed.
+  /// Serves an sd-bus connection until it is closed.
   func serve(_ bus: OpaquePointer) throws(SystemError) {
     try check("sd_bus_attach_event", sd_bus_attach_event(bus, event, 0))
   }
 
-  /// Sends a method call. `handler` gets the answer, which may be an error, once and for as long as
-  /// the call is kept; also where the connection is lost or the time is up.
+  /// Sends a method call. `handler` receives the reply or an error once, also if the connection is
+  /// lost or the timeout expires, unless the call is released before.
   func call(
     _ message: OpaquePointer, on bus: OpaquePointer, timeout: Duration,
     _ handler: @escaping (OpaquePointer) -> Void
@@ -126,7 +126,7 @@ final class EventLoop {
     return try adopt(slot, result, box, call: "sd_bus_call_async")
   }
 
-  /// Hands `handler` every message that arrives, for as long as the slot is kept.
+  /// Passes every message that arrives to `handler`, for the lifetime of the slot.
   func listen(
     on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> Void
   ) throws(SystemError) -> BusSlot {
@@ -142,7 +142,7 @@ final class EventLoop {
   ) -> Int32 {
     guard let userdata, let message else { return 0 }
     Unmanaged<BusHandler>.fromOpaque(userdata).takeUnretainedValue().call(message)
-    // It may be for others too.
+    // 0 lets other handlers see the message, too.
     return 0
   }
 
@@ -165,7 +165,7 @@ final class EventLoop {
     return 0
   }
 
-  /// Takes a new source over; libsystemd gives the handler's reference back when it destroys it.
+  /// Takes ownership of a new source; libsystemd releases the handler when it destroys the source.
   private func adopt(
     _ source: OpaquePointer?, _ result: Int32, _ box: Unmanaged<Handler>, call: String
   ) throws(SystemError) -> OpaquePointer {
@@ -180,7 +180,7 @@ final class EventLoop {
   }
 }
 
-/// libsystemd's convention: a negative result is an errno.
+/// Throws for a negative result, which in libsystemd is a negated errno.
 func check(_ call: String, _ result: Int32) throws(SystemError) {
   if result < 0 { throw SystemError(call: call, errno: -result) }
 }
@@ -201,7 +201,7 @@ private final class BusHandler {
   }
 }
 
-/// A method call whose answer is awaited, or a listener, as long as this is kept.
+/// A pending method call or a listener. Releasing it cancels the call or the listener.
 final class BusSlot {
   private let slot: OpaquePointer
 
@@ -214,7 +214,7 @@ final class BusSlot {
   }
 }
 
-/// Something that the loop waits for, as long as this is kept.
+/// An event source of the loop. Releasing it removes the source.
 class Source {
   fileprivate let source: OpaquePointer
 
@@ -226,7 +226,7 @@ class Source {
     sd_event_source_disable_unref(source)
   }
 
-  /// From now on its turn comes before that of all others that are ready.
+  /// Gives this source priority over all others that are ready.
   func goFirst() {
     let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IMPORTANT))
     precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
@@ -238,16 +238,16 @@ class Source {
   }
 }
 
-/// A descriptor that the loop watches. The descriptor must stay open for as long as this is kept.
+/// A descriptor that the loop watches. It must stay open for the lifetime of the source.
 final class DescriptorSource: Source {
-  /// Changes what is waited for.
+  /// Changes the readiness to wait for.
   func wait(for readiness: PollEvents) {
     let result = sd_event_source_set_io_events(source, readiness.rawValue)
     precondition(result >= 0, "sd_event_source_set_io_events: errno \(-result)")
   }
 }
 
-/// What a descriptor is ready for (epoll(7)).
+/// The readiness of a descriptor (epoll(7)).
 struct PollEvents: OptionSet {
   let rawValue: UInt32
 
@@ -255,17 +255,17 @@ struct PollEvents: OptionSet {
   static let output = PollEvents(rawValue: EPOLLOUT.rawValue)
   static let priority = PollEvents(rawValue: EPOLLPRI.rawValue)
   static let error = PollEvents(rawValue: EPOLLERR.rawValue)
-  /// The peer has shut down its sending half: what is there is all that comes.
+  /// The peer has shut down its sending half; nothing more will arrive.
   static let inputEnd = PollEvents(rawValue: EPOLLRDHUP.rawValue)
   /// Both directions are shut down.
   static let hangUp = PollEvents(rawValue: EPOLLHUP.rawValue)
-  /// Tells of a change only, not of what stays ready.
+  /// Reports changes of readiness only.
   static let onChange = PollEvents(rawValue: EPOLLET.rawValue)
 }
 
-/// One instant that the loop waits for.
+/// A timer for one instant.
 final class TimerSource: Source {
-  /// Calls the handler when CLOCK_BOOTTIME has reached `nanoseconds`; never before.
+  /// Sets the timer. The handler is not called before CLOCK_BOOTTIME reaches `nanoseconds`.
   func set(_ nanoseconds: UInt64) {
     let microseconds = nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1)
     let result = sd_event_source_set_time(source, microseconds)
@@ -278,7 +278,7 @@ final class TimerSource: Source {
   }
 }
 
-/// Work that is put off.
+/// Deferred work.
 final class DeferredSource: Source {
   fileprivate func goLast() {
     let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE))

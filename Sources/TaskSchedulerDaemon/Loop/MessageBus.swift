@@ -2,28 +2,27 @@ import CSystemd
 import Glibc
 import LinuxSystem
 
-/// Where a message bus is.
+/// The address of a message bus.
 struct BusAddress: Hashable {
-  /// As the D-Bus specification writes addresses: of Unix sockets only.
+  /// The address in the syntax of the D-Bus specification, limited to Unix sockets.
   var text: String
-  /// Whose process must listen there; nil: anybody's.
+  /// The user whose process must listen at the address; nil for any user.
   var owner: UInt32?
 }
 
-/// A connection to a message bus, which never blocks the loop: what it is made of, calls and
-/// answers, comes and goes as the sockets allow.
+/// A connection to a message bus that never blocks the loop.
 final class MessageBus {
-  /// How the connection stands.
+  /// The state of the connection.
   enum State: Equatable {
     case closed
-    /// Also for as long as nobody listens, where that is waited for.
+    /// The connection is being made, or waits for a bus to listen.
     case connecting
     case connected
-    /// By the other side, or given up for the reason given; until ``disconnect()``.
+    /// The bus closed the connection, or it failed for this reason; until ``disconnect()``.
     case lost(String)
   }
 
-  /// What is told of it, always from the loop.
+  /// An event of the connection, always delivered from the loop.
   enum Happening {
     /// The state is now ``State/connected`` or ``State/lost(_:)``.
     case changed
@@ -44,8 +43,8 @@ final class MessageBus {
     self.address = address
   }
 
-  /// What tells the connected bus from any other, an earlier one at the same address included; nil
-  /// where it does not say.
+  /// The id of the connected bus, which differs from that of any other bus, even at the same
+  /// address; nil if the bus has none.
   var id: String? {
     guard state == .connected, let bus else { return nil }
     var id = sd_id128_t()
@@ -55,7 +54,7 @@ final class MessageBus {
     }
   }
 
-  /// Hands `report` all that happens from now on.
+  /// Sets the handler for all events.
   func listen(_ report: @escaping (Happening) -> Void) {
     self.report = report
   }
@@ -66,12 +65,12 @@ final class MessageBus {
 
   // MARK: The connection
 
-  /// Begins to connect.
+  /// Starts connecting.
   ///
-  /// - Parameter waiting: where nobody listens, wait until somebody does; told by the kernel
-  ///   (inotify on the folders of the socket), not asked for.
-  /// - Throws: ENOENT and ECONNREFUSED where nobody listens, unless that is waited for; EACCES,
-  ///   EINVAL for an address that is none, …
+  /// - Parameter waiting: Whether to wait for a bus to listen. inotify on the directories of the
+  ///   socket reports it; there is no polling.
+  /// - Throws: ENOENT and ECONNREFUSED if no bus listens, unless `waiting`; EACCES; EINVAL for an
+  ///   invalid address; and others.
   func connect(waiting: Bool) throws(SystemError) {
     disconnect()
     var fresh: OpaquePointer?
@@ -84,7 +83,7 @@ final class MessageBus {
       try check("sd_bus_set_bus_client", sd_bus_set_bus_client(fresh, 1))
       try check("sd_bus_set_connected_signal", sd_bus_set_connected_signal(fresh, 1))
       try check("sd_bus_set_watch_bind", sd_bus_set_watch_bind(fresh, waiting ? 1 : 0))
-      // Nobody's descriptors are wanted.
+      // Refuse descriptors in messages.
       try check("sd_bus_negotiate_fds", sd_bus_negotiate_fds(fresh, 0))
       listening = try loop.listen(on: fresh) { [weak self] in self?.heard($0) }
       try check("connect \(address.text)", start(fresh))
@@ -95,15 +94,15 @@ final class MessageBus {
     }
   }
 
-  /// As the user whose bus it is, where we may: such a bus lets nobody else in, not even root. A
-  /// connection that is made only when somebody listens is made as ourselves, and is refused then.
+  /// Connects as the user whose bus it is, if permitted: a user's bus refuses every other user,
+  /// including root. A waiting connection is made as the daemon's own user, and is refused then.
   private func start(_ bus: OpaquePointer) -> Int32 {
     guard let owner = address.owner, owner != geteuid() else { return sd_bus_start(bus) }
     return ThreadIdentity.with(effectiveUID: owner) { sd_bus_start(bus) } ?? sd_bus_start(bus)
   }
 
-  /// Drops the connection and all calls: no answer comes any more. Not from within an answer or a
-  /// report.
+  /// Closes the connection and drops all calls without a reply. Do not call it from within a reply
+  /// or an event.
   func disconnect() {
     calls = [:]
     listening = nil
@@ -119,8 +118,8 @@ final class MessageBus {
     if sd_bus_message_is_signal(message, local, "Disconnected") > 0 {
       let reason =
         state == .connected
-        ? "the bus has closed the connection"
-        : "the bus has not taken us in, as one does that serves its own user's programs alone"
+        ? "the bus closed the connection"
+        : "the bus refused the connection; it may serve only its own user"
       lose(reason)
     } else if sd_bus_message_is_signal(message, local, "Connected") > 0 {
       if let reason = reasonToDistrust() { return lose(reason) }
@@ -131,21 +130,22 @@ final class MessageBus {
     }
   }
 
-  /// Gives the connection up; it is dropped by ``disconnect()``.
+  /// Marks the connection as lost. ``disconnect()`` closes it.
   func lose(_ reason: String) {
     if case .lost = state { return }
     state = .lost(reason)
     report?(.changed)
   }
 
-  /// The socket lies in a folder of the user's, who may have put a link there to another user's.
+  /// Returns why the peer is not trusted: a user's socket directory may contain a link to the
+  /// socket of another user.
   private func reasonToDistrust() -> String? {
     guard let owner = address.owner, let bus else { return nil }
     let number = sd_bus_get_fd(bus)
     guard number >= 0, let peer = try? UnixSocket.credentials(number) else {
-      return "it cannot be told who listens at \(address.text)"
+      return "could not determine the user that listens at \(address.text)"
     }
-    return peer.uid == owner ? nil : "at \(address.text) listens user \(peer.uid), not \(owner)"
+    return peer.uid == owner ? nil : "user \(peer.uid) listens at \(address.text), not \(owner)"
   }
 
   // MARK: Calls
@@ -153,9 +153,9 @@ final class MessageBus {
   /// Calls a method.
   ///
   /// - Parameters:
-  ///   - timeout: after which it is answered with an error; nil: it is awaited for as long as the
-  ///     one who was called is on the bus.
-  ///   - answer: called once, from the loop, unless the call is forgotten or dropped before.
+  ///   - timeout: The time limit for a reply; nil to wait for as long as the called service is on
+  ///     the bus.
+  ///   - answer: Called once, from the loop, unless the call is forgotten or dropped before.
   @discardableResult
   func call(
     _ method: BusMethod, timeout: Duration?,
@@ -183,12 +183,12 @@ final class MessageBus {
     return call
   }
 
-  /// Its answer will not be heard.
+  /// Discards the reply of a call.
   func forget(_ call: BusCall) {
     calls[call] = nil
   }
 
-  /// sd-bus has no name for "for ever": 100 years.
+  /// 100 years, because sd-bus has no value for "no timeout".
   private static let noTimeout: Duration = .seconds(100 * 365 * 86_400)
 
   private func answer(_ reply: OpaquePointer) -> BusAnswer {
@@ -202,14 +202,14 @@ final class MessageBus {
   }
 }
 
-/// What is called.
+/// A method of a service.
 struct BusMethod {
   var destination: String
   var path: String
   var interface: String
   var member: String
 
-  /// A method of the bus itself.
+  /// Returns a method of the bus itself.
   static func ofBus(_ member: String) -> BusMethod {
     BusMethod(
       destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus",
@@ -217,22 +217,22 @@ struct BusMethod {
   }
 }
 
-/// A call that is awaited, as its connection knows it.
+/// An identifier of a pending call.
 struct BusCall: Hashable {
   fileprivate let number: UInt64
 }
 
-/// What has become of a call.
+/// The outcome of a call.
 enum BusAnswer {
-  /// Its values, to be read before the handler returns.
+  /// The reply, to be read before the handler returns.
   case reply(MessageReader)
   case error(BusError)
-  /// The connection was lost meanwhile.
+  /// The connection was lost before a reply came.
   case dropped
 }
 
-/// An error as D-Bus has it: a name such as `org.freedesktop.DBus.Error.ServiceUnknown`, and a text
-/// for people, which may be empty.
+/// A D-Bus error: a name such as `org.freedesktop.DBus.Error.ServiceUnknown`, and a text for
+/// people, which may be empty.
 struct BusError: CustomStringConvertible {
   var name: String
   var text: String
@@ -241,13 +241,13 @@ struct BusError: CustomStringConvertible {
 
   private static let prefix = "org.freedesktop.DBus.Error."
 
-  /// Nobody has the name that was called.
+  /// Whether no service has the name that was called.
   var saysNobodyThere: Bool { isOne(of: ["ServiceUnknown", "NameHasNoOwner"]) }
 
-  /// Who was called has left the bus before it answered.
+  /// Whether the service left the bus before it replied.
   var saysNoReply: Bool { isOne(of: ["NoReply"]) }
 
-  /// The bus or its rules refuse it, and not the one who was called.
+  /// Whether the bus, rather than the service, refused the call.
   var saysNotAllowed: Bool { isOne(of: ["AccessDenied", "LimitsExceeded", "NoMemory"]) }
 
   private func isOne(of names: [String]) -> Bool {

@@ -2,9 +2,9 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Wakes the machine from its sleep when something of the contract is due that nobody else would
-/// bring about (CLOCK_BOOTTIME_ALARM). Where that may not be had, the machine sleeps on, and what
-/// has become due comes at once when it wakes.
+/// Wakes a sleeping machine when a keep-alive handler or a notification is due
+/// (CLOCK_BOOTTIME_ALARM). Without permission for the alarm, the machine sleeps on, and what has
+/// become due is handled when it wakes.
 final class WakeAlarm {
   private var timer: TimerSource?
   private var armed: Instant?
@@ -18,12 +18,12 @@ final class WakeAlarm {
     } catch {
       log.write(
         .notice,
-        "the machine will not be woken from its sleep: keep-alive handlers and notifications that "
-          + "become due meanwhile come when it wakes. CLOCK_BOOTTIME_ALARM: \(error)")
+        "the machine will not be woken from sleep; keep-alive handlers and notifications that "
+          + "become due during sleep are handled when it wakes. CLOCK_BOOTTIME_ALARM: \(error)")
     }
   }
 
-  /// nil wakes it for nothing.
+  /// Sets the alarm; nil disables it.
   func set(_ instant: Instant?) {
     guard let timer, instant != armed else { return }
     armed = instant

@@ -1,15 +1,16 @@
 import LinuxSystem
 
-/// Returns to the kernel the memory that the allocator keeps after a busy time.
+/// Returns the memory that the allocator keeps after a busy time to the kernel.
 ///
-/// What was allocated last and is still used keeps all that lies below it in the heap: after an
-/// attack, that would be ten times what is used. So the heap is trimmed a while after much work,
-/// and again until a while has passed with little work. An idle daemon is not woken.
+/// A block that is still in use at the end of the heap keeps everything below it allocated; after a
+/// flood of calls, that may be ten times what is used. The heap is therefore trimmed some time
+/// after much work, and again until there was little work in that time. An idle daemon is not
+/// woken.
 final class HeapTrimming {
-  /// Nanoseconds of work after which trimming is worth its while. Source: this project; some 10,000
+  /// The work in nanoseconds after which trimming is worthwhile. Source: this project; about 10,000
   /// calls.
   static let workMin: UInt64 = 250_000_000
-  /// Nanoseconds of work before the last trimming that ask for another. Source: this project.
+  /// The work in nanoseconds since the last trimming that requires another. Source: this project.
   static let restMin: UInt64 = 10_000_000
 
   private let delay: Duration
@@ -19,8 +20,8 @@ final class HeapTrimming {
   private var isDue = false
 
   /// - Parameters:
-  ///   - delay: from the work to the trimming. Source: this project.
-  ///   - trim: trims the heap.
+  ///   - delay: The time from the work to the trimming. Source: this project.
+  ///   - trim: Trims the heap.
   init(
     loop: EventLoop, delay: Duration = .seconds(5), trim: @escaping () -> Void
   ) throws(SystemError) {
@@ -29,7 +30,7 @@ final class HeapTrimming {
     timer = try loop.timer { [unowned self] in trimNow() }
   }
 
-  /// So many nanoseconds of work were done.
+  /// Adds a number of nanoseconds of work.
   func worked(_ nanoseconds: UInt64) {
     work &+= nanoseconds
     if !isDue, work >= Self.workMin { beDue() }

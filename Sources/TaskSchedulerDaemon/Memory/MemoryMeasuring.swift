@@ -2,13 +2,13 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Finds out how much memory the processes of instances use, and does not take long over it: what
-/// could not be read in time is what statm says, and is called an estimate.
+/// Measures the memory of the processes of instances within a time limit. For a process that could
+/// not be read in time, the size is an estimate from statm.
 final class MemoryMeasuring {
-  /// How long processes are looked for, and then how long smaps_rollup is read (100 processes of
-  /// 12 MB take 28 ms). A choice among 500 applications takes less than 100 ms with it.
+  /// The time limit for listing the processes, and again for reading smaps_rollup (100 processes of
+  /// 12 MB take 28 ms). A choice among 500 applications then takes less than 100 ms.
   static let timeMax = Policy.memoryMeasuringLead / 2
-  /// No more processes of one instance are looked at; the others are taken for their like.
+  /// The number of processes of an instance that are read; the others are assumed to be alike.
   static let processesMax = 512
 
   private let membership: Membership
@@ -16,7 +16,7 @@ final class MemoryMeasuring {
   private let find: (InstanceID) -> InstanceProcesses?
   private var jobs: [UInt64: Job] = [:]
   private var jobLast: UInt64 = 0
-  /// Where the machine's memory stands.
+  /// The path of meminfo.
   private let memInfo: String
 
   init(
@@ -29,7 +29,7 @@ final class MemoryMeasuring {
     self.find = find
   }
 
-  /// Calls `answer` with the sizes of all, in any order; those that are over are 0.
+  /// Calls `answer` with the sizes of all instances, in any order. The size of an ended one is 0.
   func measure(_ ids: [InstanceID], answer: @escaping ([MemorySize]) -> Void) {
     let job = Job(look(ids), ids)
     jobLast += 1
@@ -39,7 +39,7 @@ final class MemoryMeasuring {
       guard let descriptor = job.descriptor else { return answer(job.sizes) }
       let finish = { [unowned self] in
         guard jobs.removeValue(forKey: number) != nil else { return }
-        // Each holds it by its handler.
+        // The handlers of the source and the timer retain the job.
         job.source = nil
         job.timer = nil
         answer(job.sizes)
@@ -51,24 +51,24 @@ final class MemoryMeasuring {
       job.timer?.set(BootClock.after(Self.timeMax))
       jobs[number] = job
     } catch {
-      // No descriptor or thread is left: there are the estimates.
+      // No descriptor or thread is available: use the estimates.
       answer(job.sizes)
     }
   }
 
-  /// The same, waiting for it.
+  /// Returns the sizes of all instances, and blocks until they have been measured.
   func measure(_ ids: [InstanceID]) -> [MemorySize] {
     let job = Job(look(ids), ids)
     do throws(SystemError) {
       try job.begin(membership.proc)
       try job.waitForEnd(until: BootClock.after(Self.timeMax))
     } catch {
-      // As above.
+      // No descriptor or thread is available: use the estimates.
     }
     return job.sizes
   }
 
-  // MARK: Looking
+  // MARK: Listing the processes
 
   private func look(_ ids: [InstanceID]) -> [Measured] {
     let limit = BootClock.after(Self.timeMax)
@@ -106,13 +106,13 @@ final class MemoryMeasuring {
   }
 }
 
-/// One instance while it is being measured.
+/// An instance that is being measured.
 private struct Measured {
   struct Process {
     let identity: ProcessIdentity
-    /// All that it can have made dirty.
+    /// The resident size, an upper bound of the dirty memory.
     let resident: UInt64
-    /// What it will have made dirty: what is not of files or shared memory.
+    /// The estimate of the dirty memory: resident memory that is neither of files nor shared.
     let estimate: UInt64
     var dirty: UInt64?
     var proportional: UInt64?
@@ -120,12 +120,12 @@ private struct Measured {
 
   let id: InstanceID
   var processes: [Process] = []
-  /// Whether all of its processes were looked at.
+  /// Whether all of its processes were listed.
   var isWhole = true
 
   var bound: UInt64 { processes.reduce(0) { $0 + $1.resident } }
 
-  /// - Parameter likeness: which part of their estimates those have made dirty that were read.
+  /// - Parameter likeness: The dirty part of the estimates of the processes that were read.
   func size(likeness: Double) -> MemorySize {
     MemorySize(
       id,
@@ -135,7 +135,7 @@ private struct Measured {
   }
 }
 
-/// One round of reading.
+/// A round of measuring.
 private final class Job {
   private var measured: [Measured]
   private let ids: [InstanceID]
@@ -154,7 +154,7 @@ private final class Job {
   }
 
   deinit {
-    // Before the descriptor that it watches.
+    // The source must be released before the descriptor that it watches.
     source = nil
   }
 
@@ -169,7 +169,7 @@ private final class Job {
 
   var descriptor: Int32? { reading?.scan.rawValue }
 
-  /// Takes what was read. Returns false at the end.
+  /// Collects the readings. Returns false at the end.
   func take() -> Bool {
     guard let readings = (try? reading?.scan.take()) ?? nil else { return false }
     for one in readings {
@@ -181,7 +181,7 @@ private final class Job {
         measured[one.group].processes[one.process].dirty = 0
         measured[one.group].processes[one.process].proportional = 0
       case .some:
-        // It may not be read: the estimate stays.
+        // Reading the process is not permitted; its estimate is used.
         break
       }
     }
@@ -199,9 +199,10 @@ private final class Job {
     }
   }
 
-  /// An estimate counts what is shared with a parent or its other children, too. So whoever was not
-  /// read is taken for the like of those that were, who were the larger: it would be chosen for
-  /// having been forgotten.
+  /// The dirty part of the estimates of the processes that were read.
+  ///
+  /// An estimate includes memory shared with a parent or siblings. Without this correction, a
+  /// process that was not read would appear too large, and its application would be chosen.
   private var likeness: Double {
     var (dirty, estimate): (UInt64, UInt64) = (0, 0)
     for process in measured.lazy.flatMap(\.processes) where process.proportional ?? 0 > 0 {
@@ -211,7 +212,7 @@ private final class Job {
     return dirty < estimate ? Double(dirty) / Double(estimate) : 1
   }
 
-  /// Those that are over are 0.
+  /// The sizes in the order of the ids; 0 for an instance that has ended.
   var sizes: [MemorySize] {
     var known: [InstanceID: MemorySize] = [:]
     let likeness = self.likeness

@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Waits until the processes of an instance that was killed are gone, and has the kernel take their
-/// memory back meanwhile.
+/// Waits for the processes of a killed instance to exit, and makes the kernel reclaim their memory
+/// sooner.
 final class MemoryReclaiming {
   private let proc: ProcFS
   private let loop: EventLoop
@@ -19,7 +19,7 @@ final class MemoryReclaiming {
     }
 
     deinit {
-      // Before the descriptor that it watches.
+      // The source must be released before the descriptor that it watches.
       source = nil
     }
   }
@@ -29,13 +29,13 @@ final class MemoryReclaiming {
     self.loop = loop
   }
 
-  /// Calls `done` once, when all are gone.
+  /// Calls `done` once, when all processes of the instance have exited.
   ///
-  /// - Parameter instance: nil where nothing of it is known any more.
+  /// - Parameter instance: The instance; nil if the daemon no longer has it.
   func reclaim(_ instance: InstanceProcesses?, done: @escaping () -> Void) {
     guard let instance else { return done() }
     let id = instance.id
-    // Of one that it was asked of before, too.
+    // A second request for the same instance replaces the first.
     waiting.removeAll { $0.instance == id }
     for handle in members(of: instance) {
       hasten(handle)
@@ -49,7 +49,7 @@ final class MemoryReclaiming {
         }
         waiting.append(one)
       } catch {
-        // No descriptor to wait with: its end is not waited for.
+        // Without a descriptor the exit of the process cannot be awaited.
         continue
       }
     }
@@ -58,8 +58,8 @@ final class MemoryReclaiming {
     if own.isEmpty { done() }
   }
 
-  /// Its threads give their memory back themselves, and for having been in the background they
-  /// stand behind all others. Where that is refused they take their time.
+  /// Restores the priority of the process: its threads free their memory themselves, and would do
+  /// so last at background priority. If this is not permitted, the exit takes longer.
   private func hasten(_ handle: ProcessHandle) {
     let pid = handle.identity.pid
     for thread in (try? proc.threads(pid) ?? []) ?? [] {

@@ -1,13 +1,13 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// What the policy hears of the machine's memory, and what it asks to be done (contract §11).
+/// The scheduler's view of the machine's memory, and its memory effects (contract §11).
 final class MemoryService {
-  /// Where the kernel tells of memory.
+  /// The files in which the kernel reports memory and pressure.
   struct Places {
     var memInfo = "/proc/meminfo"
     var pressure = "/proc/pressure/memory"
-    /// The `memory.pressure` of the applications' control group.
+    /// The path of `memory.pressure` in the applications' control group.
     var slicePressure: String?
   }
 
@@ -18,7 +18,7 @@ final class MemoryService {
   private let measuring: MemoryMeasuring
   private let reclaiming: MemoryReclaiming
   private var triggers: MemoryTriggers?
-  /// What was said once of what cannot be done.
+  /// The failures that have been logged; each is logged once.
   private var hasSaid: Set<String> = []
 
   init(
@@ -40,24 +40,25 @@ final class MemoryService {
     }
   }
 
-  /// The policy is in force.
+  /// Applies the limits in force.
   func apply(_ policy: Policy) {
     triggers?.set(stall: policy.memoryPressureStall, window: policy.memoryPressureWindow)
   }
 
-  /// Whose pressure is heard of.
+  /// The sources whose memory pressure the kernel reports.
   var heard: [MemoryPressure.Source] { triggers?.heard ?? [] }
 
-  /// What takes the kernel long to close.
+  /// The descriptors that the kernel takes long to close.
   var slowToClose: [Int32] { triggers?.numbers ?? [] }
 
-  /// What the machine has. Where that cannot be read, nobody is ended for it: all of nothing.
+  /// The machine's memory. If it cannot be read, all of it counts as available, so that no
+  /// application is terminated.
   var reading: MemoryReading {
     do throws(SystemError) {
       let memory = try MachineMemory.read(path: places.memInfo)
       return MemoryReading(available: memory.available, total: memory.total)
     } catch {
-      say("what the machine's memory is cannot be read: \(error)")
+      say("could not read the machine's memory: \(error)")
       return MemoryReading(available: 0, total: 0)
     }
   }
@@ -77,7 +78,7 @@ final class MemoryService {
     }
   }
 
-  /// How much each uses, now.
+  /// Returns the present memory use of each instance.
   func sizes(of ids: [InstanceID]) -> [MemorySize] { measuring.measure(ids) }
 
   private func pageOut(_ id: InstanceID) {
@@ -91,7 +92,7 @@ final class MemoryService {
         try ProcessMemory.pageOut(handle.pidfd.rawValue, maps: maps)
       }
     } catch {
-      say("suspended applications are not paged out: \(error)")
+      say("could not page out suspended applications: \(error)")
     }
   }
 

@@ -2,16 +2,16 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Hears from the kernel when processes wait for memory: those of the machine, and those of the
-/// slice that the applications are in.
+/// Receives memory pressure from the kernel: that of the machine, and that of the applications'
+/// slice.
 ///
-/// A trigger tells once in a window, which is half a second at least: time enough to use up what is
-/// left below the floor. One that has told is therefore replaced, and the new one tells as soon as
-/// there was as much waiting again, which the kernel looks at ten times in a window.
+/// A trigger fires at most once in a window of at least half a second, in which the memory below
+/// the floor may be used up. A trigger that has fired is therefore replaced. The new one fires as
+/// soon as the same stall has occurred again; the kernel checks ten times per window.
 final class MemoryTriggers {
   private let loop: EventLoop
   private let log: Log
-  /// Where each is; nil where there is none.
+  /// The pressure file of each source; nil if there is none.
   private let paths: [MemoryPressure.Source: String]
   private let pressed: (MemoryPressure.Source) -> Void
   private var watches: [Watch] = []
@@ -28,7 +28,7 @@ final class MemoryTriggers {
     }
 
     deinit {
-      // Before the descriptor that it watches.
+      // The source must be released before the descriptor that it watches.
       source = nil
     }
   }
@@ -43,7 +43,7 @@ final class MemoryTriggers {
     self.pressed = pressed
   }
 
-  /// Asks the kernel for triggers as the policy wants them, where that is something new.
+  /// Registers triggers with these parameters, unless they are in force already.
   func set(stall: Duration, window: Duration) {
     if let asked, asked == (stall, window) { return }
     asked = (stall, window)
@@ -54,13 +54,13 @@ final class MemoryTriggers {
         let watch = try watch(kind, path, stall, window)
         if watch.trigger.window != window {
           log.write(
-            .info, "\(path): without CAP_SYS_RESOURCE the kernel tells of pressure within "
-              + "\(TimeSpan.format(watch.trigger.window)) in place of \(TimeSpan.format(window))")
+            .info, "\(path): without CAP_SYS_RESOURCE the kernel measures memory pressure within "
+              + "\(TimeSpan.format(watch.trigger.window)) instead of \(TimeSpan.format(window))")
         }
       } catch {
         log.write(
-          .notice, "pressure on memory of the \(kind.rawValue) is not heard of, and ends no "
-            + "application: \(error)")
+          .notice, "memory pressure of the \(kind.rawValue) is not monitored, and does not lead to "
+            + "terminations: \(error)")
       }
     }
   }
@@ -73,7 +73,7 @@ final class MemoryTriggers {
     watch.source = try loop.watch(watch.trigger.rawValue, for: .priority) {
       [unowned self, unowned watch] events in
       if events.contains(.error) {
-        // Its control group was removed.
+        // The control group was removed.
         watches.removeAll { $0 === watch }
       } else if watch.trigger.isTrue() {
         pressed(kind)
@@ -84,8 +84,8 @@ final class MemoryTriggers {
     return watch
   }
 
-  /// By a new one, before the old one goes: without any the kernel would end its own watching, and
-  /// begin it anew. Others' triggers (without CAP_SYS_RESOURCE) are looked at each 2 s anyway.
+  /// Replaces a trigger. The new one is registered first: without any trigger the kernel would stop
+  /// measuring and start over. Triggers without CAP_SYS_RESOURCE are checked every 2 s regardless.
   private func replace(_ watch: Watch) {
     guard let asked, watch.trigger.window == asked.window, let path = paths[watch.kind],
       watches.contains(where: { $0 === watch })
@@ -93,15 +93,15 @@ final class MemoryTriggers {
     do throws(SystemError) {
       try self.watch(watch.kind, path, asked.stall, asked.window)
     } catch {
-      // The old one goes on.
+      // The old trigger stays in use.
       return
     }
     watches.removeAll { $0 === watch }
   }
 
-  /// What hears of it now.
+  /// The descriptors of the triggers.
   var numbers: [Int32] { watches.map { $0.trigger.rawValue } }
 
-  /// What is heard of.
+  /// The sources that are monitored.
   var heard: [MemoryPressure.Source] { watches.map(\.kind) }
 }

@@ -3,42 +3,42 @@ import TaskSchedulerCore
 
 /// The connections that applications have handed over, watched while their instances are suspended.
 ///
-/// Each instance has an epoll instance of its own, in which the edge of whatever comes waits. The
-/// loop watches that in its turn, but waits for it only while the instance is suspended. So what
-/// comes while it runs wakes nobody, and is reported at the suspension if the application has not
-/// read it; and what was reported once is not reported again.
+/// Each instance has an epoll instance of its own, which collects edges of readiness. The event
+/// loop watches that epoll instance only while the application is suspended. Data that arrives
+/// while the application runs wakes nothing; if the application has not read it, it is reported at
+/// the suspension. Nothing is reported twice.
 ///
-/// No connection is held here (``SocketWatch``): one that the application closes is closed, and
-/// none outlives it.
+/// The daemon holds no connection open (``SocketWatch``): a connection that the application closes
+/// is closed, and none outlives the application.
 final class ManagedSockets {
-  /// What there is on those sockets of an instance on which something has come, in the order in
-  /// which they were handed over.
+  /// Reports the sockets of an instance that are ready, in the order in which they were handed
+  /// over.
   typealias Report = (InstanceID, [(socket: UInt64, conditions: SocketPollEvents)]) -> Void
 
   private let loop: EventLoop
   private let report: Report
   private var instances: [InstanceID: Instance] = [:]
   private var watched: Set<InstanceID> = []
-  /// Each report takes all there is: where many are ready at once, the kernel need not look at all
-  /// of them again for every single one.
+  /// Each report collects all readiness; edge-triggered, the kernel need not check all sockets
+  /// again for each of them.
   private static let edges: PollEvents = [.input, .onChange]
 
-  /// - Parameter report: may call whatever is here, for any instance.
+  /// - Parameter report: Called with the ready sockets; it may call any method of this object.
   init(loop: EventLoop, report: @escaping Report) {
     self.loop = loop
     self.report = report
   }
 
-  /// Watches a connection from now on, whether its instance runs or not: what there is already
-  /// counts as having just come.
+  /// Starts watching a connection, whether or not its instance is suspended. Data that is already
+  /// there counts as new.
   ///
   /// - Parameters:
-  ///   - descriptor: checked before (``ConnectedSocket``). It is closed.
-  ///   - socket: its cookie, by which one that is handed over twice is known.
-  /// - Returns: the watch's descriptor, for the store; nil where the socket is there already, and
+  ///   - descriptor: The connection, validated by ``ConnectedSocket``. The method closes it.
+  ///   - socket: The cookie of the socket, which identifies one that is handed over twice.
+  /// - Returns: The descriptor of the watch, for the fd store; nil if the socket is already
+  ///   watched.
+  /// - Throws: EMFILE, ENFILE, ENOMEM; ENOSPC or EINVAL if the kernel watches too many. Then
   ///   nothing has changed.
-  /// - Throws: EMFILE, ENFILE, ENOMEM; ENOSPC and EINVAL where the kernel is to watch too much, the
-  ///   latter by the application's own doing. Nothing has changed then.
   @discardableResult
   func add(
     _ descriptor: consuming FileDescriptor, as socket: UInt64, of id: InstanceID
@@ -50,10 +50,10 @@ final class ManagedSockets {
     return number
   }
 
-  /// Goes on with a watch of an earlier daemon. What there is counts as having just come, since
-  /// nobody knows what that one still had to report.
+  /// Continues a watch of the previous daemon. Data that is there counts as new, because the
+  /// previous daemon may not have reported it.
   ///
-  /// - Returns: false where the connection has been closed meanwhile, or this is no watch.
+  /// - Returns: False if the connection has been closed, or the descriptor is not a watch.
   func restore(
     _ descriptor: consuming FileDescriptor, as socket: UInt64, of id: InstanceID
   ) throws -> Bool {
@@ -73,14 +73,14 @@ final class ManagedSockets {
 
   private func makeInstance(_ id: InstanceID) throws(SystemError) -> Instance {
     let instance = Instance(try Epoll())
-    // In the loop at once and for good: that may fail, to wait for it or not cannot.
+    // Registering with the loop may fail and happens once; changing what to wait for cannot fail.
     instance.source = try loop.watch(
       instance.epoll.rawValue, for: watched.contains(id) ? Self.edges : []
     ) { [unowned self] _ in collect(id) }
     return instance
   }
 
-  /// The watch's descriptor, for the store; nil where there is no such socket.
+  /// Returns the descriptor of the watch, for the fd store; nil if there is no such socket.
   func watchDescriptor(of socket: UInt64, _ id: InstanceID) -> Int32? {
     instances[id]?.sockets.first { $0.number == socket }?.watch.rawValue
   }
@@ -89,12 +89,12 @@ final class ManagedSockets {
     instances[id]?.sockets.contains { $0.number == socket } ?? false
   }
 
-  /// Those of an instance, in the order in which they were handed over.
+  /// Returns the sockets of an instance, in the order in which they were handed over.
   func sockets(of id: InstanceID) -> [UInt64] {
     instances[id]?.sockets.map(\.number) ?? []
   }
 
-  /// - Returns: false where there is none.
+  /// Stops watching a socket. Returns false if there is no such socket.
   @discardableResult
   func remove(_ socket: UInt64, of id: InstanceID) -> Bool {
     guard let instance = instances[id], instance.remove(socket) else { return false }
@@ -102,29 +102,29 @@ final class ManagedSockets {
     return true
   }
 
-  /// Removes those that the application has closed without a word. It takes a look at /proc for
-  /// each: for when there are too many.
+  /// Removes sockets that the application has closed without releasing them. The method reads /proc
+  /// for each socket; use it only when the quota is exhausted.
   ///
-  /// - Returns: those that were removed.
+  /// - Returns: The sockets that were removed.
   func removeClosed(of id: InstanceID) -> [UInt64] {
     let closed = (instances[id]?.sockets ?? []).filter { !$0.isConnectionOpen }.map(\.number)
     for socket in closed { remove(socket, of: id) }
     return closed
   }
 
-  /// The instance has ended: its sockets are forgotten, and that it was watched.
+  /// Removes all sockets of an ended instance.
   func removeAll(of id: InstanceID) {
     instances[id] = nil
     watched.remove(id)
   }
 
-  /// The instance is suspended. What has come on any of its sockets, and was not read, is reported
-  /// when the loop goes on; from then on, what comes.
+  /// Starts reporting for a suspended instance. Data that has arrived and was not read is reported
+  /// from the loop, then data that arrives.
   func watch(_ id: InstanceID) {
     if watched.insert(id).inserted { instances[id]?.source?.wait(for: Self.edges) }
   }
 
-  /// The instance runs again: nothing is reported until it is watched.
+  /// Stops reporting for an instance that runs again.
   func unwatch(_ id: InstanceID) {
     if watched.remove(id) != nil { instances[id]?.source?.wait(for: []) }
   }
@@ -147,7 +147,7 @@ private final class Instance {
   }
 
   deinit {
-    // Before the epoll instance is closed.
+    // The source must be released before the epoll instance is closed.
     source = nil
   }
 
@@ -158,13 +158,13 @@ private final class Instance {
 
   func remove(_ number: UInt64) -> Bool {
     guard let index = sockets.firstIndex(where: { $0.number == number }) else { return false }
-    // Closing it is not enough where systemd holds it too. That it fails costs a needless look.
+    // systemd may hold the watch open, too, so that closing it is not enough.
     try? epoll.remove(sockets[index].watch.rawValue)
     sockets.remove(at: index)
     return true
   }
 
-  /// Of all sockets, not only of the first on which something came: the instance is woken once.
+  /// Returns the readiness of all sockets, so that the instance is woken once.
   func collect() -> [(socket: UInt64, conditions: SocketPollEvents)] {
     let arrived = Set(epoll.collect(countMax: sockets.count))
     return sockets.filter { arrived.contains($0.number) }
@@ -173,7 +173,7 @@ private final class Instance {
   }
 }
 
-/// One connection that was handed over.
+/// A connection that an application handed over.
 private final class Socket {
   let number: UInt64
   let watch: SocketWatch
@@ -183,12 +183,12 @@ private final class Socket {
     self.watch = watch
   }
 
-  /// Where it cannot be told, it is.
+  /// Whether the connection is open; true if that cannot be determined.
   var isConnectionOpen: Bool { (try? watch.isConnectionOpen()) ?? true }
 }
 
 extension SocketConditions {
-  /// As the policy names them.
+  /// Creates the conditions for a poll result.
   init(_ conditions: SocketPollEvents) {
     self = []
     if conditions.contains(.data) { insert(.data) }

@@ -1,28 +1,28 @@
 import LinuxSystem
 
-/// Watches a descriptor whose messages come in bursts, and calls once for each burst.
+/// Watches a descriptor whose messages come in bursts, and calls its handler once for each burst.
 ///
-/// One thing that happens to a machine is many messages: a cable that is plugged in brings a
-/// carrier, an address and routes within some tens of milliseconds; `dpkg-reconfigure tzdata`
-/// writes two files; `ln -sf` removes before it makes. Who is called at the first of them would see
-/// what is half done, and be woken for each. So the burst is over when nothing has come for
-/// ``quiet``: longer than the pauses in it, and shorter than a person calls late.
+/// A single change of a machine causes many messages: plugging in a cable brings a carrier, an
+/// address and routes within tens of milliseconds; `dpkg-reconfigure tzdata` writes two files; `ln
+/// -sf` removes before it creates. Acting on the first message would show an intermediate state,
+/// and wake applications for each. A burst ends when no message has come for ``quiet``, which is
+/// longer than the pauses within a burst.
 final class BurstWatch {
   static let quiet: Duration = .milliseconds(250)
-  /// A burst that does not end is cut: what is known by then is told.
+  /// The longest duration of a burst; then the handler is called in any case.
   static let lengthMax: Duration = .seconds(2)
 
   private let take: () -> Bool
   private let settled: () -> Void
   private var source: DescriptorSource?
   private var timer: TimerSource?
-  /// While there is a burst, when it is cut.
+  /// The time at which the current burst ends in any case; nil between bursts.
   private var limit: UInt64?
 
   /// - Parameters:
-  ///   - descriptor: stays open for as long as this is kept.
-  ///   - take: takes the messages that are there, and says whether any matters.
-  ///   - settled: called after a burst; what happens from then on begins another.
+  ///   - descriptor: The descriptor, which must stay open for the lifetime of the watch.
+  ///   - take: Reads the pending messages and returns whether any is relevant.
+  ///   - settled: Called after a burst; later messages begin another.
   init(
     _ descriptor: Int32, loop: EventLoop, take: @escaping () -> Bool,
     settled: @escaping () -> Void
@@ -35,7 +35,7 @@ final class BurstWatch {
 
   private func heard() {
     let matters = take()
-    // During a burst only errors are heard (a netlink socket that has no more room).
+    // During a burst only errors are relevant, such as a netlink socket with a full buffer.
     guard limit == nil, matters else { return }
     limit = BootClock.after(Self.lengthMax)
     source?.wait(for: [])

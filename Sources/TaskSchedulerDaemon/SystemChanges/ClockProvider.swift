@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Tells when the wall clock was set.
+/// Reports that the wall clock was set.
 final class ClockProvider: SystemChangeProvider {
   let subject = "the clock"
   private let loop: EventLoop
@@ -9,22 +9,22 @@ final class ClockProvider: SystemChangeProvider {
   private let changed: (Int64) -> Void
   private var watch: Watch?
   private var source: DescriptorSource?
-  /// The wall clock's offset when it was last told.
+  /// The offset of the wall clock in the last report.
   private(set) var offset: Int64
 
-  /// In a class, for what is not copyable cannot be in an optional that is borrowed.
+  /// A class, because a noncopyable value in an optional cannot be borrowed.
   private final class Watch {
     let clock: ClockSetWatch
     init() throws(SystemError) { clock = try ClockSetWatch() }
   }
 
-  /// By how many nanoseconds the offset must be another: far more than reading it is wrong by, far
-  /// less than anybody sees. Smaller steps add up.
+  /// The smallest difference of the offset that counts as a change, in nanoseconds: far more than
+  /// the error of a reading. Smaller steps add up.
   static let toleranceNanoseconds: UInt64 = 1_000_000
 
   /// - Parameters:
-  ///   - readOffset: the present offset; see `WallClock.offset()`.
-  ///   - changed: called with the new offset.
+  ///   - readOffset: Returns the present offset; see `WallClock.offset()`.
+  ///   - changed: Called with the new offset.
   init(
     loop: EventLoop, readOffset: @escaping () -> Int64 = { WallClock.offset() },
     changed: @escaping (Int64) -> Void
@@ -38,17 +38,17 @@ final class ClockProvider: SystemChangeProvider {
   func start() throws(SystemError) {
     let watch = try Watch()
     self.watch = watch
-    // What was set before the watch was there.
+    // The clock may have been set before the watch existed.
     offset = readOffset()
     source = try loop.watch(watch.clock.descriptor.rawValue, for: .input) { [weak self] _ in
       self?.look()
     }
   }
 
-  /// Takes what the kernel has told. The machine's waking up is told in the same way, and leaves
-  /// the offset as it was.
+  /// Handles a report of the kernel. A wake-up of the machine causes one, too, without changing the
+  /// offset.
   func look() {
-    // A failure that is not known leaves the offset to say what happened.
+    // After an unknown failure, compare the offsets.
     guard (try? watch?.clock.takeSetting()) ?? true else { return }
     let present = readOffset()
     guard Self.isSet(from: offset, to: present) else { return }
@@ -56,7 +56,7 @@ final class ClockProvider: SystemChangeProvider {
     changed(present)
   }
 
-  /// Whether an offset is another by more than its reading is wrong.
+  /// Returns whether two offsets differ by more than the error of a reading.
   static func isSet(from old: Int64, to new: Int64) -> Bool {
     let (difference, isTooFar) = new.subtractingReportingOverflow(old)
     return isTooFar || difference.magnitude > toleranceNanoseconds

@@ -1,12 +1,12 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Tells when a new day has begun by the machine's time zone: when the date is another than the one
-/// told last. So also once where the machine has slept over several midnights, or where the clock
-/// or the zone was set over one, forward or back: who shows the date shows a wrong one then.
+/// Reports a new day in the machine's time zone: that the date differs from the last one reported.
 ///
-/// It waits for the next midnight in CLOCK_BOOTTIME, and looks again when the clock or the zone has
-/// changed (``reconsider()``).
+/// There is one report after a sleep over several midnights, and one if the clock or the zone was
+/// set across midnight in either direction. The provider waits for the next midnight in
+/// CLOCK_BOOTTIME, and compares the date again when the clock or the zone has changed
+/// (``reconsider()``).
 final class DayProvider: SystemChangeProvider {
   let subject = "the day"
   private let loop: EventLoop
@@ -14,10 +14,10 @@ final class DayProvider: SystemChangeProvider {
   private let readOffset: () -> Int64
   private let report: SystemChangeReport
   private var timer: TimerSource?
-  /// The date that was told last; nil before the start.
+  /// The date in the last report; nil before the start.
   private var day: LocalDay?
 
-  /// - Parameter readOffset: see `WallClock.offset()`.
+  /// - Parameter readOffset: Returns the present offset; see `WallClock.offset()`.
   init(
     loop: EventLoop, etc: String, readOffset: @escaping () -> Int64 = { WallClock.offset() },
     report: @escaping SystemChangeReport
@@ -33,7 +33,7 @@ final class DayProvider: SystemChangeProvider {
     day = lookAndWait()
   }
 
-  /// Looks at the date, and waits for the next by the clock and the zone as they are now.
+  /// Compares the date, and waits for the next day by the present clock and zone.
   func reconsider() {
     guard let last = day else { return }
     let present = lookAndWait()
@@ -47,14 +47,14 @@ final class DayProvider: SystemChangeProvider {
     let offset = readOffset()
     let boot = BootClock.now()
     let second = Self.second(ofBootTime: boot, offset: offset)
-    // In nanoseconds since 1970, as far as they go: until 2262.
+    // Nanoseconds since 1970 fit until 2262.
     let next = zone.nextDay(after: second).multipliedReportingOverflow(by: 1_000_000_000)
     let instant = next.overflow ? Int64.max : next.partialValue &- offset
     timer?.set(UInt64(clamping: instant))
     return zone.day(at: second)
   }
 
-  /// The second since 1970-01-01 00:00 UTC at an instant of CLOCK_BOOTTIME, rounded down.
+  /// Returns the second since 1970-01-01 00:00 UTC at a time since boot, rounded down.
   private static func second(ofBootTime boot: UInt64, offset: Int64) -> Int64 {
     let wall = Int64(clamping: boot) &+ offset
     let (second, rest) = wall.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -63,21 +63,21 @@ final class DayProvider: SystemChangeProvider {
 }
 
 extension MachineZone {
-  /// The date at a second since 1970-01-01 00:00 UTC.
+  /// Returns the date at a second since 1970-01-01 00:00 UTC.
   func day(at second: Int64) -> LocalDay {
     LocalDay(atSecond: local(at: second))
   }
 
-  /// The first second after `second` at which a later date has begun.
+  /// Returns the first second after `second` at which a later date has begun.
   ///
-  /// That need not be midnight: some zones begin daylight saving time then and have no midnight on
-  /// that day, and some have left out a whole date.
+  /// This need not be midnight: in some zones daylight saving time begins at midnight, so that the
+  /// day has none, and some zones have skipped a whole date.
   func nextDay(after second: Int64) -> Int64 {
     let local = local(at: second)
     let midnight = Int64(day(at: second).number + 1) * LocalTime.secondsPerDay
     guard let rules else { return midnight }
     let first = rules.firstMoment(showing: midnight)
-    // Where the clock was put back over midnight, that date has begun before, and begins again.
+    // After a clock change back over midnight, the date begins a second time.
     return first > second ? first : second + (midnight - local)
   }
 
@@ -87,7 +87,7 @@ extension MachineZone {
 }
 
 extension LocalDay {
-  /// `YYYY-MM-DD`.
+  /// The date as `YYYY-MM-DD`.
   var isoText: String {
     func padded(_ number: Int, _ width: Int) -> String {
       let digits = String(number)

@@ -1,10 +1,10 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Tells when the machine's locale is another, by the files that say so (locale.conf(5)).
+/// Reports a change of the machine's locale, from the files that define it (locale.conf(5)).
 ///
-/// Not by org.freedesktop.locale1: localectl writes these files too, and an editor writes them
-/// without that service, which is there only for as long as somebody asks it.
+/// org.freedesktop.locale1 is not used: localectl writes these files, but an editor changes them
+/// without that service, which runs on demand only.
 final class LocaleProvider: SystemChangeProvider {
   let subject = "the locale"
   private let loop: EventLoop
@@ -12,9 +12,9 @@ final class LocaleProvider: SystemChangeProvider {
   private let report: SystemChangeReport
   private var folders: Folders?
   private var burst: BurstWatch?
-  /// How often what holds was read after a burst.
+  /// The number of times that the settings were read after a burst.
   private(set) var looks = 0
-  /// What was told last.
+  /// The settings in the last report.
   private var settings: [String: String] = [:]
 
   private final class Folders {
@@ -22,7 +22,7 @@ final class LocaleProvider: SystemChangeProvider {
     init() throws(SystemError) { watch = try FolderWatch() }
   }
 
-  /// The names in etc, and in the folder `default` there, that concern the locale.
+  /// The names in /etc, and in its directory `default`, that concern the locale.
   private static let names: Set<String> = ["", "locale.conf", "default", "locale"]
   private static let fileBytesMax = 65536
 
@@ -49,14 +49,14 @@ final class LocaleProvider: SystemChangeProvider {
       settled: { [weak self] in self?.look(folders) })
   }
 
-  /// The folder of Debian's file, which other systems do not have.
+  /// Watches the directory of Debian's file, which other systems do not have.
   private func watchDefaults(_ folders: Folders) {
     _ = try? folders.watch.add(etc + "/default")
   }
 
   private func look(_ folders: Folders) {
     looks += 1
-    // It may have been made or replaced.
+    // The directory may have been created or replaced.
     watchDefaults(folders)
     let present = Self.settings(etc: etc)
     guard present != settings else { return }
@@ -64,8 +64,8 @@ final class LocaleProvider: SystemChangeProvider {
     report(SystemChange(kind: .locale, value: present["LANG"]))
   }
 
-  /// The variables of the locale that a machine starts its services with; `default/locale` is read
-  /// where there is no `locale.conf`, as Debian's services do.
+  /// Returns the locale variables with which the machine starts its services. Without `locale.conf`
+  /// that is `default/locale`, as for Debian's services.
   static func settings(etc: String) -> [String: String] {
     for name in ["locale.conf", "default/locale"] {
       if let file = try? BoundedFile(path: "\(etc)/\(name)", bytesMax: fileBytesMax) {
@@ -75,7 +75,7 @@ final class LocaleProvider: SystemChangeProvider {
     return [:]
   }
 
-  /// Lines of NAME=VALUE with quotes or without, of which the names are those of locale(7).
+  /// Returns the variables of locale(7) in lines of NAME=VALUE, with or without quotes.
   static func settings(in text: String) -> [String: String] {
     var settings: [String: String] = [:]
     for line in text.split(whereSeparator: \.isNewline) {
@@ -89,7 +89,7 @@ final class LocaleProvider: SystemChangeProvider {
     return settings
   }
 
-  /// What stands between quotes, or up to a space; nil where that can be no locale's name.
+  /// Returns the text between quotes, or up to a space; nil if it cannot be the name of a locale.
   private static func value(_ text: Substring) -> String? {
     var value = text
     if let quote = value.first, quote == "\"" || quote == "'" {

@@ -1,19 +1,19 @@
 import LinuxSystem
 
-/// The machine's time zone, as a folder such as /etc says.
+/// The machine's time zone, as defined in a directory such as /etc.
 struct MachineZone: Hashable {
-  /// A zone of the tz database, `Europe/Berlin`; nil where only its rules are there.
+  /// The name in the tz database, like `Europe/Berlin`; nil if only the rules are known.
   var name: String?
-  /// Nil is UTC.
+  /// The rules; nil for UTC.
   var rules: TimeZoneRules?
 
-  /// The names of the files that say it.
+  /// The names of the files that define the zone.
   static let files: Set<String> = ["localtime", "timezone"]
 
   private static let rulesBytesMax = 1 << 20
   private static let nameFileBytesMax = 4096
 
-  /// Without `localtime` the machine's time is UTC, also for the C library.
+  /// Reads the zone. Without `localtime` it is UTC, as for the C library.
   init(etc: String) {
     let path = etc + "/localtime"
     let file = try? BoundedFile(path: path, bytesMax: Self.rulesBytesMax)
@@ -30,12 +30,13 @@ struct MachineZone: Hashable {
     }
   }
 
-  /// A zone without a name is known by its rules.
+  /// Returns whether this is the same zone; zones without a name are compared by their rules.
   func isSameZone(as other: MachineZone) -> Bool {
     name == other.name && (name != nil || rules == other.rules)
   }
 
-  /// What comes after the folder of all zones: `/usr/share/zoneinfo/Europe/Berlin`.
+  /// Returns the part of a path after the zone directory, as in
+  /// `/usr/share/zoneinfo/Europe/Berlin`.
   private static func name(in target: String) -> String? {
     let folder = "zoneinfo"
     let parts = target.split(separator: "/")
@@ -49,9 +50,9 @@ struct MachineZone: Hashable {
   }
 }
 
-/// Settings of the machine that go to applications and into the log.
+/// Settings of the machine that are passed to applications and to the log.
 enum SettingText {
-  /// Whether something is made of ASCII letters, digits and some marks, and not too long for that.
+  /// Returns whether a text consists of 1 to 255 ASCII letters, digits and the given marks.
   static func isName(_ text: Substring, marks: String) -> Bool {
     (1...255).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in

@@ -1,20 +1,20 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Tells when the way to the network is another: when there is one or none any more, and when
-/// connections that went over the old one break, because its interface, gateway or address changed.
+/// Reports a change of the way to the network: that it appeared or disappeared, and that existing
+/// connections break because its interface, gateway or address changed.
 ///
-/// What the kernel tells is only taken as a sign, and then the tables are read: not every route
-/// that goes with an interface is told of, and what was lost (ENOBUFS) need not be known.
+/// A message of the kernel only triggers reading the tables: not every removed route is reported,
+/// and messages may be lost (ENOBUFS).
 final class NetworkProvider: SystemChangeProvider {
   let subject = "the network"
   private let loop: EventLoop
   private let report: SystemChangeReport
   private var sockets: Sockets?
   private var burst: BurstWatch?
-  /// How often what holds was read after a burst.
+  /// The number of times that the tables were read after a burst.
   private(set) var looks = 0
-  /// What was told last.
+  /// The reading in the last report.
   private var reading = NetworkReading()
 
   private final class Sockets {
@@ -33,20 +33,20 @@ final class NetworkProvider: SystemChangeProvider {
   }
 
   func start() throws(SystemError) {
-    // Heard first, read then: nothing is between.
+    // Subscribe before reading, so that no change is missed.
     let sockets = try Sockets()
     reading = try RouteSocket.read(sockets.questions.rawValue)
     self.sockets = sockets
     burst = try BurstWatch(
       sockets.watch.rawValue, loop: loop,
-      // A failure is told to nobody; the tables say what holds.
+      // A failure is ignored; the tables are read regardless.
       take: { (try? RouteSocket.drain(sockets.watch.rawValue)) ?? true },
       settled: { [weak self] in self?.look() })
   }
 
   private func look() {
     looks += 1
-    // Where it cannot be read now, what comes next brings another look.
+    // If the tables cannot be read now, the next message triggers another attempt.
     guard let sockets, let present = try? RouteSocket.read(sockets.questions.rawValue),
       present != reading
     else { return }

@@ -2,12 +2,11 @@ import CSystemd
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Tells when the machine goes from mains to battery and back, as UPower knows it. Neither the bus
-/// nor UPower is waited for, and neither is started for it: where they appear later, they are asked
-/// then.
+/// Reports changes between mains and battery, according to UPower.
 ///
-/// A signal is only taken as a sign that UPower may say something else now, and then it is asked:
-/// signals on the system's bus can be sent by anybody.
+/// The provider neither waits for the bus or UPower nor starts them; if they appear later, it asks
+/// then. A signal only triggers a question to UPower, because every process can send signals on the
+/// system bus.
 final class PowerProvider: SystemChangeProvider {
   let subject = "the power source"
   private let loop: EventLoop
@@ -21,20 +20,21 @@ final class PowerProvider: SystemChangeProvider {
   private var askedAt: UInt64 = 0
   private var reconnectsAfter = PowerProvider.reconnectMin
   private var hasSaidAbsent = false
-  /// What was told last, or was so at the start; nil while it is not known.
+  /// The value in the last report, or at the start; nil while it is unknown.
   private(set) var isOnBattery: Bool?
 
   private static let service = "org.freedesktop.UPower"
   private static let path = "/org/freedesktop/UPower"
   private static let properties = "org.freedesktop.DBus.Properties"
   private static let answerMax: Duration = .seconds(25)
-  /// No oftener than this is UPower asked, whatever signals come.
+  /// The minimum interval between questions to UPower, at any rate of signals.
   private static let pause: Duration = .milliseconds(250)
-  /// A bus that was lost is likely being started again. Doubled each time.
+  /// The first delay before reconnecting to a lost bus, which is likely to restart. It is doubled
+  /// each time.
   private static let reconnectMin: Duration = .seconds(1)
   private static let reconnectMax: Duration = .seconds(3600)
 
-  /// - Parameter absent: called once with what is not there.
+  /// - Parameter absent: Called once with the reason why the power source is unknown.
   init(
     loop: EventLoop, address: BusAddress, report: @escaping SystemChangeReport,
     absent: @escaping (String) -> Void
@@ -50,7 +50,7 @@ final class PowerProvider: SystemChangeProvider {
     let bus = MessageBus(loop: loop, address: address)
     bus.listen { [weak self] in self?.heard($0) }
     self.bus = bus
-    // Without a bus it waits for one, and is told by the kernel when there is one.
+    // Without a bus, inotify reports when one appears.
     try bus.connect(waiting: true)
   }
 
@@ -77,11 +77,11 @@ final class PowerProvider: SystemChangeProvider {
 
   private func timeIsUp() {
     if bus?.state == .connected { return ask() }
-    // A bus that cannot even be tried is given up.
+    // If connecting is impossible, the provider gives up.
     try? bus?.connect(waiting: true)
   }
 
-  /// That a property of UPower's has changed, or that UPower came or went.
+  /// Returns whether a property of UPower may have changed, or UPower appeared or disappeared.
   private static func isSign(_ message: OpaquePointer) -> Bool {
     sd_bus_message_is_signal(message, properties, "PropertiesChanged") > 0
       || sd_bus_message_is_signal(message, "org.freedesktop.DBus", "NameOwnerChanged") > 0
@@ -95,7 +95,7 @@ final class PowerProvider: SystemChangeProvider {
         + "member='NameOwnerChanged',arg0='\(Self.service)'",
     ]
     for signal in signals {
-      // A bus that refuses leaves what was so at the start.
+      // If the bus refuses, the value at the start remains.
       _ = try? bus?.call(
         .ofBus("AddMatch"), timeout: Self.answerMax,
         arguments: { body throws(SystemError) in try body.append("type='signal',\(signal)") },
@@ -146,7 +146,7 @@ final class PowerProvider: SystemChangeProvider {
         report(SystemChange(kind: .powerSource, value: present ? "battery" : "mains"))
       }
     case .error(let error):
-      sayAbsent("UPower does not say it: \(error)")
+      sayAbsent("UPower does not report it: \(error)")
     case .dropped:
       break
     }

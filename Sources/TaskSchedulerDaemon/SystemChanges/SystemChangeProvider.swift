@@ -1,20 +1,20 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Tells of one kind of change of the machine (contract §10).
+/// A source of one kind of system change (contract §10).
 ///
-/// What is so when it starts is no change, and nothing is told twice: a change is what differs from
-/// what was told last.
+/// The state at the start is not a change, and nothing is reported twice: a change is a difference
+/// from the last report.
 protocol SystemChangeProvider: AnyObject {
-  /// What it watches, as the log has it: `the time zone`.
+  /// What the provider watches, as the log names it: `the time zone`.
   var subject: String { get }
 
-  /// What it watches by, where the kernel takes long to close that; nil is nothing.
+  /// The descriptor that the kernel takes long to close; nil if there is none.
   var slowToClose: Int32? { get }
 
-  /// Begins to watch.
+  /// Starts watching.
   ///
-  /// - Throws: why it cannot; then it never reports.
+  /// - Throws: The reason why the provider cannot watch; it then reports nothing.
   func start() throws(SystemError)
 }
 
@@ -22,5 +22,5 @@ extension SystemChangeProvider {
   var slowToClose: Int32? { nil }
 }
 
-/// How a provider tells of a change.
+/// Reports a change.
 typealias SystemChangeReport = (SystemChange) -> Void

@@ -1,16 +1,16 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// All that tells of changes of the machine. Each is there or not on its own: what this machine
-/// lacks is said once in the log, and its changes are not told.
+/// All sources of system changes. Each is independent of the others: a source that this machine
+/// lacks is logged once.
 final class SystemChangeProviders {
-  /// Where the machine's settings, services and clocks are.
+  /// The locations of the machine's settings, services and clocks.
   struct Places {
-    /// The folder of `localtime`, `timezone`, `locale.conf` and `default/locale`.
+    /// The directory of `localtime`, `timezone`, `locale.conf` and `default/locale`.
     var etc = "/etc"
     /// The system's message bus.
     var systemBus = BusAddress(text: "unix:path=/run/dbus/system_bus_socket", owner: nil)
-    /// How far the wall clock is ahead of CLOCK_BOOTTIME.
+    /// Returns the offset of the wall clock from CLOCK_BOOTTIME.
     var clockOffset = { WallClock.offset() }
 
     init() {}
@@ -19,16 +19,16 @@ final class SystemChangeProviders {
   let clock: ClockProvider
   private let providers: [any SystemChangeProvider]
 
-  /// What takes the kernel long to close.
+  /// The descriptors that the kernel takes long to close.
   var slowToClose: [Int32] { providers.compactMap(\.slowToClose) }
 
-  /// Starts all.
+  /// Starts all providers.
   ///
   /// - Parameters:
-  ///   - report: a change, when it has happened.
-  ///   - clockSet: the wall clock's new offset in nanoseconds (see `WallClock.offset()`), before
-  ///     the change is reported and before a new day that it brings: wall times lie at other
-  ///     instants now.
+  ///   - report: Called for each change.
+  ///   - clockSet: Called with the wall clock's new offset in nanoseconds (see
+  ///     `WallClock.offset()`), before the change and a resulting new day are reported, because
+  ///     wall-clock times now correspond to other instants.
   init(
     loop: EventLoop, log: Log, places: Places = Places(),
     report: @escaping SystemChangeReport, clockSet: @escaping (Int64) -> Void
@@ -43,7 +43,7 @@ final class SystemChangeProviders {
     let timeZone = TimeZoneProvider(
       loop: loop, etc: places.etc, report: report, rulesChanged: { day.reconsider() })
     let power = PowerProvider(loop: loop, address: places.systemBus, report: report) { reason in
-      log.write(.debug, "changes of the power source are not told: \(reason)")
+      log.write(.debug, "changes of the power source are not reported: \(reason)")
     }
     providers = [
       clock, timeZone, day, LocaleProvider(loop: loop, etc: places.etc, report: report),
@@ -53,7 +53,7 @@ final class SystemChangeProviders {
       do throws(SystemError) {
         try provider.start()
       } catch {
-        log.write(.notice, "changes of \(provider.subject) are not told: \(error)")
+        log.write(.notice, "changes of \(provider.subject) are not reported: \(error)")
       }
     }
   }

@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Tells when the machine's time zone is another (localtime(5)).
+/// Reports a change of the machine's time zone (localtime(5)).
 final class TimeZoneProvider: SystemChangeProvider {
   let subject = "the time zone"
   private let loop: EventLoop
@@ -11,7 +11,7 @@ final class TimeZoneProvider: SystemChangeProvider {
   private let rulesChanged: () -> Void
   private var folder: Folder?
   private var burst: BurstWatch?
-  /// What was told last.
+  /// The zone in the last report.
   private var zone: MachineZone
 
   private final class Folder {
@@ -19,8 +19,8 @@ final class TimeZoneProvider: SystemChangeProvider {
     init() throws(SystemError) { watch = try FolderWatch() }
   }
 
-  /// - Parameter rulesChanged: called after a change was reported, and where the same zone's rules
-  ///   may be others.
+  /// - Parameter rulesChanged: Called after a report, and if the rules of the same zone may have
+  ///   changed.
   init(
     loop: EventLoop, etc: String, report: @escaping SystemChangeReport,
     rulesChanged: @escaping () -> Void
@@ -36,7 +36,7 @@ final class TimeZoneProvider: SystemChangeProvider {
 
   func start() throws(SystemError) {
     let folder = try Folder()
-    // The folder and not the file: timedatectl and editors put another in its place.
+    // Watch the directory, because timedatectl and editors replace the file.
     _ = try folder.watch.add(etc)
     self.folder = folder
     zone = MachineZone(etc: etc)
@@ -55,7 +55,7 @@ final class TimeZoneProvider: SystemChangeProvider {
     let present = MachineZone(etc: etc)
     let isOther = !present.isSameZone(as: zone)
     zone = present
-    // What the C library does with local times, it does by the new zone from now on.
+    // Makes the C library use the new zone for local times.
     tzset()
     if isOther { report(SystemChange(kind: .timeZone, value: present.name)) }
     rulesChanged()

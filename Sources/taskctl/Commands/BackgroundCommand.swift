@@ -7,9 +7,9 @@ struct BackgroundCommand: DaemonCommand {
     commandName: "background",
     abstract: "Send an application to the background.",
     discussion: """
-      It runs on only while something entitles it to: a background task with time left, audio \
-      that plays, location updates. Then it is suspended: not one of its instructions runs \
-      until it is brought back.
+      The application keeps running only while something entitles it to run: a background task \
+      with time left, audio that plays, or location updates. Then the daemon suspends it: none of \
+      its processes executes an instruction until the daemon resumes it.
 
       Example: taskctl background org.example.mail
       """)

@@ -7,14 +7,14 @@ struct ConfigCommand: DaemonCommand {
     commandName: "config",
     abstract: "Show the effective settings and where each came from.",
     discussion: """
-      SOURCE is the file and line that set it, or 'default'.
+      SOURCE is the file and line that sets the value, or 'default'.
 
       Example: taskctl config --changed
       """)
 
   @OptionGroup var options: ConnectionOptions
 
-  @Flag(help: "Only those that differ from their default.")
+  @Flag(help: "Show only settings that differ from their default.")
   var changed = false
 
   func run() throws {

@@ -7,8 +7,8 @@ struct ForegroundCommand: DaemonCommand {
     commandName: "foreground",
     abstract: "Bring an application to the foreground.",
     discussion: """
-      It becomes the active application of its seat, and the one that was is sent to the \
-      background. One that is not running is launched, where a manifest says how.
+      The application becomes the active one of its seat, and the daemon sends the previous one \
+      to the background. An application that is not running is launched if it has a manifest.
 
       Example: taskctl foreground org.example.mail
       """)

@@ -7,9 +7,9 @@ struct KeepAlivesCommand: DaemonCommand {
     commandName: "keepalives",
     abstract: "List the keep-alive handlers, and when each will run.",
     discussion: """
-      A handler runs once before each INTERVAL ends, by its DEADLINE at the latest. The handlers \
-      of all applications run in common bursts, so that the device wakes as rarely as their \
-      deadlines allow: PLANNED is the burst in which it will run, as things stand. With --json: \
+      The daemon calls a handler at least once in each INTERVAL, by its DEADLINE at the latest. It \
+      calls the handlers of all applications in common bursts, so that the device wakes as rarely \
+      as their deadlines allow. PLANNED is the next burst that includes the handler. With --json: \
       {"keepAlives": […]}, each with its application, owner and instance.
 
       Example: taskctl keepalives
@@ -41,7 +41,7 @@ struct KeepAlivesCommand: DaemonCommand {
         : KeepAliveTable.text(setters, .forStandardOutput()))
   }
 
-  /// By the next burst.
+  /// Returns the sort key: the next burst first.
   private static func place(_ application: ControlInterface.Application) -> (Int, String, Int) {
     (application.instance?.keepAlive?.plannedUSec ?? 0, application.application, application.owner)
   }

@@ -7,9 +7,9 @@ struct LaunchCommand: DaemonCommand {
     commandName: "launch",
     abstract: "Launch an application as its manifest says.",
     discussion: """
-      Returns when the program has been executed. It becomes the active application, unless \
-      --background is given. To bring one forward that may be running already, use \
-      'taskctl foreground'.
+      Returns when the program has been executed. The application becomes active, unless \
+      --background is given. Use 'taskctl foreground' for an application that may already be \
+      running.
 
       Example: taskctl launch org.example.mail --background
       """,
@@ -18,7 +18,7 @@ struct LaunchCommand: DaemonCommand {
   @OptionGroup var options: ConnectionOptions
   @OptionGroup var target: ApplicationArgument
 
-  @Flag(help: "Launch it into the background.")
+  @Flag(help: "Launch the application in the background.")
   var background = false
 
   func run() throws {

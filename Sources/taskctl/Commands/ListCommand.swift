@@ -6,13 +6,13 @@ import TaskSchedulerWire
 struct ListCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the applications that run, the most recently active first.",
+    abstract: "List running applications, the most recently active first.",
     discussion: """
-      Lists the applications that run, are being launched, or wait to be launched again; with \
-      --all those that do not run, too. A pattern selects ids as the shell selects file names. \
-      SINCE is how long the state has lasted; REMAINING, what is left of the background time. \
-      You see the applications that run as you; an operator sees all. --json prints the same \
-      selection.
+      Lists the applications that are running, being launched, or waiting to be launched again; \
+      with --all, also those that are not running. A pattern matches ids as the shell matches file \
+      names. SINCE is the time in the current state; REMAINING is the background time that is \
+      left. You see the applications that run as your user; an operator sees all. --json prints \
+      the same selection.
 
       Examples:
         taskctl list
@@ -24,23 +24,23 @@ struct ListCommand: DaemonCommand {
 
   @OptionGroup var options: ConnectionOptions
 
-  @Flag(help: "List the applications that do not run, too.")
+  @Flag(help: "List applications that are not running, too.")
   var all = false
 
   @Option(
     name: .customLong("state"),
     help: ArgumentHelp(
-      "Only applications in these states; separated by commas, or given several times.",
+      "List only applications in these states. Separate states by commas, or repeat the option.",
       valueName: "state"),
     completion: .list(ControlInterface.State.allCases.map(\.rawValue)),
     transform: ListCommand.states)
   var states: [[ControlInterface.State]] = []
 
-  @Flag(help: "Print neither the header nor the line that counts.")
+  @Flag(help: "Print neither the header nor the summary line.")
   var noLegend = false
 
   @Argument(
-    help: ArgumentHelp("Only applications with such ids.", valueName: "pattern"),
+    help: ArgumentHelp("List only applications with matching ids.", valueName: "pattern"),
     completion: ApplicationCompletion.kind)
   var patterns: [String] = []
 
@@ -65,16 +65,18 @@ struct ListCommand: DaemonCommand {
   }
 }
 
-/// What `list` shows of the applications that the daemon knows.
+/// The applications that `list` shows.
 struct ApplicationSelection {
   var shown: [ControlInterface.Application]
-  /// How many are left out only because they do not run.
+  /// The number of applications that are omitted only because they are not running.
   var notRunning: Int
 
+  /// Selects from the applications that the daemon knows.
+  ///
   /// - Parameters:
-  ///   - all: those that do not run, too.
-  ///   - states: only these, whether they run or not; empty is all.
-  ///   - patterns: ids as the shell matches names; empty is all.
+  ///   - all: Whether to include applications that are not running.
+  ///   - states: The states to include; empty means all.
+  ///   - patterns: Shell patterns for ids; empty means all.
   init(
     _ applications: [ControlInterface.Application], all: Bool = false,
     states: [ControlInterface.State] = [], patterns: [String] = []
@@ -93,7 +95,7 @@ struct ApplicationSelection {
 }
 
 extension ControlInterface.Application {
-  /// Whether it runs, managed or not, is being launched, or waits to be launched again.
+  /// Whether the application is running (managed or not), being launched or waiting for a relaunch.
   fileprivate var isAlive: Bool {
     state != .notRunning || instance != nil || nextLaunch != nil || unmanagedPID != nil
   }

@@ -10,10 +10,10 @@ struct LogCommand: ParsableCommand {
     commandName: "log",
     abstract: "Show the log of the daemon, or of one application.",
     discussion: """
-      Where your user may read the journal in question, this runs journalctl with the right \
-      matches; its pager and exit code apply. Else, and with --socket, the daemon is asked for the \
-      newest records about your own applications that it has kept since it was started, and a \
-      line on standard error says so; --follow, --since and --explain need the journal.
+      If your user may read the system journal, this command executes journalctl with the matching \
+      options; the pager and the exit code are those of journalctl. Otherwise, and with --socket, \
+      it prints the newest records about your own applications that the daemon has kept since it \
+      started, and a note on standard error; --follow, --since and --explain need the journal.
 
       Examples:
         taskctl log org.example.mail --since today
@@ -27,28 +27,28 @@ struct LogCommand: ParsableCommand {
 
   @Option(
     name: [.customShort("n"), .long],
-    help: ArgumentHelp("Only the newest so many records.", valueName: "count"))
+    help: ArgumentHelp("Show only this many of the newest records.", valueName: "count"))
   var lines: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Only records from this time on, as journalctl takes it: 'today', '10 min ago', …",
+      "Show only records since this time, in journalctl's syntax: 'today', '10 min ago', …",
       valueName: "time"))
   var since: String?
 
-  @Flag(help: "Explain each record by the message catalog.")
+  @Flag(help: "Explain each record with the text of the message catalog.")
   var explain = false
 
   @Argument(
-    help: ArgumentHelp("Only records about this application.", valueName: "app"),
+    help: ArgumentHelp("Show only records about this application.", valueName: "app"),
     completion: ApplicationCompletion.kind)
   var application: String?
 
   func validate() throws {
-    if let lines, lines < 0 { throw ValidationError("--lines counts from 0 up") }
+    if let lines, lines < 0 { throw ValidationError("--lines is \(lines); the minimum is 0") }
   }
 
-  /// journalctl's arguments, without its own name.
+  /// Returns the arguments for journalctl, without the program name.
   func arguments(uid: UInt32) -> [String] {
     var arguments: [String] = []
     if follow { arguments.append("--follow") }
@@ -56,7 +56,7 @@ struct LogCommand: ParsableCommand {
     if let since { arguments.append("--since=\(since)") }
     if explain { arguments.append("--catalog") }
     if options.json { arguments += ["--output=json", "--no-pager"] }
-    // Matches of different fields must all hold.
+    // journalctl combines matches of different fields with AND.
     arguments.append("SYSLOG_IDENTIFIER=taskschedd")
     if options.user { arguments.append("_UID=\(uid)") }
     if options.system { arguments.append("_SYSTEMD_UNIT=taskschedd.service") }
@@ -74,8 +74,8 @@ struct LogCommand: ParsableCommand {
     try run(journalctl)
   }
 
-  /// The daemon, where its records are wanted; nil where it does not answer, and journalctl may
-  /// have more to say.
+  /// Returns a connection if the records are to come from the daemon; nil if journalctl is to be
+  /// tried.
   private func daemon() throws -> Connection? {
     do {
       return try options.connect()
@@ -85,23 +85,23 @@ struct LogCommand: ParsableCommand {
     }
   }
 
-  /// Shows what the daemon keeps itself.
+  /// Prints the records that the daemon keeps.
   private func show(_ connection: Connection) throws {
     if follow || since != nil || explain {
       let name = follow ? "--follow" : since != nil ? "--since" : "--explain"
-      let instead = follow ? "; 'taskctl monitor' shows what happens from now on" : ""
+      let instead = follow ? "; 'taskctl monitor' shows changes as they happen" : ""
       throw CommandFailure.failed(
         name: "JournalUnavailable",
-        sentence: "\(name) needs the journal, which "
+        sentence: "\(name) needs the system journal, which "
           + (options.socket != nil
-            ? "knows no sockets: use --user or --system" : "your user may not read")
+            ? "does not distinguish sockets; use --user or --system" : "your user may not read")
           + instead)
     }
     let records = try DaemonLog.records(application: application, lines: lines, from: connection)
     if options.socket == nil {
       Output.complain(
-        "taskctl: your user may not read the journal: these are the newest records about your "
-          + "applications that taskschedd has kept since it was started")
+        "taskctl: your user may not read the system journal; these are the newest records about "
+          + "your applications that taskschedd has kept since it started")
     }
     try Output.write(
       options.json
@@ -113,17 +113,17 @@ struct LogCommand: ParsableCommand {
     guard let path = journalctl else {
       throw CommandFailure.failed(
         name: "JournalUnavailable",
-        sentence: "there is no journalctl in PATH: on a machine without systemd's journal, "
+        sentence: "journalctl is not in PATH; on a machine without systemd-journald, "
           + "taskschedd logs to its standard error")
     }
     var pointers = (["journalctl"] + arguments(uid: Users.effectiveUID)).map { strdup($0) }
     pointers.append(nil)
-    // It returns only when it fails.
+    // execv returns only on failure.
     execv(path, &pointers)
     let code = errno
     for pointer in pointers { free(pointer) }
     throw CommandFailure.failed(
       name: "JournalUnavailable",
-      sentence: "\(path) could not be executed: \(SystemError.describe(code))")
+      sentence: "could not execute \(path): \(SystemError.describe(code))")
   }
 }

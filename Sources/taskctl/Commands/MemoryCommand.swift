@@ -5,14 +5,15 @@ import TaskSchedulerWire
 struct MemoryCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "memory",
-    abstract: "Show how short memory is, what each application uses, and who would end next.",
+    abstract: "Show memory pressure, the memory of each application, and the termination order.",
     discussion: """
-      When processes wait for memory, every running application is warned. If it lasts, \
-      applications are ended one at a time: suspended ones first, then those in the background, \
-      the most DIRTY first (private dirty and swapped: what the end gives back), at a tie the \
-      least recently active; never the foreground. NEXT is the place in that order. A size with ~ \
-      is an estimate, of one that could not be read in time. With --json: as GetMemory of \
-      org.taskschedd.Control answers.
+      When processes stall on memory, the daemon warns every running application. If the pressure \
+      lasts, it terminates applications one at a time: suspended ones first, then those in the \
+      background, those with the most DIRTY memory first (private dirty and swapped, which the \
+      termination frees), at a tie the least recently active. It never terminates an application \
+      in the foreground. NEXT is the position in that order. A size with ~ is an estimate, for an \
+      application that could not be measured in time. With --json: the reply of GetMemory of \
+      org.taskschedd.Control.
 
       Example: taskctl memory
       """)

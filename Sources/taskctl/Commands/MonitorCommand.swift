@@ -7,11 +7,11 @@ import TaskSchedulerWire
 struct MonitorCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "monitor",
-    abstract: "Show what happens, as it happens.",
+    abstract: "Show changes as they happen.",
     discussion: """
-      First a table of the applications, then a line for each change until Ctrl-C (exit code 0) \
-      or until the daemon goes away (exit code 3). With --json: one JSON object a line, each \
-      with one of "application", "ready" and "change".
+      Prints a table of the applications, then a line for each change until Ctrl-C (exit code 0) \
+      or until the daemon closes the connection (exit code 3). With --json: one JSON object per \
+      line, each with one of "application", "ready" and "change".
 
       Examples:
         taskctl monitor
@@ -23,13 +23,13 @@ struct MonitorCommand: DaemonCommand {
 
   @Option(
     help: ArgumentHelp(
-      "End with exit code 0 as soon as the application is in this state.", valueName: "state"),
+      "Exit with code 0 as soon as the application is in this state.", valueName: "state"),
     completion: .list(ControlInterface.State.allCases.map(\.rawValue)),
     transform: MonitorCommand.state)
   var until: ControlInterface.State?
 
   @Argument(
-    help: ArgumentHelp("Only this application.", valueName: "app"),
+    help: ArgumentHelp("Show only this application.", valueName: "app"),
     completion: ApplicationCompletion.kind)
   var application: String?
 
@@ -60,31 +60,31 @@ struct MonitorCommand: DaemonCommand {
         if screen.isDone { return }
       }
     } catch ConnectionError.closedByDaemon {
-      // Told below.
+      // The failure below reports it.
     }
     throw CommandFailure.noDaemon(
       "taskschedd at \(PrintableText.of(connection.path)) closed the connection: it has stopped,"
-        + " or this reader did not keep up")
+        + " or taskctl did not read fast enough")
   }
 }
 
-/// What `monitor` prints for each reply.
+/// The output of `monitor`, reply by reply.
 struct MonitorScreen {
   let isJSON: Bool
   let application: String?
   let owner: Int?
   let until: ControlInterface.State?
-  /// The daemon that is asked, in words.
+  /// A description of the daemon that was called.
   let daemon: String
-  /// True once the awaited state has been seen and the snapshot is out.
+  /// Whether the awaited state has been seen and the snapshot has been printed.
   var isDone: Bool { isReached && isReady }
   private var isReached = false
   private var isReady = false
-  /// The ids of the snapshot, those that were filtered out too.
+  /// The ids in the snapshot, including those that the filter omits.
   private var ids: [String] = []
   private var snapshot: [ControlInterface.Application] = []
   private var lines: ChangeLines
-  /// Both clocks and the terminal, as they are at each reply.
+  /// Returns the current time and the properties of the terminal.
   private let context: () -> RenderingContext
 
   init(
@@ -101,7 +101,7 @@ struct MonitorScreen {
     lines = ChangeLines(context: context())
   }
 
-  /// The text for one reply; empty for one that is filtered out, and before the snapshot is whole.
+  /// Returns the text for one reply; empty for a filtered reply and until the snapshot is complete.
   mutating func take(_ reply: ControlInterface.Monitor.Output) -> String {
     if let known = reply.application {
       ids.append(known.application)
@@ -121,7 +121,7 @@ struct MonitorScreen {
     return isJSON ? JSONOutput.line(reply) : ApplicationTable.text(snapshot, context()) + "\n"
   }
 
-  /// A word to whoever may have mistyped the id: it may still come, so it is no error.
+  /// A hint that the application does not exist yet. It may still appear, so this is no error.
   var doubt: String? {
     guard let application, snapshot.isEmpty else { return nil }
     let nearest = nearestName(to: application, among: ids)

@@ -8,7 +8,7 @@ struct NotificationsCommand: ParsableCommand {
     commandName: "notifications",
     abstract: "List, show, cancel and post local notifications.",
     discussion: """
-      You see and operate those of the applications that run as you; an operator, all.
+      You see and operate the notifications of applications that run as your user; an operator, all.
 
       Examples:
         taskctl notifications
@@ -20,10 +20,10 @@ struct NotificationsCommand: ParsableCommand {
   /// `taskctl notifications list [APP]`.
   struct List: DaemonCommand {
     static let configuration = CommandConfiguration(
-      abstract: "List the notifications, by the time at which they fire.",
+      abstract: "List notifications by the time at which they fire.",
       discussion: """
-        One that is scheduled waits for its time; one that has fired could not be shown yet; one \
-        that was presented is there until the user has dealt with it.
+        A scheduled notification waits for its time. A fired one could not be shown yet. A \
+        presented one is on the screen until the user dismisses or chooses it.
 
         Example: taskctl notifications list org.example.mail
         """)
@@ -32,13 +32,13 @@ struct NotificationsCommand: ParsableCommand {
     @OptionGroup var ownerOption: OwnerOption
 
     @Argument(
-      help: ArgumentHelp("Only this application's.", valueName: "app"),
+      help: ArgumentHelp("List only notifications of this application.", valueName: "app"),
       completion: ApplicationCompletion.kind)
     var application: String?
 
     func validate() throws {
       if ownerOption.owner != nil, application == nil {
-        throw ValidationError("--owner goes with an application")
+        throw ValidationError("--owner needs an application")
       }
     }
 
@@ -67,13 +67,13 @@ struct NotificationsCommand: ParsableCommand {
   /// `taskctl notifications show ID`.
   struct Show: DaemonCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show all that a notification says.",
+      abstract: "Show everything about a notification.",
       discussion: "Example: taskctl notifications show 12")
 
     @OptionGroup var options: ConnectionOptions
 
     @Argument(
-      help: ArgumentHelp("Its number, from the list.", valueName: "id"),
+      help: ArgumentHelp("The notification's id, from the list.", valueName: "id"),
       completion: NotificationCompletion.kind)
     var id: Int
 
@@ -88,7 +88,7 @@ struct NotificationsCommand: ParsableCommand {
   /// `taskctl notifications cancel ID…`.
   struct Cancel: DaemonCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Cancel notifications that wait, or take back those that are shown.",
+      abstract: "Cancel scheduled notifications and withdraw presented ones.",
       discussion: """
         Examples:
           taskctl notifications cancel 12 13
@@ -100,21 +100,21 @@ struct NotificationsCommand: ParsableCommand {
 
     @Option(
       name: .customLong("all"),
-      help: ArgumentHelp("All of this application.", valueName: "app"),
+      help: ArgumentHelp("Cancel all notifications of this application.", valueName: "app"),
       completion: ApplicationCompletion.kind)
     var application: String?
 
     @Argument(
-      help: ArgumentHelp("Their numbers, from the list.", valueName: "id"),
+      help: ArgumentHelp("The ids of the notifications, from the list.", valueName: "id"),
       completion: NotificationCompletion.kind)
     var ids: [Int] = []
 
     func validate() throws {
       if (application == nil) == ids.isEmpty {
-        throw ValidationError("give the numbers of notifications, or --all with an application")
+        throw ValidationError("give the ids of notifications, or --all with an application")
       }
       if ownerOption.owner != nil, application == nil {
-        throw ValidationError("--owner goes with --all")
+        throw ValidationError("--owner needs --all")
       }
     }
 
@@ -141,7 +141,7 @@ struct NotificationsCommand: ParsableCommand {
     }
   }
 
-  /// The notification of this number: the first of the page that begins there.
+  /// Returns the notification with this id: the first of the page that begins there.
   static func find(
     _ id: Int, _ connection: Connection
   ) throws -> ControlInterface.ApplicationNotification {

@@ -8,9 +8,10 @@ extension NotificationsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Schedule a notification for an application, or present it now.",
       discussion: """
-        It is the application's, as if that had asked for it: an active application hears of it, \
-        otherwise the user is shown it, and by choosing it activates the application. Stored when \
-        this returns.
+        The daemon treats the notification as if the application had scheduled it. If the \
+        application is active when the notification fires, it receives it; otherwise the daemon \
+        shows it to the user, and choosing it activates the application. The notification has been \
+        stored when this command returns.
 
         Examples:
           taskctl notifications post org.example.mail 'New mail' '3 messages' --badge 3
@@ -20,48 +21,50 @@ extension NotificationsCommand {
     @OptionGroup var options: ConnectionOptions
     @OptionGroup var target: ApplicationArgument
 
-    @Argument(help: ArgumentHelp("The first line, at most 256 bytes.", valueName: "title"))
+    @Argument(help: ArgumentHelp("The first line, up to 256 bytes.", valueName: "title"))
     var title: String
 
-    @Argument(help: ArgumentHelp("The text, at most 4096 bytes.", valueName: "body"))
+    @Argument(help: ArgumentHelp("The text, up to 4096 bytes.", valueName: "body"))
     var body: String?
 
     @Option(
       help: ArgumentHelp(
-        "A name of the freedesktop sound theme, or the absolute path of a sound file.",
+        "A name from the freedesktop sound theme, or the absolute path of a sound file.",
         valueName: "sound"))
     var sound: String?
 
     @Option(
       help: ArgumentHelp(
-        "What the application's badge becomes when it fires; 0 removes it.", valueName: "number"))
+        "The application's badge after the notification fires; 0 removes it.", valueName: "number"))
     var badge: Int?
 
     @Option(
-      help: ArgumentHelp("For the application, not shown; at most 4096 bytes.", valueName: "text"))
+      help: ArgumentHelp(
+        "Data for the application, up to 4096 bytes; not shown.", valueName: "text"))
     var userData: String?
 
     @Option(
       help: ArgumentHelp(
-        "Not now but then: a wall-clock time, 2026-11-22T16:00:00.", valueName: "time"))
+        "Fire at this wall-clock time, like 2026-11-22T16:00:00; the default is now.",
+        valueName: "time"))
     var at: String?
 
     @Option(
       help: ArgumentHelp(
-        "The time zone of that, like Europe/Berlin; without it, this machine's.",
+        "The time zone of --at, like Europe/Berlin; the default is this machine's.",
         valueName: "zone"))
     var zone: String?
 
     @Option(
       help: ArgumentHelp(
-        "And again each minute, hour, day, week, month or year.", valueName: "interval"),
+        "Repeat every minute, hour, day, week, month or year.", valueName: "interval"),
       completion: .list(ControlInterface.RepeatInterval.allCases.map(\.rawValue)),
       transform: Post.interval)
     var repeats: ControlInterface.RepeatInterval?
 
     func validate() throws {
       if at == nil, zone != nil || repeats != nil {
-        throw ValidationError("--zone and --repeats go with --at")
+        throw ValidationError("--zone and --repeats need --at")
       }
     }
 
@@ -93,11 +96,11 @@ extension NotificationsCommand {
   }
 }
 
-/// The name of this machine's time zone.
+/// The name of this machine's time zone, like `Europe/Berlin`.
 enum LocalZone {
-  /// From $TZ, else from where /etc/localtime leads.
+  /// Returns the name from $TZ, else from the target of /etc/localtime.
   ///
-  /// - Throws: `CommandFailure.failed` where neither names one.
+  /// - Throws: `CommandFailure.failed` if neither names a zone.
   static func name() throws(CommandFailure) -> String {
     if let variable = environment("TZ") {
       let name = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
@@ -106,13 +109,13 @@ enum LocalZone {
     if let name = name(ofLink: target(of: "/etc/localtime")) { return name }
     throw .failed(
       name: "UnknownTimeZone",
-      sentence: "this machine does not say which time zone it is in: name one with --zone")
+      sentence: "this machine's time zone is unknown; name one with --zone")
   }
 
-  /// `Europe/Berlin` of `/usr/share/zoneinfo/Europe/Berlin`.
+  /// Returns `Europe/Berlin` for `/usr/share/zoneinfo/Europe/Berlin`.
   static func name(ofLink target: String) -> String? {
-    let folder = "zoneinfo/"
-    guard let range = target.lastRange(of: folder) else { return nil }
+    let directory = "zoneinfo/"
+    guard let range = target.lastRange(of: directory) else { return nil }
     return String(target[range...])
   }
 
@@ -125,7 +128,7 @@ enum LocalZone {
 }
 
 extension String {
-  /// Where the text behind the last occurrence begins.
+  /// Returns the index after the last occurrence of `text`.
   fileprivate func lastRange(of text: String) -> Index? {
     indices.last { self[$0...].hasPrefix(text) }.map { index($0, offsetBy: text.count) }
   }

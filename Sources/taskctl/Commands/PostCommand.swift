@@ -5,22 +5,22 @@ import TaskSchedulerWire
 struct PostCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "post",
-    abstract: "Tell applications of a change of the machine, of a kind of your own.",
+    abstract: "Notify applications of a custom system change.",
     discussion: """
-      Running applications hear of it at once. For a suspended one it is held, and comes when \
-      that is resumed for another reason: only the newest of each kind. An operator tells all \
-      applications, anybody else their own. A kind is at most 64 letters, digits, dots, - and _, a \
-      value at most 256 bytes.
+      Running applications receive the change at once. For a suspended application the daemon \
+      holds the newest change of each kind until it resumes the application for another reason. A \
+      change that an operator posts reaches all applications; otherwise it reaches those of your \
+      user. A kind has at most 64 letters, digits, dots, - and _; a value at most 256 bytes.
 
       Example: taskctl post dock.state left
       """)
 
   @OptionGroup var options: ConnectionOptions
 
-  @Argument(help: ArgumentHelp("What has changed, in a word.", valueName: "kind"))
+  @Argument(help: ArgumentHelp("The kind of change.", valueName: "kind"))
   var kind: String
 
-  @Argument(help: ArgumentHelp("What holds now.", valueName: "value"))
+  @Argument(help: ArgumentHelp("The new value.", valueName: "value"))
   var value: String?
 
   func run() throws {

@@ -9,21 +9,23 @@ import TaskSchedulerWire
 struct ReleaseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "release",
-    abstract: "Let everything run that a daemon which is gone has left suspended or lowered.",
+    abstract: "Resume processes and restore priorities that a dead daemon left behind.",
     discussion: """
-      Reads the daemon's journal, resumes every process and control group that it names, and gives \
-      priorities back that were lowered; each process is checked by its start time, so that no \
-      other is reached. Nothing is done while a daemon runs: it manages what it has suspended.
+      Reads the event log of a daemon that no longer runs, resumes every process and control group \
+      that it names as suspended, and restores the priorities that the daemon had lowered. The \
+      start time of each process is checked, so that a reused process id is not affected. While a \
+      daemon runs, this command changes nothing: that daemon manages what it has suspended.
 
-      Where the journal is damaged, what is whole of it is used. Whoever has that daemon's \
-      TASKSCHEDD_SOCKET and a TASKSCHEDD_INSTANCE in the environment is resumed in any case, as \
-      launched programs and those of 'taskctl run' have.
+      Of a damaged event log, the undamaged part is used. Independently of the event log, the \
+      command resumes every stopped process with that daemon's TASKSCHEDD_SOCKET and a \
+      TASKSCHEDD_INSTANCE in its environment, as programs launched by the daemon or by \
+      'taskctl run' have.
 
-      systemd runs this when taskschedd stops for good; by hand it is needed only where \
-      taskschedd died, is not started again, and was not run by systemd.
+      systemd runs this command when taskschedd.service stops for good. Run it by hand only if \
+      taskschedd died, is not restarted, and was not run by systemd.
 
-      Exit codes: 0 done, or there was nothing to do; 1 something could not be let run, a daemon \
-      runs, or what --journal names is no journal.
+      Exit codes: 0 success, or nothing to release; 1 a process could not be resumed, a daemon \
+      runs, or --journal does not name an event log.
 
       Example: sudo taskctl release
       """)
@@ -32,13 +34,14 @@ struct ReleaseCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A journal or its folder, in place of 'journal' beside the socket.", valueName: "path"),
+      "The event log or its directory; the default is 'journal' beside the socket.",
+      valueName: "path"),
     completion: .file())
   var journal: String?
 
   @Flag(
     help: ArgumentHelp(
-      "For units: do nothing where one runs, or systemd starts one again ($SERVICE_RESULT, "
+      "For units: do nothing if a daemon runs or systemd restarts it ($SERVICE_RESULT, "
         + "$EXIT_STATUS)."))
   var unlessRestarted = false
 
@@ -58,27 +61,28 @@ struct ReleaseCommand: ParsableCommand {
       if unlessRestarted { return }
       throw CommandFailure.failed(
         name: "DaemonRuns",
-        sentence: "a daemon runs and manages what it has suspended: 'taskctl foreground ID' resumes"
-          + " an application, stopping the daemon resumes all")
+        sentence: "a daemon runs and manages the suspended applications; resume one with"
+          + " 'taskctl foreground ID', or stop the daemon to resume all")
     }
     if options.json {
       try Output.write(
         JSONOutput.line(document: Report(letRun: outcome.letRun, failures: outcome.failures)))
     } else {
-      for name in outcome.letRun { try Output.write("let run: \(PrintableText.of(name))\n") }
+      for name in outcome.letRun { try Output.write("resumed: \(PrintableText.of(name))\n") }
       if outcome.letRun.isEmpty, outcome.failures.isEmpty, !unlessRestarted {
         try Output.write(PrintableText.of(journals.nothing) + "\n")
       }
     }
     for failure in outcome.failures {
-      Output.complain("taskctl: not let run: \(PrintableText.of(failure))")
+      Output.complain("taskctl: not resumed: \(PrintableText.of(failure))")
     }
     if !outcome.failures.isEmpty { throw ExitCode(ExitStatusCode.refused) }
   }
 
-  /// Whether systemd, of whose unit this is run, starts a daemon again: by Restart=on-failure one
-  /// that was killed, crashed or hung, by a restart one that has ended for it (75). One that ended
-  /// by itself found that it could not serve.
+  /// Whether systemd restarts the daemon of the unit that runs this command.
+  ///
+  /// Restart=on-failure restarts a daemon that was killed, crashed or hung; exit code 75 asks for a
+  /// restart. A daemon that exits with any other code could not serve, and is not restarted.
   private static var isRestarted: Bool {
     func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     return switch environment("SERVICE_RESULT") {
@@ -88,50 +92,50 @@ struct ReleaseCommand: ParsableCommand {
     }
   }
 
-  static func folder(ofSocket path: String) -> String {
+  static func directory(ofSocket path: String) -> String {
     (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/journal"
   }
 
-  /// The journals to read, and the lock that a daemon which writes them holds.
+  /// The event logs to read, and the lock that their daemon holds while it runs.
   private struct Journals {
     var paths: [String]
-    /// nil where no daemon can hold one.
+    /// The lock file; nil if no daemon can hold one.
     var lock: String?
-    /// Of the daemon that wrote them.
+    /// The socket of the daemon that wrote the event logs.
     var socket: String
-    /// Whether it was said that there is one.
+    /// Whether the command line names a file rather than a directory.
     var isFile = false
-    /// What is said where nothing is let run.
+    /// The message for an outcome in which nothing had to be resumed.
     var nothing = "nothing was left suspended"
   }
 
   private func journals() throws -> Journals {
     let own = options.path.path
-    let path = journal ?? Self.folder(ofSocket: own)
+    let path = journal ?? Self.directory(ofSocket: own)
     guard let facts = FileFacts(path: path) else {
       if journal == nil {
         try Self.checkReadable(path)
         return Journals(
-          paths: [], socket: own, nothing: "there is no journal at \(path): nothing to let run")
+          paths: [], socket: own, nothing: "there is no event log at \(path); nothing to resume")
       }
       throw Self.unreadable("there is no \(path)")
     }
-    // A copy lies where no daemon keeps a lock, and is nobody's.
-    func socket(besideFolder folder: String) -> String {
-      journal == nil || options.isGiven ? own : Self.parent(of: folder) + "/socket"
+    // The directory of a copied event log has no lock, and no daemon owns it.
+    func socket(besideFolder directory: String) -> String {
+      journal == nil || options.isGiven ? own : Self.parent(of: directory) + "/socket"
     }
     if facts.isRegularFile {
-      let folder = Self.parent(of: path)
-      let lock = folder + "/lock"
+      let directory = Self.parent(of: path)
+      let lock = directory + "/lock"
       return Journals(
         paths: [path], lock: FileFacts(path: lock) == nil ? nil : lock,
-        socket: socket(besideFolder: folder), isFile: true)
+        socket: socket(besideFolder: directory), isFile: true)
     }
     guard facts.isFolder else { throw Self.unreadable("\(path) is \(facts.kindName)") }
     try Self.checkReadable(path)
     let names = try Folder.names(path: path).filter { $0.hasPrefix("journal.") }
     if names.isEmpty, journal != nil {
-      throw Self.unreadable("the folder \(path) holds no journal")
+      throw Self.unreadable("the directory \(path) contains no event log")
     }
     return Journals(
       paths: names.map { "\(path)/\($0)" }, lock: path + "/lock",
@@ -145,7 +149,7 @@ struct ReleaseCommand: ParsableCommand {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Whether one may look into the folder, or what would be above it.
+  /// Throws if the permissions of the path, or of a directory above it, prevent reading.
   private static func checkReadable(_ path: String) throws {
     do throws(BoundedFileError) {
       _ = try Folder.names(path: path)
@@ -153,8 +157,8 @@ struct ReleaseCommand: ParsableCommand {
       guard case .failed(let error) = error else { return }
       throw unreadable(
         error.errno == EACCES
-          ? "\(path) may not be read: only root and the daemon's own user may"
-          : "\(path) cannot be read: \(error)")
+          ? "permission to read \(path) denied: only root and the daemon's user may"
+          : "could not read \(path): \(error)")
     }
   }
 
@@ -162,12 +166,12 @@ struct ReleaseCommand: ParsableCommand {
     .failed(name: "UnreadableJournal", sentence: PrintableText.of(sentence))
   }
 
-  /// nil where a daemon runs.
+  /// Resumes and restores what the event logs name. Returns nil if a daemon runs.
   private static func release(
     _ journals: Journals, isUnit: Bool
   ) throws -> ProcessRelease.Outcome? {
     guard let path = journals.lock else {
-      // One that keeps no journal, or whose folder was removed; its own unit knows that it is gone.
+      // A daemon without an event log holds no lock. Its own unit runs this after the daemon's end.
       return journals.paths.isEmpty && !isUnit && answers(journals.socket)
         ? nil : try letRun(journals)
     }
@@ -197,7 +201,7 @@ struct ReleaseCommand: ParsableCommand {
         let released = try letRun(left)
         outcome.add(released)
         if let damage = left.damage {
-          outcome.failures.append("what \(path) named \(damage)")
+          outcome.failures.append("the event log \(path): \(damage)")
         }
         if released.failures.isEmpty, let mapping = try? FileMapping.open(path: path) {
           JournalWriter.setClean(in: mapping.bytes)
@@ -206,17 +210,17 @@ struct ReleaseCommand: ParsableCommand {
         continue
       } catch {
         if journals.isFile { throw unreadable("\(path): \(error)") }
-        outcome.failures.append("what \(path) names: \(error)")
+        outcome.failures.append("the event log \(path): \(error)")
       }
     }
-    // What no journal tells of, or an older one does not yet, their environment does.
+    // The event log may be missing or older than a suspension; the environment marks the processes.
     outcome.add(ProcessRelease.letRun(ProcessMarks(socket: journals.socket), in: try ProcFS()))
     return outcome
   }
 
   private static func letRun(_ left: LeftBehind) throws -> ProcessRelease.Outcome {
     let proc = try ProcFS()
-    // Whoever is let run has its priorities back.
+    // Priorities first, so that no process runs at a lowered priority once it is resumed.
     let priorities = PriorityRelease.all(
       left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: proc)
     var outcome = ProcessRelease.letRun(
@@ -224,7 +228,7 @@ struct ReleaseCommand: ParsableCommand {
         ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
       }, groups: left.groups.map { ControlGroup(path: $0) }, in: proc)
     if priorities.count > 0 {
-      outcome.letRun.insert("\(priorities.count) priorities as they were before", at: 0)
+      outcome.letRun.insert("restored \(priorities.count) priorities", at: 0)
     }
     outcome.failures = priorities.failures + outcome.failures
     return outcome
@@ -232,7 +236,7 @@ struct ReleaseCommand: ParsableCommand {
 }
 
 extension LoweredPriority {
-  /// - Returns: nil for a lever that this version does not know.
+  /// Returns nil for a lever that this version does not know.
   fileprivate init?(_ held: Holdings.Lowered) {
     guard let lever = PriorityLever(rawValue: held.lever) else { return nil }
     self.init(

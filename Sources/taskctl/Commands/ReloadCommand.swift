@@ -5,9 +5,9 @@ import TaskSchedulerWire
 struct ReloadCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload",
-    abstract: "Read the configuration and the manifests again.",
+    abstract: "Reload the configuration and the manifests.",
     discussion: """
-      With any mistake in them everything stays as it was, and each mistake is printed with its \
+      If any file contains an error, nothing changes, and the command prints each error with its \
       file, line and key.
 
       Example: taskctl reload && taskctl config --changed

@@ -8,26 +8,27 @@ struct RunCommand: DaemonCommand {
     abstract: "Run a program under management.",
     usage: "taskctl run [<options>] [--] <program> [<argument> ...]",
     discussion: """
-      The program is a child of taskctl, with your user, environment, directory and terminal; \
-      taskschedd manages it from before its first instruction. It need not know of taskschedd. \
-      The options of taskctl end before the program's name: what follows is the program's.
+      The program runs as a child of taskctl, with your user, environment, directory and terminal. \
+      taskschedd manages it from before its first instruction; the program need not know about \
+      taskschedd. Options of taskctl precede the name of the program: all words after it are \
+      arguments of the program.
 
-      Your terminal is its seat: another program that you run there sends this one to the \
-      background. Without a terminal the program has a seat of its own, and displaces no other.
+      The terminal is the program's seat: another program that you run there sends this one to the \
+      background. Without a terminal the program has a seat of its own and displaces no other.
 
-      Its exit code is returned, 128 + the signal where one ended it, 127 where it is not found \
-      and 126 where it cannot be executed. Where taskschedd ended it, standard error says why. \
-      Ctrl-C and Ctrl-Z reach the program as always; SIGTERM and SIGHUP are passed on to it. When \
-      taskctl is killed, the program lives on under management. If taskschedd refuses, the \
-      program never runs. It starts with no signal ignored: to outlive your terminal, write \
-      'taskctl run nohup PROGRAM'.
+      The exit code is that of the program: 128 + N if signal N ended it, 127 if it is not found, \
+      126 if it cannot be executed. If taskschedd terminates the program, standard error says why. \
+      Ctrl-C and Ctrl-Z reach the program as usual; taskctl forwards SIGTERM and SIGHUP to it. If \
+      taskctl is killed, the program keeps running under management. If taskschedd refuses the \
+      program, it is not executed. The program starts with no signal ignored; to let it outlive \
+      your terminal, use 'taskctl run nohup PROGRAM'.
 
-      While the program is suspended, Ctrl-C and Ctrl-\\ end it (exit codes 130 and 131), as \
-      SIGTERM does (143); Ctrl-Z returns to the shell, and the shell's 'fg' brings the application \
-      to the foreground. At a terminal, taskctl says when and why the program is suspended, and \
-      when it goes on.
+      While the program is suspended, Ctrl-C and Ctrl-\\ terminate it (exit codes 130 and 131), as \
+      does SIGTERM (143). Ctrl-Z returns to the shell, and the shell's 'fg' brings the application \
+      to the foreground. On a terminal, taskctl reports when and why the program is suspended, and \
+      when it is resumed.
 
-      Without --id the id is run.NAME.pPID: the program's name and taskctl's process id.
+      The default id is run.NAME.pPID, from the program's name and taskctl's process id.
 
       Examples:
         taskctl run make -j8
@@ -39,13 +40,13 @@ struct RunCommand: DaemonCommand {
   @Option(help: ArgumentHelp("The application's id.", valueName: "id"))
   var id: String?
 
-  @Flag(help: "Start it in the background.")
+  @Flag(help: "Start the program in the background.")
   var background = false
 
   @Option(
     name: .customLong("mode"),
     help: ArgumentHelp(
-      "A background mode that it has: audio, location or voip. May be given several times.",
+      "A background mode to declare: audio, location or voip. The option may be repeated.",
       valueName: "mode"),
     completion: .list(BackgroundMode.allCases.map(\.rawValue)), transform: BackgroundMode.init)
   var modes: [BackgroundMode] = []
@@ -66,7 +67,7 @@ struct RunCommand: DaemonCommand {
   }
 }
 
-/// What a manifest may declare, too.
+/// A background mode, as a manifest declares it.
 enum BackgroundMode: String, CaseIterable {
   case audio, location, voip
 

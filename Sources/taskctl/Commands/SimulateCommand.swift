@@ -7,25 +7,26 @@ import TaskSchedulerSimulation
 struct SimulateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Try the policy without a daemon: a scenario, chance by seeds, a daemon's journal.",
+    abstract: "Run the scheduler without a daemon: on a scenario, on seeds, or on an event log.",
     discussion: """
-      With a file, the policy runs in virtual time through what the file says, and the timeline \
-      that comes of it is printed. The format is explained at the top of the examples, in \
-      /usr/share/doc/taskschedd/examples/scenarios. '-' reads standard input.
+      With a file, the scheduler runs through the scenario in virtual time, and the command prints \
+      the resulting timeline. The examples in /usr/share/doc/taskschedd/examples/scenarios explain \
+      the format in their first lines. '-' reads standard input.
 
-      With --seeds, made-up applications and operators do whatever the seeds decide while \
-      processes, messages and the daemon itself fail, and what the policy does is held against \
-      its promises. A failing seed is made smaller and printed with the options that repeat it.
+      With --seeds, each seed determines the actions of simulated applications and operators, and \
+      failures of processes, messages and the daemon. Checkers compare the scheduler's behavior \
+      with its specification. The command minimizes a failing seed and prints the options that \
+      reproduce it.
 
-      With --replay, the file is a daemon's own journal, or the folder of it; without a file, it \
-      is 'journal' beside the socket. The timeline begins where things stood when the journal was \
-      begun, and shows what has happened since, what the policy made of it, and why. Nothing is \
-      changed: the daemon may be running. A damaged journal is shown up to its last whole record.
+      With --replay, the file is the event log of a daemon, or its directory; the default is \
+      'journal' beside the socket. The timeline begins with the state in which the event log was \
+      started, and shows each event since and the scheduler's decisions. The command changes \
+      nothing and may be used while the daemon runs. A damaged event log is shown up to its last \
+      intact record.
 
-      Exit codes: 0 nothing was violated, and every canary was caught; 1 the file has mistakes, \
-      is damaged or cannot be read; 2 a mistake in the command line; 4 a promise was violated; 5 \
-      a canary was not caught; 6 the same seed did not bring about the same in two processes; 7 \
-      the policy trapped.
+      Exit codes: 0 no violation, and every canary was caught; 1 the file is invalid, damaged or \
+      unreadable; 2 invalid command line; 4 a violation; 5 a canary was not caught; 6 a seed gave \
+      different results in two processes; 7 the scheduler trapped.
 
       Examples:
         taskctl simulate upload.scenario
@@ -38,16 +39,17 @@ struct SimulateCommand: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "A scenario, or '-' for standard input; with --replay, a journal or its folder.",
+      "A scenario, or '-' for standard input; with --replay, an event log or its directory.",
       valueName: "file"),
     completion: .file())
   var file: String?
 
-  @Flag(help: "Show what a daemon's own journal tells.")
+  @Flag(help: "Show the contents of a daemon's event log.")
   var replay = false
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Run so many seeds.", valueName: "count"))
+    parsing: .unconditional,
+    help: ArgumentHelp("Run this number of seeds.", valueName: "count"))
   var seeds: Int?
 
   @Option(
@@ -56,25 +58,26 @@ struct SimulateCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Processes to run at a time; as many as processors.", valueName: "count"))
+    help: ArgumentHelp("The number of processes; the default is one per CPU.", valueName: "count"))
   var jobs: Int?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Actions of the safety phase of each seed.", valueName: "count"))
+    help: ArgumentHelp("The number of actions in each seed's safety phase.", valueName: "count"))
   var actions = SimulationOptions.actionCountDefault
 
   @Option(
     name: .customLong("skip"),
-    help: ArgumentHelp("Leave these actions out, such as 10-20.", valueName: "range"))
+    help: ArgumentHelp("Omit these actions, such as 10-20.", valueName: "range"))
   var skips: [SkippedActions] = []
 
-  @Option(help: ArgumentHelp("Leave this fault out.", valueName: "fault"))
+  @Option(help: ArgumentHelp("Do not inject this fault.", valueName: "fault"))
   var without: [Fault] = []
 
   @Option(
     help: ArgumentHelp(
-      "Plant a defect, which must be found; 'all' is one after the other.", valueName: "defect"))
+      "Plant a defect that the checkers must find; 'all' plants one after the other.",
+      valueName: "defect"))
   var canary: CanaryChoice?
 
   @Flag(help: "Print every event and effect.")
@@ -86,20 +89,20 @@ struct SimulateCommand: ParsableCommand {
   func validate() throws {
     if replay, seeds != nil { throw ValidationError("give --replay or --seeds, not both") }
     if file == nil, seeds == nil, !replay {
-      throw ValidationError("name a scenario's file, or give --seeds or --replay")
+      throw ValidationError("give a scenario file, --seeds or --replay")
     }
     if file != nil, seeds != nil { throw ValidationError("give a file or --seeds, not both") }
-    if let seeds, seeds < 1 { throw ValidationError("--seeds must be at least 1") }
+    if let seeds, seeds < 1 { throw ValidationError("--seeds is \(seeds); the minimum is 1") }
     if let seeds, first.addingReportingOverflow(UInt64(seeds)).overflow {
-      throw ValidationError("--first and --seeds together reach beyond the last seed")
+      throw ValidationError("--first plus --seeds exceeds the largest seed")
     }
-    if let jobs, jobs < 1 { throw ValidationError("--jobs must be at least 1") }
-    if actions < 0 { throw ValidationError("--actions must be at least 0") }
+    if let jobs, jobs < 1 { throw ValidationError("--jobs is \(jobs); the minimum is 1") }
+    if actions < 0 { throw ValidationError("--actions is \(actions); the minimum is 0") }
   }
 
   func run() throws {
     if replay {
-      let path = file ?? ReleaseCommand.folder(ofSocket: options.path.path)
+      let path = file ?? ReleaseCommand.directory(ofSocket: options.path.path)
       return try JournalRun(path: path, isJSON: options.json).run()
     }
     if let file { return try ScenarioRun(path: file, isJSON: options.json).run() }
@@ -119,7 +122,7 @@ struct SimulateCommand: ParsableCommand {
   }
 }
 
-/// The exit codes of `taskctl simulate`, besides those of every command.
+/// The exit codes of `taskctl simulate`, in addition to those of every command.
 enum SimulationExitCode {
   static let violation: Int32 = 4
   static let canaryNotCaught: Int32 = 5
@@ -127,7 +130,7 @@ enum SimulationExitCode {
   static let trapped: Int32 = 7
 }
 
-/// `10-20`, or `7`.
+/// A range of action numbers: `10-20`, or `7`.
 struct SkippedActions: ExpressibleByArgument {
   let range: Range<Int>
 
@@ -142,7 +145,7 @@ struct SkippedActions: ExpressibleByArgument {
 
 extension Fault: ExpressibleByArgument {}
 
-/// Which defect is planted.
+/// The defects to plant.
 enum CanaryChoice: ExpressibleByArgument {
   case all
   case one(Canary)
@@ -162,7 +165,7 @@ enum CanaryChoice: ExpressibleByArgument {
   var one: Canary? { if case .one(let canary) = self { canary } else { nil } }
 }
 
-/// `2/4`: the third of four shares of the seeds.
+/// A worker's share of the seeds: `2/4` is the third of four shares.
 struct WorkerShare: ExpressibleByArgument {
   let index: UInt64
   let count: UInt64

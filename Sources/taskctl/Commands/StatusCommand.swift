@@ -7,11 +7,11 @@ struct StatusCommand: DaemonCommand {
     commandName: "status",
     abstract: "Show everything about an application, or a summary of the daemon.",
     discussion: """
-      Says in words what state the application is in and since when, what entitles it to run, \
-      the background time that it has left, its tasks, what will wake it (keep-alive, managed \
-      sockets) and what is held for it until then, its notifications and badge, how it ended \
-      the last time, and when it will be launched again by itself. With --json: the \
-      daemon's GetApplication, or ListApplications without an application.
+      Shows the state of the application and since when, what entitles it to run, the background \
+      time that is left, its tasks, what will wake it (keep-alive, managed sockets), the system \
+      changes held for it, its notifications and badge, how it last ended, and when it will be \
+      relaunched. With --json: the daemon's GetApplication, or ListApplications without an \
+      application.
 
       Example: taskctl status org.example.mail
       """,
@@ -21,7 +21,7 @@ struct StatusCommand: DaemonCommand {
   @OptionGroup var ownerOption: OwnerOption
 
   @Argument(
-    help: ArgumentHelp("The application's id; without it, the daemon.", valueName: "app"),
+    help: ArgumentHelp("The application's id; the default is the daemon.", valueName: "app"),
     completion: ApplicationCompletion.kind)
   var application: String?
 
@@ -39,7 +39,7 @@ struct StatusCommand: DaemonCommand {
     }
   }
 
-  /// Prints the summary of the daemon.
+  /// Prints a summary of the daemon.
   static func summarize(_ options: ConnectionOptions) throws {
     let connection = try options.connect()
     let output = try connection.call(

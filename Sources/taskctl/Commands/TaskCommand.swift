@@ -9,10 +9,10 @@ struct TaskCommand: DaemonCommand {
     usage: "taskctl task [<options>] [--] <program> [<argument> ...]",
     discussion: """
       The command starts in the background as an application of its own, with one background \
-      task that lasts until it ends. When BackgroundTime is used up before, it is killed, and \
-      standard error says so. Everything else is as with 'taskctl run'.
+      task that lasts until the command exits. If BackgroundTime is used up first, the daemon \
+      kills the command, and standard error says so. Otherwise this is the same as 'taskctl run'.
 
-      Without --id the id is task.NAME.pPID: the program's name and taskctl's process id.
+      The default id is task.NAME.pPID, from the program's name and taskctl's process id.
 
       Example: taskctl task --name 'nightly backup' rsync -a ~/ backup:home/
       """)
@@ -23,7 +23,8 @@ struct TaskCommand: DaemonCommand {
   var id: String?
 
   @Option(
-    help: ArgumentHelp("The task's name, for people; else the command line.", valueName: "name"))
+    help: ArgumentHelp(
+      "The task's name for people; the default is the command line.", valueName: "name"))
   var name: String?
 
   @Argument(

@@ -5,9 +5,9 @@ import TaskSchedulerWire
 struct TasksCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "tasks",
-    abstract: "List the background tasks that are outstanding.",
+    abstract: "List outstanding background tasks.",
     discussion: """
-      A task has EXPIRED when its application was told that it must end it now. With --json: \
+      EXPIRED is 'yes' once the daemon has called the task's expiration handler. With --json: \
       {"tasks": […]}, each with its application, owner and instance beside the task.
 
       Example: taskctl tasks

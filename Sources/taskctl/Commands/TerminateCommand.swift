@@ -6,12 +6,12 @@ import TaskSchedulerWire
 struct TerminateCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "terminate",
-    abstract: "End an application.",
+    abstract: "Terminate an application.",
     discussion: """
-      Tells it that it will terminate (a program that knows nothing of taskschedd gets SIGTERM), \
-      kills it when its time for that is up, waits until it has ended and says how. A suspended \
-      application is killed without notice. One that waits to be launched again is not. Of one \
-      that is not running, it says how it ended last.
+      The daemon sends willTerminate, or SIGTERM to a program without an event stream, and kills \
+      the application if it does not exit in time. The command waits for the exit and prints how \
+      the application ended. A suspended application is killed without notice. A pending relaunch \
+      is cancelled. For an application that is not running, the command prints its last end.
 
       Example: taskctl terminate org.example.mail
       """,
@@ -20,10 +20,10 @@ struct TerminateCommand: DaemonCommand {
   @OptionGroup var options: ConnectionOptions
   @OptionGroup var target: ApplicationArgument
 
-  @Flag(help: "Record that the user at the device ended it, not an operator.")
+  @Flag(help: "Record that the user terminated the application, not an operator.")
   var byUser = false
 
-  @Flag(help: "Do not wait until it has ended.")
+  @Flag(help: "Return without waiting for the application to exit.")
   var noWait = false
 
   func run() throws {
@@ -34,7 +34,7 @@ struct TerminateCommand: DaemonCommand {
       try start(input, on: connection)
       return
     }
-    // The daemon bounds the wait itself: its time limits end in SIGKILL.
+    // No timeout here: the daemon's own limits end in SIGKILL.
     let output = try connection.call(ControlInterface.Terminate.self, input)
     try Output.write(
       options.json
@@ -43,15 +43,15 @@ struct TerminateCommand: DaemonCommand {
     if !options.json, let detail = output.end?.detail { try Output.write("  \(detail)\n") }
   }
 
-  /// Sends the call and does not wait for its answer; that there is such an application is asked
-  /// before, so that a mistyped id is refused nonetheless.
+  /// Sends the call without waiting for its answer. A separate call finds out first whether the
+  /// application exists, so that a mistyped id is still refused.
   private func start(
     _ input: ControlInterface.Terminate.Input, on connection: Connection
   ) throws {
     let known = try connection.call(
       ControlInterface.GetApplication.self,
       .init(application: target.application, owner: target.owner), timeout: answerTimeout)
-    // Of what does not run the answer comes at once.
+    // The daemon answers at once for an application that is not running.
     let timeout = known.application.state == .notRunning ? answerTimeout : .zero
     do {
       let output = try connection.call(ControlInterface.Terminate.self, input, timeout: timeout)

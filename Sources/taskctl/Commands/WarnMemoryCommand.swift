@@ -5,11 +5,11 @@ import TaskSchedulerWire
 struct WarnMemoryCommand: DaemonCommand {
   static let configuration = CommandConfiguration(
     commandName: "warn-memory",
-    abstract: "Simulate a warning that memory is short, to one application or to all.",
+    abstract: "Simulate a memory warning, for one application or for all.",
     discussion: """
-      Running applications are told as if memory were short, and nobody is ended for it. One that \
-      is suspended, or has no event stream, cannot be told. With --dry-run nobody is told \
-      anything: it says who would be ended, in that order, if memory ran short now and stayed so.
+      Running applications receive a memory warning; none is terminated. A suspended application \
+      and one without an event stream cannot receive it. --dry-run sends no warning: it prints the \
+      applications that would be terminated, in order, if memory pressure began now and lasted.
 
       Examples:
         taskctl warn-memory org.example.mail
@@ -19,18 +19,18 @@ struct WarnMemoryCommand: DaemonCommand {
   @OptionGroup var options: ConnectionOptions
 
   @Argument(
-    help: ArgumentHelp("The application; without it, all.", valueName: "app"),
+    help: ArgumentHelp("The application; the default is all.", valueName: "app"),
     completion: ApplicationCompletion.kind)
   var application: String?
 
   @OptionGroup var ownerOption: OwnerOption
 
-  @Flag(help: "Say who would be ended, and do nothing.")
+  @Flag(help: "Print which applications would be terminated, and do nothing.")
   var dryRun = false
 
   func validate() throws {
     if dryRun, application != nil {
-      throw ValidationError("--dry-run is of all applications: leave the application out")
+      throw ValidationError("--dry-run covers all applications; omit the application")
     }
   }
 

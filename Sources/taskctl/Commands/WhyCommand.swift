@@ -7,10 +7,10 @@ struct WhyCommand: DaemonCommand {
     commandName: "why",
     abstract: "Explain why an application is in its state, and what comes next.",
     discussion: """
-      Says in plain words what state the application is in and since when; what brought it there; \
-      what entitles it to run, or what did last and why that is over; what will wake it; how it \
-      ended; and which limit comes next, and what happens then. All of it was noted by the daemon \
-      when it happened. What happened before is in the log: taskctl log APP. With --json: the \
+      Explains in plain words what state the application is in and since when, what caused that \
+      state, what entitles the application to run or why nothing does any longer, what will wake \
+      it, how it ended, and which limit comes next with its consequence. The daemon recorded all \
+      of this when it happened. For earlier changes, see 'taskctl log APP'. With --json: the \
       daemon's Explain.
 
       Example: taskctl why org.example.mail

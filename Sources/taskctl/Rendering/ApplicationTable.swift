@@ -1,10 +1,10 @@
 import TaskSchedulerWire
 
-/// What every table and text about applications needs to know besides them.
+/// The clock, the colours and the user names that tables and texts are rendered with.
 struct RenderingContext: Sendable {
   var clock: ClockReading
   var painter: Painter
-  /// The name of a user; the uid in digits where it has none.
+  /// Returns the name of a user, or the uid in digits for a user without a name.
   var userName: @Sendable (Int) -> String
 
   static func forStandardOutput() -> RenderingContext {
@@ -12,15 +12,15 @@ struct RenderingContext: Sendable {
   }
 }
 
-/// `taskctl list`.
+/// The output of `taskctl list`.
 enum ApplicationTable {
-  /// The table, and a line that counts.
+  /// Returns the table, followed by a summary line.
   static func list(_ selection: ApplicationSelection, _ context: RenderingContext) -> String {
     let table = selection.shown.isEmpty ? "" : text(selection.shown, context) + "\n"
     return table + footer(selection) + "\n"
   }
 
-  /// `3 applications, 1 suspended. 4 do not run: --all shows them.`
+  /// Returns `3 applications, 1 suspended. 4 not running; --all lists them.`
   private static func footer(_ selection: ApplicationSelection) -> String {
     let count = selection.shown.count
     let suspended = selection.shown.count { $0.state == .suspended }
@@ -28,14 +28,14 @@ enum ApplicationTable {
     let rest =
       switch selection.notRunning {
       case 0: ""
-      case 1: " 1 does not run: --all shows it."
-      case let notRunning: " \(notRunning) do not run: --all shows them."
+      case 1: " 1 not running; --all lists it."
+      case let notRunning: " \(notRunning) not running; --all lists them."
       }
     return shown + (suspended == 0 ? "" : ", \(suspended) suspended") + "." + rest
   }
 
-  /// One line for each application, in the order given; a column for the owner where there are
-  /// several.
+  /// Returns one line for each application, in the order given, with a column for the owner if the
+  /// applications have several.
   static func text(
     _ applications: [ControlInterface.Application], _ context: RenderingContext,
     header: Bool = true
@@ -67,7 +67,7 @@ enum ApplicationTable {
     return table.text(context.painter, header: header)
   }
 
-  /// How long the state has lasted; `-` where it has never run.
+  /// Returns the time in the current state; `-` for an application that has never run.
   private static func since(
     _ application: ControlInterface.Application, _ clock: ClockReading
   ) -> String {
@@ -75,23 +75,23 @@ enum ApplicationTable {
       ? "-" : TimeSpan.text(usec: clock.ageUSec(ofBoot: application.stateSinceUSec))
   }
 
-  /// The state's name, with what is under way.
+  /// Returns the name of the state, and the change in progress in parentheses.
   static func stateWords(_ application: ControlInterface.Application) -> String {
     guard let instance = application.instance else {
       return application.state.rawValue + (application.unmanagedPID == nil ? "" : " (unmanaged)")
     }
-    if instance.ending != nil { return "\(application.state.rawValue) (ending)" }
+    if instance.ending != nil { return "\(application.state.rawValue) (terminating)" }
     if instance.suspending { return "\(application.state.rawValue) (suspending)" }
     return application.state.rawValue
   }
 
-  /// What is left of the background time.
+  /// Returns the background time that is left.
   static func remaining(_ application: ControlInterface.Application) -> String {
     guard let instance = application.instance, application.state != .suspended else { return "-" }
     return instance.backgroundTimeRemainingUSec.map(TimeSpan.text(usec:)) ?? "unlimited"
   }
 
-  /// What entitles it to run; `-` where nothing does.
+  /// Returns what entitles the application to run; `-` for nothing.
   static func entitlement(_ application: ControlInterface.Application) -> String {
     guard let instance = application.instance else { return "-" }
     switch application.state {
@@ -103,10 +103,10 @@ enum ApplicationTable {
   }
 }
 
-/// `taskctl tasks`.
+/// The output of `taskctl tasks`.
 enum TaskTable {
-  /// One line for each outstanding background task, by application in the order given, then in
-  /// the order of their begin.
+  /// Returns one line for each outstanding background task: by application in the order given,
+  /// then in the order in which the tasks began.
   static func text(
     _ applications: [ControlInterface.Application], _ context: RenderingContext
   ) -> String {
@@ -137,6 +137,6 @@ enum TaskTable {
 }
 
 extension ControlInterface.Application {
-  /// True where the daemon has seen no instance of it, so that its state has no beginning.
+  /// Whether the daemon has never seen an instance, so that the state has no start time.
   var hasNeverRun: Bool { state == .notRunning && lastEnd == nil }
 }

@@ -1,6 +1,6 @@
-/// Numbers of bytes for people.
+/// Formats numbers of bytes for people.
 enum ByteText {
-  /// `3.5 MiB`: two digits at least, in the largest unit of which there is one.
+  /// Returns `3.5 MiB`: at least two digits, in the largest unit that gives 1 or more.
   static func of(_ bytes: UInt64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
     var value = Double(bytes)

@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// The lines of `taskctl monitor`. Remembers the longest id seen, so that the columns line up.
+/// Formats the lines of `taskctl monitor`, aligned to the longest application id so far.
 struct ChangeLines {
   var context: RenderingContext
   private var width = 0
@@ -11,7 +11,7 @@ struct ChangeLines {
     width = max(width, PrintableText.columns(PrintableText.of(application)))
   }
 
-  /// `14:03:22.120 org.example.mail  active -> background (sendAway)`, with its end.
+  /// Returns `14:03:22.120 org.example.mail  active -> background (sendAway)` and a newline.
   mutating func text(_ change: ControlInterface.Change) -> String {
     fit(change.application)
     let name = PrintableText.of(change.application)
@@ -36,7 +36,7 @@ struct ChangeLines {
     }
   }
 
-  /// The daemon's own sentence, which says more than the fields do, without the id before it.
+  /// Returns the daemon's own sentence, which says more than the fields, without the leading id.
   private func sentence(_ change: ControlInterface.Change) -> String {
     guard change.message.hasPrefix(change.application) else {
       return PrintableText.of(change.message)

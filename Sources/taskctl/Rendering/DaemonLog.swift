@@ -3,11 +3,11 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// The log as the daemon keeps it for users who may not read the journal.
+/// The log that the daemon itself keeps, for users who may not read the system journal.
 enum DaemonLog {
-  /// The newest records that the caller may see, the oldest first.
+  /// Returns the newest records that the caller may see, the oldest first.
   ///
-  /// - Parameter lines: nil for all that are kept.
+  /// - Parameter lines: The number of records; nil for all that the daemon keeps.
   static func records(
     application: String?, lines: Int?, from connection: Connection
   ) throws -> [ControlInterface.LogRecord] {
@@ -26,7 +26,7 @@ enum DaemonLog {
     return records
   }
 
-  /// `2026-11-21 14:03:22 warning: org.example.mail was killed: …`
+  /// Returns `2026-11-21 14:03:22 warning: org.example.mail was killed: …`
   static func line(
     _ record: ControlInterface.LogRecord, _ clock: ClockReading = .now()
   ) -> String {
@@ -36,21 +36,25 @@ enum DaemonLog {
   }
 }
 
-/// What of the journal the caller may read. journald keeps the records of the system's services in
-/// one file, which groups such as systemd-journal may read, and those of each user's own processes
-/// in a file which that user may read (journald.conf(5), SplitMode=).
+/// The caller's access to the system journal.
+///
+/// journald keeps the records of system services in one file, readable for groups such as
+/// systemd-journal, and those of each user's processes in a file that the user may read; see
+/// SplitMode= in journald.conf(5).
 enum JournalAccess {
-  /// - Parameter ofUserDaemon: of the caller's own daemon; else of the system's.
+  /// Returns whether the caller may read the records of a daemon.
+  ///
+  /// - Parameter ofUserDaemon: Whether the daemon is the caller's own rather than the system's.
   static func mayRead(
     ofUserDaemon: Bool, uid: UInt32 = Users.effectiveUID,
-    folders: [String] = ["/var/log/journal", "/run/log/journal"]
+    directories: [String] = ["/var/log/journal", "/run/log/journal"]
   ) -> Bool {
     if uid == 0 { return true }
     let names = ["system.journal"] + (ofUserDaemon ? ["user-\(uid).journal"] : [])
-    for folder in folders {
-      for machine in (try? Folder.names(path: folder)) ?? [] {
+    for directory in directories {
+      for machine in (try? Folder.names(path: directory)) ?? [] {
         for name in names
-        where faccessat(AT_FDCWD, "\(folder)/\(machine)/\(name)", R_OK, AT_EACCESS) == 0 {
+        where faccessat(AT_FDCWD, "\(directory)/\(machine)/\(name)", R_OK, AT_EACCESS) == 0 {
           return true
         }
       }

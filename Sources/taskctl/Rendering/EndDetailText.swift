@@ -1,7 +1,6 @@
 import TaskSchedulerWire
 
-/// Why an application was ended for memory, or for what it did in the background: sentences for
-/// `taskctl why`.
+/// Sentences for `taskctl why` about a termination for memory or for background resource use.
 enum EndDetailText {
   static func lines(
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
@@ -17,47 +16,49 @@ enum EndDetailText {
     let began = TimeSpan.text(usec: end.chosenAtUSec - end.pressedSinceUSec)
     let found =
       end.choosingTimeUSec == 0
-      ? "It took no time to find out: sizes had been read before."
-      : "It took \(TimeSpan.text(usec: end.choosingTimeUSec)) to find out."
+      ? "It was chosen at once: the sizes had already been measured."
+      : "Measuring and choosing took \(TimeSpan.text(usec: end.choosingTimeUSec))."
     return [
       "When it was chosen, \(context.clock.moment(ofBoot: end.chosenAtUSec)), "
         + "\(bytes(end.available)) of the machine's \(bytes(end.total)) were available "
-        + "(\(percent)%); pressure on memory had begun \(began) before.",
+        + "(\(percent)%); memory pressure had begun \(began) before.",
       order(end),
       warned(end),
       found,
     ]
   }
 
-  /// Its class, and its place in that.
+  /// Returns the sentence about its class and its position in that class.
   private static func order(_ end: ControlInterface.MemoryEnd) -> String {
     let state = end.state == .suspended ? "suspended" : "in the background"
     let size = size(end.dirty, isEstimate: end.estimate)
     let why =
       end.state == .suspended
-      ? "suspended ones go first" : "nobody was suspended, and the foreground never goes"
+      ? "suspended applications go first"
+      : "no application was suspended, and the foreground is exempt"
     if end.candidates == 1 {
-      return "It was the only one \(state), with \(size) of dirty memory: \(why)."
+      return "It was the only application \(state), with \(size) of dirty memory: \(why)."
     }
     let next = end.next.map {
       PrintableText.of($0.application) + " (\(Self.size($0.dirty, isEstimate: $0.estimate)))"
     }.joined(separator: ", ")
-    return "Of \(end.candidates) \(state) it had the most dirty memory, \(size): \(why)."
-      + (next.isEmpty ? "" : " After it would have come \(next).")
+    return "Of \(end.candidates) applications \(state) it had the most dirty memory, "
+      + "\(size): \(why)."
+      + (next.isEmpty ? "" : " Next in order: \(next).")
   }
 
   private static func warned(_ end: ControlInterface.MemoryEnd) -> String {
     guard let warnedAt = end.warnedAtUSec else {
       return end.state == .suspended
-        ? "It was not woken to be warned: suspended ones are ended without notice."
-        : "It could not be warned: it has no event stream."
+        ? "It was not warned: suspended applications are not woken, and are killed without notice."
+        : "It was not warned: it has no event stream."
     }
     return "It was warned \(TimeSpan.text(usec: end.chosenAtUSec - warnedAt)) before."
   }
 
   private static func rule(_ rule: ControlInterface.BrokenRule) -> String? {
     if let path = rule.path {
-      return "It held a lock on \(PrintableText.of(path)) when all its processes stood still."
+      return "It held a lock on \(PrintableText.of(path)) after all its processes were stopped."
     }
     if let used = rule.gpuUSec {
       return "It used GPUs for \(TimeSpan.text(usec: used)) in the background."
@@ -65,11 +66,11 @@ enum EndDetailText {
     guard let used = rule.processorUSec, let window = rule.withinUSec else { return nil }
     let allowed =
       switch (rule.sharePercent, rule.throttled) {
-      case (let percent?, true): ", though it was throttled to \(percent) % of one"
-      case (let percent?, _): ": more than \(percent) % of one, and it had been throttled before"
+      case (let percent?, true): ", although throttled to \(percent) % of one CPU"
+      case (let percent?, _): ", more than \(percent) % of one CPU, after having been throttled"
       case (nil, _): ""
       }
-    return "It used \(TimeSpan.text(usec: used)) of processors within "
+    return "It used \(TimeSpan.text(usec: used)) of CPU time within "
       + "\(TimeSpan.text(usec: window)) in the background\(allowed)."
   }
 

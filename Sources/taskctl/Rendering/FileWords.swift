@@ -1,15 +1,15 @@
 import LinuxSystem
 
 extension BoundedFileError {
-  /// Why a file could not be read, to follow "cannot be read: ".
+  /// Returns why a file could not be read, in words that follow "could not read PATH: ".
   ///
-  /// - Parameter kind: what it should have been, as in "a journal".
+  /// - Parameter kind: The expected kind of file, as in "an event log".
   func words(limitOf kind: String) -> String {
     switch self {
-    case .missing(isDangling: false): "there is no such file"
-    case .missing(isDangling: true): "a symbolic link stands there and leads nowhere"
-    case .notAFile(let what): "\(what) stands there"
-    case .tooLarge(let bytesMax): "\(kind) has \(bytesMax) bytes at most"
+    case .missing(isDangling: false): "no such file"
+    case .missing(isDangling: true): "it is a symbolic link to a file that does not exist"
+    case .notAFile(let what): "it is \(what)"
+    case .tooLarge(let bytesMax): "it is too large; \(kind) has at most \(bytesMax) bytes"
     case .failed(let error): "\(error)"
     }
   }

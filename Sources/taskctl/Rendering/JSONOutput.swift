@@ -1,25 +1,27 @@
 import FoundationEssentials
 import TaskSchedulerWire
 
-/// The `--json` form of what the daemon sent: its own objects, on one line, keys in order. Beside
-/// each instant since boot stands the wall clock's time of it: `stateSinceRealtimeUSec` beside
+/// The `--json` form of the daemon's replies: its own objects, on one line, with sorted keys.
+///
+/// Beside each time since boot stands the wall-clock time: `stateSinceRealtimeUSec` beside
 /// `stateSinceUSec`.
 enum JSONOutput {
-  /// The fields that are instants since boot; the others that end in USec are lengths of time, but
-  /// for `firesAtUSec`, which is the wall clock's.
+  /// The fields that are times since boot. The other fields that end in USec are durations, except
+  /// `firesAtUSec`, which is a wall-clock time.
   static let instants: Set<String> = [
     "atUSec", "beganAtUSec", "chosenAtUSec", "deadlineUSec", "lastRunUSec", "plannedUSec",
     "pressedAtUSec", "pressedSinceUSec", "startedAtUSec", "stateSinceUSec", "warnedAtUSec",
   ]
 
-  /// The text with its end of line. Fields that are null are left out, as on the wire.
+  /// Returns the text with a newline. Fields that are null are omitted, as on the wire.
   ///
-  /// - Parameter clock: nil where instants are those of a simulation or of an event log.
+  /// - Parameter clock: The clocks to convert times with; nil for times of a simulation or of an
+  ///   event log.
   static func line(_ value: some WireValue, _ clock: ClockReading? = .now()) -> String {
     escaped(ordered(JSONValue(value), clock).description) + "\n"
   }
 
-  /// The text of a document of taskctl's own.
+  /// Returns the text of a document that only taskctl writes.
   static func line(
     document: some Encodable, _ clock: ClockReading? = .now()
   ) -> String {
@@ -30,7 +32,7 @@ enum JSONOutput {
     }
   }
 
-  /// The value with the keys of each object in order, and with the wall clock's times.
+  /// Returns the value with the keys of each object sorted, and with wall-clock times added.
   private static func ordered(_ value: JSONValue, _ clock: ClockReading?) -> JSONValue {
     switch value {
     case .null, .bool, .integer, .number, .string: return value
@@ -50,7 +52,7 @@ enum JSONOutput {
     }
   }
 
-  /// JSON itself leaves DEL, C1 and what is not seen as they are; they stand only inside strings.
+  /// Escapes DEL, C1 controls and invisible characters inside strings, which JSON leaves as is.
   private static func escaped(_ json: String) -> String {
     json.unicodeScalars.reduce(into: "") { text, scalar in
       if PrintableText.isPrintable(scalar) {

@@ -1,8 +1,8 @@
 import TaskSchedulerWire
 
-/// `taskctl keepalives`.
+/// The output of `taskctl keepalives`.
 enum KeepAliveTable {
-  /// One line for each keep-alive handler, in the order given.
+  /// Returns one line for each keep-alive handler, in the order given.
   static func text(
     _ applications: [ControlInterface.Application], _ context: RenderingContext
   ) -> String {
@@ -31,7 +31,7 @@ enum KeepAliveTable {
     return table.text(context.painter)
   }
 
-  /// `3 min ago`, or `never`.
+  /// Returns `3 min ago`, or `never`.
   static func lastRun(
     _ keepAlive: ControlInterface.KeepAlive, _ clock: ClockReading
   ) -> String {

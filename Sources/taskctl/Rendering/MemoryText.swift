@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// `taskctl memory` and `taskctl warn-memory --dry-run`.
+/// The output of `taskctl memory` and `taskctl warn-memory --dry-run`.
 enum MemoryText {
   static func text(
     _ memory: ControlInterface.GetMemory.Output, _ context: RenderingContext
@@ -8,7 +8,7 @@ enum MemoryText {
     head(memory, context) + (memory.applications.isEmpty ? "" : "\n" + table(memory, context))
   }
 
-  /// How the machine stands.
+  /// Returns the lines about the machine.
   private static func head(
     _ memory: ControlInterface.GetMemory.Output, _ context: RenderingContext
   ) -> String {
@@ -17,14 +17,14 @@ enum MemoryText {
     let available = "\(bytes(memory.available)) of \(bytes(memory.total)) available (\(percent)%)"
     let last =
       memory.pressedAtUSec.map {
-        "last heard of \(TimeSpan.text(usec: context.clock.ageUSec(ofBoot: $0))) ago"
-      } ?? "never heard of"
+        "last pressure \(TimeSpan.text(usec: context.clock.ageUSec(ofBoot: $0))) ago"
+      } ?? "no pressure so far"
     let heard =
       memory.heard.isEmpty
-      ? "the kernel tells of none"
-      : "the kernel tells of the \(memory.heard.joined(separator: " and "))"
+      ? "the kernel reports none"
+      : "the kernel reports the \(memory.heard.joined(separator: " and "))"
     return """
-      Memory:    \(available); applications may end below \(memory.floorPercent)%
+      Memory:    \(available); applications may be terminated below \(memory.floorPercent)%
       Pressure:  \(words(memory.phase)); \(last); \(PrintableText.of(heard))
 
       """
@@ -33,10 +33,10 @@ enum MemoryText {
   private static func words(_ phase: ControlInterface.MemoryPhase) -> String {
     switch phase {
     case .calm: "none"
-    case .warned: "applications were warned"
-    case .measuring: "it lasts, applications are being measured"
-    case .ending: "it lasts, an application is ending"
-    case .reclaiming: "it lasts, an application's memory is being taken back"
+    case .warned: "applications have been warned"
+    case .measuring: "it lasts; measuring the applications"
+    case .ending: "it lasts; terminating an application"
+    case .reclaiming: "it lasts; reclaiming the memory of an application"
     }
   }
 
@@ -68,29 +68,32 @@ enum MemoryText {
     return table.text(context.painter)
   }
 
-  /// What puts it after the one before it.
+  /// Returns why an application comes after the one before it.
   private static func why(
     _ use: ControlInterface.MemoryUse, _ all: [ControlInterface.MemoryUse]
   ) -> String {
     guard let position = use.position else { return "in the foreground: never" }
     guard position > 1, let before = all.first(where: { $0.position == position - 1 }) else {
       return use.state == .suspended
-        ? "suspended, the most dirty memory" : "nobody is suspended; the most dirty memory"
+        ? "suspended, the most dirty memory"
+        : "no application is suspended; the most dirty memory"
     }
-    if before.state != use.state { return "in the background: after all that are suspended" }
-    return before.dirty == use.dirty ? "as much, and active more recently" : "less dirty memory"
+    if before.state != use.state { return "in the background: after all suspended applications" }
+    return before.dirty == use.dirty ? "equal, and active more recently" : "less dirty memory"
   }
 
-  /// Who would be ended, one line each.
+  /// Returns one line for each application that would be terminated.
   static func round(
     _ uses: [ControlInterface.MemoryUse], _ context: RenderingContext
   ) -> String {
-    if uses.isEmpty { return "Nobody would be ended: nothing is suspended or in the background.\n" }
+    if uses.isEmpty {
+      return "No application would be terminated: none is suspended or in the background.\n"
+    }
     return uses.map { use in
       let how = use.state == .suspended ? "without notice" : "with willTerminate"
       let size = (use.estimate ? "about " : "") + bytes(use.dirty)
       let name = PrintableText.of(use.application)
-      return "\(use.position ?? 0). \(name) (\(use.state.rawValue)): \(size) back, \(how)\n"
+      return "\(use.position ?? 0). \(name) (\(use.state.rawValue)): frees \(size), \(how)\n"
     }.joined()
   }
 

@@ -1,8 +1,8 @@
 import TaskSchedulerWire
 
-/// `taskctl notifications`.
+/// The output of `taskctl notifications`.
 enum NotificationText {
-  /// One line for each notification, in the order given, with its owner.
+  /// Returns one line for each notification, in the order given, with its owner.
   static func table(
     _ notifications: [ControlInterface.ApplicationNotification], _ context: RenderingContext
   ) -> String {
@@ -24,7 +24,7 @@ enum NotificationText {
     return table.text(context.painter)
   }
 
-  /// Everything about one, a labelled line for each fact.
+  /// Returns everything about a notification, one labelled line for each fact.
   static func text(
     _ one: ControlInterface.ApplicationNotification, _ context: RenderingContext
   ) -> String {
@@ -58,11 +58,11 @@ enum NotificationText {
 }
 
 extension ControlInterface.NotificationState {
-  /// What it means for the user.
+  /// The state, in words for the user.
   fileprivate var words: String {
     switch self {
     case .scheduled: "scheduled"
-    case .fired: "fired, and not shown yet: no desktop has taken it"
+    case .fired: "fired, not shown yet: no desktop has accepted it"
     case .presented: "presented"
     }
   }

@@ -1,11 +1,11 @@
 import TaskSchedulerCore
 
-/// Text that came from elsewhere, fit for a terminal: what is escaped is decided in the core, for
-/// every program alike.
+/// Text from an untrusted source, escaped for a terminal. The core decides what is escaped, for all
+/// programs alike.
 typealias PrintableText = TaskSchedulerCore.PrintableText
 
 extension PrintableText {
-  /// The columns that it takes on a terminal: two for what East Asian scripts and emoji use.
+  /// Returns the number of terminal columns: two for East Asian wide characters and emoji.
   static func columns(_ text: String) -> Int {
     text.reduce(0) { $0 + (isWide($1) ? 2 : 1) }
   }

@@ -1,8 +1,8 @@
 import TaskSchedulerWire
 
-/// `taskctl config`.
+/// The output of `taskctl config`.
 enum SettingsTable {
-  /// One line for each setting; `*` marks those that differ from their default.
+  /// Returns one line for each setting; `*` marks those that differ from their default.
   static func text(_ settings: [ControlInterface.Setting], _ painter: Painter) -> String {
     var table = Table(columns: [
       Table.Column(title: "NAME"), Table.Column(title: "VALUE"), Table.Column(title: ""),
@@ -21,6 +21,6 @@ enum SettingsTable {
 }
 
 extension ControlInterface.Setting {
-  /// True where the value is not the default.
+  /// Whether the value differs from the default.
   var isChanged: Bool { value != self.default }
 }

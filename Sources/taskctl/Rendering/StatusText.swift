@@ -1,8 +1,8 @@
 import TaskSchedulerWire
 
-/// `taskctl status`.
+/// The output of `taskctl status`.
 enum StatusText {
-  /// Everything about one application, a labelled line for each fact.
+  /// Returns everything about one application, one labelled line for each fact.
   static func text(
     _ application: ControlInterface.Application, _ context: RenderingContext
   ) -> String {
@@ -18,21 +18,21 @@ enum StatusText {
     lines.add("Owner", "\(PrintableText.of(owner)) (uid \(application.owner))")
     if !application.seat.isEmpty { lines.add("Seat", PrintableText.of(application.seat)) }
     if let other = application.instance?.displacedBy {
-      lines.add("Displaced by", "\(PrintableText.of(other)), which was activated at this seat")
+      lines.add("Displaced by", "\(PrintableText.of(other)), activated at the same seat")
     }
     let modes = application.backgroundModes.map(PrintableText.of).joined(separator: ", ")
     lines.add("Modes", modes.isEmpty ? "none declared" : modes)
     if !application.multitasking {
-      lines.add("Opted out", "it ends when it is sent away, by its manifest")
+      lines.add("Opted out", "by its manifest: it is terminated when sent to the background")
     }
-    lines.add("Launchable", application.launchable ? "yes, by its manifest" : "no")
+    lines.add("Launchable", application.launchable ? "yes, by its manifest" : "no manifest")
     let position = application.switcherPosition
     lines.add("Switcher", position.map { "number \($0)" } ?? "never active")
     if let end = application.lastEnd {
       lines.add("Last end", "it \(end.words), \(context.clock.moment(ofBoot: end.atUSec))")
     }
     if let pid = application.unmanagedPID {
-      lines.add("Unmanaged", "its process \(pid) runs on since taskschedd stopped")
+      lines.add("Unmanaged", "process \(pid) has been running since taskschedd stopped")
     }
     if let failure = application.launchFailure {
       let moment = context.clock.moment(ofBoot: failure.atUSec)
@@ -46,14 +46,14 @@ enum StatusText {
     return lines.text
   }
 
-  /// When it comes, and what it waits for.
+  /// Returns when the next launch comes, and what it waits for.
   private static func words(
     _ next: ControlInterface.NextLaunch, _ context: RenderingContext
   ) -> String {
     let delay = TimeSpan.text(usec: next.delayUSec)
     let wait = context.clock.wait(untilBoot: next.atUSec)
     guard next.awaitsMemory else { return "\(wait), \(delay) after the last end" }
-    return "when memory pressure is over: it was ended for memory"
+    return "when memory pressure ends, because it was terminated for memory"
       + (wait == "now" ? "" : "; not before \(delay) after the last end, \(wait)")
   }
 
@@ -66,9 +66,10 @@ enum StatusText {
     lines.add("Entitled by", entitlement == "-" ? "nothing" : entitlement)
     if application.state != .suspended {
       let remaining = instance.backgroundTimeRemainingUSec.map(TimeSpan.text(usec:))
-      lines.add("Remaining", remaining.map { "\($0) of background time" } ?? "unlimited time")
+      lines.add("Remaining", remaining.map { "\($0) of background time" } ?? "unlimited")
     }
-    let awareness = instance.aware ? "has opened its event stream" : "unaware: gets no callbacks"
+    let awareness =
+      instance.aware ? "has opened its event stream" : "has no event stream, gets no callbacks"
     lines.add("Process", "pid \(instance.pid), \(awareness)")
     if let unit = instance.unit { lines.add("Unit", PrintableText.of(unit)) }
     let started = context.clock.moment(ofBoot: instance.startedAtUSec)
@@ -79,13 +80,13 @@ enum StatusText {
     for (index, task) in instance.tasks.enumerated() {
       let name = task.name.map { " '\(PrintableText.of($0))'" } ?? ""
       let age = TimeSpan.text(usec: context.clock.ageUSec(ofBoot: task.beganAtUSec))
-      let expired = task.expired ? ", expired: it is to end now" : ""
-      lines.add(index == 0 ? "Tasks" : "", "\(task.id)\(name), begun \(age) ago\(expired)")
+      let expired = task.expired ? ", expired: its expiration handler was called" : ""
+      lines.add(index == 0 ? "Tasks" : "", "\(task.id)\(name), began \(age) ago\(expired)")
     }
     addWakeUps(of: instance, context, to: &lines)
   }
 
-  /// What resumes it, and what waits until then; nothing where there is nothing.
+  /// Adds what will resume the application, and what is held until then.
   private static func addWakeUps(
     of instance: ControlInterface.Instance, _ context: RenderingContext, to lines: inout Lines
   ) {
@@ -102,35 +103,36 @@ enum StatusText {
       lines.add("Sockets", "\(instance.managedSockets) managed")
     }
     if instance.heldChanges > 0 {
-      lines.add("Changes", "\(instance.heldChanges) of the machine held until it is resumed")
+      lines.add("Changes", "\(instance.heldChanges) system changes held until it is resumed")
     }
     if let resources = instance.resources { add(resources, to: &lines) }
   }
 
-  /// What the rules of the background do to it.
+  /// Adds the effects of the background resource rules.
   private static func add(_ resources: ControlInterface.Resources, to lines: inout Lines) {
     for (index, words) in resources.lowered.enumerated() {
       lines.add(index == 0 ? "Lowered" : "", PrintableText.of(words))
     }
     if let percent = resources.throttledPercent {
-      lines.add("Throttled", "to \(percent) % of one processor")
+      lines.add("Throttled", "to \(percent) % of one CPU")
     }
     if !resources.listening.isEmpty {
-      lines.add("Listens on", "\(listening(resources)), which should be closed")
+      lines.add("Listens on", "\(listening(resources)); close listening sockets before suspension")
     }
     if !resources.descriptorsExamined {
-      lines.add("Examined", "not all descriptors: locks and listening sockets may have been missed")
+      lines.add(
+        "Examined", "not all descriptors; locks and listening sockets may have been missed")
     }
   }
 
-  /// The first addresses that it listened on, and how many more there were.
+  /// Returns the first addresses on which it listened, and the number of further ones.
   static func listening(_ resources: ControlInterface.Resources) -> String {
     let addresses = resources.listening.map { PrintableText.of($0) }.joined(separator: ", ")
     let rest = resources.listeningCount - resources.listening.count
     return rest > 0 ? "\(addresses) and \(rest) more addresses" : addresses
   }
 
-  /// The daemon as a whole.
+  /// Returns the summary of the daemon.
   static func summary(
     _ applications: [ControlInterface.Application], path: String, _ context: RenderingContext
   ) -> String {
@@ -159,12 +161,12 @@ enum StatusText {
     return lines.text
   }
 
-  /// `3 applications`.
+  /// Returns `3 applications`.
   static func plural(_ applications: Int) -> String {
     applications == 1 ? "1 application" : "\(applications) applications"
   }
 
-  /// Labels right-aligned before a colon, as systemctl's status has them.
+  /// Lines with labels right-aligned before a colon, as in the output of systemctl status.
   struct Lines {
     private let painter: Painter
     private(set) var text = ""

@@ -1,7 +1,7 @@
 import Glibc
 import TaskSchedulerWire
 
-/// How a word looks on a terminal.
+/// The appearance of a word on a terminal.
 enum Style: String {
   case plain = ""
   case bold = "1"
@@ -10,7 +10,7 @@ enum Style: String {
   case yellow = "33"
   case cyan = "36"
 
-  /// The colour of a state: what runs in front is green, what is on the clock yellow.
+  /// The style of a state: green for the foreground, yellow for limited time.
   init(of state: ControlInterface.State) {
     switch state {
     case .active: self = .green
@@ -22,13 +22,13 @@ enum Style: String {
   }
 }
 
-/// Puts styles into text, or leaves them out.
+/// Adds styles to text, or omits them.
 struct Painter {
   var isColoured: Bool
 
   static let plain = Painter(isColoured: false)
 
-  /// Colour for a terminal that can show it, unless NO_COLOR is set to anything (no-color.org).
+  /// Colours for a terminal that supports them, unless NO_COLOR is set (no-color.org).
   static func forStandardOutput() -> Painter {
     let isRefused = environment("NO_COLOR").map { !$0.isEmpty } ?? false
     let isDumb = environment("TERM") == "dumb"
@@ -41,7 +41,7 @@ struct Painter {
   }
 }
 
-/// A variable of the environment.
+/// Returns the value of an environment variable.
 func environment(_ name: String) -> String? {
   getenv(name).map { String(cString: $0) }
 }

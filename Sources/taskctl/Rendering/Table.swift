@@ -1,4 +1,4 @@
-/// A table for people: columns as wide as what is in them, two spaces apart.
+/// A table for people, with columns as wide as their widest cell, two spaces apart.
 struct Table {
   struct Column {
     var title: String
@@ -22,13 +22,13 @@ struct Table {
 
   init(columns: [Column]) { self.columns = columns }
 
-  /// Appends a row with a cell for each column.
+  /// Appends a row, which has one cell for each column.
   mutating func append(_ row: [Cell]) {
     precondition(row.count == columns.count, "a row has a cell for each column")
     rows.append(row)
   }
 
-  /// Lines with their ends; the header first, no spaces at the end of a line.
+  /// Returns lines with their newlines: the header first, and no trailing spaces.
   func text(_ painter: Painter, header: Bool = true) -> String {
     let lines = (header ? [columns.map { Cell($0.title, .bold) }] : []) + rows
     let widths = columns.indices.map { column in

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// What both clocks showed at one moment, to tell the wall clock's time of an instant since boot.
+/// A simultaneous reading of both clocks, for converting between them.
 struct ClockReading {
   /// Microseconds since boot.
   var bootUSec: Int
@@ -12,21 +12,21 @@ struct ClockReading {
     ClockReading(bootUSec: Int(BootClock.now() / 1_000), wallUSec: Int(WallClock.now()))
   }
 
-  /// The wall clock's time of an instant since boot, by the present difference of the clocks.
+  /// Returns the wall-clock time of a time since boot, by the present difference of the clocks.
   func wallUSec(ofBoot usec: Int) -> Int {
     clampedSum(wallUSec, clampedDifference(usec, bootUSec))
   }
 
-  /// Microseconds from an instant since boot until now; 0 for one to come.
+  /// Returns the microseconds from a time since boot until now; 0 for a future time.
   func ageUSec(ofBoot usec: Int) -> Int { max(0, clampedDifference(bootUSec, usec)) }
 
-  /// `in 3 min`, or `now` for an instant since boot that has come.
+  /// Returns `in 3 min`, or `now` for a time since boot that has passed.
   func wait(untilBoot usec: Int) -> String {
     let wait = clampedDifference(usec, bootUSec)
     return wait > 0 ? "in \(TimeSpan.text(usec: wait))" : "now"
   }
 
-  /// `2026-11-21 14:03:22 CET (in 3 min)`, or `(3 min ago)`, of a time of the wall clock.
+  /// Returns `2026-11-21 14:03:22 CET (in 3 min)`, or `… (3 min ago)`, for a wall-clock time.
   func moment(ofWall usec: Int) -> String {
     let date = LocalTime(wallUSec: usec).dateAndTime
     let wait = clampedDifference(usec, wallUSec)
@@ -35,14 +35,14 @@ struct ClockReading {
       : "\(date) (\(TimeSpan.text(usec: clampedDifference(wallUSec, usec))) ago)"
   }
 
-  /// `2026-11-21 14:03:22 CET (3 min ago)`.
+  /// Returns `2026-11-21 14:03:22 CET (3 min ago)` for a time since boot.
   func moment(ofBoot usec: Int) -> String {
     let date = LocalTime(wallUSec: wallUSec(ofBoot: usec)).dateAndTime
     return "\(date) (\(TimeSpan.text(usec: ageUSec(ofBoot: usec))) ago)"
   }
 }
 
-/// Numbers come from a peer: at the ends of the range they stay there.
+/// Returns the difference, limited to the range of Int: the operands come from a peer.
 private func clampedDifference(_ one: Int, _ other: Int) -> Int {
   let (result, overflow) = one.subtractingReportingOverflow(other)
   return overflow ? (one < other ? Int.min : Int.max) : result
@@ -53,7 +53,7 @@ private func clampedSum(_ one: Int, _ other: Int) -> Int {
   return overflow ? (one < 0 ? Int.min : Int.max) : result
 }
 
-/// A time of the wall clock in the local time zone.
+/// A wall-clock time in the local time zone.
 struct LocalTime {
   private var fields = tm()
   private var milliseconds = 0
@@ -61,20 +61,20 @@ struct LocalTime {
   init(wallUSec: Int) {
     var seconds = time_t(wallUSec / 1_000_000)
     milliseconds = max(0, wallUSec % 1_000_000 / 1_000)
-    // A year that no calendar has leaves the fields at zero.
+    // localtime_r fails for years that do not fit; the fields then stay zero.
     _ = localtime_r(&seconds, &fields)
   }
 
-  /// `2026-11-21 14:03:22 CET`.
+  /// The date and time, like `2026-11-21 14:03:22 CET`.
   var dateAndTime: String {
     "\(padded(Int(fields.tm_year) + 1900, 4))-\(padded(fields.tm_mon + 1, 2))-"
       + "\(padded(fields.tm_mday, 2)) \(time)\(zone)"
   }
 
-  /// `14:03:22.120`.
+  /// The time, like `14:03:22.120`.
   var timeWithMilliseconds: String { "\(time).\(padded(milliseconds, 3))" }
 
-  /// The abbreviation that the zone has at that time; empty where it has none.
+  /// The abbreviation of the time zone at that time, with a leading space; empty if it has none.
   private var zone: String {
     guard let name = fields.tm_zone, name.pointee != 0 else { return "" }
     return " " + PrintableText.of(String(cString: name))
@@ -90,9 +90,9 @@ struct LocalTime {
   }
 }
 
-/// A length of time for people.
+/// Formats durations for people.
 enum TimeSpan {
-  /// The two largest units: `9 min 54 s`, `3 h`, `2 d 4 h`; `1.5 s` and `20 ms` below a minute.
+  /// Returns the two largest units: `9 min 54 s`, `3 h`, `2 d 4 h`; below a minute, `1.5 s`.
   static func text(usec: Int) -> String {
     let milliseconds = max(0, usec) / 1_000
     if milliseconds < 1_000 { return "\(milliseconds) ms" }

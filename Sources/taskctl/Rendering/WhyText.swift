@@ -1,6 +1,6 @@
 import TaskSchedulerWire
 
-/// `taskctl why`: a paragraph for each question, a sentence for each fact.
+/// The output of `taskctl why`: one paragraph for each question, one sentence for each fact.
 enum WhyText {
   static func text(
     _ answer: ControlInterface.Explain.Output, _ context: RenderingContext
@@ -18,7 +18,7 @@ enum WhyText {
     return lines.joined(separator: "\n  ") + "\n"
   }
 
-  /// The first line, after the name.
+  /// Returns the rest of the first line, after the name.
   private static func state(
     _ application: ControlInterface.Application, _ context: RenderingContext
   ) -> String {
@@ -29,7 +29,7 @@ enum WhyText {
       case .inactive: "is inactive: in the foreground, and not active"
       case .active: "is active: in the foreground"
       case .background: "runs in the background"
-      case .suspended: "is suspended: none of its processes runs"
+      case .suspended: "is suspended: none of its processes is running"
       }
     let painted = context.painter.paint(words, Style(of: application.state))
     if application.hasNeverRun {
@@ -47,8 +47,8 @@ enum WhyText {
     }
     if let pid = application.unmanagedPID {
       return [
-        "taskschedd stopped, and left its process \(pid) running.",
-        "No limit is enforced for it, and it is not suspended.",
+        "taskschedd stopped and left process \(pid) running.",
+        "The daemon enforces no limit for that process and does not suspend it.",
       ] + (failure.map { [$0] } ?? [])
     }
     let end = application.lastEnd.map { ["It \($0.words)."] + ($0.detail.map { [$0] } ?? []) }
@@ -76,38 +76,38 @@ enum WhyText {
     case .inactive:
       if explanation.cause != "interruption", instance.ending == nil {
         lines.append(
-          "It becomes active when it has acknowledged that it comes to the foreground.")
+          "It becomes active when it acknowledges that it enters the foreground.")
       }
       lines.append("In the foreground it runs without a limit.")
     case .notRunning: break
     }
     if let ending = instance.ending {
-      lines.append("It is being ended: it \(ending.words()).")
+      lines.append("It is being terminated: it \(ending.words()).")
       lines += EndDetailText.lines(explanation, context)
     }
     if let resources = instance.resources { lines += rules(resources) }
     if explanation.traced {
-      lines.append("A debugger traces it: no limit is enforced until that leaves.")
+      lines.append("A debugger traces it; no limit is enforced until the debugger detaches.")
     }
     return lines
   }
 
-  /// What the background's state rests on.
+  /// Returns what entitles the application to run in the background, one sentence each.
   private static func entitlements(
     _ instance: ControlInterface.Instance, _ explanation: ControlInterface.Explanation,
     _ context: RenderingContext
   ) -> [String] {
     let tasks = instance.tasks.map { task in
       let age = TimeSpan.text(usec: context.clock.ageUSec(ofBoot: task.beganAtUSec))
-      return "It may run for \(taskWords(task.id, name: task.name)), begun \(age) ago"
-        + (task.expired ? ", which has been told to end." : ".")
+      return "It may run for \(taskWords(task.id, name: task.name)), which began \(age) ago"
+        + (task.expired ? "; its expiration handler was called." : ".")
     }
     let others = instance.entitlements.filter { $0 != .backgroundTask }
       .map { "It may run for \($0.words)." }
     if !instance.entitlements.isEmpty { return tasks + others }
     return [
       "Nothing entitles it to run" + last(explanation, context)
-        + (instance.suspending ? " Its processes are being stopped." : "")
+        + (instance.suspending ? " The daemon is stopping its processes." : "")
     ]
   }
 
@@ -124,12 +124,12 @@ enum WhyText {
     var lines = ["Nothing entitled it to run any longer" + last(explanation, context)]
     lines.append("It is resumed by \(wakers.joined(separator: ", by ")).")
     if instance.heldChanges > 0 {
-      lines.append("It then hears of \(instance.heldChanges) changes of the machine.")
+      lines.append("It will then receive \(instance.heldChanges) system changes.")
     }
     return lines
   }
 
-  /// How the sentence that nothing entitles it goes on.
+  /// Returns the end of the sentence that nothing entitles the application to run.
   private static func last(
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
   ) -> String {
@@ -142,30 +142,30 @@ enum WhyText {
       case .callback: "it acknowledged \(last.callback?.rawValue ?? "its last callback")"
       case .audio: "its audio stopped"
       case .location: "its location updates stopped"
-      case .event: "it had handled the event that it was woken for"
-      case .eventTime: "its time to handle the event that it was woken for was over"
-      case .launchTime: "its time to open an event stream after its launch was over"
+      case .event: "it finished handling the event that it was woken for"
+      case .eventTime: "its time for the event that it was woken for ended"
+      case .launchTime: "it did not open an event stream in time after its launch"
       }
     return ": \(words) \(age) ago."
   }
 
-  /// What the rules of the background found.
+  /// Returns the findings of the background resource rules.
   private static func rules(_ resources: ControlInterface.Resources) -> [String] {
     var lines: [String] = []
     if let percent = resources.throttledPercent {
       lines.append(
-        "It is throttled to \(percent) % of one processor, for it used too much in the background.")
+        "It is throttled to \(percent) % of one CPU because it used too much in the background.")
     }
     if !resources.listening.isEmpty {
       let addresses = StatusText.listening(resources)
       lines.append(
-        "It listened on \(addresses) when it was last suspended: it accepts no connection there"
+        "It listened on \(addresses) when it was last suspended. It accepts no connection there"
           + " until it is resumed.")
     }
     if !resources.descriptorsExamined {
       lines.append(
-        "It has more descriptors than the daemon examined when it was last suspended: locks on "
-          + "shared files and listening sockets may have been missed.")
+        "It has more descriptors than the daemon examined at its last suspension; locks on shared "
+          + "files and listening sockets may have been missed.")
     }
     return lines
   }
@@ -176,7 +176,7 @@ enum WhyText {
     _ explanation: ControlInterface.Explanation, _ context: RenderingContext
   ) -> [String] {
     guard !explanation.limits.isEmpty else {
-      return ["Next: nothing happens by itself."]
+      return ["Next: nothing happens without a further event."]
     }
     return explanation.limits.enumerated().map { index, limit in
       let wait = context.clock.wait(untilBoot: limit.atUSec)
@@ -187,40 +187,40 @@ enum WhyText {
   private static func words(_ limit: ControlInterface.Limit) -> String {
     switch limit.kind {
     case .callback:
-      "it is killed, unless it has acknowledged \(limit.callback?.rawValue ?? "a callback")"
+      "it is killed unless it has acknowledged \(limit.callback?.rawValue ?? "a callback")"
     case .expiration: "the expiration handlers of its background tasks are called"
     case .backgroundTime:
-      "its background time is over, and it is killed if a background task is outstanding"
-    case .launch: "it is suspended, unless it has opened its event stream"
-    case .event: "its time for the event is over, and it is suspended if nothing else entitles it"
-    case .suspension: "stopping its processes is tried again"
-    case .kill: "SIGKILL, unless it has ended by then"
-    case .killRetry: "SIGKILL is sent again to those that it did not reach"
+      "its background time ends; it is killed if a background task is outstanding"
+    case .launch: "it is suspended unless it has opened its event stream"
+    case .event: "its time for the event ends; it is suspended if nothing else entitles it to run"
+    case .suspension: "the daemon tries again to stop its processes"
+    case .kill: "the daemon sends SIGKILL unless it has exited"
+    case .killRetry: "the daemon sends SIGKILL again to processes that it has not reached"
     case .keepAlive: "its keep-alive handler is called"
-    case .relaunch: "it is launched again"
+    case .relaunch: "the daemon relaunches it"
     case .relaunchAfterPressure:
-      "it may be launched again, but memory pressure goes on: it was ended for memory and waits "
-        + "until that is over"
+      "its relaunch is due but waits until memory pressure ends, because it was terminated for "
+        + "memory"
     }
   }
 }
 
-/// What brought an application into its state.
+/// The cause of the current state, in words.
 private enum CauseWords {
-  /// nil for a cause of a newer daemon, which this program has no words for.
+  /// Returns nil for a cause that only a newer daemon knows.
   static func sentence(_ cause: String) -> String? {
     switch cause {
     case "launch": "taskschedd launched it."
-    case "register": "It started by itself and opened its event stream."
-    case "adopt": "Its process was running when it was taken under management."
-    case "activate": "A person or an operator brought it to the foreground."
+    case "register": "It was started without taskschedd and opened its event stream."
+    case "adopt": "It was already running when taskschedd began to manage it."
+    case "activate": "The user or an operator brought it to the foreground."
     case "interruption": "It was interrupted, or lost the focus while visible."
-    case "sendAway": "A person or an operator sent it away."
+    case "sendAway": "The user or an operator sent it to the background."
     case "otherActivated": "Another application was brought to the foreground at its seat."
     case "event": "It was woken for an event that it must handle."
     case "suspensionLost":
-      "Its processes were stopped, and another program resumed them; or they could not be stopped "
-        + "again after taskschedd's absence."
+      "Another program resumed its processes, or taskschedd could not stop them again after its "
+        + "own restart."
     case _: nil
     }
   }

@@ -4,27 +4,27 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// A program that runs as our child and is managed by the daemon from before its first
+/// A program that runs as a child of taskctl. The daemon manages it from before its first
 /// instruction.
 struct ManagedProgram {
   var application: String
-  /// The program first.
+  /// The command line; the program is its first element.
   var arguments: [String]
   var isBackground: Bool
   var backgroundTask: String?
   var modes: [String] = []
 
-  /// What a shell returns for a program that it does not find.
+  /// The exit code that shells return for a program that they do not find.
   static let notFound: Int32 = 127
-  /// What a shell returns for a program that it cannot execute.
+  /// The exit code that shells return for a program that they cannot execute.
   static let notExecutable: Int32 = 126
 
-  /// Runs it to its end and throws its exit code, unless that is 0.
+  /// Runs the program until it exits, and throws its exit code unless that is 0.
   func run(_ options: ConnectionOptions) throws {
     let connection = try options.connect()
     let path = try ProgramPath.find(arguments[0])
     let marker = Self.marker()
-    // The child's end must be ours to see, also where whoever started us ignores it.
+    // The parent process may have set SIGCHLD to be ignored, which would discard the exit status.
     signal(SIGCHLD, SIG_DFL)
     let child = try HeldChild.spawn(request(path, marker: marker, socket: connection.path))
     let pid = child.pid
@@ -36,20 +36,20 @@ struct ManagedProgram {
       child.abandon()
       throw error
     }
-    // From here on the terminal's signals are the program's.
+    // From here on, signals of the terminal are meant for the program.
     var supervision = try Supervision(
       ProgramMonitor(of: application, instance: instance, pid: pid, on: connection),
       notices: notices(options))
     let pidfd = try Self.release(child)
     let outcome = try supervision.waitForEnd(of: pidfd)
-    // The child is not reaped before the daemon has seen how it ended.
+    // Reap the child only now: the daemon must read its exit status first.
     let end = supervision.end()
     _ = try pidfd.wait()
     if options.json || !outcome.isByUser { report(end, instance: instance, isJSON: options.json) }
     if outcome.code != 0 { throw ExitCode(outcome.code) }
   }
 
-  /// At a terminal alone: a program that reads standard error gets what the program writes.
+  /// Returns the notices for a terminal; nil if a program reads standard error.
   private func notices(_ options: ConnectionOptions) -> SuspensionNotices? {
     guard isatty(STDERR_FILENO) == 1, !options.json else { return nil }
     return SuspensionNotices(application: application, command: "taskctl\(options.words)")
@@ -73,13 +73,13 @@ struct ManagedProgram {
       ("TASKSCHEDD_LAUNCH_REASON", ControlInterface.LaunchReason.operator.rawValue),
       ("TASKSCHEDD_SOCKET", ProgramPath.absolute(socket)),
     ])
-    // The program is the end of our own command line, where it stands as the caller gave it.
+    // The program is the tail of this command line; its bytes are passed on unchanged.
     return SpawnRequest(
       path: path, arguments: ProgramEnvironment.lastArguments(arguments.count),
       environment: environment)
   }
 
-  /// Lets it execute; a failure is told and becomes the exit code that a shell would return.
+  /// Lets the child execute the program. A failure is printed and becomes a shell's exit code.
   private static func release(_ child: consuming HeldChild) throws -> PIDFD {
     do throws(SpawnError) {
       return try child.releaseAndWaitForExec()
@@ -89,14 +89,14 @@ struct ManagedProgram {
     }
   }
 
-  /// Says why the daemon ended it; with `--json`, how it ended in any case.
+  /// Prints why the daemon ended the program; with `--json`, how it ended in every case.
   private func report(_ end: ControlInterface.End?, instance: Int, isJSON: Bool) {
     if isJSON {
       let report: JSONValue = [
         "application": JSONValue(application), "instance": JSONValue(instance),
         "end": end.map { JSONValue($0) } ?? .null,
       ]
-      // Standard output is the program's.
+      // Standard output belongs to the program.
       Output.complain(String(JSONOutput.line(report).dropLast()))
     } else if let end, end.reason.isByDaemon {
       let name = PrintableText.of(application)
@@ -106,26 +106,26 @@ struct ManagedProgram {
 }
 
 extension ManagedProgram {
-  /// Refuses a command line without a program.
+  /// Throws for a command line without a program.
   static func validate(_ program: [String], of command: String) throws {
     guard let name = program.first, !name.isEmpty else {
       throw ValidationError(
-        "no program is named: taskctl \(command) [OPTIONS] PROGRAM [ARGUMENTS]")
+        "no program given; use taskctl \(command) [OPTIONS] PROGRAM [ARGUMENTS]")
     }
   }
 
-  /// A valid id for a program that was given none: `run.make.p4711`.
+  /// Returns a valid id for a program without one: `run.make.p4711`.
   static func defaultID(prefix: String, program: String, pid: Int32 = getpid()) -> String {
     let file = program.split(separator: "/").last ?? "program"
     let letters = file.map { letter in
       letter.isASCII && (letter.isLetter || letter.isNumber || letter == "-" || letter == "_")
         ? letter : "-"
     }
-    // An id has 250 bytes at most.
+    // An id has at most 250 bytes.
     return "\(prefix).\(String(letters.prefix(200))).p\(pid)"
   }
 
-  /// The name as the daemon takes it: 256 bytes at most, no control characters.
+  /// Returns the text as a valid task name: at most 256 bytes, no control characters.
   static func taskName(_ text: String, bytesMax: Int = 256) -> String {
     var name = ""
     var bytes = 0
@@ -137,7 +137,7 @@ extension ManagedProgram {
     return name
   }
 
-  /// 32 hexadecimal digits that no other instance has.
+  /// Returns 32 random hexadecimal digits that identify an instance.
   static func marker() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<4).map { _ in

@@ -1,10 +1,10 @@
-// `environ` is a variable; nothing in this program changes it.
+// `environ` is a mutable global; nothing in this program changes it.
 @preconcurrency import Glibc
 import LinuxSystem
 
-/// The environment of a program that is started for the caller.
+/// The environment and the arguments that taskctl passes on to a program.
 enum ProgramEnvironment {
-  /// Ours with these variables in place of any of their names.
+  /// Returns the environment of this process with these variables set.
   static func ours(with variables: [(name: String, value: String)]) -> [SystemString] {
     var entries: [SystemString] = []
     var next = environ
@@ -15,7 +15,7 @@ enum ProgramEnvironment {
     return merged(entries, variables)
   }
 
-  /// Entries `NAME=value`.
+  /// Returns `NAME=value` entries with these variables set.
   static func merged(
     _ entries: [SystemString], _ variables: [(name: String, value: String)]
   ) -> [SystemString] {
@@ -25,7 +25,7 @@ enum ProgramEnvironment {
     return kept + variables.map { SystemString("\($0.name)=\($0.value)") }
   }
 
-  /// The last arguments of our own command line, byte for byte.
+  /// Returns the last arguments of this process, byte for byte.
   static func lastArguments(_ count: Int) -> [SystemString] {
     let all = Int(CommandLine.argc)
     return (max(0, all - count)..<all).compactMap { index in

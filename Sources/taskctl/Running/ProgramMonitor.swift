@@ -2,14 +2,14 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// What the daemon says of the program that `run` waits for: a Monitor call that is limited to its
-/// application, over the connection that handed the program over. Nothing is polled.
+/// The daemon's reports about the program of `run`: a Monitor call limited to the application, on
+/// the connection that registered the program. Nothing polls.
 ///
-/// A daemon that systemd restarts continues the stream. Where the stream was closed, `refresh`
-/// opens another: when a key is typed, and for the end.
+/// A daemon that systemd restarts continues the stream. If the stream was closed, `refresh` opens
+/// another: after a key is typed, and for the end.
 struct ProgramMonitor {
-  /// How long the daemon may take to answer. It does so within milliseconds; where it hangs, the
-  /// program's exit code is worth more than what the daemon knows.
+  /// The time limit for an answer of the daemon. If the daemon hangs, taskctl returns the program's
+  /// exit code without it.
   static let timeout: Duration = .seconds(2)
 
   let application: String
@@ -18,11 +18,11 @@ struct ProgramMonitor {
   private let path: String
   private var connection: Connection?
   private var replies: Connection.Replies<ControlInterface.Monitor>?
-  /// The state that the daemon told last.
+  /// The state in the daemon's latest report.
   private(set) var state: ControlInterface.State?
-  /// What brought the application to the background.
+  /// The cause of the transition to the background.
   private(set) var cause: String?
-  /// The end, once the daemon has told it.
+  /// The end, once the daemon has reported it.
   private var end: ControlInterface.End?
 
   init(
@@ -35,10 +35,10 @@ struct ProgramMonitor {
     open(connection)
   }
 
-  /// For poll(2); -1, which that skips, where there is no stream.
+  /// The descriptor for poll(2); -1, which poll ignores, without a stream.
   var descriptor: Int32 { connection?.descriptor ?? -1 }
 
-  /// Takes what has come, without waiting.
+  /// Handles the replies that have arrived, without waiting.
   mutating func takeReplies() {
     do {
       while let reply = try replies?.nextIfReady() { take(reply) }
@@ -47,7 +47,7 @@ struct ProgramMonitor {
     }
   }
 
-  /// Takes what has come; where the stream was closed, opens another and takes its snapshot.
+  /// Handles the replies that have arrived. Opens another stream if the last one was closed.
   mutating func refresh() {
     takeReplies()
     guard replies == nil, let connection = try? Connection.connect(to: SocketPath(path)) else {
@@ -57,22 +57,22 @@ struct ProgramMonitor {
     _ = waitUntil { reply in reply.ready == true }
   }
 
-  /// How the instance ended; nil where the daemon is gone, hangs or has forgotten it.
+  /// Returns how the instance ended; nil if the daemon is gone, hangs or has no record of it.
   mutating func waitForEnd() -> ControlInterface.End? {
     refresh()
     if end == nil { _ = waitUntil { _ in false } }
-    // A change does not carry the code, the signal and the details.
+    // A change lacks the exit code, the signal and the details.
     return end.map { lastEnd() ?? $0 }
   }
 
-  /// One call on a connection of its own, for the stream occupies this one.
+  /// Makes a call on a connection of its own, because the stream occupies the first connection.
   func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input
   ) throws -> Method.Output {
     try Connection.connect(to: SocketPath(path)).call(method, input, timeout: Self.timeout)
   }
 
-  /// The owner of the application: the user who runs us, for its process is our child.
+  /// The owner of the application: the user of this process.
   var owner: Int { Int(Users.effectiveUID) }
 
   // MARK: - The stream
@@ -91,7 +91,7 @@ struct ProgramMonitor {
     replies = nil
   }
 
-  /// Waits for replies until one satisfies the condition or tells the end, or the time is up.
+  /// Waits until a reply satisfies the condition or reports the end, or the time limit expires.
   private mutating func waitUntil(
     _ isLast: (ControlInterface.Monitor.Output) -> Bool
   ) -> Bool {

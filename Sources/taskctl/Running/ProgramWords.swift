@@ -1,19 +1,19 @@
-/// Where the program begins in a command line of `run` or `task`.
+/// Finds the program in a command line of `run` or `task`.
 ///
-/// As with nice, timeout and systemd-run, the first word that is no option of taskctl is the
-/// program, and all words after it are the program's arguments.
+/// As with nice, timeout and systemd-run, the first word that is not an option of taskctl is the
+/// program, and all words after it are arguments of the program.
 enum ProgramWords {
   private static let commands: Set<String> = ["run", "task"]
-  /// The options of taskctl, of `run` and of `task` whose value is the next word.
+  /// The options of taskctl, `run` and `task` that take the next word as their value.
   static let optionsWithValue: Set<String> = ["--socket", "--id", "--mode", "--name"]
 
-  /// The arguments with `--` before the program, where there is a program without it.
+  /// Returns the arguments with `--` inserted before the program, if it is missing.
   static func terminated(_ arguments: [String]) -> [String] {
     guard let place = place(in: arguments), !place.isAfterTerminator else { return arguments }
     return arguments[..<place.index] + ["--"] + arguments[place.index...]
   }
 
-  /// The index of the program among arguments of `run` or `task`, also where it is still missing.
+  /// Returns the index of the program, or the index at which a missing program would stand.
   static func index(in arguments: [String]) -> Int? { place(in: arguments)?.index }
 
   private static func place(in arguments: [String]) -> (index: Int, isAfterTerminator: Bool)? {

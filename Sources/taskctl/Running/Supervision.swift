@@ -3,39 +3,39 @@ import LinuxSystem
 import TaskSchedulerClient
 import TaskSchedulerWire
 
-/// Watches our child as `sudo` and `time` do: what the terminal sends reaches the whole process
-/// group and is the program's business; SIGTERM and SIGHUP are passed on.
+/// Supervises the child as sudo(8) and time(1) do. Signals from the terminal reach the whole
+/// process group and are left to the program; SIGTERM and SIGHUP are forwarded.
 ///
-/// A program that the daemon has suspended takes no signal. While it is suspended, taskctl takes
-/// them: Ctrl-C and Ctrl-\ end the program, Ctrl-Z returns to the shell, and the shell's `fg`
-/// brings the application to the foreground.
+/// A program that the daemon has suspended handles no signal. In its place, taskctl does: Ctrl-C
+/// and Ctrl-\ terminate the program, Ctrl-Z returns to the shell, and the shell's `fg` brings the
+/// application to the foreground.
 ///
-/// No handler and no thread: the signals are blocked and taken one at a time, and poll(2) waits for
-/// them and for what the daemon says.
+/// There are no handlers and no threads: the signals are blocked and read one at a time, and
+/// poll(2) waits for them and for the daemon's replies.
 struct Supervision: ~Copyable {
-  /// What the child ended with.
+  /// The end of the child.
   struct Outcome {
-    /// As a shell would return it.
+    /// The exit code as a shell would return it.
     var code: Int32
-    /// Whether it ended because of what was typed while it was suspended.
+    /// Whether a key typed while the program was suspended ended it.
     var isByUser: Bool
   }
 
   private let signals: SignalQueue
-  /// Those that were ignored when we started, as nohup and a shell's `&` do.
+  /// The signals that were ignored when taskctl started, as nohup and a shell's `&` set them.
   private let ignored: Set<Int32>
   private var terminal = Terminal()
   private var monitor: ProgramMonitor
-  /// nil where nothing is to be said.
+  /// The notices to print; nil for none.
   private let notices: SuspensionNotices?
   private var isAnnounced = false
-  /// The signal by which the user has ended the suspended program.
+  /// The signal by which the user terminated the suspended program.
   private var endedBy: Int32?
 
-  /// Takes over the signals of this process. The child must exist already: it has its own.
+  /// Blocks the signals of this process. Call it after the child exists, which keeps its own mask.
   init(_ monitor: ProgramMonitor, notices: SuspensionNotices?) throws(SystemError) {
     ignored = Set([SIGINT, SIGQUIT, SIGTSTP].filter(Self.isIgnored))
-    // Notices may be written from the background of a terminal.
+    // A background process group that writes a notice to its terminal must not be stopped.
     signal(SIGTTOU, SIG_IGN)
     signals = try SignalQueue([
       SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT,
@@ -44,13 +44,13 @@ struct Supervision: ~Copyable {
     self.notices = notices
   }
 
-  /// Waits until the child has ended, and leaves it to be reaped.
+  /// Waits until the child has ended, without reaping it.
   ///
-  /// When it is stopped from the terminal, we stop too, so that the shell sees its job stopped. A
-  /// child stopped by SIGSTOP is suspended by the daemon: we go on waiting.
+  /// When the terminal stops the child, this process stops too, so that the shell sees its job
+  /// stopped. A child stopped by SIGSTOP has been suspended by the daemon: the wait goes on.
   mutating func waitForEnd(of child: borrowing PIDFD) throws -> Outcome {
     while true {
-      // Without `leave` it would be reaped; with it, a stop must be taken by a second call.
+      // With `leave` the child stays waitable; a stop must be consumed by a second call.
       switch try child.wait([.nonblocking, .stopped, .leave]) {
       case .ended(let status):
         let code = endedBy.map { 128 + $0 } ?? status.shellCode
@@ -63,10 +63,10 @@ struct Supervision: ~Copyable {
     }
   }
 
-  /// How the instance ended, as the daemon saw it.
+  /// Returns how the instance ended, as the daemon reports it.
   mutating func end() -> ControlInterface.End? { monitor.waitForEnd() }
 
-  /// Waits for signals and for what the daemon says, and takes both.
+  /// Waits for a signal or a reply of the daemon, and handles it.
   private mutating func waitForNext(_ child: borrowing PIDFD) throws {
     var entries = [
       pollfd(fd: signals.descriptor.rawValue, events: Int16(POLLIN), revents: 0),
@@ -88,14 +88,14 @@ struct Supervision: ~Copyable {
       if isSuspended, !ignored.contains(signal.number) { stopForShell() }
     case SIGCONT: continued()
     case SIGTERM where isSuspended: try end(by: signal.number, child)
-    // What the kernel sends for a terminal that hung up went to the whole group.
+    // A signal from the kernel, for a hang-up of the terminal, has reached the whole group.
     case SIGTERM, SIGHUP:
       if !signal.isFromKernel { _ = try child.send(signal: signal.number) }
     default: break
     }
   }
 
-  /// Whether the daemon has suspended the program, by the newest that it says.
+  /// Whether the daemon has suspended the program, according to its latest report.
   private var isSuspended: Bool {
     mutating get {
       monitor.refresh()
@@ -106,7 +106,7 @@ struct Supervision: ~Copyable {
 
   private func stopForShell() { kill(getpid(), SIGSTOP) }
 
-  /// After SIGCONT, as `fg` and `bg` send it.
+  /// Handles SIGCONT, which `fg` and `bg` send.
   private mutating func continued() {
     guard isSuspended else { return }
     do {
@@ -115,7 +115,7 @@ struct Supervision: ~Copyable {
           ControlInterface.Activate.self,
           .init(application: monitor.application, owner: monitor.owner))
       } else {
-        // `bg` has let processes run that are to stand still: asked, the daemon sees it.
+        // `bg` has resumed processes that must stay suspended. Any call makes the daemon check.
         _ = try monitor.call(
           ControlInterface.GetApplication.self,
           .init(application: monitor.application, owner: monitor.owner))
@@ -125,7 +125,7 @@ struct Supervision: ~Copyable {
     }
   }
 
-  /// Ends the suspended program, on behalf of the user.
+  /// Terminates the suspended program on behalf of the user.
   private mutating func end(by signal: Int32, _ child: borrowing PIDFD) throws {
     do {
       _ = try monitor.call(
@@ -133,7 +133,7 @@ struct Supervision: ~Copyable {
         .init(application: monitor.application, owner: monitor.owner, byUser: true))
       endedBy = signal
     } catch ConnectionError.noDaemon {
-      // No daemon suspends it any more, nor could one end it.
+      // Without a daemon, nothing suspends the program and nothing else can terminate it.
       endedBy = signal
       _ = try child.send(signal: SIGKILL)
     } catch {
@@ -141,11 +141,11 @@ struct Supervision: ~Copyable {
     }
   }
 
-  /// Says that the program was suspended, or goes on, once each.
+  /// Prints once that the program was suspended, and once that it was resumed.
   private mutating func announce() {
     let isSuspended = monitor.state == .suspended
     guard isSuspended != isAnnounced, endedBy == nil else { return }
-    // The end is told by other words.
+    // The end has a message of its own.
     if !isSuspended, monitor.state == .notRunning { return }
     isAnnounced = isSuspended
     if isSuspended {
@@ -169,7 +169,7 @@ struct Supervision: ~Copyable {
   }
 }
 
-/// What `run` says at a terminal when its program is suspended, and when it goes on.
+/// The notices of `run` on a terminal about suspension and resumption.
 struct SuspensionNotices {
   let application: String
   /// The command that reaches the daemon: `taskctl`, or `taskctl --user`.
@@ -180,14 +180,14 @@ struct SuspensionNotices {
   }
 
   func goesOn() {
-    Output.complain("taskctl: \(PrintableText.of(application)) goes on")
+    Output.complain("taskctl: \(PrintableText.of(application)) is resumed")
   }
 
-  /// The line without its end.
+  /// Returns the notice without its newline.
   func suspendedLine(because cause: String?) -> String {
     let name = PrintableText.of(application)
-    return "taskctl: \(name) is suspended: \(Self.words(cause)). Ctrl-C ends it, Ctrl-Z returns to"
-      + " the shell; '\(command) foreground \(name)' or fg resumes it"
+    return "taskctl: \(name) is suspended: \(Self.words(cause)). Ctrl-C terminates it, Ctrl-Z"
+      + " returns to the shell; '\(command) foreground \(name)' or fg resumes it"
   }
 
   private static func words(_ cause: String?) -> String {

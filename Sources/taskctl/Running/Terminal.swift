@@ -1,11 +1,11 @@
 import Glibc
 
-/// The terminal that controls this process, if there is one.
+/// The controlling terminal of this process, if it has one.
 ///
-/// A full-screen program leaves it in a mode in which Ctrl-C and Ctrl-Z are letters. While such a
-/// program is suspended, the terminal has the mode back that it had before the program.
+/// A full-screen program sets a mode in which Ctrl-C and Ctrl-Z are ordinary input. While such a
+/// program is suspended, the terminal is in the mode that it had before the program started.
 struct Terminal {
-  /// Open for the life of this process; -1 without a terminal.
+  /// The descriptor, open until this process exits; -1 without a terminal.
   private let number: Int32
   private let initialMode: termios?
   private var programsMode: termios?
@@ -15,12 +15,12 @@ struct Terminal {
     initialMode = Self.mode(of: number)
   }
 
-  /// Whether what is typed goes to this process group; true also without a terminal.
+  /// Whether input goes to this process group; true without a terminal.
   var isOurs: Bool {
     number < 0 || tcgetpgrp(number) == getpgrp()
   }
 
-  /// Gives the terminal the mode that it had before the program.
+  /// Sets the mode that the terminal had before the program started.
   mutating func programIsSuspended() {
     guard var mode = initialMode, isOurs, let current = Self.mode(of: number),
       !Self.areAlike(current, mode)
@@ -29,7 +29,7 @@ struct Terminal {
     _ = tcsetattr(number, TCSANOW, &mode)
   }
 
-  /// Gives the terminal the program's mode again.
+  /// Sets the mode that the program had set.
   mutating func programGoesOn() {
     guard isOurs, var mode = programsMode else { return }
     programsMode = nil

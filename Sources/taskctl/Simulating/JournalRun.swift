@@ -4,16 +4,16 @@ import TaskSchedulerJournal
 import TaskSchedulerSimulation
 import TaskSchedulerWire
 
-/// `taskctl simulate --replay`: reads a daemon's journal, and prints what the policy makes of it.
+/// The command `taskctl simulate --replay`, which shows a daemon's event log.
 struct JournalRun {
-  /// A journal, or the folder that holds one.
+  /// The path of an event log, or of the directory that contains it.
   let path: String
   let isJSON: Bool
 
-  /// A journal is as long as twice what a daemon knows, and half a megabyte.
+  /// The largest event log to read, in bytes. A daemon's is far smaller.
   private static let bytesMax = 1 << 28
-  /// A daemon puts a new journal in place of the one that is full; so often in succession it does
-  /// not while one is being opened.
+  /// The number of attempts to open the current event log. The daemon replaces a full one, but not
+  /// this often in the time that opening takes.
   private static let attemptsMax = 10
 
   func run() throws {
@@ -39,7 +39,7 @@ struct JournalRun {
     if let damage = journal.damage {
       throw CommandFailure.failed(
         name: "DamagedJournal",
-        sentence: PrintableText.of("\(path): \(damage); shown is what stands before"))
+        sentence: PrintableText.of("\(path): \(damage); only the records before it are shown"))
     }
   }
 
@@ -52,8 +52,8 @@ struct JournalRun {
   private func heading(of journal: JournalTimeline, _ path: String) -> String {
     let before = journal.start.eventCount
     return PrintableText.of(
-      "\(path), begun by taskschedd \(journal.start.writer) "
-        + (before == 0 ? "at its start" : "after \(before) events")
+      "\(path), started by taskschedd \(journal.start.writer) "
+        + (before == 0 ? "with no events before" : "after \(before) events")
         + (journal.eventCount == 1 ? "; 1 event since" : "; \(journal.eventCount) events since"))
       + "\n"
   }
@@ -71,7 +71,7 @@ struct JournalRun {
 
   // MARK: Reading
 
-  /// A copy: a daemon that runs goes on writing, each record's length last.
+  /// Returns a copy of the file, to which a running daemon may be writing.
   private func read() throws -> (path: String, bytes: [UInt8]) {
     guard FileFacts(path: path)?.isFolder == true else { return (path, try bytes(of: path)) }
     for _ in 1..<Self.attemptsMax {
@@ -81,20 +81,21 @@ struct JournalRun {
       } catch .missing {
         continue
       } catch {
-        throw unreadable("\(newest) cannot be read: \(error.words(limitOf: "a journal"))")
+        throw unreadable("could not read \(newest): \(error.words(limitOf: "an event log"))")
       }
     }
     let newest = try newest()
     return (newest, try bytes(of: newest))
   }
 
-  /// The journal that is in force: the one of the highest number.
+  /// Returns the path of the current event log: the one with the highest number.
   private func newest() throws -> String {
     let names: [String]
     do throws(BoundedFileError) {
       names = try Folder.names(path: path)
     } catch {
-      throw unreadable("the folder \(path) cannot be read: \(error.words(limitOf: "a journal"))")
+      throw unreadable(
+        "could not read the directory \(path): \(error.words(limitOf: "an event log"))")
     }
     let prefix = "journal."
     let numbers = names.compactMap { name in
@@ -102,8 +103,8 @@ struct JournalRun {
     }
     guard let number = numbers.max() else {
       throw unreadable(
-        "the folder \(path) holds no journal; taskschedd keeps its own in 'journal' beside its"
-          + " socket")
+        "the directory \(path) contains no event log; taskschedd keeps its own in 'journal' beside"
+          + " its socket")
     }
     return "\(path)/\(prefix)\(number)"
   }
@@ -112,7 +113,7 @@ struct JournalRun {
     do throws(BoundedFileError) {
       return try BoundedFile(path: path, bytesMax: Self.bytesMax).bytes
     } catch {
-      throw unreadable("\(path) cannot be read: \(error.words(limitOf: "a journal"))")
+      throw unreadable("could not read \(path): \(error.words(limitOf: "an event log"))")
     }
   }
 

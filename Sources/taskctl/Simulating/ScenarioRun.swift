@@ -3,13 +3,13 @@ import LinuxSystem
 import TaskSchedulerSimulation
 import TaskSchedulerWire
 
-/// `taskctl simulate FILE`: reads a scenario, plays it, prints what came of it.
+/// The command `taskctl simulate FILE`, which runs a scenario and prints its timeline.
 struct ScenarioRun {
-  /// "-" is standard input.
+  /// The path of the scenario; "-" is standard input.
   let path: String
   let isJSON: Bool
 
-  /// Far more than a person writes.
+  /// The size limit of a scenario, in bytes.
   private static let bytesMax = 1 << 20
 
   func run() throws {
@@ -27,7 +27,7 @@ struct ScenarioRun {
         : TimelineText.text(timeline, .forStandardOutput()))
   }
 
-  /// `upload.scenario:3:12: …`, as compilers write it.
+  /// Returns `upload.scenario:3:12: …`, the form that compilers use.
   private func sentence(_ problem: ScenarioProblem) -> String {
     let hint = problem.word.flatMap { nearestName(to: $0, among: problem.candidates) }
       .map { "; did you mean \"\($0)\"?" } ?? ""
@@ -45,14 +45,14 @@ struct ScenarioRun {
       do throws(BoundedFileError) {
         bytes = try BoundedFile(path: path, bytesMax: Self.bytesMax).bytes
       } catch {
-        throw unreadable("\(path) cannot be read: \(error.words(limitOf: "a scenario"))")
+        throw unreadable("could not read \(path): \(error.words(limitOf: "a scenario"))")
       }
     }
     guard bytes.count <= Self.bytesMax else {
-      throw unreadable("\(name) is too long: a scenario has \(Self.bytesMax) bytes at most")
+      throw unreadable("\(name) is too large; a scenario has at most \(Self.bytesMax) bytes")
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw unreadable("\(name) is no UTF-8 text; save the file in that encoding")
+      throw unreadable("\(name) is not valid UTF-8; save it in that encoding")
     }
     return text
   }

@@ -5,19 +5,19 @@ import TaskSchedulerSimulation
 
 typealias SimulationExit = ExitCode
 
-/// Runs many seeds in several processes, and says what came of them.
+/// Runs many seeds in several processes and reports the results.
 ///
-/// Processes and not threads: should the policy trap, the others go on, and it is known which seed
-/// it was.
+/// The workers are processes rather than threads: if the scheduler traps in one, the others
+/// continue and the failing seed is known.
 struct SeedCampaign {
   let plan: SeedPlan
   let jobs: Int
   let isJSON: Bool
 
-  /// How many seeds are run again, in another process, to compare their hashes.
+  /// The number of seeds that are run again in another process to compare trace hashes.
   private static let comparedMax: UInt64 = 100
 
-  /// Without a planted defect: nothing may be violated.
+  /// Runs the seeds without a planted defect and reports any violation.
   func run() throws {
     let started = BootClock.now()
     let tally = try WorkerPool(plan: plan, jobs: jobs, canary: nil).run()
@@ -32,13 +32,13 @@ struct SeedCampaign {
     try Output.write(isJSON ? JSONOutput.line(document: summary, nil) : summary.text)
     if let seed = different.first {
       Output.complain(
-        "taskctl: seed \(seed) did not bring about the same in two processes; see 'taskctl simulate"
+        "taskctl: seed \(seed) gave different results in two processes; see 'taskctl simulate"
           + " --seeds 1 --first \(seed) --trace'")
       throw ExitCode(SimulationExitCode.notDeterministic)
     }
   }
 
-  /// With each of these defects planted: it must be found.
+  /// Runs the seeds once for each defect, and reports defects that no checker found.
   func run(canaries: [Canary]) throws {
     var missed: [Canary] = []
     for canary in canaries {
@@ -51,7 +51,7 @@ struct SeedCampaign {
       }
       let violation = tally.trapped.contains(seed)
         ? nil : Simulation(plan.options(seed, canary: canary)).run().violation
-      let finder = violation.map { "\($0.checker): \($0.sentence)" } ?? "the policy trapped"
+      let finder = violation.map { "\($0.checker): \($0.sentence)" } ?? "the scheduler trapped"
       try say(canary, "caught by \(caught) of \(plan.seeds.count) seeds; seed \(seed): \(finder)")
     }
     if !missed.isEmpty { throw ExitCode(SimulationExitCode.canaryNotCaught) }
@@ -62,7 +62,7 @@ struct SeedCampaign {
     try Output.write("canary \(canary.rawValue)\(padding)\(PrintableText.of(text))\n")
   }
 
-  /// The seeds whose hash is another one in another process.
+  /// Returns the seeds whose trace hash differs in another process.
   private func compare(_ tally: SeedTally) throws -> [UInt64] {
     var plan = plan
     plan.seeds = plan.seeds.prefix(Int(Self.comparedMax))
@@ -72,7 +72,7 @@ struct SeedCampaign {
 
   private func reportTrap(_ seed: UInt64) throws {
     Output.complain(
-      "taskctl: the policy trapped at seed \(seed); repeat it with 'taskctl simulate"
+      "taskctl: the scheduler trapped at seed \(seed); reproduce it with 'taskctl simulate"
         + " \(plan.options(seed, canary: nil).commandLine) --worker 0/1'")
     throw ExitCode(SimulationExitCode.trapped)
   }
@@ -80,12 +80,13 @@ struct SeedCampaign {
   private func reportViolation(_ seed: UInt64, _ tally: SeedTally) throws {
     let options = plan.options(seed, canary: nil)
     guard let violation = Simulation(options).run().violation else {
-      Output.complain("taskctl: seed \(seed) was violated in one process, and is not in another")
+      Output.complain("taskctl: seed \(seed) has a violation in one process but not in another")
       throw ExitCode(SimulationExitCode.notDeterministic)
     }
-    Output.complain("taskctl: \(tally.violated.count) of \(plan.seeds.count) seeds were violated")
+    Output.complain(
+      "taskctl: \(tally.violated.count) of \(plan.seeds.count) seeds have a violation")
     Output.complain(Self.text(options, violation))
-    Output.complain("making it smaller …")
+    Output.complain("minimizing …")
     let smallest = Shrinking.shrink(options, violation)
     if let violation = Simulation(smallest).run().violation {
       Output.complain(Self.text(smallest, violation))
@@ -99,12 +100,12 @@ struct SeedCampaign {
     """
     seed \(options.seed): \(violation.checker): \(PrintableText.of(violation.sentence))
       at event \(violation.eventNumber), after \(violation.after)
-      repeat it: taskctl simulate \(options.commandLine) --trace
+      reproduce: taskctl simulate \(options.commandLine) --trace
     """
   }
 }
 
-/// What a campaign without a violation came to.
+/// The summary of a campaign without a violation.
 struct SeedSummary: Encodable {
   var firstSeed: UInt64
   var seeds: Int
@@ -120,7 +121,7 @@ struct SeedSummary: Encodable {
     let rate = seconds > 0 ? Int(Double(events) / seconds) : 0
     return """
       seeds \(firstSeed)-\(firstSeed + UInt64(seeds) - 1): \(events) events, \
-      \(recoveries) deaths of the daemon, no violation
+      \(recoveries) restarts of the daemon, no violation
       \(tenths / 10).\(tenths % 10) s, \(rate) events/s, trace hash \(String(traceHash, radix: 16))
       \(comparedSeeds - differing.count) of \(comparedSeeds) seeds had the same hash in two \
       processes

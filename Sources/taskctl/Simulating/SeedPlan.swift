@@ -1,6 +1,6 @@
 import TaskSchedulerSimulation
 
-/// Which runs there are to be.
+/// The seeds and options of a campaign.
 struct SeedPlan {
   var seeds: Range<UInt64>
   var actionCount: Int
@@ -12,7 +12,7 @@ struct SeedPlan {
       seed: seed, actionCount: actionCount, skipped: skipped, without: without, canary: canary)
   }
 
-  /// The options that hand the plan to a worker.
+  /// Returns the command-line arguments that pass the plan to a worker.
   func arguments(_ share: WorkerShare, canary: Canary?) -> [String] {
     var words = [
       "simulate", "--first", "\(seeds.lowerBound)", "--seeds", "\(seeds.count)",
@@ -27,9 +27,9 @@ struct SeedPlan {
   }
 }
 
-/// What a worker tells of a seed, one line each.
+/// A worker's report about a seed, one line each.
 enum WorkerReport: Equatable {
-  /// It is being run: should the worker die, it was this one.
+  /// The worker starts the seed. If the worker dies, this seed is the cause.
   case began(UInt64)
   case ended(UInt64, events: Int, recoveries: Int, hash: UInt64, isViolated: Bool)
 
@@ -55,7 +55,7 @@ enum WorkerReport: Equatable {
   }
 }
 
-/// Runs every `count`th seed in this process, and tells of each on standard output.
+/// A worker: runs its share of the seeds in this process and reports each on standard output.
 struct SeedWorker {
   let plan: SeedPlan
   let share: WorkerShare

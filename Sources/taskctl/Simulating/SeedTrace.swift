@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerSimulation
 
-/// Prints one run, every event with what came of it.
+/// Prints every event of one run and its effects.
 struct SeedTrace {
   let options: SimulationOptions
 
@@ -22,7 +22,7 @@ struct SeedTrace {
     }
   }
 
-  /// Swift's own text, without the names of modules.
+  /// Returns Swift's description of the value without module names.
   static func short(_ value: some Any) -> String {
     String(describing: value).replacing("TaskSchedulerCore.", with: "")
   }

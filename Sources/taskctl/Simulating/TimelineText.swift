@@ -2,7 +2,7 @@ import TaskSchedulerCore
 import TaskSchedulerSimulation
 import TaskSchedulerWire
 
-/// A timeline for people: the time, who, and what; steps of the scenario after `>`.
+/// Formats a timeline for people: the time, the application, the event; scenario steps after `>`.
 enum TimelineText {
   static func text(_ timeline: Timeline, _ painter: Painter) -> String {
     let times = timeline.entries.map { TaskSchedulerCore.TimeSpan.format($0.at) }
@@ -17,21 +17,21 @@ enum TimelineText {
       text += String(repeating: " ", count: timeWidth - time.count) + time + "  "
       switch entry.kind {
       case .step(let step): text += painter.paint("> " + PrintableText.of(step), .bold)
-      case .daemonReturned: text += painter.paint("the daemon is back", .bold)
+      case .daemonReturned: text += painter.paint("the daemon has restarted", .bold)
       case .stands, .change, .callback, .expiration, .signal, .notice, .shown:
         text += names[index] + String(repeating: " ", count: nameWidth - names[index].count)
         text += "  " + words(entry.kind, painter)
       }
       text += "\n"
     }
-    if timeline.isCut { text += "it goes on\n" }
+    if timeline.isCut { text += "the scenario continues\n" }
     return text
   }
 
   static func words(_ kind: Timeline.Kind, _ painter: Painter) -> String {
     switch kind {
     case .step(let step): PrintableText.of(step)
-    case .daemonReturned: "the daemon is back"
+    case .daemonReturned: "the daemon has restarted"
     case .stands(let state, let tasks):
       "is \(paint(state, painter))"
         + tasks.map { ", task \(label($0.id, $0.name)) outstanding" }.joined()
@@ -95,7 +95,7 @@ enum TimelineText {
   private static func detail(_ refusal: Refusal) -> String {
     switch refusal {
     case .invalidTransition(let from, let cause):
-      ", it is \(from.rawValue), from which \(cause.name) is not possible"
+      ", \(cause.name) is not possible while it is \(from.rawValue)"
     case .invalidState(let state), .cannotBeTold(let state): ", it is \(state.rawValue)"
     case .alreadyRunning(_, let state): ", it is \(state.rawValue)"
     case .launchFailed(let reason): ", \(PrintableText.of(reason))"
@@ -115,24 +115,24 @@ enum TimelineText {
   }
 }
 
-/// A timeline for programs.
+/// The JSON form of a timeline.
 struct TimelineDocument: Encodable {
   var entries: [Entry]
-  /// Whether it would go on.
+  /// Whether the timeline was cut at its limit.
   var isCut: Bool
-  /// Of which journal it is.
+  /// The event log that the timeline comes from.
   var journal: JournalFacts?
 
   struct JournalFacts: Encodable {
     var path: String
-    /// The daemon's version that wrote it.
+    /// The version of the daemon that wrote the event log.
     var writer: String
-    /// When it was begun, from boot: the times of the entries count from there.
+    /// The start of the event log, since boot; the times of the entries are relative to it.
     var beganAtUSec: Int
-    /// How many events there were before, and how many are shown.
+    /// The number of events before the start of the event log.
     var eventsBefore: UInt64
     var events: Int
-    /// Why nothing that comes later is shown.
+    /// The damage after which no record could be read.
     var damage: String?
     var violation: String?
   }

@@ -1,15 +1,15 @@
 import TaskSchedulerCore
 
-/// What wakes applications, and what they are told without a callback, for people.
+/// Describes wake-ups, and events that need no acknowledgement, for people.
 enum WakeUpWords {
   static func words(_ notice: Notice) -> String {
     switch notice {
-    case .socketsReady(_, let sockets): "is told of \(ready(sockets))"
+    case .socketsReady(_, let sockets): "receives \(ready(sockets))"
     case .systemChanges(let changes):
-      "is told of \(changes.map(text).joined(separator: ", "))"
-    case .notificationFired(let id): "is told that its notification \(id.number) has fired"
-    case .notificationChosen(let id): "is told that its notification \(id.number) was chosen"
-    case .memoryWarning: "is told that memory is short"
+      "receives the change of \(changes.map(text).joined(separator: ", "))"
+    case .notificationFired(let id): "receives its notification \(id.number)"
+    case .notificationChosen(let id): "receives that its notification \(id.number) was chosen"
+    case .memoryWarning: "receives a memory warning"
     }
   }
 
@@ -28,12 +28,12 @@ enum WakeUpWords {
     case .notificationChosen(let id): "notification \(id.number) is chosen"
     case .badgeSet(let badge): "its badge is \(badge)"
     case .relaunchPlanned(let delay, let awaitsMemory):
-      "is launched again in \(span(delay))"
-        + (awaitsMemory ? ", or when memory pressure is over if that is later" : "")
+      "is relaunched in \(span(delay))"
+        + (awaitsMemory ? ", or when memory pressure ends if that is later" : "")
     case .memoryWarned(let isSimulated):
-      "was warned that memory is short\(isSimulated ? " (simulated)" : "")"
+      "was sent a memory warning\(isSimulated ? " (simulated)" : "")"
     case .memoryChosen(let choice):
-      "is to end, that others may have its memory: \(ByteText.of(choice.chosen.size.dirty)) dirty"
+      "was chosen for termination to free memory: \(ByteText.of(choice.chosen.size.dirty)) dirty"
         + (choice.runnersUp.first.map {
           ", then \($0.application.id.name) with \(ByteText.of($0.size.dirty))"
         } ?? ", the only one that is \(choice.chosen.state.rawValue)")
@@ -47,11 +47,11 @@ enum WakeUpWords {
   private static func words(_ record: ResourceRecord) -> String {
     switch record {
     case .usedProcessor(let used, let window):
-      "used \(span(used)) of processors within \(span(window))"
+      "used \(span(used)) of CPU time within \(span(window))"
     case .usedGPU(let used): "used a GPU for \(span(used))"
     case .heldResource(let path): "holds a lock on \(PrintableText.of(path))"
-    case .throttled(let percent?): "is throttled to \(percent) % of one processor"
-    case .throttled(nil): "is throttled no more"
+    case .throttled(let percent?): "is throttled to \(percent) % of one CPU"
+    case .throttled(nil): "is no longer throttled"
     case .listens(let listening):
       "listens on \(listening.addresses.map { PrintableText.of($0) }.joined(separator: ", "))"
     }

@@ -2,16 +2,16 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerSimulation
 
-/// What the workers told.
+/// The workers' reports, combined.
 struct SeedTally {
   var hashes: [UInt64: UInt64] = [:]
   var events = 0
   var recoveries = 0
   var violated: [UInt64] = []
-  /// Seeds at which a worker died.
+  /// The seeds at which a worker died.
   var trapped: [UInt64] = []
 
-  /// One hash of all, whichever came first.
+  /// A hash of all trace hashes, independent of the order in which they arrived.
   var combinedHash: UInt64 {
     hashes.keys.sorted().reduce(into: UInt64(0xCBF2_9CE4_8422_2325)) { hash, seed in
       hash = (hash ^ (hashes[seed] ?? 0)) &* 0x0000_0100_0000_01B3
@@ -29,7 +29,7 @@ struct SeedTally {
   }
 }
 
-/// Workers of our own program, each with a share of the seeds.
+/// Worker processes of this program, each with a share of the seeds.
 struct WorkerPool {
   let plan: SeedPlan
   let jobs: Int
@@ -49,9 +49,9 @@ struct WorkerPool {
     }
   }
 
-  /// Runs all to their end.
+  /// Runs all workers until they exit.
   func run() throws -> SeedTally {
-    // Their ends must be ours to see, also where whoever started us ignores them.
+    // The parent process may have set SIGCHLD to be ignored, which would discard the exit status.
     signal(SIGCHLD, SIG_DFL)
     var tally = SeedTally()
     var workers = try (0..<UInt64(jobs)).map {
@@ -90,7 +90,7 @@ struct WorkerPool {
     return polls.indices.filter { polls[$0].revents != 0 }
   }
 
-  /// Returns false at the end of what it tells.
+  /// Reads a worker's reports; returns false at the end of its output.
   private func read(_ worker: Worker, into tally: inout SeedTally) throws -> Bool {
     let count = try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { bytes in
       let count = try worker.output.read(into: bytes) ?? 0
