@@ -87,9 +87,9 @@ struct EndTests {
     }
     let end = try #require(try daemon.application(id).lastEnd)
     #expect(end.reason == .unknown && end.code == nil)
-    #expect(daemon.logged.contains("\(id) ended; how is not known"))
+    #expect(daemon.logged.contains("\(id) ended for an unknown reason"))
     let why = try daemon.taskctl("why", id).text
-    #expect(why.contains("how is not known"), "\(why)")
+    #expect(why.contains("ended for an unknown reason"), "\(why)")
   }
 
   @Test(

@@ -46,7 +46,7 @@ struct TaskctlTerminalTests {
     #expect(try daemon.application(id).state == .suspended)
     try terminal.type("fg\n")
     try monitor.transition(id, to: .active)
-    try terminal.wait(for: "\(id) goes on")
+    try terminal.wait(for: "\(id) is resumed")
     try terminal.type("it\n")
     try terminal.wait(for: "got-it")
     try terminal.wait(for: "$ ")
@@ -62,7 +62,7 @@ struct TaskctlTerminalTests {
     try daemon.sendToBackground(id)
     try terminal.wait(for: "is suspended")
     try daemon.activate(id)
-    try terminal.wait(for: "\(id) goes on")
+    try terminal.wait(for: "\(id) is resumed")
     try terminal.type("it\n")
     try terminal.wait(for: "got-it")
   }
@@ -76,7 +76,7 @@ struct TaskctlTerminalTests {
     try daemon.sendToBackground(id)
     try terminal.wait(for: "is suspended")
     try daemon.activate(id)
-    try terminal.wait(for: "goes on")
+    try terminal.wait(for: "is resumed")
     // In the program's mode a key needs no end of line.
     try terminal.type("k")
     try terminal.wait(for: "-isig")

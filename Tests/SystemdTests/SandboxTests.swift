@@ -197,7 +197,7 @@ extension SystemdTests {
       #expect(try program.readLine() == "locked")
       try machine.must("taskctl", "background", "org.example.run")
       try installed.waitForJournal(
-        "holds a lock on \"/home/tester/a.db\"", "it held a lock on \"/home/tester/a.db\"")
+        "held a lock on \"/home/tester/a.db\"", "it held a lock on \"/home/tester/a.db\"")
       _ = try program.waitForExit()
     }
 

@@ -50,7 +50,7 @@ struct RecordSentenceTests {
       (ended(.memoryPressure), "was terminated: the machine is short of memory"),
       (
         ended(.sharedResourceHeld, .sharedResource(path: "/srv/a.db")),
-        "was killed: it held a lock when it was suspended on \"/srv/a.db\""
+        "was killed: it held a lock on \"/srv/a.db\" when it was suspended"
       ),
       (
         ended(.gpuInBackground, .gpu(.seconds(2))),

@@ -10,7 +10,7 @@ import Testing
 struct CommandTests {
   private typealias Control = ControlInterface
 
-  @Test("list prints the table, and exits with 0")
+  @Test("The list command prints a table and exits with 0")
   func list() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["list"], socket: daemon.socket)
@@ -24,7 +24,7 @@ struct CommandTests {
     #expect(outcome.errors == "")
   }
 
-  @Test("list --json prints the daemon's own objects as one line")
+  @Test("The list command with --json prints the daemon's objects on one line")
   func listJSON() throws {
     let daemon = try FakeDaemon()
     // --socket, and before the command's name: options may stand on either side.
@@ -41,7 +41,7 @@ struct CommandTests {
     #expect(try value.decode(Control.ListApplications.Output.self) == sent)
   }
 
-  @Test("Beside each instant since boot, JSON has the wall clock's time of it")
+  @Test("JSON output has the wall-clock time beside each time since boot")
   func wallClock() throws {
     let json = JSONOutput.line(
       Control.ListApplications.Output(applications: [sample()]), clock)
@@ -56,7 +56,7 @@ struct CommandTests {
     #expect(!json.contains("RemainingRealtimeUSec"))
   }
 
-  @Test("Each time of the interface is known as an instant or a length of time")
+  @Test("JSON output knows each time of the interface as an instant or a duration")
   func times() {
     let lengths: Set<String> = [
       "backgroundTimeRemainingUSec", "choosingTimeUSec", "delayUSec", "gpuUSec", "intervalUSec",
@@ -69,7 +69,7 @@ struct CommandTests {
     #expect(unknown == ["firesAtUSec"], "name a new one in JSONOutput.instants, or here")
   }
 
-  @Test("list shows what runs and waits to be launched, and with --all or --state the rest")
+  @Test("The list command shows running and pending applications, and others with --all or --state")
   func selection() throws {
     var waiting = endedSample("org.example.waiting")
     waiting.nextLaunch = .init(atUSec: 5, delayUSec: 5, awaitsMemory: false)
@@ -97,7 +97,7 @@ struct CommandTests {
     }
   }
 
-  @Test("Other tools' verbs are aliases: ps, show, start, stop and kill")
+  @Test("The verbs ps, show, start, stop and kill of other tools are aliases")
   func aliases() throws {
     let cases = [
       ("ps", Control.ListApplications.name), ("show", Control.GetApplication.name),
@@ -114,7 +114,7 @@ struct CommandTests {
     }
   }
 
-  @Test("taskctl without a command is taskctl status")
+  @Test("The command line without a subcommand prints the status of the daemon")
   func bare() throws {
     let daemon = try FakeDaemon()
     for arguments in [[], ["--json"]] {
@@ -127,7 +127,7 @@ struct CommandTests {
   }
 
   @Test(
-    "the commands that name an application send its id and owner, say nothing and exit with 0",
+    "A command for an application sends its id and owner, prints nothing and exits with 0",
     arguments: ["foreground", "inactive", "background"])
   func operations(command: String) throws {
     let daemon = try FakeDaemon()
@@ -148,7 +148,7 @@ struct CommandTests {
     #expect(outcome.output + outcome.errors == "")
   }
 
-  @Test("a mistyped id is refused with the nearest right one, and exit code 1")
+  @Test("A command with a mistyped id prints the nearest id and exits with 1")
   func nearestID() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["foreground", "org.example.mial"], socket: daemon.socket)
@@ -164,7 +164,7 @@ struct CommandTests {
         + " did you mean 'org.example.mail'?\n")
   }
 
-  @Test("launch says the pid; with --background it asks for the background")
+  @Test("The launch command prints the pid, and --background requests the background")
   func launch() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -177,7 +177,7 @@ struct CommandTests {
     #expect(outcome.output == "org.example.mail: launched, pid 815\n")
   }
 
-  @Test("terminate waits for the end and says how it ended")
+  @Test("The terminate command waits for the end and prints how the application ended")
   func terminate() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -191,7 +191,7 @@ struct CommandTests {
     #expect(outcome.output == "org.example.mail: was terminated by the user\n")
   }
 
-  @Test("terminate --no-wait is done when the call has been sent")
+  @Test("The terminate command with --no-wait returns once the call has been sent")
   func terminateNoWait() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -204,7 +204,7 @@ struct CommandTests {
     #expect(outcome.output == "")
   }
 
-  @Test("terminate of an application that does not run says how it ended last, exit code 0")
+  @Test("The terminate command prints the last end of an application that is not running")
   func terminateEnded() throws {
     for end in [Control.End(reason: .exited, code: 3, atUSec: 5), nil] {
       let daemon = try FakeDaemon()
@@ -218,7 +218,9 @@ struct CommandTests {
     }
   }
 
-  @Test("terminate --no-wait of what does not run hears the refusal nonetheless")
+  @Test(
+    "The terminate command with --no-wait prints the refusal of an application that is not running"
+  )
   func terminateNotRunning() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -234,7 +236,7 @@ struct CommandTests {
     #expect(outcome.errors.hasPrefix("taskctl: InvalidTransition: 'org.example.news' is notRun"))
   }
 
-  @Test("output that cannot be written is an error, not silence")
+  @Test("A failure to write the output is an error")
   func fullDisk() throws {
     let daemon = try FakeDaemon()
     let path = try TaskctlProcess.path()
@@ -246,7 +248,7 @@ struct CommandTests {
     #expect(line == "1")
   }
 
-  @Test("status of one application, and the daemon's summary without one")
+  @Test("The status command shows an application, or without one the daemon")
   func status() throws {
     let daemon = try FakeDaemon()
     let one = try TaskctlProcess(["status", "org.example.mail"], socket: daemon.socket)
@@ -260,7 +262,7 @@ struct CommandTests {
     #expect(try all.outcome().output.hasPrefix("taskschedd - at \(daemon.socket)\n"))
   }
 
-  @Test("tasks --json has each task with its application")
+  @Test("The tasks command with --json prints each task with its application")
   func tasks() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["tasks", "--json"], socket: daemon.socket)
@@ -271,7 +273,7 @@ struct CommandTests {
     #expect(output.contains(#""beganAtUSec":820000000,"expired":false,"id":3,"name":"sync"}}]}"#))
   }
 
-  @Test("config --changed leaves the defaults out")
+  @Test("The config command with --changed omits defaults")
   func config() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["config", "--changed"], socket: daemon.socket)
@@ -287,7 +289,7 @@ struct CommandTests {
     #expect(outcome.errors == "taskctl: warning: there is no group \"x\\x1b\"\n")
   }
 
-  @Test("a reload with mistakes prints each on a line of its own, and exits with 1")
+  @Test("The reload command prints each problem on a line of its own and exits with 1")
   func reload() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["reload"], socket: daemon.socket)
@@ -299,7 +301,7 @@ struct CommandTests {
     #expect(outcome.errors.hasSuffix("\n  a:1: x\n  b:2: \\x1b\n"))
   }
 
-  @Test("monitor prints each line as it comes, and ends with 0 at Ctrl-C")
+  @Test("The monitor command prints each change at once and exits with 0 on Ctrl-C")
   func monitor() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["monitor", "--json"], socket: daemon.socket)
@@ -314,7 +316,7 @@ struct CommandTests {
     #expect(outcome.errors == "")
   }
 
-  @Test("monitor --until ends with 0 when the state is reached")
+  @Test("The monitor command with --until exits with 0 when the state is reached")
   func monitorUntil() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -333,7 +335,7 @@ struct CommandTests {
     #expect(outcome.output.hasSuffix("org.example.mail  background -> suspended (noEntitlement)\n"))
   }
 
-  @Test("log executes journalctl with the matches")
+  @Test("The log command executes journalctl with matches for the daemon")
   func log() throws {
     let daemon = try FakeDaemon()
     let script = daemon.file("journalctl")
@@ -354,7 +356,7 @@ struct CommandTests {
       ])
   }
 
-  @Test("log without journalctl says so and exits with 1")
+  @Test("The log command exits with 1 and a message if journalctl is missing")
   func noJournal() throws {
     let taskctl = try TaskctlProcess(["log"], socket: nil, path: "/nowhere")
     let outcome = try taskctl.outcome()
@@ -362,7 +364,7 @@ struct CommandTests {
     #expect(outcome.errors.hasPrefix("taskctl: JournalUnavailable: journalctl is not in PATH"))
   }
 
-  @Test("ids are completed with those of the daemon, but nothing that a shell would evaluate")
+  @Test("Completion offers the daemon's ids, except those that a shell would expand")
   func completion() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -374,7 +376,7 @@ struct CommandTests {
     #expect(try taskctl.outcome().output == "org.example.mail\norg.example.news\n")
   }
 
-  @Test("Programs, their files, users, notifications and the commands of help are completed")
+  @Test("Completion offers programs, their files, users, notifications and the commands of help")
   func moreCompletion() throws {
     let daemon = try FakeDaemon()
     func complete(_ words: [String], _ argument: String, _ command: [String]) throws

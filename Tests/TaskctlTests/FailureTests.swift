@@ -11,7 +11,7 @@ import Testing
 struct FailureTests {
   private typealias Control = ControlInterface
 
-  @Test("without a daemon: exit code 3, the socket's path and how to start one")
+  @Test("A command without a daemon exits with 3 and prints the socket and how to start a daemon")
   func noDaemon() throws {
     let taskctl = try TaskctlProcess(["list"], socket: "/nowhere/socket")
     let outcome = try taskctl.outcome()
@@ -19,7 +19,7 @@ struct FailureTests {
     #expect(outcome.errors.contains("no taskschedd listens on /nowhere/socket; start it with"))
   }
 
-  @Test("the system's and the user's own daemon are started by their units")
+  @Test("The error without a daemon names the unit of the system's and of the user's daemon")
   func startCommands() {
     let commands = [
       (SocketPath.system, "systemctl start"), (.user, "systemctl --user start"),
@@ -30,7 +30,7 @@ struct FailureTests {
     }
   }
 
-  @Test("a daemon that goes away in the middle of its answer: exit code 3")
+  @Test("A command exits with 3 if the daemon closes the connection during its reply")
   func cutAnswer() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["list"], socket: daemon.socket)
@@ -42,7 +42,7 @@ struct FailureTests {
     #expect(outcome.errors == "taskctl: taskschedd closed the connection\n")
   }
 
-  @Test("monitor ends with 3 and a sentence when the daemon goes away")
+  @Test("The monitor command exits with 3 and a message if the daemon closes the connection")
   func monitorCut() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["monitor"], socket: daemon.socket)
@@ -54,7 +54,7 @@ struct FailureTests {
     #expect(outcome.errors.hasPrefix("taskctl: taskschedd at \(daemon.socket) closed the conn"))
   }
 
-  @Test("what does not speak Varlink: exit code 3")
+  @Test("A command exits with 3 if the peer does not speak Varlink")
   func garbage() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["list"], socket: daemon.socket)
@@ -65,7 +65,7 @@ struct FailureTests {
     #expect(outcome.errors.hasPrefix("taskctl: taskschedd does not speak Varlink"))
   }
 
-  @Test("an error that taskctl does not know is named, and exits with 1")
+  @Test("An error that taskctl does not know is printed by name, and the exit code is 1")
   func unknownError() throws {
     struct Unknown: MethodFailure {
       let name = "org.taskschedd.Control.OfTomorrow"
@@ -81,7 +81,7 @@ struct FailureTests {
   }
 
   @Test(
-    "a mistake in the command line: exit code 2, and what would be right",
+    "An invalid command line exits with 2 and a message about what would be right",
     arguments: [
       (["lst"], "Did you mean 'taskctl list'?"),
       (["--json", "--socket", "/x", "foregruond", "x.y"], "Did you mean 'taskctl foreground'?"),
@@ -110,7 +110,7 @@ struct FailureTests {
     #expect(outcome.output == "")
   }
 
-  @Test("An unknown application names the daemon that was asked, and says if the other has it")
+  @Test("The error for an unknown application names the daemon, and the other one if it has it")
   func otherDaemon() {
     func sentence(_ asked: SocketPath, _ isKnown: Bool?, nearest: String? = nil) -> String {
       UnknownApplication.sentence("org.example.a", nearest: nearest, asked: asked) { other in
@@ -136,7 +136,7 @@ struct FailureTests {
     #expect(named.hasPrefix("there is no application 'x.y' in the daemon at /s; did you mean"))
   }
 
-  @Test("help, version and completion scripts go to standard output and exit with 0")
+  @Test("Help, version and completion scripts go to standard output, and the exit code is 0")
   func help() throws {
     for arguments in [
       ["help", "run"], ["run", "--help"], ["--version"], ["--generate-completion-script", "bash"],
@@ -148,7 +148,7 @@ struct FailureTests {
     }
   }
 
-  @Test("each subcommand's help has a discussion with an example")
+  @Test("The help of each subcommand has a discussion with an example")
   func helpTexts() {
     for command in Taskctl.configuration.subcommands {
       #expect(command.configuration.discussion.contains("Example"))
@@ -156,7 +156,7 @@ struct FailureTests {
     }
   }
 
-  @Test("every error of the interface has a sentence that escapes what the daemon sent")
+  @Test("Every error of the interface has a sentence that escapes the daemon's text")
   func sentences() {
     let bad = "\u{1b}c"
     let failures: [Control.Failure] = [
@@ -184,7 +184,7 @@ struct FailureTests {
     }
   }
 
-  @Test("the nearest name is found within a third of its letters")
+  @Test("The nearest name is found within a third of its letters")
   func nearest() {
     let names = ["list", "status", "terminate"]
     #expect(nearestName(to: "lits", among: names) == "list")

@@ -27,7 +27,7 @@ struct MemoryRenderingTests {
       ])
   }
 
-  @Test("memory says how the machine stands, and why each has its place")
+  @Test("The memory command shows the machine's memory and why each application has its position")
   func table() {
     #expect(
       MemoryText.text(memory, context) == """
@@ -46,7 +46,7 @@ struct MemoryRenderingTests {
         """)
   }
 
-  @Test("where the kernel reports no pressure, and nothing runs, it says so")
+  @Test("The memory command says that the kernel reports no pressure and that nothing is running")
   func empty() {
     let text = MemoryText.text(
       .init(phase: .calm, heard: [], available: 0, total: 0, floorPercent: 0, applications: []),
@@ -55,7 +55,7 @@ struct MemoryRenderingTests {
     #expect(!text.contains("APPLICATION"))
   }
 
-  @Test("a dry run names those who would end, in order, with what each gives back")
+  @Test("A dry run lists the applications to terminate in order, with the memory that each frees")
   func round() {
     let uses = memory.applications.filter { $0.position != nil }
     #expect(
@@ -70,7 +70,7 @@ struct MemoryRenderingTests {
   }
 
   @Test(
-    "bytes have two digits at least",
+    "A number of bytes is shown with at least two digits",
     arguments: [
       (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (3 << 19, "1.5 MiB"),
       (102_400, "100 KiB"), (UInt64.max, "16.0 EiB"),

@@ -31,14 +31,14 @@ struct MonitorTests {
     text.split(separator: " ", maxSplits: 1).last.map(String.init) ?? ""
   }
 
-  @Test("the snapshot is a table, printed when it is whole")
+  @Test("The snapshot is a table, printed once it is complete")
   func snapshot() {
     var screen = screen()
     #expect(screen.take(.init(application: sample())) == "")
     #expect(screen.take(.init(ready: true)) == ApplicationTable.text([sample()], context) + "\n")
   }
 
-  @Test("a transition is a line with the wall clock's time, both states and the cause")
+  @Test("A transition is printed with its wall-clock time, both states and the cause")
   func transition() {
     var screen = screen()
     let line = screen.take(change(.transition, to: .background))
@@ -58,7 +58,7 @@ struct MonitorTests {
   }
 
   @Test(
-    "each kind of change has its words",
+    "Each kind of change has a line of its own",
     arguments: [
       (ControlInterface.ChangeKind.registered, "opened its event stream (pid 4711)"),
       (.taskBegan, "task 3 'sync' began"), (.taskEnded, "task 3 'sync' ended"),
@@ -79,14 +79,14 @@ struct MonitorTests {
     #expect(words(line) == "org.example.mail  \(text)\n")
   }
 
-  @Test("control characters in a change are escaped")
+  @Test("Control characters in a change are escaped")
   func hostile() {
     var screen = screen()
     let line = screen.take(change(.ended, "org.\u{1b}c", message: "ended, \u{9b}\n"))
     #expect(words(line) == "org.\\x1bc  ended, \\x9b\\n\n")
   }
 
-  @Test("another application's and another owner's changes are left out where one is named")
+  @Test("Changes of other applications and other owners are filtered")
   func filters() {
     var screen = screen(application: "org.example.mail", owner: 1000)
     #expect(screen.take(change(.taskBegan, "org.example.news")) == "")
@@ -94,7 +94,7 @@ struct MonitorTests {
     #expect(screen.take(change(.taskBegan)) != "")
   }
 
-  @Test("--until is done at the state, not before, and not by another application")
+  @Test("The option --until waits for the state of the selected application only")
   func until() {
     var screen = screen(application: "org.example.mail", until: .suspended)
     _ = screen.take(.init(application: sample()))
@@ -106,7 +106,7 @@ struct MonitorTests {
     #expect(screen.isDone)
   }
 
-  @Test("--until is done by the snapshot where the state is that already, once it is whole")
+  @Test("The option --until is satisfied by the snapshot once that is complete")
   func untilAtOnce() {
     var screen = screen(application: "org.example.mail", until: .background)
     _ = screen.take(.init(application: sample()))
@@ -115,7 +115,7 @@ struct MonitorTests {
     #expect(screen.isDone)
   }
 
-  @Test("an id that is not known yet brings the nearest one to mind, and is waited for")
+  @Test("An unknown id prints the nearest id, and the command keeps waiting")
   func doubt() {
     var screen = screen(application: "org.example.mial")
     _ = screen.take(.init(application: sample()))
@@ -127,7 +127,7 @@ struct MonitorTests {
     #expect(screen.take(change(.taskBegan, "org.example.mial")) != "")
   }
 
-  @Test("with --json each reply is one line that decodes to the same reply")
+  @Test("Each reply with --json is one line that decodes to the same reply")
   func json() throws {
     var screen = screen(isJSON: true)
     let replies: [ControlInterface.Monitor.Output] = [

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("taskctl release, without a daemon")
 struct ReleaseTests {
-  @Test("where there is no journal it says so, and exits with 0; in a unit it says nothing")
+  @Test("Without an event log the command says so and exits with 0, and prints nothing in a unit")
   func nothing() throws {
     let folder = TemporaryDirectory()
     let socket = folder.file("socket")
@@ -22,7 +22,7 @@ struct ReleaseTests {
     #expect(unit.output + unit.errors == "")
   }
 
-  @Test("a wrong path is an error that names it")
+  @Test("A wrong path is an error that names the path")
   func wrongPath() throws {
     let folder = TemporaryDirectory()
     for (path, words) in [
@@ -36,14 +36,14 @@ struct ReleaseTests {
     }
   }
 
-  @Test("an empty path is a mistake of the command line")
+  @Test("An empty path is an invalid command line")
   func emptyPath() throws {
     let outcome = try TaskctlProcess(["release", "--journal", ""], socket: nil).outcome()
     #expect(outcome.code == 2)
     #expect(outcome.errors.hasPrefix("taskctl: --journal needs a path\n"))
   }
 
-  @Test("a file that is no journal is refused, and nobody is let run for it")
+  @Test("A file that is not an event log is refused, and no process is resumed")
   func noJournal() throws {
     let folder = TemporaryDirectory()
     let path = folder.file("journal.1")
@@ -78,7 +78,9 @@ struct ReleaseTests {
     #expect(try other.isStopped)
   }
 
-  @Test("whoever may not read the journal is told who may", .enabled(if: geteuid() == 0))
+  @Test(
+    "The error for an unreadable event log names the users with permission",
+    .enabled(if: geteuid() == 0))
   func otherUser() throws {
     let folder = TemporaryDirectory(mode: 0o755)
     let path = folder.file("journal")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Tables and texts for people")
 struct RenderingTests {
-  @Test("a list has columns as wide as their content, and no owner where all are one user's")
+  @Test("The columns of a list are as wide as their content, without an owner for a single user")
   func list() {
     #expect(
       ApplicationTable.text([sample(), endedSample()], context) == """
@@ -18,7 +18,7 @@ struct RenderingTests {
         """)
   }
 
-  @Test("what has never run has no time since when")
+  @Test("An application that has never run has no time in its state")
   func neverRun() {
     var application = endedSample()
     application.lastEnd = nil
@@ -29,14 +29,14 @@ struct RenderingTests {
     #expect(StatusText.text(application, context).contains("State: notRunning, never run\n"))
   }
 
-  @Test("a list of several users' applications names the owners")
+  @Test("A list of several users' applications shows the owners")
   func owners() {
     let text = ApplicationTable.text([sample(), sample("org.example.mail", owner: 5)], context)
     let columns = text.split(separator: "\n").map { $0.split(separator: " ")[1] }
     #expect(columns == ["OWNER", "ada", "5"])
   }
 
-  @Test("An empty list says that it is empty, and how many applications do not run")
+  @Test("An empty list says so, and counts the applications that are not running")
   func emptyList() {
     #expect(ApplicationTable.list(ApplicationSelection([]), context) == "No applications.\n")
     #expect(
@@ -44,14 +44,14 @@ struct RenderingTests {
         == "No applications. 2 not running; --all lists them.\n")
   }
 
-  @Test("a foreground application has unlimited time, and is entitled by the foreground")
+  @Test("An application in the foreground has unlimited time and the entitlement of the foreground")
   func foreground() {
     let active = sample(state: .active, remainingUSec: nil, entitlements: [])
     #expect(ApplicationTable.remaining(active) == "unlimited")
     #expect(ApplicationTable.entitlement(active) == "the foreground")
   }
 
-  @Test("wide letters take two columns of a table")
+  @Test("Wide characters take two columns of a table")
   func wideLetters() {
     var table = Table(columns: [Table.Column(title: "A"), Table.Column(title: "B")])
     table.append(["日本", "x"])
@@ -59,7 +59,7 @@ struct RenderingTests {
     #expect(table.text(.plain) == "A     B\n日本  x\nabcd  y\n")
   }
 
-  @Test("colour is put around the text only, where colour is wanted")
+  @Test("Colour surrounds the text only, and only if colour is enabled")
   func colour() {
     var table = Table(columns: [Table.Column(title: "A"), Table.Column(title: "B")])
     table.append([Table.Cell("x", .green), "y"])
@@ -68,7 +68,7 @@ struct RenderingTests {
         == "\u{1b}[1mA\u{1b}[0m  \u{1b}[1mB\u{1b}[0m\n\u{1b}[32mx\u{1b}[0m  y\n")
   }
 
-  @Test("control characters never reach the terminal, nor do turns of the writing direction")
+  @Test("Control characters and changes of the writing direction do not reach the terminal")
   func controlCharacters() {
     let text = "a\u{1b}[2J\n\t\u{7f}\u{9b}\u{202e}\u{200b}\u{e0041}é"
     #expect(PrintableText.of(text) == #"a\x1b[2J\n\t\x7f\x9b\u202e\u200b\U000e0041é"#)
@@ -89,7 +89,7 @@ struct RenderingTests {
     #expect(json == #"["\u009b\u200b\udb40\udc41"]"# + "\n")
   }
 
-  @Test("tasks are listed with their age and whether they have expired")
+  @Test("The list of tasks shows their age and whether they have expired")
   func tasks() {
     let tasks: [ControlInterface.BackgroundTask] = [
       .init(id: 3, name: "sync", beganAtUSec: 820_000_000, expired: false),
@@ -104,7 +104,7 @@ struct RenderingTests {
         """)
   }
 
-  @Test("settings show their source, and those changed are marked")
+  @Test("The list of settings shows their source and marks changed ones")
   func settings() {
     let settings: [ControlInterface.Setting] = [
       .init(name: "BackgroundTime", value: "1min", default: "10min", source: "/etc/t.toml:3"),
@@ -134,7 +134,7 @@ struct StatusTextTests {
     return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  @Test("the status of an application says everything that is known of it")
+  @Test("The status of an application shows all its facts")
   func running() {
     let since = expected(1_700_000_000 - 180, "%Y-%m-%d %H:%M:%S %Z")
     let started = expected(1_700_000_000 - 300, "%Y-%m-%d %H:%M:%S %Z")
@@ -157,7 +157,7 @@ struct StatusTextTests {
         """)
   }
 
-  @Test("the status of an application that has ended says how")
+  @Test("The status of an ended application shows how it ended")
   func ended() {
     let since = expected(1_700_000_000 - 60, "%Y-%m-%d %H:%M:%S %Z")
     #expect(
@@ -175,7 +175,7 @@ struct StatusTextTests {
         """)
   }
 
-  @Test("the status of an application that another displaced names that one")
+  @Test("The status of a displaced application names the application that displaced it")
   func displaced() {
     var application = sample()
     application.instance?.displacedBy = "org.example.maps"
@@ -184,7 +184,7 @@ struct StatusTextTests {
         "Seat: seat0\n Displaced by: org.example.maps, activated at the same seat\n"))
   }
 
-  @Test("the summary counts states and tasks and names the application in front of each seat")
+  @Test("The summary counts states and tasks, and names the foreground application of each seat")
   func summary() {
     let applications = [
       sample("org.example.a", state: .active), sample(), endedSample(),
@@ -202,7 +202,7 @@ struct StatusTextTests {
   }
 
   @Test(
-    "every reason for an end has a clause of its own",
+    "Each reason for an end has a clause of its own",
     arguments: ControlInterface.EndKind.allCases)
   func ends(kind: ControlInterface.EndKind) {
     let others = ControlInterface.EndKind.allCases.filter { $0 != kind }
@@ -210,7 +210,7 @@ struct StatusTextTests {
     #expect(kind.words().hasPrefix("was ") || [.exited, .unknown].contains(kind))
   }
 
-  @Test("an end by a signal names the signal, whatever number comes")
+  @Test("An end by a signal names the signal for any number")
   func signals() {
     #expect(ControlInterface.EndKind.crashed.words(signal: 11) == "crashed with SIGSEGV")
     #expect(ControlInterface.EndKind.crashed.words(signal: 15) == "was terminated by SIGTERM")
@@ -221,7 +221,7 @@ struct StatusTextTests {
   }
 
   @Test(
-    "lengths of time show their two largest units",
+    "A duration is shown in its two largest units",
     arguments: [
       (0, "0 ms"), (20_000, "20 ms"), (999_999, "999 ms"), (1_500_000, "1.5 s"),
       (12_900_000, "12 s"), (60_000_000, "1 min"), (594_000_000, "9 min 54 s"),
@@ -231,7 +231,7 @@ struct StatusTextTests {
     #expect(TimeSpan.text(usec: usec) == text)
   }
 
-  @Test("times beyond the range of numbers do not end taskctl", arguments: [Int.min, 0, Int.max])
+  @Test("Times beyond the range of integers do not trap", arguments: [Int.min, 0, Int.max])
   func extremes(usec: Int) {
     var application = sample()
     application.stateSinceUSec = usec

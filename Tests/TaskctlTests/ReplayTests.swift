@@ -95,7 +95,7 @@ private let uploadTimeline = """
 
 @Suite("taskctl simulate --replay")
 struct ReplayTests {
-  @Test("the timeline shows what happened and what the policy made of it, with the cause")
+  @Test("The timeline shows the events and the scheduler's decisions with their causes")
   func timeline() throws {
     let diary = Diary()
     diary.upload()
@@ -121,7 +121,7 @@ struct ReplayTests {
     #expect(rest.isEmpty)
   }
 
-  @Test("it begins where things stood when the journal was begun")
+  @Test("The timeline begins with the state in which the event log was started")
   func snapshot() throws {
     var scheduler = Scheduler()
     _ = scheduler.handle(
@@ -149,7 +149,7 @@ struct ReplayTests {
     #expect(outcome.code == 0)
   }
 
-  @Test("of a folder, and without a path the one beside the socket, the newest is read")
+  @Test("The newest event log of a directory is read, by default beside the socket")
   func folder() throws {
     let directory = TemporaryDirectory()
     mkdir(directory.file("journal"), 0o700)
@@ -166,7 +166,7 @@ struct ReplayTests {
     }
   }
 
-  @Test("it only reads: the folder is as it was, and a running daemon's lock is no hindrance")
+  @Test("Replay changes nothing in the directory and ignores the lock of a running daemon")
   func readsOnly() throws {
     let directory = TemporaryDirectory()
     let diary = Diary()
@@ -178,7 +178,7 @@ struct ReplayTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["journal.1"])
   }
 
-  @Test("--json prints one document on one line, with the journal's facts")
+  @Test("Replay with --json prints one document on one line, with the facts of the event log")
   func json() throws {
     let diary = Diary()
     diary.upload()
@@ -209,7 +209,7 @@ struct ReplayTests {
     #expect(document.entries.last?.atUSec == 5_040_000)
   }
 
-  @Test("a damaged one is shown up to its last whole record, and it is said where and why")
+  @Test("A damaged event log is shown up to its last intact record, with the place and the damage")
   func damaged() throws {
     let diary = Diary()
     diary.upload()
@@ -230,7 +230,7 @@ struct ReplayTests {
     #expect(cut.code == 1 && cut.errors.contains("was cut off"))
   }
 
-  @Test("what is no journal is refused with its name, and what is wrong")
+  @Test("A file that is not an event log is refused with its path and the reason")
   func refused() throws {
     let directory = TemporaryDirectory()
     var newer = Diary().bytes
@@ -249,7 +249,7 @@ struct ReplayTests {
   }
 
   @Test(
-    "what cannot be read is an error that names it",
+    "An unreadable path is an error that names the path",
     arguments: [
       ("/nonexistent/journal", "no such file"), ("/dev/zero", "it is a device"),
       ("/proc/self/fdinfo", "contains no event log"),
@@ -261,7 +261,7 @@ struct ReplayTests {
     #expect(outcome.errors.contains(path) && outcome.errors.contains(sentence))
   }
 
-  @Test("--replay and --seeds do not go together")
+  @Test("The options --replay and --seeds exclude each other")
   func usage() throws {
     #expect(try replay(["--seeds", "1"]).code == 2)
   }

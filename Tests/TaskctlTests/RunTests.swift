@@ -10,7 +10,7 @@ import Testing
 struct RunTests {
   private typealias Control = ControlInterface
 
-  @Test("run returns the program's exit code and lets its output through")
+  @Test("The run command returns the program's exit code and passes its output on")
   func exitCode() throws {
     let managed = try ManagedRun(
       ["run", "--id", "org.example.job", "--", "sh", "-c", "echo hi; exit 9"])
@@ -23,7 +23,7 @@ struct RunTests {
     #expect(outcome.errors == "")
   }
 
-  @Test("a program that succeeds: exit code 0, also where the daemon has gone meanwhile")
+  @Test("The run command exits with 0 for a successful program, even if the daemon has gone")
   func daemonGone() throws {
     let managed = try ManagedRun(["run", "--", "sh", "-c", "read x"])
     #expect(unlink(managed.daemon.socket) == 0)
@@ -32,7 +32,7 @@ struct RunTests {
     #expect(try managed.taskctl.outcome().code == 128 + SIGKILL)
   }
 
-  @Test("a program that a signal ended: 128 + the signal")
+  @Test("The run command exits with 128 + N for a program that signal N ended")
   func signalled() throws {
     let managed = try ManagedRun(["run", "--", "sh", "-c", "kill -SEGV $$"])
     try managed.answer(.init(reason: .crashed, signal: Int(SIGSEGV), atUSec: 1))
@@ -41,7 +41,7 @@ struct RunTests {
     #expect(outcome.errors == "")
   }
 
-  @Test("a program that the daemon ended: standard error says why")
+  @Test("The run command prints why the daemon terminated the program")
   func endedByDaemon() throws {
     let managed = try ManagedRun(["run", "--id", "org.example.job", "--", "sh", "-c", "kill -9 $$"])
     try managed.answer(.init(reason: .backgroundTimeExpired, atUSec: 1))
@@ -52,7 +52,7 @@ struct RunTests {
         "taskctl: backgroundTimeExpired: 'org.example.job' was killed because its background"))
   }
 
-  @Test("the reason comes also where the daemon sees the end only later, and --json prints it")
+  @Test("The run command waits for the daemon to report the end, and --json prints it")
   func endedLater() throws {
     let managed = try ManagedRun(
       ["run", "--json", "--id", "org.example.job", "--", "sh", "-c", "exit 4"])
@@ -82,7 +82,7 @@ struct RunTests {
     #expect(value["end"]?["atRealtimeUSec"] != nil)
   }
 
-  @Test("a program that is refused never runs: exit code 1")
+  @Test("A refused program is not executed, and the exit code is 1")
   func refused() throws {
     let daemon = try FakeDaemon()
     let file = daemon.file("ran")
@@ -99,7 +99,7 @@ struct RunTests {
     #expect(access(file, F_OK) != 0)
   }
 
-  @Test("a daemon that goes away before it answers: the program never runs, exit code 3")
+  @Test("A program is not executed if the daemon closes the connection, and the exit code is 3")
   func cutAdoption() throws {
     let daemon = try FakeDaemon()
     let file = daemon.file("ran")
@@ -112,7 +112,7 @@ struct RunTests {
     #expect(access(file, F_OK) != 0)
   }
 
-  @Test("no program runs before the daemon has answered")
+  @Test("A program is not executed before the daemon has replied")
   func held() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["run", "--", "true"], socket: daemon.socket)
@@ -126,7 +126,7 @@ struct RunTests {
     try waitFor(POLLIN, on: program.rawValue)
   }
 
-  @Test("the program gets its marker, id, reason and socket by its environment")
+  @Test("The program receives its marker, id, launch reason and socket in its environment")
   func variables() throws {
     let managed = try ManagedRun(["run", "--mode", "audio", "--mode", "voip", "--", "env"])
     let marker = try #require(managed.input.marker)
@@ -145,7 +145,7 @@ struct RunTests {
   }
 
   @Test(
-    "The program needs no -- before it, and what follows its name is its own",
+    "The program needs no preceding --, and all words after its name are its arguments",
     arguments: [
       ["run", "--json", "echo", "--json", "-x"],
       ["run", "--id", "org.example.job", "echo", "--json", "-x"],
@@ -158,7 +158,7 @@ struct RunTests {
     #expect(try managed.taskctl.outcome().output == "--json -x\n")
   }
 
-  @Test("Each option of run and task that takes a value is known where the program is looked for")
+  @Test("The search for the program knows each option of run and task that takes a value")
   func optionsWithValue() throws {
     for help in [RunCommand._dumpHelp(), TaskCommand._dumpHelp()] {
       let arguments = try JSONParser.parse(Array(help.utf8))["command"]?["arguments"]
@@ -174,7 +174,7 @@ struct RunTests {
     }
   }
 
-  @Test("task starts in the background with one task, named by the command line")
+  @Test("The task command starts in the background with one task named after the command line")
   func task() throws {
     let managed = try ManagedRun(["task", "--", "sh", "-c", "exit 0"])
     #expect(managed.input.background == true)
@@ -185,7 +185,7 @@ struct RunTests {
   }
 
   @Test(
-    "a program that is not there: 127; one that cannot be executed: 126",
+    "A missing program exits with 127, and one that is not executable with 126",
     arguments: [("no-such-program", 127), ("/no/such", 127), ("/etc/passwd", 126), ("/", 126)])
   func notExecutable(program: String, code: Int32) throws {
     let daemon = try FakeDaemon()

@@ -15,7 +15,7 @@ struct SimulateFileTests {
   }
 
   @Test(
-    "the timeline of each example is the one that is kept",
+    "The timeline of each example equals the stored one",
     arguments: ["killed", "memory", "music", "sleep", "upload", "voip"])
   func examples(_ name: String) throws {
     let expected = try String(
@@ -25,7 +25,7 @@ struct SimulateFileTests {
     #expect(outcome.code == 0 && outcome.errors == "")
   }
 
-  @Test("--json prints one document on one line")
+  @Test("The simulate command with --json prints one document on one line")
   func json() throws {
     let outcome = try simulate(["\(root)/Examples/scenarios/upload.scenario", "--json"])
     #expect(outcome.output.split(separator: "\n").count == 1)
@@ -44,7 +44,7 @@ struct SimulateFileTests {
     #expect(!document.isCut)
   }
 
-  @Test("a mistake is told with its file, line and column, and what was probably meant")
+  @Test("An error in a scenario is printed with its file, line, column and a suggestion")
   func mistake() throws {
     let directory = TemporaryDirectory()
     let path = directory.file("a.scenario")
@@ -58,7 +58,7 @@ struct SimulateFileTests {
   }
 
   @Test(
-    "a file that cannot be read is an error",
+    "An unreadable file is an error",
     arguments: ["/nonexistent/a.scenario", "/", "/dev/zero"])
   func unreadable(_ path: String) throws {
     let outcome = try simulate([path])
@@ -66,7 +66,7 @@ struct SimulateFileTests {
     #expect(outcome.errors.hasPrefix("taskctl: UnreadableScenario: "))
   }
 
-  @Test("a file that is no text is named, with what would be right")
+  @Test("The error for a file that is not UTF-8 names the file and the right encoding")
   func noText() throws {
     let directory = TemporaryDirectory()
     let path = directory.file("latin.scenario")
@@ -78,7 +78,7 @@ struct SimulateFileTests {
   }
 
   @Test(
-    "a number below what is allowed is told with that",
+    "The error for a number below the minimum names the minimum",
     arguments: [
       (["--seeds", "-1"], "--seeds is -1; the minimum is 1"),
       (["--seeds", "1", "--jobs", "-1"], "--jobs is -1; the minimum is 1"),
@@ -91,7 +91,7 @@ struct SimulateFileTests {
   }
 
   @Test(
-    "a mistake in the command line is told, with exit code 2",
+    "An invalid command line exits with 2 and a message",
     arguments: [
       [], ["--seeds", "0"], ["a", "--seeds", "1"], ["--seeds", "1", "--canary", "tiger"],
       ["--seeds", "1", "--skip", "5-2"], ["--seeds", "1", "--jobs", "0"],
@@ -116,7 +116,7 @@ struct SimulateSeedsTests {
     return words[index + 1]
   }
 
-  @Test("the same seeds have the same hash, in any number of processes")
+  @Test("The same seeds give the same hash in any number of processes")
   func determinism() throws {
     let one = try simulate(["--seeds", "20", "--jobs", "1"])
     let three = try simulate(["--seeds", "20", "--jobs", "3"])
@@ -127,7 +127,7 @@ struct SimulateSeedsTests {
     #expect(try hash(one) != hash(others))
   }
 
-  @Test("a planted defect is caught, and it is said by which seed and which checker")
+  @Test("The report of a caught defect names the seed and the checker")
   func canary() throws {
     let outcome = try simulate(["--seeds", "20", "--canary", "reply-twice"])
     #expect(outcome.code == 0)
@@ -135,14 +135,14 @@ struct SimulateSeedsTests {
     #expect(outcome.output.contains("caught by 20 of 20 seeds; seed 1: replies: request "))
   }
 
-  @Test("one that is not caught has an exit code of its own")
+  @Test("A defect that is not caught has an exit code of its own")
   func missed() throws {
     let outcome = try simulate(["--seeds", "1", "--actions", "0", "--canary", "drop-kill"])
     #expect(outcome.code == 5)
     #expect(outcome.output.contains("was not caught by 1 seeds"))
   }
 
-  @Test("--trace prints every event and effect of the first seed")
+  @Test("The option --trace prints every event and effect of the first seed")
   func trace() throws {
     let outcome = try simulate(["--seeds", "1", "--first", "3", "--trace"])
     #expect(outcome.code == 0)
@@ -151,7 +151,7 @@ struct SimulateSeedsTests {
     #expect(outcome.output.contains("    reply("))
   }
 
-  @Test("--trace of a violation says which, with an exit code of its own")
+  @Test("The option --trace prints a violation, with an exit code of its own")
   func violation() throws {
     let outcome = try simulate(["--seeds", "1", "--canary", "reply-twice", "--trace"])
     #expect(outcome.code == 4)

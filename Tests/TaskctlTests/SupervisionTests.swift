@@ -29,7 +29,7 @@ struct SupervisionTests {
   /// Waits for a signal for ever. Its helper holds none of the test's pipes.
   private static let waiting = "echo ready; sleep 1000 >/dev/null 2>&1 & wait"
 
-  @Test("SIGTERM and SIGHUP are passed on to the program", arguments: [SIGTERM, SIGHUP])
+  @Test("SIGTERM and SIGHUP are forwarded to the program", arguments: [SIGTERM, SIGHUP])
   func passedOn(number: Int32) throws {
     let managed = try start("trap 'exit 3' TERM HUP; \(Self.waiting)")
     try managed.taskctl.process.pidfd.send(signal: number)
@@ -38,7 +38,7 @@ struct SupervisionTests {
     #expect(outcome.code == 3)
   }
 
-  @Test("Ctrl-C is the program's business: taskctl waits for it and returns its code")
+  @Test("Ctrl-C is left to the program, whose exit code taskctl returns")
   func interrupted() throws {
     let managed = try start("trap 'exit 6' INT; \(Self.waiting)")
     // As the terminal does: to the whole group.
@@ -48,7 +48,7 @@ struct SupervisionTests {
     #expect(outcome.code == 6)
   }
 
-  @Test("Ctrl-Z stops taskctl with the program, and fg lets both go on")
+  @Test("Ctrl-Z stops taskctl with the program, and fg resumes both")
   func stopped() throws {
     let managed = try start("echo ready; kill -TSTP $$; exit 7")
     try waitUntilStopped(managed.taskctl.process.pid)
@@ -59,7 +59,7 @@ struct SupervisionTests {
     #expect(outcome.code == 7)
   }
 
-  @Test("a program that the daemon suspends does not stop taskctl, nor end its wait")
+  @Test("A program that the daemon suspends neither stops taskctl nor ends its wait")
   func suspended() throws {
     let managed = try start("echo ready; kill -STOP $$; exit 7")
     try waitUntilStopped(managed.program.pid)
@@ -71,7 +71,7 @@ struct SupervisionTests {
   }
 
   @Test(
-    "Ctrl-C, Ctrl-\\ and SIGTERM end a suspended program through the daemon, by the user",
+    "Ctrl-C, Ctrl-\\ and SIGTERM terminate a suspended program through the daemon, by the user",
     arguments: [SIGINT, SIGQUIT, SIGTERM])
   func endedWhileSuspended(number: Int32) throws {
     let managed = try start(Self.waiting)
@@ -89,7 +89,7 @@ struct SupervisionTests {
     #expect(outcome.errors == "")
   }
 
-  @Test("Ctrl-C ends a suspended program also where its daemon has gone")
+  @Test("Ctrl-C terminates a suspended program even if its daemon has gone")
   func endedWithoutDaemon() throws {
     let managed = try start(Self.waiting)
     try managed.suspend()
@@ -100,7 +100,7 @@ struct SupervisionTests {
     #expect(try managed.taskctl.outcome().code == 128 + SIGINT)
   }
 
-  @Test("Ctrl-Z typed while the program is suspended is not lost, and fg activates the application")
+  @Test("Ctrl-Z typed during a suspension takes effect, and fg activates the application")
   func stoppedWhileSuspended() throws {
     let managed = try start(Self.waiting, withoutTerminal: true)
     try managed.suspend()
@@ -116,7 +116,7 @@ struct SupervisionTests {
     #expect(try managed.taskctl.outcome().code == 128 + SIGKILL)
   }
 
-  @Test("The daemon is asked anew for the state where it has closed the stream")
+  @Test("taskctl asks the daemon for the state again if the stream was closed")
   func streamClosed() throws {
     let managed = try start(Self.waiting)
     try managed.program.send(signal: SIGSTOP)
@@ -134,7 +134,7 @@ struct SupervisionTests {
     _ = try managed.taskctl.outcome()
   }
 
-  @Test("The line about a suspension says why, and what each key and command does")
+  @Test("The notice of a suspension says why, and what each key and command does")
   func notices() {
     let notices = SuspensionNotices(application: "org.example.a", command: "taskctl --user")
     #expect(
@@ -146,7 +146,7 @@ struct SupervisionTests {
     #expect(notices.suspendedLine(because: nil).contains("nothing entitles it to run"))
   }
 
-  @Test("the program lives on when taskctl is killed")
+  @Test("The program keeps running when taskctl is killed")
   func killed() throws {
     let managed = try start("trap 'echo alive; exit' USR1; \(Self.waiting)")
     try managed.taskctl.process.pidfd.send(signal: SIGKILL)
@@ -156,7 +156,7 @@ struct SupervisionTests {
     #expect(line == "alive")
   }
 
-  @Test("the program is in taskctl's process group, where the terminal's signals reach it")
+  @Test("The program is in taskctl's process group, which the terminal's signals reach")
   func processGroup() throws {
     let managed = try start("trap 'exit 0' TERM; \(Self.waiting)")
     #expect(getpgid(managed.program.pid) == managed.taskctl.process.pid)

@@ -12,7 +12,9 @@ struct WakeUpCommandTests {
     try JSONParser.parse(Array(text.utf8.dropLast()))
   }
 
-  @Test("keepalives lists those that have a handler, by their bursts", arguments: [false, true])
+  @Test(
+    "The keepalives command lists applications with a handler by their bursts",
+    arguments: [false, true])
   func keepAlives(isJSON: Bool) throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -36,7 +38,9 @@ struct WakeUpCommandTests {
     }
   }
 
-  @Test("notifications lists them by their time, with list or without", arguments: [[], ["list"]])
+  @Test(
+    "The notifications command lists notifications by their time, with or without list",
+    arguments: [[], ["list"]])
   func list(words: [String]) throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["notifications"] + words, socket: daemon.socket)
@@ -56,7 +60,7 @@ struct WakeUpCommandTests {
     #expect(lines.map { String($0.split(separator: " ")[0]) } == ["99", "12"])
   }
 
-  @Test("notifications show prints one; for an unknown number it names the list")
+  @Test("The notifications show command prints one notification, and refuses an unknown id")
   func show() throws {
     let daemon = try FakeDaemon()
     for (id, code) in [("12", Int32(0)), ("13", 1)] {
@@ -72,7 +76,7 @@ struct WakeUpCommandTests {
     }
   }
 
-  @Test("notifications cancel cancels by the id alone, and says which are cancelled")
+  @Test("The notifications cancel command cancels by id and prints what it cancelled")
   func cancel() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(["notifications", "cancel", "12"], socket: daemon.socket)
@@ -84,7 +88,7 @@ struct WakeUpCommandTests {
     #expect(outcome.output == "cancelled: notification 12\n")
   }
 
-  @Test("notifications cancel --all cancels all of an application")
+  @Test("The notifications cancel command with --all cancels all of an application")
   func cancelAll() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -95,7 +99,7 @@ struct WakeUpCommandTests {
     #expect(try taskctl.outcome().output == "{\"cancelled\":[3,12]}\n")
   }
 
-  @Test("notifications post sends all that it says, in this machine's zone where none is named")
+  @Test("The notifications post command sends all options, with this machine's zone by default")
   func post() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -115,7 +119,7 @@ struct WakeUpCommandTests {
     #expect(outcome.output == "notification 12\n")
   }
 
-  @Test("notifications post without a time is for now")
+  @Test("The notifications post command without a time presents the notification now")
   func postNow() throws {
     let daemon = try FakeDaemon()
     let taskctl = try TaskctlProcess(
@@ -132,7 +136,7 @@ struct WakeUpCommandTests {
         == "taskctl: InvalidNotification: invalid notification, title: it is too long\n")
   }
 
-  @Test("post tells of a change with its value, or without")
+  @Test("The post command sends a change with or without a value")
   func postChange() throws {
     let daemon = try FakeDaemon()
     for value in ["left", nil] {
@@ -148,7 +152,7 @@ struct WakeUpCommandTests {
   }
 
   @Test(
-    "a mistake in the command line is named, and exits with 2",
+    "An invalid command line exits with 2 and a message",
     arguments: [
       (["notifications", "post", "org.example.tea", "Tea", "--repeats", "day"], "--at"),
       (
@@ -167,7 +171,7 @@ struct WakeUpCommandTests {
   }
 
   @Test(
-    "refusals about wake-ups are said in words",
+    "Each refusal about wake-ups has a sentence",
     arguments: [
       (
         ControlInterface.Failure.terminatedByOperator(application: "a.b"),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Keep-alive, sockets, notifications and relaunches in words")
 struct WakeUpRenderingTests {
-  @Test("keep-alives show interval, last run, next deadline and planned burst")
+  @Test("The keepalives table shows the interval, the last run, the deadline and the planned burst")
   func keepAlives() {
     var new = reachableSample("org.example.new")
     new.instance?.keepAlive?.lastRunUSec = nil
@@ -20,7 +20,7 @@ struct WakeUpRenderingTests {
         """)
   }
 
-  @Test("a status says what wakes an application and what is held for it")
+  @Test("The status shows what wakes an application and what is held for it")
   func status() {
     let text = StatusText.text(reachableSample(), context)
     for line in [
@@ -32,7 +32,7 @@ struct WakeUpRenderingTests {
     }
   }
 
-  @Test("a status says when the next launch is, and how long that waits")
+  @Test("The status shows when the next launch is and its delay")
   func nextLaunch() {
     var application = endedSample()
     application.nextLaunch = .init(
@@ -42,7 +42,7 @@ struct WakeUpRenderingTests {
         .contains("\n  Next launch: in 8 s, 16 s after the last end\n"))
   }
 
-  @Test("A status says that the next launch waits until memory pressure is over")
+  @Test("The status says that the next launch waits until memory pressure ends")
   func nextLaunchAfterPressure() {
     var application = endedSample(reason: .memoryPressure, code: nil)
     application.nextLaunch = .init(
@@ -58,7 +58,7 @@ struct WakeUpRenderingTests {
         "\n  Next launch: when memory pressure ends, because it was terminated for memory\n"))
   }
 
-  @Test("A status says how the last launch failed, and which process runs on unmanaged")
+  @Test("The status shows a failed launch, and a process that keeps running unmanaged")
   func launchFailure() {
     var application = endedSample()
     application.launchFailure = .init(reason: "execve: \u{1b}ENOENT", atUSec: 940_000_000)
@@ -70,7 +70,7 @@ struct WakeUpRenderingTests {
       text.contains("\n    Unmanaged: process 4711 has been running since taskschedd stopped\n"))
   }
 
-  @Test("notifications are listed with their owner, their time with its zone and how they repeat")
+  @Test("The list of notifications shows their owner, their time with its zone, and repetition")
   func notifications() {
     var shown = notificationSample
     shown.notification.id = 3
@@ -92,7 +92,7 @@ struct WakeUpRenderingTests {
         """)
   }
 
-  @Test("a notification is shown with all that it says")
+  @Test("A notification is shown with all its content")
   func notification() {
     let time = context.clock.moment(ofWall: notificationSample.notification.firesAtUSec)
     #expect(
@@ -112,7 +112,7 @@ struct WakeUpRenderingTests {
         """)
   }
 
-  @Test("a notification of a title alone is shown without what it does not say")
+  @Test("A notification with a title only is shown without empty lines")
   func bareNotification() {
     var bare = notificationSample
     bare.notification.content = .init(title: "Tea")
@@ -123,7 +123,7 @@ struct WakeUpRenderingTests {
     #expect(labels == ["Application", "Owner", "State", "Fired", "Schedule"])
   }
 
-  @Test("no text of a notification reaches the terminal with control characters")
+  @Test("Control characters of a notification do not reach the terminal")
   func hostile() {
     var hostile = notificationSample
     hostile.application = "\u{1b}c"
@@ -135,14 +135,14 @@ struct WakeUpRenderingTests {
     #expect(!text.unicodeScalars.contains { !PrintableText.isPrintable($0) && $0 != "\n" })
   }
 
-  @Test("the time zone is the one that /etc/localtime leads to")
+  @Test("The time zone is the target of /etc/localtime")
   func zone() {
     #expect(LocalZone.name(ofLink: "/usr/share/zoneinfo/Europe/Berlin") == "Europe/Berlin")
     #expect(LocalZone.name(ofLink: "../usr/share/zoneinfo/UTC") == "UTC")
     #expect(LocalZone.name(ofLink: "/etc/own") == nil)
   }
 
-  @Test("why a file cannot be read is said in words")
+  @Test("The reason why a file could not be read is given in words")
   func files() {
     let errors: [BoundedFileError] = [
       .missing(isDangling: false), .missing(isDangling: true), .notAFile(what: "a directory"),

@@ -20,7 +20,7 @@ struct WhyTests {
           brokenRule: rule)), context)
   }
 
-  @Test("what state it is in, since when, what entitles it to run, which limit comes next")
+  @Test("The explanation shows the state, its duration, the entitlement and the next limit")
   func background() {
     let shown = text(
       sample(), cause: "sendAway",
@@ -39,7 +39,7 @@ struct WhyTests {
         """)
   }
 
-  @Test("why it was suspended, and what resumes it")
+  @Test("The explanation shows why an application was suspended, and what resumes it")
   func suspended() {
     let shown = text(
       reachableSample(), cause: "noEntitlement",
@@ -56,7 +56,7 @@ struct WhyTests {
         """)
   }
 
-  @Test("which application displaced it, at which seat, also when it is suspended by then")
+  @Test("The explanation names the application that displaced it, also when it is suspended")
   func displaced() {
     var application = reachableSample()
     application.instance?.displacedBy = "org.example.maps"
@@ -69,7 +69,7 @@ struct WhyTests {
     #expect(!shown.contains("Another application"))
   }
 
-  @Test("that it becomes active by an acknowledgement, unless it was interrupted")
+  @Test("The explanation says that an acknowledgement activates it, unless it was interrupted")
   func inactive() {
     let application = sample(state: .inactive)
     let sentence =
@@ -78,7 +78,7 @@ struct WhyTests {
     #expect(!text(application, cause: "interruption").contains(sentence))
   }
 
-  @Test("why it was killed, with the callback or the task that it was for")
+  @Test("The explanation of a kill names the callback or the task")
   func ended() {
     var killed = endedSample(reason: .callbackTimeout, code: nil)
     killed.lastEnd?.callback = .didEnterBackground
@@ -100,7 +100,7 @@ struct WhyTests {
   }
 
   @Test(
-    "§14: why says that an application was killed because it did not answer an ordered terminate",
+    "§14: The explanation names the acknowledgement missing after an order to terminate",
     arguments: [ControlInterface.EndKind.terminatedByOperator, .terminatedByUser])
   func killedForNotAnswering(_ reason: ControlInterface.EndKind) {
     var killed = endedSample(reason: reason, code: nil)
@@ -112,7 +112,7 @@ struct WhyTests {
           + "  It did not acknowledge willTerminate in time, and was killed.\n"))
   }
 
-  @Test("why says of an application that a stopped daemon left running that it is not managed")
+  @Test("The explanation of an application left running by a stopped daemon says it is unmanaged")
   func unmanaged() {
     var application = endedSample(reason: .schedulerStopped, code: nil)
     application.unmanagedPID = 4711
@@ -128,7 +128,7 @@ struct WhyTests {
         "It was running when taskschedd stopped, and kept running unmanaged."))
   }
 
-  @Test("why says how the last launch of an application failed, with the reason and the time")
+  @Test("The explanation shows the reason and the time of a failed launch")
   func launchFailure() {
     var application = endedSample()
     application.launchFailure = .init(reason: "execve: ENOENT", atUSec: 940_000_000)
@@ -139,7 +139,7 @@ struct WhyTests {
     #expect(text(application).hasPrefix("org.example.news is not running." + sentence))
   }
 
-  @Test("§14: why says of an end of which the daemon could learn nothing that it is not known")
+  @Test("§14: The explanation of an end that the daemon could not observe says it is unknown")
   func unknownEnd() {
     #expect(
       text(endedSample(reason: .unknown, code: nil)).contains(
@@ -158,7 +158,7 @@ struct WhyTests {
       chosenAtUSec: 940_000_000, choosingTimeUSec: 41_000)
   }
 
-  @Test("why it was ended for memory: its class, its size, who was next, whether it was warned")
+  @Test("The explanation of a termination for memory shows class, size, next ones and the warning")
   func memory() {
     let shown = text(endedSample(reason: .memoryPressure, code: nil), memory: memoryEnd)
     #expect(
@@ -175,7 +175,7 @@ struct WhyTests {
         """)
   }
 
-  @Test("one of the background that ends for memory was warned; the only one of its class")
+  @Test("The explanation of a background termination for memory shows the warning")
   func memoryOfBackground() {
     var end = memoryEnd
     (end.state, end.candidates, end.next) = (.background, 1, [])
@@ -200,7 +200,7 @@ struct WhyTests {
   }
 
   @Test(
-    "the rule of the background that it was killed for",
+    "The explanation names the background rule that an application was killed for",
     arguments: [
       (
         .sharedResourceHeld, .init(path: "/srv/\u{1b}db"),
@@ -229,7 +229,7 @@ struct WhyTests {
     #expect(shown.contains("\n  " + sentence + "\n"), "\(shown)")
   }
 
-  @Test("who is throttled, and who listens while it is suspended")
+  @Test("The explanation shows throttling, and sockets that listen during a suspension")
   func found() {
     var application = sample()
     application.instance?.resources = .found(throttledPercent: 20)
@@ -242,7 +242,7 @@ struct WhyTests {
           + "until it is resumed."))
   }
 
-  @Test("§14: that SIGKILL followed the signal which had asked it to end")
+  @Test("§14: The explanation says that SIGKILL followed the signal that asked it to exit")
   func forced() {
     var ended = endedSample(reason: .terminatedByOperator, code: nil)
     ended.lastEnd?.stopSignal = "SIGINT"
@@ -254,7 +254,7 @@ struct WhyTests {
           + "SIGKILL.\n"), "\(shown)")
   }
 
-  @Test("Of 3,000 listening sockets `why` and `status` name the first ones and the number")
+  @Test("The explanation and the status of 3,000 listening sockets name the first and the number")
   func manyListeners() {
     var application = sample(state: .suspended)
     application.instance?.resources = .found(
@@ -262,14 +262,14 @@ struct WhyTests {
     #expect(text(application).contains("It listened on 0.0.0.0:80, @x and 2998 more addresses"))
   }
 
-  @Test("`why` says that not all descriptors of an application were examined")
+  @Test("The explanation says that not all descriptors of an application were examined")
   func incompleteLook() {
     var application = sample(state: .suspended)
     application.instance?.resources = .found(descriptorsExamined: false)
     #expect(text(application).contains("It has more descriptors than the daemon examined"))
   }
 
-  @Test("a debugger, an end under way, one that never ran")
+  @Test("The explanation covers a debugger, a termination and an application that never ran")
   func others() {
     #expect(
       text(sample(), traced: true).contains("no limit is enforced until the debugger detaches"))
@@ -282,7 +282,7 @@ struct WhyTests {
     #expect(text(fresh).hasPrefix("org.example.news is not running, and has never run.\n"))
   }
 
-  @Test("every last entitlement and limit of the interface has words of its own")
+  @Test("Every entitlement and limit of the interface has words of its own")
   func words() {
     let lasts = Control.EndedEntitlementKind.allCases.map {
       text(sample(state: .suspended), last: .init(kind: $0, atUSec: 1))
@@ -294,7 +294,7 @@ struct WhyTests {
     #expect(Set(limits).count == limits.count)
   }
 
-  @Test("what an application chose for a name never reaches the terminal as it is")
+  @Test("A name that an application chose is escaped for the terminal")
   func hostile() {
     var application = sample("org.\u{1b}]0;x\u{7}")
     application.instance?.tasks[0].name = "\u{1b}c"

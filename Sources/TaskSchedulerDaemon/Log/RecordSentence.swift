@@ -148,7 +148,7 @@ extension End {
     case .backgroundTimeExpired: "was killed: its background time expired\(outstanding)"
     case .memoryPressure: "was terminated: the machine is short of memory"
     case .gpuInBackground: "was killed: it used a GPU in the background\(used)"
-    case .sharedResourceHeld: "was killed: it held a lock when it was suspended\(used)"
+    case .sharedResourceHeld: "was killed: it held a lock\(used) when it was suspended"
     case .excessiveUse: "was killed: it used too much CPU time in the background\(used)"
     case .optedOut: "was terminated when sent to the background, where it may not run"
     case .schedulerStopped: "is no longer managed: taskschedd has stopped"
