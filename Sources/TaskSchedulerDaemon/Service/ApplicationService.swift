@@ -32,14 +32,9 @@ final class ApplicationService {
     self.post = post
   }
 
-  /// Whether the method is of this interface.
-  func takes(_ call: ReceivedCall) -> Bool {
-    Interface.MethodName(rawValue: call.method) != nil
-  }
-
-  /// Returns false where the method is of another interface.
-  func handle(_ call: ReceivedCall, on connection: Connection) throws -> Bool {
-    guard let method = Interface.MethodName(rawValue: call.method) else { return false }
+  func handle(
+    _ method: Interface.MethodName, _ call: ReceivedCall, on connection: Connection
+  ) throws {
     switch method {
     case .beginBackgroundTask: try beginBackgroundTask(call, connection)
     case .endBackgroundTask: try endBackgroundTask(call, connection)
@@ -54,7 +49,6 @@ final class ApplicationService {
     case .getStatus: try getStatus(call, connection)
     case .register: try register(call, connection)
     }
-    return true
   }
 
   private func beginBackgroundTask(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -185,6 +179,19 @@ final class ApplicationService {
     else {
       throw ParameterError(
         parameter: parameter, problem: "a task's name has no control characters")
+    }
+  }
+}
+
+extension ApplicationInterface.MethodName {
+  /// Whether the method does nothing but answer: without a client it need not be
+  /// carried out.
+  var onlyAsks: Bool {
+    switch self {
+    case .getStatus, .listNotifications: true
+    case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAliveTimeout,
+      .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge:
+      false
     }
   }
 }

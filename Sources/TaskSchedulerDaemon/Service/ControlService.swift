@@ -38,9 +38,9 @@ final class ControlService {
     self.post = post
   }
 
-  /// Returns false where the method is of another interface.
-  func handle(_ call: ReceivedCall, on connection: Connection) throws -> Bool {
-    guard let method = Interface.MethodName(rawValue: call.method) else { return false }
+  func handle(
+    _ method: Interface.MethodName, _ call: ReceivedCall, on connection: Connection
+  ) throws {
     switch method {
     case .listApplications: try listApplications(call, connection)
     case .getApplication: try getApplication(call, connection)
@@ -75,7 +75,6 @@ final class ControlService {
       let (request, key) = try open(connection, .terminate, input.application, input.owner)
       post(.terminate(request, key, byUser: input.byUser ?? false))
     }
-    return true
   }
 
   // MARK: Asking
@@ -417,4 +416,19 @@ protocol ControlledDaemon: AnyObject {
   var warnings: [String] { get }
   /// Reads the configuration again. Returns the mistakes that kept the old one in force.
   func reload() -> [ConfigurationProblem]
+}
+
+extension ControlInterface.MethodName {
+  /// Whether the method does nothing but answer: without a client it need not be
+  /// carried out.
+  var onlyAsks: Bool {
+    switch self {
+    case .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,
+      .getSettings, .getLog:
+      true
+    case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
+      .postNotification, .cancelNotifications, .postSystemChange, .warnMemory, .reload:
+      false
+    }
+  }
 }

@@ -101,11 +101,12 @@ final class FairShare {
   func admits(_ taker: any TurnTaker, of party: Party) -> Bool {
     if taker.isPutOff { return false }
     let now = BootClock.now()
-    openAccount(of: party, at: now)
-    // Connecting comes before the calls of the only user, too, and must leave them time.
-    if accounts[party]?.credit.isLeft(at: now) == true || (userCount < 2 && party != .newcomers) {
+    guard let isLeft = accounts[party]?.credit.isLeft(at: now) else {
+      openAccount(of: party, at: now)
       return true
     }
+    // Connecting comes before the calls of the only user, too, and must leave them time.
+    if isLeft || (userCount < 2 && party != .newcomers) { return true }
     taker.isPutOff = true
     // In place: a copy of thousands that wait, for each that comes, would take seconds.
     accounts[party]?.waiting.append(taker)
@@ -116,15 +117,16 @@ final class FairShare {
   }
 
   func spend(_ nanoseconds: UInt64, by party: Party) {
-    openAccount(of: party, at: BootClock.now())
-    accounts[party]?.credit.spend(nanoseconds)
+    if accounts[party]?.credit.spend(nanoseconds) == nil {
+      openAccount(of: party, at: BootClock.now())
+      accounts[party]?.credit.spend(nanoseconds)
+    }
     worked(nanoseconds)
   }
 
   /// What a user has spent is remembered without connections too: else whoever closes each before
   /// the next would always begin with a whole credit.
   private func openAccount(of party: Party, at now: UInt64) {
-    if accounts[party] != nil { return }
     if accounts.count >= userCount + Self.strangersMax {
       accounts = accounts.filter { _, account in
         var credit = account.credit

@@ -358,11 +358,15 @@ final class Server: ConnectionOwner {
   func handle(_ call: ReceivedCall, on connection: Connection) {
     do {
       guard let applications, let control else { preconditionFailure("not set up") }
-      if applications.takes(call) { save(connection) }
       defer { speakers.note(connection) }
-      if try applications.handle(call, on: connection) { return }
-      if try control.handle(call, on: connection) { return }
-      connection.fail(StandardFailure.methodNotImplemented(method: call.method))
+      if let method = ApplicationInterface.MethodName(rawValue: call.method) {
+        save(connection)
+        try applications.handle(method, call, on: connection)
+      } else if let method = ControlInterface.MethodName(rawValue: call.method) {
+        try control.handle(method, call, on: connection)
+      } else {
+        connection.fail(StandardFailure.methodNotImplemented(method: call.method))
+      }
     } catch let failure as any MethodFailure {
       connection.fail(failure)
     } catch {
