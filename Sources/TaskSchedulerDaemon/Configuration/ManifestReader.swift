@@ -128,7 +128,8 @@ package struct ManifestReader {
       refuse(path, "is empty; write \(example), or leave the key out if it is not to be launched")
       return
     }
-    guard program.hasPrefix("/") || (!program.isEmpty && !program.contains("/")) else {
+    let hasSlash = program.utf8.contains(UInt8(ascii: "/"))
+    guard program.hasPrefix("/") || (!program.isEmpty && !hasSlash) else {
       refuse(
         path + [.index(0)],
         "\(quoted(program)) is no program; write an absolute path, or a name that is in PATH")
