@@ -12,9 +12,18 @@ PREFIX ?= /usr
 VENV := .venv
 # A target may import only what its declaration in Package.swift names.
 BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
+# For small programs: Swift links Foundation, with 35 MB of ICU's data, because a package imports it.
+# Without its libraries, a call that needs Foundation is an error of the linker. Nothing calls into the
+# programs, so they export no symbols. lld packs relocations, which glibc reads from version 2.36 on.
+FOUNDATION := Foundation CoreFoundation FoundationInternationalization _FoundationICU
+SMALL := -Xswiftc -Osize -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -z \
+  -Xlinker pack-relative-relocs $(foreach library,$(FOUNDATION),-Xswiftc -Xfrontend \
+  -Xswiftc -disable-autolink-library -Xswiftc -Xfrontend -Xswiftc $(library))
 # The installed programs must run without Swift. All release builds use the same flags, because
 # other flags compile everything again.
-RELEASE := $(BUILD) -c release --static-swift-stdlib
+RELEASE := $(BUILD) -c release --static-swift-stdlib $(SMALL)
+# The maximum size of each installed program, in MB.
+SIZES := taskschedd=20 taskctl=20
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.
@@ -53,6 +62,7 @@ interfaces: setup ## Write the Swift types of the .varlink files
 release: setup ## Build the installed programs
 	$(RELEASE) --product taskschedd
 	$(RELEASE) --product taskctl
+	@scripts/check-programs .build/release $(SIZES)
 
 .PHONY: demo
 demo: build ## Show the main features: granted, expired, suspended, resumed, killed

@@ -87,6 +87,35 @@ extension SystemdTests {
       }
     }
 
+    @Test("are programs without full Foundation, and a program over its limit of size is refused")
+    func programs() throws {
+      // Built for debugging, they are larger than those that are installed.
+      let built = try check(InstalledMachine.built, "taskschedd=200", "taskctl=200")
+      #expect(built.text == "")
+      #expect(built.end == .exited(code: 0))
+      let large = try check(InstalledMachine.built, "taskctl=1")
+      #expect(large.text.hasSuffix("bytes without symbols; the limit is 1 MB\n"))
+      #expect(large.end == .exited(code: 1))
+      let folder = TemporaryDirectory()
+      let maker = try TestProcess.shell(
+        "echo 's10FoundationX = 1' | as -o '\(folder.file("taskctl"))'")
+      #expect(try maker.waitForExit() == .exited(code: 0))
+      let foundation = try check(folder.path, "taskctl=1")
+      #expect(foundation.text.contains("full Foundation is in it"))
+      #expect(foundation.end == .exited(code: 1))
+    }
+
+    private func check(
+      _ directory: String, _ limits: String...
+    ) throws -> (text: String, end: ProcessExit?) {
+      let script = InstalledMachine.repository + "/scripts/check-programs"
+      let process = try TestProcess(
+        "/bin/sh", ["sh", "-c", "exec \"$0\" \"$@\" 2>&1", script, directory] + limits)
+      var text = ""
+      while let line = try process.readLine() { text += line + "\n" }
+      return (text, try process.waitForExit())
+    }
+
     @Test("are taken away again by make uninstall, but for the administrator's")
     func uninstall() throws {
       let tree = TemporaryDirectory()

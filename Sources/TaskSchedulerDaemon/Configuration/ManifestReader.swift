@@ -128,7 +128,8 @@ package struct ManifestReader {
       refuse(path, "is empty; write \(example), or omit the key if the daemon need not launch it")
       return
     }
-    guard program.hasPrefix("/") || (!program.isEmpty && !program.contains("/")) else {
+    let hasSlash = program.utf8.contains(UInt8(ascii: "/"))
+    guard program.hasPrefix("/") || (!program.isEmpty && !hasSlash) else {
       refuse(
         path + [.index(0)],
         "\(quoted(program)) is not a program; write an absolute path, or a name to find in PATH")
