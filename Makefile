@@ -127,7 +127,8 @@ upgrade: test-setup ## Like chaos, starting with the daemon of another commit (F
 	$(RELEASE) --product chaos
 	mkdir -p $(PREVIOUS)
 	git -C $(CURDIR) archive "$(FROM)" | tar -x -C $(PREVIOUS) --recursive-unlink
-	$(RELEASE) --package-path $(PREVIOUS) --product taskschedd
+	# Without the flags of today: an earlier commit may need Foundation.
+	$(BUILD) -c release --static-swift-stdlib --package-path $(PREVIOUS) --product taskschedd
 	@.build/release/chaos $(CHAOS_OPTIONS) --previous $(PREVIOUS)/.build/release/taskschedd
 
 # libFuzzer with the sanitizers of addresses and, in C and C++, of undefined behaviour: Swift has

@@ -88,6 +88,10 @@ def measure(workshop, scale, watching, progress):
     progress("others while descriptors are examined")
     results["others while descriptors are examined ms"] = descriptors.measure(
         workshop, rounds=scale.examinations)
+    progress("others beside an application of many processes")
+    results["others beside many processes ms"] = descriptors.measure(
+        workshop, descriptors.FEWER_SOCKETS, descriptors.MANY_CHILDREN, name="processes",
+        rounds=scale.examinations)
     progress("memory and cost with up to 5,000 applications")
     memory, cost = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
     results["private and dirty kB"], results["round trip among µs"] = memory, cost
@@ -174,10 +178,17 @@ def add_attacks(table, results):
 
 
 def add_descriptors(table, results):
+    add_examination(
+        table, results["others while descriptors are examined ms"], descriptors.SOCKETS,
+        descriptors.CHILDREN)
+    add_examination(
+        table, results["others beside many processes ms"], descriptors.FEWER_SOCKETS,
+        descriptors.MANY_CHILDREN)
+
+
+def add_examination(table, found, sockets, children):
     table.section(
-        f"Another user, while {descriptors.SOCKETS} sockets in {descriptors.CHILDREN + 1} processes "
-        "are examined")
-    found = results["others while descriptors are examined ms"]
+        f"Another user, while {sockets} sockets in {children + 1} processes are examined")
     if isinstance(found, str):
         return table.missing("examination", found)
     table.figure("calls, suspension of the examined", "{calls}, {suspension:.0f} ms".format(**found))

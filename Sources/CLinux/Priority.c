@@ -24,20 +24,21 @@ _Static_assert(sizeof(struct attributes) == 48, "SCHED_ATTR_SIZE_VER0");
 #define ONE_THREAD 1
 
 int clinux_get_priority(pid_t thread, struct clinux_priority *priority) {
-  int policy = sched_getscheduler(thread);
-  if (policy < 0) return -1;
-  struct sched_param parameters;
-  if (sched_getparam(thread, &parameters) < 0) return -1;
-  // The kernel's own answer is 20 less the nice value, which is never negative.
-  long nice = syscall(SYS_getpriority, PRIO_PROCESS, thread);
-  if (nice < 0) return -1;
+  struct attributes attributes = {.size = sizeof attributes};
+  if (syscall(SYS_sched_getattr, thread, &attributes, sizeof attributes, 0) < 0) return -1;
   long io = syscall(SYS_ioprio_get, ONE_THREAD, thread);
   if (io < 0) return -1;
-  priority->policy = policy & ~SCHED_RESET_ON_FORK;
-  priority->resets_on_fork = (policy & SCHED_RESET_ON_FORK) != 0;
-  priority->real_time = parameters.sched_priority;
-  priority->nice = 20 - (int)nice;
-  priority->io = (int)io;
+  priority->policy = (int32_t)attributes.policy;
+  priority->resets_on_fork = (attributes.flags & RESET_ON_FORK) != 0;
+  priority->real_time = (int32_t)attributes.priority;
+  priority->nice = attributes.nice;
+  priority->io = (int32_t)io;
+  if (priority->real_time == 0 && attributes.policy != SCHED_DEADLINE) return 0;
+  // The kernel tells the nice value of an ordinary policy only: its own answer here is 20 less the
+  // nice value, which is never negative.
+  long nice = syscall(SYS_getpriority, PRIO_PROCESS, thread);
+  if (nice < 0) return -1;
+  priority->nice = 20 - (int32_t)nice;
   return 0;
 }
 

@@ -49,6 +49,12 @@ public final class ProcFS: Sendable {
     try numbers(in: ProcPath(pid, "task"), expected: 16)
   }
 
+  /// The same, of a process that was just seen to have so many threads.
+  public func threads(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
+    // A single thread is the first one: that is counted also where it has ended before others.
+    stat.threadCount == 1 ? [stat.pid] : try threads(stat.pid)
+  }
+
   /// Each thread with its state; nil where there is no such process.
   public func threadStates(
     _ pid: Int32
@@ -85,6 +91,18 @@ public final class ProcFS: Sendable {
   /// or go meanwhile. ENOENT is thrown for a kernel without CONFIG_PROC_CHILDREN.
   public func children(_ pid: Int32) throws(SystemError) -> [Int32]? {
     guard let threads = try threads(pid) else { return nil }
+    return try children(pid, of: threads)
+  }
+
+  /// The same, of a process that was just seen to have so many threads: its one thread need not be
+  /// looked for.
+  public func children(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
+    if stat.hasEnded { return [] }
+    guard let threads = try threads(of: stat) else { return nil }
+    return try children(stat.pid, of: threads)
+  }
+
+  private func children(_ pid: Int32, of threads: [Int32]) throws(SystemError) -> [Int32] {
     var children: [Int32] = []
     for thread in threads {
       let path = ProcPath(pid, thread: thread, "children")

@@ -55,23 +55,15 @@ extension ProcFS {
     try contents(ProcPath(pid, "status")).flatMap { ProcessDetails(parsing: $0) }
   }
 
-  /// The processes that trace any thread of this one; nil where there is no such process.
-  public func tracers(_ pid: Int32) throws(SystemError) -> Set<Int32>? {
-    guard let threads = try threads(pid) else { return nil }
-    var tracingThreads: Set<Int32> = []
-    for thread in threads {
-      guard let bytes = try contents(ProcPath(pid, thread: thread, "status")) else { continue }
-      let tracer = FieldLines(bytes).integer("TracerPid") ?? 0
-      if tracer != 0 { tracingThreads.insert(Int32(truncatingIfNeeded: tracer)) }
-    }
-    var tracers: Set<Int32> = []
-    for thread in tracingThreads {
-      // TracerPid names the thread that attached, which need not be the first of its process.
-      let bytes = try contents(ProcPath(thread, "status")) ?? []
-      let process = FieldLines(bytes).integer("Tgid")
-      tracers.insert(process.map { Int32(truncatingIfNeeded: $0) } ?? thread)
-    }
-    return tracers
+  /// The process that traces a thread; nil where none does, or there is no such thread.
+  public func tracer(of thread: Int32, in process: Int32) throws(SystemError) -> Int32? {
+    let tracing = try contents(ProcPath(process, thread: thread, "status"))
+      .flatMap { FieldLines($0).integer("TracerPid") } ?? 0
+    if tracing == 0 { return nil }
+    let tracer = Int32(truncatingIfNeeded: tracing)
+    // The thread that attached, which need not be the first of its process.
+    let bytes = try contents(ProcPath(tracer, "status")) ?? []
+    return FieldLines(bytes).integer("Tgid").map { Int32(truncatingIfNeeded: $0) } ?? tracer
   }
 
   /// Whether the environment that the process was started with has exactly this entry.

@@ -206,7 +206,7 @@ public final class Daemon {
     timer?.goFirst()
     runner.hearing = try Hearing(
       loop: loop, ears: server.ears { [unowned processes] in processes[$0]?.uid },
-      isTraced: { [unowned processes] in processes.isTraced($0) },
+      isTraced: { [unowned processes] in processes.checkTracer($0, answer: $1) },
       report: { [unowned self] in post($0) })
     survival = try loop.timer { [unowned self] in
       journal.setAttempts(0)
@@ -395,9 +395,11 @@ public final class Daemon {
     notify("STOPPING=1")
     if store.isThere {
       if isRestarting() { ending = .restarting } else { processes?.letAllRun() }
+      processes?.finish()
       journal.condense(at: now)
     } else {
       post(.stop)
+      processes?.finish()
       processes?.priorities.finish()
     }
     journal.setClean(ending == .stopped)

@@ -100,15 +100,15 @@ struct PriorityTests {
     try daemon.adopt(id, program.process, background: true, task: "work")
     _ = try program.ask("calm")
     _ = try daemon.application(id)
-    let lowered = try program.priorities()
-    #expect(lowered.count == count + 1)
-    #expect(lowered.values.allSatisfy { $0.nice == 15 })
+    let isLowered = { (priority: ThreadPriority) in priority.nice == 15 }
+    try waitUntil("all are lowered") { try program.priorities().values.allSatisfy(isLowered) }
+    #expect(try program.priorities().count == count + 1)
     try daemon.activate(id)
-    _ = try daemon.application(id)
-    let after = try program.priorities()
-    let left = after.filter { $0.value.nice != 0 || $0.value.ioPriority != 0 }
-    #expect(left.isEmpty, "not given back, of \(lowered)")
-    for process in after.keys { #expect(try daemon.score(process) == 0) }
+    try waitUntil("all are restored") {
+      try program.priorities().allSatisfy {
+        try $0.value.nice == 0 && $0.value.ioPriority == 0 && daemon.score($0.key) == 0
+      }
+    }
   }
 
   @Test(

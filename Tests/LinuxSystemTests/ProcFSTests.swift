@@ -139,7 +139,7 @@ struct ProcFSTests {
     #expect(details.uids.effective == geteuid())
     #expect(details.gids.real == getgid())
     #expect(details.tracerPID == 0)
-    #expect(try proc.tracers(process.pid) == [])
+    #expect(try proc.tracer(of: process.pid, in: process.pid) == nil)
     #expect(details.isPending(SIGUSR1))
     #expect(!details.isPending(SIGUSR2))
     #expect(!details.isPending(SIGTERM))
@@ -172,7 +172,7 @@ struct ProcFSTests {
       print("skipped: this machine does not let us trace")
       return
     }
-    #expect(try proc.tracers(process.pid) == [tracer.pid])
+    #expect(try proc.tracer(of: process.pid, in: process.pid) == tracer.pid)
     if thread == "first" { #expect(try proc.details(process.pid)?.tracerPID == tracer.pid) }
   }
 

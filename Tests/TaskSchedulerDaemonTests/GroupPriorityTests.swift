@@ -34,7 +34,8 @@ struct GroupPriorityTests {
     options.backgroundNice = 1
     let membership = try Membership(proc: proc)
     priorities = try Priorities(
-      membership: membership, loop: loop, journal: journal, options: options
+      membership: membership, steps: try ProcessSteps(loop: loop), loop: loop, journal: journal,
+      options: options
     ) { Issue.record("\($0)") }
     let identity = try #require(try proc.identity(program.pid))
     let leader = try #require(try ProcessHandle(identity, in: proc))

@@ -29,7 +29,7 @@ struct HearingTests {
           return false
         },
         user: { users[$0] })
-      hearing = try Hearing(loop: loop, ears: ears, isTraced: { _ in false }) { [unowned self] in
+      hearing = try Hearing(loop: loop, ears: ears, isTraced: { $1(false) }) { [unowned self] in
         if case .tracerChecked(let id, _) = $0 { reported.append(id) }
       }
     }

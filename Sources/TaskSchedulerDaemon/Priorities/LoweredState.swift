@@ -18,7 +18,9 @@ struct LoweredState {
   /// In the order in which it was written down.
   private(set) var items: [LoweredPriority] = []
   private var written: Set<Key> = []
-  private var origins: [Origin: Int] = [:]
+  private var origins: [Origin: (before: Int, isLowered: Bool)] = [:]
+  /// Of each lever, how many threads have it lowered, and what was lowered last.
+  private var counts: [PriorityLever: (threads: Int, last: LoweredPriority)] = [:]
   private var threads: Set<ProcessIdentity> = []
   private var countMax = Self.countMin
   /// When it was begun, in ticks as ``ProcessIdentity/startTime`` has them; nil where an earlier
@@ -49,7 +51,7 @@ struct LoweredState {
 
   /// What it was before it was lowered; nil where it was not.
   func before(_ thread: ProcessIdentity, _ lever: PriorityLever) -> Int? {
-    origins[Origin(thread: thread, lever: lever)]
+    origins[Origin(thread: thread, lever: lever)]?.before
   }
 
   /// Takes in what is about to be lowered.
@@ -58,26 +60,52 @@ struct LoweredState {
   mutating func add(_ lowering: [LoweredPriority]) -> [LoweredPriority] {
     let fresh = lowering.filter {
       threads.insert($0.thread)
-      let origin = Origin(thread: $0.thread, lever: $0.lever)
-      if origins[origin] == nil { origins[origin] = $0.before }
       return written.insert(Key(thread: $0.thread, lever: $0.lever, after: $0.after)).inserted
     }
+    for item in fresh { count(item) }
     items += fresh
     return fresh
   }
 
-  /// An application may stay in the background for months, while its processes come and go: those
-  /// that have gone are forgotten before they are more than those that are there.
-  mutating func forgetEnded(_ exists: (LoweredPriority) -> Bool) {
-    guard items.count > countMax else { return }
-    let living = items.filter { $0.group != nil || exists($0) }
-    (items, written, origins, threads) = ([], [], [:], [])
-    _ = add(living)
+  private mutating func count(_ item: LoweredPriority) {
+    let origin = Origin(thread: item.thread, lever: item.lever)
+    let known = origins[origin] ?? (item.before, false)
+    let isLowered = item.before != item.after
+    origins[origin] = (known.before, known.isLowered || isLowered)
+    guard isLowered else { return }
+    let threads = counts[item.lever]?.threads ?? 0
+    counts[item.lever] = (known.isLowered ? threads : threads + 1, item)
+  }
+
+  /// The threads that may be forgotten. An application may stay in the background for months, while
+  /// its processes come and go: those that have ended are forgotten before they outnumber the
+  /// others.
+  ///
+  /// - Parameter seen: the ids of threads that were there just now.
+  /// - Returns: the threads that may have ended; none while few are known.
+  func perhapsEnded(_ seen: Set<Int32>) -> [(thread: ProcessIdentity, process: Int32)] {
+    guard items.count > countMax else { return [] }
+    var found: [ProcessIdentity: Int32] = [:]
+    for item in items where item.group == nil && !seen.contains(item.thread.pid) {
+      found[item.thread] = item.process
+    }
+    return found.map { ($0.key, $0.value) }
+  }
+
+  /// Forgets these, which have ended.
+  mutating func forget(_ ended: Set<ProcessIdentity>) {
+    threads.subtract(ended)
+    for item in items where item.group == nil && ended.contains(item.thread) {
+      written.remove(Key(thread: item.thread, lever: item.lever, after: item.after))
+      let origin = origins.removeValue(forKey: Origin(thread: item.thread, lever: item.lever))
+      if origin?.isLowered == true { counts[item.lever]?.threads -= 1 }
+    }
+    items.removeAll { $0.group == nil && ended.contains($0.thread) }
     countMax = max(Self.countMin, 2 * items.count)
   }
 
   mutating func forget() {
-    (items, written, origins, threads, obstacles) = ([], [], [:], [], [:])
+    (items, written, origins, counts, threads, obstacles) = ([], [], [:], [:], [], [:])
     (since, countMax) = (nil, Self.countMin)
   }
 
@@ -87,16 +115,10 @@ struct LoweredState {
   func words(_ priority: ProcessPriority) -> [String] {
     if !priority.isLowered, items.isEmpty { return [] }
     var words: [String] = []
-    // A list may ask this of thousands: most have some threads, and each of their levers once.
-    var byLever: [PriorityLever: (last: LoweredPriority, threads: Set<ProcessIdentity>)] = [:]
-    for item in items where item.before != item.after {
-      byLever[item.lever, default: (item, [])].last = item
-      byLever[item.lever]?.threads.insert(item.thread)
-    }
     // A limit of processors is told of as a throttle.
     for lever in PriorityLever.allCases where lever != .processorLimit {
-      if let (last, threads) = byLever[lever] {
-        words.append(lever.words(last.after, before: last.before, count: threads.count))
+      if let (threads, last) = counts[lever], threads > 0 {
+        words.append(lever.words(last.after, before: last.before, count: threads))
       }
       if let obstacle = obstacles[lever] { words.append("not the \(lever.name): \(obstacle)") }
     }

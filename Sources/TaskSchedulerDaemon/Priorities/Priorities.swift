@@ -10,8 +10,6 @@ import TaskSchedulerJournal
 /// value and I/O priority of each thread of each process, which what they make inherits. What was
 /// before is in the journal before it is changed.
 final class Priorities {
-  /// How often the threads are listed again while there come new ones.
-  private static let walksMax = 16
   /// Without CAP_SYS_ADMIN one autogroup may be set in this time.
   static let autogroupInterval: Duration = .milliseconds(110)
   private static let sweepDelay: Duration = .milliseconds(500)
@@ -19,13 +17,16 @@ final class Priorities {
   private static let notedMax = 1024
   private static let notGivenBack = "it could not be given back without CAP_SYS_NICE"
 
-  private let membership: Membership
+  let membership: Membership
+  let steps: ProcessSteps
   private let journal: Journal
-  private let report: (Event) -> Void
+  let report: (Event) -> Void
   private let rights: PriorityRights
   private let usesAutogroups: Bool
   private var retryTimer: TimerSource?
   private var retries: [InstanceProcesses] = []
+  /// The works that restore priorities.
+  private var releases: [InstanceID: ProcessSteps.Work] = [:]
   private var sweepTimer: TimerSource?
   private var toSweep: [InstanceID] = []
   var options: DaemonOptions
@@ -34,13 +35,14 @@ final class Priorities {
     _, _ in
   }
 
-  private var proc: ProcFS { membership.proc }
+  var proc: ProcFS { membership.proc }
 
   init(
-    membership: Membership, loop: EventLoop, journal: Journal, options: DaemonOptions,
-    report: @escaping (Event) -> Void
+    membership: Membership, steps: ProcessSteps, loop: EventLoop, journal: Journal,
+    options: DaemonOptions, report: @escaping (Event) -> Void
   ) throws(SystemError) {
     self.membership = membership
+    self.steps = steps
     self.journal = journal
     self.options = options
     self.report = report
@@ -50,14 +52,16 @@ final class Priorities {
     sweepTimer = try loop.timer { [weak self] in self?.lowerRest() }
   }
 
-  /// Favours an instance so from here on; also where that was begun before.
+  /// Favours an instance so from here on; also where that was begun before. Ends the work for
+  /// another priority that is under way.
   func prioritize(_ instance: InstanceProcesses, _ priority: ProcessPriority) {
     let before = instance.priority
     instance.priority = priority
     guard priority.isLowered else { return giveBack(instance) }
     let isFirst = !instance.hasLowered
     // Whoever is lowered already needs another score alone: what is born inherits the rest.
-    lower(instance, onlyScore: !isFirst && before.isLowered && before != priority)
+    let onlyScore = !isFirst && before.isLowered && before != priority && !instance.isPartlyLowered
+    lower(instance, onlyScore: onlyScore)
     guard isFirst, instance.origin.group == nil else { return }
     if toSweep.isEmpty { sweepTimer?.set(BootClock.after(Self.sweepDelay)) }
     toSweep.append(instance.id)
@@ -71,10 +75,10 @@ final class Priorities {
     for id in ids {
       sweep(id) { [weak self] instance, members in
         guard let self, instance.priority.isLowered else { return }
-        attempt(instance) { () throws(SystemError) in
-          var seen: Set<Int32> = []
-          _ = try lower(instance, members, &seen, onlyScore: false)
-        }
+        let fresh = members.filter { !instance.lowered.isKnown($0.identity) }
+        if fresh.isEmpty { return }
+        let walk = MemberWalk(only: fresh, of: instance, membership)
+        begin(LoweringWalk(instance, walk, in: self))
       }
     }
   }
@@ -87,46 +91,63 @@ final class Priorities {
   // MARK: Lowering
 
   private func lower(_ instance: InstanceProcesses, onlyScore: Bool) {
-    attempt(instance) { () throws(SystemError) in
-      instance.lowered.begin()
-      if !onlyScore { try lowerGroup(instance) }
-      var seen: Set<Int32> = []
-      for _ in 0..<Self.walksMax {
-        let members = try membership.tree(instance)
-        if try !lower(instance, members, &seen, onlyScore: onlyScore) { break }
+    stop(instance)
+    instance.lowered.begin()
+    if onlyScore {
+      var walk = MemberWalk(instance, membership)
+      instance.prioritizing = begin(instance) { [unowned self] () throws(SystemError) in
+        switch try walk.next() {
+        case .member(let stat): apply(try score(stat, instance), instance)
+        case .nothing: break
+        case .end: return false
+        }
+        return true
       }
-      instance.lowered.forgetEnded { [proc] in
-        ((try? proc.stat($0.process, thread: $0.thread.pid)) ?? nil)?.identity == $0.thread
-      }
+      return
+    }
+    attempt(instance) { () throws(SystemError) in try lowerGroup(instance) }
+    instance.isPartlyLowered = true
+    instance.prioritizing = begin(LoweringWalk(instance, in: self))
+  }
+
+  @discardableResult
+  private func begin(_ walk: LoweringWalk) -> ProcessSteps.Work {
+    var walk = walk
+    return begin(walk.instance) { () throws(SystemError) in try walk.step() }
+  }
+
+  private func begin(
+    _ instance: InstanceProcesses, _ step: @escaping () throws(SystemError) -> Bool
+  ) -> ProcessSteps.Work {
+    steps.begin(.later, user: instance.uid, atOnce: true) { [weak self] in
+      guard let self else { return false }
+      var goesOn = false
+      attempt(instance) { () throws(SystemError) in goesOn = try step() }
+      return goesOn
     }
   }
 
-  /// Returns whether there was a thread that had not been seen.
-  private func lower(
-    _ instance: InstanceProcesses, _ members: [ProcessStat], _ seen: inout Set<Int32>,
-    onlyScore: Bool
-  ) throws(SystemError) -> Bool {
-    var foundNew = false
-    var items: [LoweredPriority] = []
-    for stat in members {
-      if onlyScore {
-        items += try score(stat, instance)
-        continue
-      }
-      for thread in try proc.threads(stat.pid) ?? [] where seen.insert(thread).inserted {
-        foundNew = true
-        guard
-          let identity = thread == stat.pid
-            ? stat.identity : try proc.stat(stat.pid, thread: thread)?.identity
-        else { continue }
-        items += try levers(of: identity, stat.pid, instance)
-        guard thread == stat.pid else { continue }
-        items += try score(stat, instance)
-        items += try session(stat, instance)
-      }
+  /// Ends the work that is under way for it.
+  private func stop(_ instance: InstanceProcesses) {
+    instance.prioritizing?.cancel()
+    instance.prioritizing = nil
+    releases[instance.id] = nil
+  }
+
+  /// Lowers a thread and, where it is its first, the process.
+  func lower(
+    _ thread: Int32, of stat: ProcessStat, _ instance: InstanceProcesses
+  ) throws(SystemError) {
+    guard
+      let identity = thread == stat.pid
+        ? stat.identity : try proc.stat(stat.pid, thread: thread)?.identity
+    else { return }
+    var items = try levers(of: identity, stat.pid, instance)
+    if thread == stat.pid {
+      items += try score(stat, instance)
+      items += try session(stat, instance)
     }
     apply(items, instance)
-    return foundNew
   }
 
   /// The weights of its control group.
@@ -227,13 +248,13 @@ final class Priorities {
     else { return [] }
     let own = instance.lowered.before(stat.identity, .outOfMemoryScore)
     let isItsOwn = own == nil && instance.lowered.isOlder(stat.identity)
-    // Who was born lowered had what its leader had.
-    let before = own ?? (isItsOwn
+    // A process that was born lowered had what its leader had.
+    let isOurs = ProcessPriority.allCases.contains { $0.outOfMemoryScoreMin == current }
+    let before = own ?? (isItsOwn || !isOurs
       ? current
       : instance.lowered.before(instance.leader.identity, .outOfMemoryScore) ?? current)
     let target = max(least, before)
     // What it has raised itself stays.
-    let isOurs = ProcessPriority.allCases.contains { $0.outOfMemoryScoreMin == current }
     guard isItsOwn || current < target || isOurs && current > target else { return [] }
     return [
       LoweredPriority(
@@ -294,12 +315,46 @@ final class Priorities {
   // MARK: Giving back
 
   /// Gives everything back that was lowered.
-  func giveBack(_ instance: InstanceProcesses) {
+  ///
+  /// - Parameter end: called when that is done, as far as it can be done now; not called where the
+  ///   instance is lowered again before.
+  func giveBack(_ instance: InstanceProcesses, end: @escaping () -> Void = {}) {
+    stop(instance)
     instance.priority = .foreground
-    let items = instance.lowered.items
-    if items.isEmpty { return instance.lowered.forget() }
-    var release = PriorityRelease(items, in: proc)
-    release.run { () throws(SystemError) in try membership.tree(instance) }
+    instance.isPartlyLowered = false
+    if instance.lowered.items.isEmpty {
+      instance.lowered.forget()
+      return end()
+    }
+    var release = PriorityRelease(instance.lowered.items, in: proc)
+    release.giveBackGroups()
+    let work = begin(release, instance, MemberWalk(instance, membership)) {
+      [weak self] release in
+      self?.releaseEnded(release, instance)
+      end()
+    }
+    if work.isUnderWay { (instance.prioritizing, releases[instance.id]) = (work, work) }
+  }
+
+  private func begin(
+    _ release: PriorityRelease, _ instance: InstanceProcesses, _ members: MemberWalk,
+    end: @escaping (PriorityRelease) -> Void
+  ) -> ProcessSteps.Work {
+    var release = release
+    var walk = members
+    return steps.begin(.first, user: instance.uid, atOnce: true) { [membership] in
+      let goesOn = release.step { () throws(SystemError) in
+        let step = try walk.next()
+        if case .end = step { walk = MemberWalk(instance, membership) }
+        return step
+      }
+      if !goesOn { end(release) }
+      return goesOn
+    }
+  }
+
+  private func releaseEnded(_ release: PriorityRelease, _ instance: InstanceProcesses) {
+    stop(instance)
     if release.failures.values.contains(where: { $0.errno == EAGAIN }) {
       return retryLater(instance)
     }
@@ -307,8 +362,10 @@ final class Priorities {
     if instance.origin.group != nil || instance.isReleased { return }
     sweep(instance.id) { [weak self] instance, members in
       guard let self, !instance.priority.isLowered else { return }
-      var release = PriorityRelease(items, in: proc)
-      release.run { () throws(SystemError) in members }
+      var release = release
+      release.continueWithOthers()
+      let walk = MemberWalk(only: members, of: instance, membership)
+      instance.prioritizing = begin(release, instance, walk) { _ in }
     }
   }
 
@@ -340,6 +397,7 @@ final class Priorities {
 
   /// Gives back at once what was to be given back later: this daemon ends.
   func finish() {
+    for work in releases.values { work.finish() }
     for instance in retries where !instance.priority.isLowered {
       var release = PriorityRelease(instance.lowered.items, in: proc, waits: true)
       release.run { () throws(SystemError) in [] }
@@ -347,31 +405,11 @@ final class Priorities {
     }
   }
 
-  private func attempt(_ instance: InstanceProcesses, _ body: () throws(SystemError) -> Void) {
+  func attempt(_ instance: InstanceProcesses, _ body: () throws(SystemError) -> Void) {
     do throws(SystemError) {
       try body()
     } catch {
       report(.signalFailed(instance.id, reason: "its priority is not lowered: \(error)"))
     }
-  }
-}
-
-/// What this daemon may raise again after it was lowered: nothing else is lowered.
-struct PriorityRights {
-  /// CAP_SYS_NICE, by which all may be.
-  let isPrivileged: Bool
-
-  func mayRestore(nice: Int, of process: Int32) -> Bool {
-    isPrivileged || PriorityLimits(of: process).map { $0.niceMin <= nice } ?? false
-  }
-
-  /// The class of real time takes it.
-  func mayRestore(ioPriority: Int) -> Bool { isPrivileged || ioPriority >> 13 != 1 }
-
-  /// The kernel asks what the writer may, whatever the session's user.
-  func mayRestore(autogroup nice: Int) -> Bool { isPrivileged || nice >= 0 }
-
-  func mayRestore(policy: Int, of process: Int32) -> Bool {
-    isPrivileged || PriorityLimits(of: process).map { $0.realTimeMax >= policy >> 16 } ?? false
   }
 }

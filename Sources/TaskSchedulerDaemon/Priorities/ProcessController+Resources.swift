@@ -40,30 +40,38 @@ extension ProcessController {
     guard let instance = instances[id] else { return }
     // At the first look, all has just been lowered.
     let isFirst = !instance.meter.isWatched
-    var isTraced = false
-    var members: [ProcessStat] = []
     instance.meter.begin()
-    attempt(instance) { () throws(SystemError) in
-      members = try membership.tree(instance)
-      if let group = instance.origin.group {
-        try instance.meter.readProcessors(of: group)
-      } else {
-        instance.meter.readProcessors(of: members)
+    instance.look?.cancel()
+    instance.look = lookForTracers(instance, .later) { [weak self, unowned instance] result in
+      guard let self else { return }
+      instance.look = nil
+      var found: (members: [ProcessStat], isTraced: Bool) = ([], false)
+      attempt(instance) { () throws(SystemError) in
+        found = try result.get()
+        if let group = instance.origin.group {
+          try instance.meter.readProcessors(of: group)
+        } else {
+          instance.meter.readProcessors(of: found.members)
+        }
       }
-      isTraced = try isTracedFromOutside(instance, members)
+      if !isFirst { priorities.lowerAgain(instance) }
+      guard let gpuLooks, gpuLooks.hasGPUs else {
+        return reportUse(instance, isTraced: found.isTraced)
+      }
+      gpuLooks.look(instance, members: found.members) { [weak self] in
+        self?.reportUse(instance, isTraced: found.isTraced)
+      }
     }
-    if !isFirst { priorities.lowerAgain(instance) }
-    guard let gpuLooks, gpuLooks.hasGPUs else {
-      return report(.resources(.used(id, instance.meter.use(isTraced: isTraced))))
-    }
-    gpuLooks.look(instance, members: members) { [weak self] in
-      self?.report(.resources(.used(id, instance.meter.use(isTraced: isTraced))))
-    }
+    if instance.look?.isUnderWay == false { instance.look = nil }
+  }
+
+  private func reportUse(_ instance: InstanceProcesses, isTraced: Bool) {
+    report(.resources(.used(instance.id, instance.meter.use(isTraced: isTraced))))
   }
 
   /// The use of a GPU was found between two looks.
   func reportGPU(_ instance: InstanceProcesses) {
-    report(.resources(.used(instance.id, instance.meter.use(isTraced: isTraced(instance.id)))))
+    checkTracer(instance.id) { [weak self] in self?.reportUse(instance, isTraced: $0) }
   }
 
   /// All processes of the instance stand still: what they have and hold now, they have and hold
@@ -76,22 +84,28 @@ extension ProcessController {
       lastLooks?.add(instance.id)
       return
     }
-    var scan = DescriptorScan(of: stoppedProcesses(instance))
+    guard instance.origin.group != nil else {
+      // Without a walk over the tree: all were signalled.
+      let stopped = instance.stopped.map(\.process.identity)
+      return scan(
+        instance, instance.hasStopped(instance.leader.identity)
+          ? stopped : [instance.leader.identity] + stopped)
+    }
+    var members: [ProcessIdentity] = []
+    instance.lastLook?.cancel()
+    instance.lastLook = visit(instance) { members.append($0.identity) } end: { [weak self] _ in
+      guard let self, instance.standsStill else { return }
+      scan(instance, members)
+    }
+  }
+
+  private func scan(_ instance: InstanceProcesses, _ processes: [ProcessIdentity]) {
+    var scan = DescriptorScan(of: processes)
     scan.sharedPaths = options.sharedResources
     scan.findsListeners = true
     scan.findsGPUs = instance.meter.isWatched
     scan.knownGPUFiles = instance.meter.gpuFiles
     lastLooks?.add(instance.id, user: instance.uid, scan)
-  }
-
-  /// Without a walk over the tree: all were signalled or frozen.
-  private func stoppedProcesses(_ instance: InstanceProcesses) -> [ProcessIdentity] {
-    if instance.origin.group != nil {
-      return ((try? membership.tree(instance)) ?? []).map(\.identity)
-    }
-    let stopped = instance.stopped.map(\.process.identity)
-    return stopped.contains(instance.leader.identity)
-      ? stopped : [instance.leader.identity] + stopped
   }
 
   /// Takes what the last look has found.
@@ -121,25 +135,34 @@ extension ProcessController {
       guard let percent else { return }
       instance.throttle = try Throttle(
         percent: percent, loop: loop,
-        stop: { [weak self, unowned instance] in self?.pause(instance) },
-        letRun: { [weak self, unowned instance] in self?.letRun(instance) })
+        stop: { [weak self, unowned instance] done in self?.pause(instance, done: done) },
+        letRun: { [weak self, unowned instance] in
+          instance.pausing?.cancel()
+          self?.letRun(instance)
+        })
     }
   }
 
   func endThrottle(_ instance: InstanceProcesses, lettingRun: Bool) {
+    instance.pausing?.cancel()
     instance.throttle?.end(lettingRun: lettingRun)
     instance.throttle = nil
   }
 
-  private func pause(_ instance: InstanceProcesses) {
-    attempt(instance) { () throws(SystemError) in
-      let mechanism = instance.origin.mechanism ?? options.suspendMechanism
-      if mechanism != .signal, let group = instance.origin.group, group.canFreeze {
-        instance.mayBeFrozen = true
-        try group.freeze()
-      } else {
-        _ = try instance.stop(membership.tree(instance), proc)
-      }
+  /// Stops it once; what is born meanwhile is stopped the next time.
+  private func pause(_ instance: InstanceProcesses, done: @escaping () -> Void) {
+    let mechanism = instance.origin.mechanism ?? options.suspendMechanism
+    if mechanism != .signal, let group = instance.origin.group, group.canFreeze {
+      instance.mayBeFrozen = true
+      attempt(instance) { () throws(SystemError) in try group.freeze() }
+      return done()
+    }
+    stopResuming(instance)
+    instance.pausing = visit(instance) { [proc] stat throws(SystemError) in
+      if !instance.hasStopped(stat.identity) { _ = try instance.stop(stat, proc) }
+    } end: { [weak self] error in
+      if let error { self?.report(.signalFailed(instance.id, reason: String(describing: error))) }
+      done()
     }
   }
 }

@@ -18,8 +18,8 @@ final class ProcessHandle {
 
   /// Takes hold of the process that was seen with this identity; nil where it has ended.
   init?(_ identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
-    guard let pidfd = try PIDFD.open(identity.pid),
-      try pidfd.identity(in: proc) == identity
+    // It had the pid before and has it afterwards, so no other had it in between.
+    guard let pidfd = try PIDFD.open(identity.pid), try proc.exists(identity)
     else { return nil }
     self.identity = identity
     self.pidfd = pidfd
@@ -63,6 +63,8 @@ final class InstanceProcesses {
   var suspension: (any Suspension)?
   /// Whether one is to be begun when others have been.
   var isToBeSuspended = false
+  /// While those that were stopped are being resumed.
+  var resumption: Resumption?
   /// Whether it has come to its end, but for a last look.
   var standsStill = false
   /// While it is suspended by the freezer.
@@ -79,6 +81,13 @@ final class InstanceProcesses {
   private let takeHold: (Holdings.Stopped) throws(SystemError) -> ProcessHandle?
   /// Who was a member when the leader was told to end: after its end, its children are nobody's.
   var remembered: Set<ProcessIdentity> = []
+  /// Work under way: noting those, reading their use, and the look before a suspension is reported.
+  var remembering: [ProcessSteps.Work] = []
+  var look: ProcessSteps.Work?
+  var lastLook: ProcessSteps.Work?
+  /// The work that lowers or restores their priorities, and whether it has not lowered all yet.
+  var prioritizing: ProcessSteps.Work?
+  var isPartlyLowered = false
   private var stoppedIdentities: Set<ProcessIdentity> = []
   /// Whether its control group was asked to freeze, by us or perhaps by an earlier daemon.
   var mayBeFrozen = false
@@ -93,12 +102,24 @@ final class InstanceProcesses {
   var priority = ProcessPriority.foreground
   /// What of its priorities was lowered. What an earlier daemon has lowered is gone through when it
   /// is asked for: until a new one serves, everybody waits.
-  lazy var lowered = LoweredState(takeHeldLowered())
+  var lowered: LoweredState {
+    _read {
+      takeHeldLowered()
+      yield ownLowered
+    }
+    _modify {
+      takeHeldLowered()
+      yield &ownLowered
+    }
+  }
+  private var ownLowered = LoweredState()
   private var heldLowered: [Holdings.Lowered]?
   /// Whether its control group has weights, by which that is done.
   var hasWeights = (processor: false, io: false)
   var meter = UseMeter()
   var throttle: Throttle?
+  /// The work that stops it for the throttle.
+  var pausing: ProcessSteps.Work?
   /// What it listened on when it was last seen to stand still.
   var listening = ListeningReport()
   /// The systemd unit of its leader, as it was last looked up: see `ProcessController.unit(of:)`.
@@ -150,12 +171,13 @@ final class InstanceProcesses {
     heldStopped = held.stopped
   }
 
-  private func takeHeldLowered() -> [Holdings.Lowered] {
-    defer { heldLowered = nil }
-    return heldLowered ?? []
+  private func takeHeldLowered() {
+    guard let held = heldLowered else { return }
+    heldLowered = nil
+    ownLowered = LoweredState(held)
   }
 
-  var hasLowered: Bool { heldLowered?.isEmpty == false || !lowered.items.isEmpty }
+  var hasLowered: Bool { heldLowered?.isEmpty == false || !ownLowered.items.isEmpty }
 
   /// Processes that we have stopped, in that order.
   var stopped: [StoppedProcess] {
@@ -187,22 +209,31 @@ final class InstanceProcesses {
     stoppedIdentities.insert(process.identity)
   }
 
-  /// But for those that could not be taken hold of.
-  func forgetStopped() {
-    takenStopped = []
-    stoppedIdentities = []
+  /// Takes out the process that was stopped last; nil where none is left but those that could not
+  /// be taken hold of.
+  func takeLastStopped() -> StoppedProcess? {
+    if takenStopped.isEmpty { takeHeldStopped() }
+    guard let last = takenStopped.popLast() else { return nil }
+    stoppedIdentities.remove(last.process.identity)
+    return last
+  }
+
+  var hasAnyStopped: Bool { !takenStopped.isEmpty || !heldStopped.isEmpty }
+
+  /// All that are stopped, as the event log names them.
+  var allStopped: [Holdings.Stopped] {
+    let taken = takenStopped + (resumption?.refused.reversed() ?? [])
+    return heldStopped
+      + taken.map { .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped) }
   }
 
   /// What the next daemon has to know of them.
   var held: Holdings.Instance {
     var held = Holdings.Instance(
       application: application, arrival: origin.arrival(of: leader.identity, uid: uid),
-      stopped: heldStopped
-        + takenStopped.map {
-          .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped)
-        })
+      stopped: allStopped)
     (held.leadsSession, held.leadsGroup) = (leadsSession, leadsGroup)
-    if hasLowered { held.lowered = heldLowered ?? lowered.items.map(\.held) }
+    if hasLowered { held.lowered = heldLowered ?? ownLowered.items.map(\.held) }
     if isReleased { held.release = isBeingKilled ? .kill : .letRun }
     return held
   }

@@ -8,34 +8,76 @@ import TaskSchedulerJournal
 extension ProcessController {
   private static let refusalRetryInterval: Duration = .seconds(1)
 
-  /// SIGCONT to all that we have stopped, the last first, so that no parent runs before its
-  /// children; those that somebody else had stopped before stay so.
-  func letRun(_ instance: InstanceProcesses) {
-    var problem = thaw(instance)
-    let stopped = instance.stopped
-    var refused: [ProcessHandle] = []
-    for member in stopped.reversed() where !member.wasStopped {
+  /// How many processes are resumed before the call returns, and how many in a step.
+  private static let resumedAtOnce = 256
+  private static let resumedInStep = 16
+
+  /// Sends SIGCONT to all that the daemon has stopped, the last first, so that no parent runs
+  /// before its children; those that something else had stopped before stay so.
+  ///
+  /// - Parameter end: called when all are resumed, as far as the kernel allows it.
+  func letRun(_ instance: InstanceProcesses, end: @escaping () -> Void = {}) {
+    let problem = thaw(instance)
+    let resumption = instance.resumption ?? Resumption()
+    resumption.problem = resumption.problem ?? problem
+    resumption.ends.append(end)
+    // One that is under way resumes the rest.
+    if instance.resumption != nil { return }
+    resumption.isNoted = instance.hasAnyStopped
+    instance.resumption = resumption
+    for _ in 0..<Self.resumedAtOnce / Self.resumedInStep where !resume(instance, resumption) {
+      return
+    }
+    resumption.work = steps.begin(.first, user: instance.uid) { [weak self] in
+      self?.resume(instance, resumption) ?? false
+    }
+  }
+
+  /// Resumes some. Returns whether there are more.
+  private func resume(_ instance: InstanceProcesses, _ resumption: Resumption) -> Bool {
+    for _ in 0..<Self.resumedInStep {
+      guard let member = instance.takeLastStopped() else {
+        end(resumption, of: instance)
+        return false
+      }
+      if member.wasStopped { continue }
       do throws(SystemError) {
         _ = try member.process.pidfd.send(signal: SIGCONT)
       } catch {
-        problem = problem ?? "process \(member.process.identity.pid) cannot be let run: \(error)"
-        refused.append(member.process)
+        let pid = member.process.identity.pid
+        resumption.problem = resumption.problem ?? "process \(pid) cannot be let run: \(error)"
+        resumption.refused.append(member)
       }
     }
-    let held = instance.heldStopped
-    if !stopped.isEmpty || !held.isEmpty { journal.note(.letRun(instance.id)) }
-    instance.forgetStopped()
-    // They are as they were, and found by whoever comes after us.
-    if let first = held.first {
-      problem = problem ?? "process \(first.process.pid) cannot be looked at"
-      journal.note(.stopping(instance.id, held))
+    return true
+  }
+
+  private func end(_ resumption: Resumption, of instance: InstanceProcesses) {
+    instance.resumption = nil
+    if let first = instance.heldStopped.first {
+      resumption.problem = resumption.problem ?? "process \(first.process.pid) cannot be looked at"
     }
-    for process in refused.reversed() {
-      let stopped = Holdings.Stopped(process: Leader(process.identity), wasStopped: false)
-      journal.note(.stopping(instance.id, [stopped]))
-      instance.noteStopped(process, wasStopped: false)
+    noteRest(of: resumption, instance)
+    note(resumption.problem, of: instance)
+    for end in resumption.ends { end() }
+  }
+
+  /// Ends a resume that is under way, for its processes are to stand still again.
+  func stopResuming(_ instance: InstanceProcesses) {
+    guard let resumption = instance.resumption else { return }
+    resumption.work?.cancel()
+    instance.resumption = nil
+    noteRest(of: resumption, instance)
+  }
+
+  /// Notes that all were resumed but for those that are stopped still.
+  private func noteRest(of resumption: Resumption, _ instance: InstanceProcesses) {
+    for member in resumption.refused.reversed() {
+      instance.noteStopped(member.process, wasStopped: false)
     }
-    note(problem, of: instance)
+    if resumption.isNoted { journal.note(.letRun(instance.id)) }
+    let stopped = instance.allStopped
+    if !stopped.isEmpty { journal.note(.stopping(instance.id, stopped)) }
   }
 
   /// Returns what went wrong.
@@ -68,8 +110,9 @@ extension ProcessController {
 
   func letRunRefused() {
     for (id, instance) in refusals.sorted(by: { $0.key < $1.key }) {
-      letRun(instance)
-      if instance.isReleased, instance.problem == nil, departing[id] == nil {
+      letRun(instance) { [weak self] in
+        guard let self, instance.isReleased, instance.problem == nil, departing[id] == nil
+        else { return }
         forgetForGood(instance)
       }
     }
@@ -86,10 +129,16 @@ extension ProcessController {
 
   /// It is over, and what is left of it runs on.
   func forget(_ instance: InstanceProcesses) {
-    priorities.giveBack(instance)
-    letRun(instance)
     membership.remove(instance)
-    if instance.problem == nil { forgetForGood(instance) }
+    // Until nothing of it is stopped or lowered any more, the next daemon must know of it.
+    departing[instance.id] = instance
+    letRun(instance) { [weak self] in
+      self?.priorities.giveBack(instance) { [weak self] in
+        guard let self else { return }
+        departing[instance.id] = nil
+        if instance.problem == nil { forgetForGood(instance) }
+      }
+    }
   }
 
   private func forgetForGood(_ instance: InstanceProcesses) {
@@ -101,4 +150,15 @@ extension ProcessController {
       graveyard?.bury(group)
     }
   }
+}
+
+/// The resuming of an instance's processes, from the first signal to the last.
+final class Resumption {
+  /// Those that the kernel did not let the daemon signal, in the order of the attempts.
+  var refused: [StoppedProcess] = []
+  var problem: String?
+  /// Whether the event log says that any is stopped.
+  var isNoted = false
+  var work: ProcessSteps.Work?
+  var ends: [() -> Void] = []
 }

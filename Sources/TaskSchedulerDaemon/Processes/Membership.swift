@@ -14,11 +14,11 @@ final class Membership {
   static let markerName = ProcessMarks.markerName
 
   let proc: ProcFS
-  private let ownPID = getpid()
+  let ownPID = getpid()
   /// At the start; an end of one of them only makes the list shorter.
   private let ownAncestors: [ProcessIdentity]
-  private var byLeader: [Int32: InstanceProcesses] = [:]
-  private var byMarker: [String: InstanceProcesses] = [:]
+  fileprivate var byLeader: [Int32: InstanceProcesses] = [:]
+  fileprivate var byMarker: [String: InstanceProcesses] = [:]
   private var byGroup: [String: InstanceProcesses] = [:]
   /// How many instances have been added: a process that was of none may be of one of those.
   private(set) var generation: UInt64 = 0
@@ -117,45 +117,26 @@ final class Membership {
 
   // MARK: From instance to processes
 
-  /// The members that can be found from the leader and from those known before, going down: all,
-  /// but for descendants whose parents have ended.
+  /// The members that a ``MemberWalk`` finds, at once: for few processes, or where no event waits.
   ///
   /// - Parameter max: no more are looked for.
   func tree(
     _ instance: InstanceProcesses, max: Int = .max
   ) throws(SystemError) -> [ProcessStat] {
-    if let group = instance.origin.group { return try processes(of: group, max: max) }
     var found: [ProcessStat] = []
-    var seen: Set<Int32> = [ownPID]
-    var queue = [instance.leader.identity] + instance.stopped.map(\.process.identity)
-    queue += instance.remembered
-    while found.count < max, let next = queue.popLast() {
-      guard !seen.contains(next.pid), let stat = try proc.stat(next.pid), stat.identity == next
-      else { continue }
-      seen.insert(next.pid)
-      if !stat.hasEnded { found.append(stat) }
-      let children = try proc.children(next.pid) ?? []
-      for child in children where !seen.contains(child) {
-        guard let childStat = try proc.stat(child), !leadsAnother(childStat, than: instance) else {
-          continue
-        }
-        queue.append(childStat.identity)
+    var walk = MemberWalk(instance, self)
+    while found.count < max {
+      switch try walk.next() {
+      case .member(let stat): found.append(stat)
+      case .nothing: break
+      case .end: return found
       }
     }
     return found
   }
 
-  private func processes(
-    of group: ControlGroup, max: Int
-  ) throws(SystemError) -> [ProcessStat] {
-    var found: [ProcessStat] = []
-    for pid in try group.processes() where found.count < max {
-      if let stat = try proc.stat(pid), !stat.hasEnded { found.append(stat) }
-    }
-    return found
-  }
-
-  private func leadsAnother(_ stat: ProcessStat, than instance: InstanceProcesses) -> Bool {
+  /// Whether the process is the leader of another instance.
+  func leadsAnother(_ stat: ProcessStat, than instance: InstanceProcesses) -> Bool {
     byLeader[stat.pid].map { $0 !== instance && $0.leader.identity == stat.identity } ?? false
   }
 
@@ -166,64 +147,25 @@ final class Membership {
     var isWhole = false
   }
 
-  /// How often the list of processes is read again in one sweep.
-  private static let relistsMax = 64
-
-  /// One look at every process of the machine, for several instances at once: finds the members
-  /// that ``tree(_:)`` cannot, too.
-  ///
-  /// A process may fork and end between being listed and being looked at; then its child is in no
-  /// list yet. But whoever of a family lives when a list has been read is in that list. So the list
-  /// is read again until all that are new in it were still there after they had been looked at.
-  func sweep(_ instances: [InstanceProcesses]) throws(SystemError) -> Sweep {
-    var table = ProcessTable()
-    var roots: [Int32: InstanceProcesses] = [:]
-    for instance in byLeader.values { roots[instance.leader.identity.pid] = instance }
-    for instance in instances {
-      for member in instance.stopped { roots[member.process.identity.pid] = instance }
-      for member in instance.remembered { roots[member.pid] = instance }
-    }
-    let wanted = Set(instances.map(\.id))
-    // Nobody is older than the leader that they descend from.
-    let markedFrom = byMarker.values.map(\.leader.identity.startTime).min() ?? .max
-    var sweep = Sweep()
-    for round in 0...Self.relistsMax {
-      let listed = try table.look(proc)
-      for stat in listed.fresh where stat.pid != ownPID && !stat.hasEnded {
-        guard let owner = try owner(of: stat, table, roots, markedFrom: markedFrom),
-          wanted.contains(owner.id) else {
-          continue
-        }
-        sweep.members[owner.id, default: []].append(stat)
-      }
-      // The first list is long, and old by now: it is read again in any case.
-      guard round > 0, !listed.hasLost else { continue }
-      sweep.isWhole = true
-      for stat in listed.fresh where try proc.stat(stat.pid)?.hasEnded != false {
-        sweep.isWhole = false
-      }
-      if sweep.isWhole { break }
-    }
-    return sweep
-  }
-
-  private func owner(
-    of stat: ProcessStat, _ table: ProcessTable, _ roots: [Int32: InstanceProcesses],
+  /// The instance that a process belongs to, among all that were seen.
+  fileprivate func owner(
+    of stat: ProcessStat, _ table: [Int32: ProcessStat], _ roots: [Int32: InstanceProcesses],
     markedFrom: UInt64
   ) throws(SystemError) -> InstanceProcesses? {
     var next: ProcessStat? = stat
     var steps = 0
     while let current = next, steps < 4096 {
       if let root = roots[current.pid], root.isKnown(current.identity) { return root }
-      next = table.byPID[current.parent]
+      // A process that is younger than its child has reused the parent's pid.
+      next = table[current.parent].flatMap { $0.startTime <= current.startTime ? $0 : nil }
       steps += 1
     }
     if let led = byLeader[stat.session], led.leadsSession,
-      isHeirOf(led, stat, holder: table.byPID[stat.session]?.identity) {
+      isHeirOf(led, stat, holder: table[stat.session]?.identity) {
       return led
     }
     if let led = byLeader[stat.processGroup], led.leadsGroup,
-      isHeirOf(led, stat, holder: table.byPID[stat.processGroup]?.identity) {
+      isHeirOf(led, stat, holder: table[stat.processGroup]?.identity) {
       return led
     }
     guard stat.startTime >= markedFrom,
@@ -245,26 +187,118 @@ final class Membership {
   }
 }
 
-/// All processes of the machine at about one moment.
-private struct ProcessTable {
-  private(set) var byPID: [Int32: ProcessStat] = [:]
+/// One look at every process of the machine, for several instances at once: finds the members
+/// that a ``MemberWalk`` cannot, too. A step examines some processes.
+///
+/// A process may fork and end between being listed and being looked at; then its child is in no
+/// list yet. But every process of a family that lives when a list has been read is in that list. So
+/// the list is read again until all that are new in it were still there after they had been looked
+/// at.
+struct MachineSweep {
+  private enum Phase {
+    case listing
+    /// Looks at those that were listed.
+    case looking([Int32])
+    /// Finds the owners of those that are new, from this place on.
+    case assigning(Int)
+    /// Looks whether they are still there, from this place on.
+    case checking(Int)
+    case over
+  }
 
-  /// Adds those that are not in it yet.
-  ///
-  /// - Returns: what was added, and whether some had gone before they could be looked at.
-  mutating func look(
-    _ proc: ProcFS
-  ) throws(SystemError) -> (fresh: [ProcessStat], hasLost: Bool) {
-    var fresh: [ProcessStat] = []
-    var hasLost = false
-    for pid in try proc.pids() where byPID[pid] == nil {
-      guard let stat = try proc.stat(pid) else {
-        hasLost = true
-        continue
+  /// How often the list of processes is read again in one sweep.
+  private static let relistsMax = 64
+  /// How many processes are examined in a step.
+  private static let examinedAtOnce = 8
+
+  private let membership: Membership
+  private let wanted: Set<InstanceID>
+  private let roots: [Int32: InstanceProcesses]
+  /// No marked process is older than this: none is older than its leader.
+  private let markedFrom: UInt64
+  private var phase = Phase.listing
+  private var round = 0
+  private var table: [Int32: ProcessStat] = [:]
+  /// Those that are new in this round, and whether some had gone before they could be looked at.
+  private var fresh: [ProcessStat] = []
+  private var hasLost = false
+  private(set) var found = Membership.Sweep()
+
+  init(_ instances: [InstanceProcesses], _ membership: Membership) {
+    self.membership = membership
+    wanted = Set(instances.map(\.id))
+    (roots, markedFrom) = membership.roots(instances)
+  }
+
+  /// Returns false when the look is over.
+  mutating func step() throws(SystemError) -> Bool {
+    switch phase {
+    case .listing:
+      (fresh, hasLost) = ([], false)
+      phase = .looking(try membership.proc.pids().filter { table[$0] == nil })
+    case .looking(var pids):
+      // Else the list would be copied.
+      phase = .over
+      for pid in pids.suffix(Self.examinedAtOnce) { try look(pid) }
+      pids.removeLast(min(Self.examinedAtOnce, pids.count))
+      phase = pids.isEmpty ? .assigning(0) : .looking(pids)
+    case .assigning(let place):
+      let end = min(place + Self.examinedAtOnce, fresh.count)
+      for stat in fresh[place..<end] { try assign(stat) }
+      phase = end < fresh.count ? .assigning(end) : afterAssigning()
+    case .checking(let place):
+      let end = min(place + Self.examinedAtOnce, fresh.count)
+      for stat in fresh[place..<end] where try membership.proc.stat(stat.pid)?.hasEnded != false {
+        found.isWhole = false
       }
-      byPID[pid] = stat
-      fresh.append(stat)
+      phase = end < fresh.count ? .checking(end) : found.isWhole ? .over : again()
+    case .over: break
     }
-    return (fresh, hasLost)
+    if case .over = phase { return false }
+    return true
+  }
+
+  private mutating func look(_ pid: Int32) throws(SystemError) {
+    guard let stat = try membership.proc.stat(pid) else {
+      hasLost = true
+      return
+    }
+    table[pid] = stat
+    fresh.append(stat)
+  }
+
+  private mutating func assign(_ stat: ProcessStat) throws(SystemError) {
+    guard stat.pid != membership.ownPID, !stat.hasEnded,
+      let owner = try membership.owner(of: stat, table, roots, markedFrom: markedFrom),
+      wanted.contains(owner.id)
+    else { return }
+    found.members[owner.id, default: []].append(stat)
+  }
+
+  /// The first list is long, and old by now: it is read again in any case.
+  private mutating func afterAssigning() -> Phase {
+    guard round > 0, !hasLost else { return again() }
+    found.isWhole = true
+    return .checking(0)
+  }
+
+  private mutating func again() -> Phase {
+    round += 1
+    return round > Self.relistsMax ? .over : .listing
+  }
+}
+
+extension Membership {
+  /// By whom members are known in a sweep for these instances, and since when any is marked.
+  fileprivate func roots(
+    _ instances: [InstanceProcesses]
+  ) -> ([Int32: InstanceProcesses], markedFrom: UInt64) {
+    var roots: [Int32: InstanceProcesses] = [:]
+    for instance in byLeader.values { roots[instance.leader.identity.pid] = instance }
+    for instance in instances {
+      for member in instance.stopped { roots[member.process.identity.pid] = instance }
+      for member in instance.remembered { roots[member.pid] = instance }
+    }
+    return (roots, byMarker.values.map(\.leader.identity.startTime).min() ?? .max)
   }
 }

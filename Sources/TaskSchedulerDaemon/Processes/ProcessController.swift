@@ -15,9 +15,10 @@ final class ProcessController {
   let journal: Journal
   let store: DescriptorStore
   private(set) var instances: [InstanceID: InstanceProcesses] = [:]
-  /// Those that are over, and whose processes are still being killed.
-  private(set) var departing: [InstanceID: InstanceProcesses] = [:]
+  /// Those that are over, and whose processes are still being killed, or their priorities restored.
+  var departing: [InstanceID: InstanceProcesses] = [:]
   private var leaderEnds: LeaderEnds?
+  let steps: ProcessSteps
   private var sweeper: Sweeper?
   private(set) var lastLooks: LastLooks?
   private(set) var gpuLooks: GPULooks?
@@ -51,8 +52,10 @@ final class ProcessController {
     self.options = options
     self.report = report
     membership = try Membership(proc: proc)
+    steps = try ProcessSteps(loop: loop)
     priorities = try Priorities(
-      membership: membership, loop: loop, journal: journal, options: options, report: report)
+      membership: membership, steps: steps, loop: loop, journal: journal, options: options,
+      report: report)
     priorityCatchUp = try CatchUp(loop: loop) { [weak self] id in
       guard let self, let instance = instances[id] else { return }
       priorities.prioritize(instance, instance.priority)
@@ -71,7 +74,7 @@ final class ProcessController {
       instance.isToBeSuspended = false
       beginSuspending(instance)
     }
-    sweeper = try Sweeper(membership: membership, loop: loop) { [weak self] in
+    sweeper = try Sweeper(membership: membership, steps: steps, loop: loop) { [weak self] in
       self?.instances[$0] ?? self?.departing[$0]
     }
     catchUp?.underWay = { [weak self] in self?.sweeper?.isPutOff = $0 }
@@ -174,6 +177,7 @@ final class ProcessController {
   }
 
   private func beginSuspending(_ instance: InstanceProcesses) {
+    stopResuming(instance)
     forgetRefusal(instance)
     do throws(SystemError) {
       let suspension = try suspension(of: instance)
@@ -199,8 +203,8 @@ final class ProcessController {
     }
     guard let sweeper else { preconditionFailure("the sweeper lives as long as its owner") }
     return try SignalSuspension(
-      instance, membership: membership, sweeper: sweeper, timeout: options.suspendTimeout,
-      loop: loop, finish: finish)
+      instance, membership: membership, sweeper: sweeper, steps: steps,
+      timeout: options.suspendTimeout, loop: loop, finish: finish)
   }
 
   func suspensionEnded(_ instance: InstanceProcesses, _ outcome: SuspensionOutcome) {
@@ -242,6 +246,7 @@ final class ProcessController {
     instance.frozenWatch = nil
     instance.isToBeSuspended = false
     instance.standsStill = false
+    instance.lastLook?.cancel()
     lastLooks?.cancel(instance.id)
     endThrottle(instance, lettingRun: false)
   }
@@ -250,26 +255,36 @@ final class ProcessController {
 
   /// Asks the leader to end: how its other processes end is its own affair until it has.
   func terminate(_ id: InstanceID, by signal: Signal) {
-    guard let instance = instances[id] else { return }
-    remember(id)
-    attempt(instance) { () throws(SystemError) in
-      _ = try instance.leader.pidfd.send(signal: signal.number)
+    remember(id) { [weak self] in
+      guard let self, let instance = instances[id] else { return }
+      attempt(instance) { () throws(SystemError) in
+        _ = try instance.leader.pidfd.send(signal: signal.number)
+      }
     }
   }
 
   /// Notes who belongs to an instance that is about to end: after its leader's end nobody can tell
   /// any more whose children those were.
-  func remember(_ id: InstanceID) {
-    guard let instance = instances[id], instance.origin.group == nil else { return }
-    attempt(instance) { () throws(SystemError) in
-      instance.remembered.formUnion(try membership.tree(instance).map(\.identity))
-    }
+  ///
+  /// - Parameter end: called when all are noted, unless the instance is killed or over before.
+  func remember(_ id: InstanceID, end: @escaping () -> Void = {}) {
+    guard let instance = instances[id] else { return }
+    // Of a group the kernel tells.
+    if instance.origin.group != nil { return end() }
+    instance.remembering.append(
+      visit(instance, atOnce: true) { instance.remembered.insert($0.identity) } end: {
+        [weak self] error in
+        if let error { self?.report(.signalFailed(id, reason: String(describing: error))) }
+        end()
+      })
+    instance.remembering.removeAll { !$0.isUnderWay }
   }
 
   /// SIGKILL to every process.
   func kill(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     dropSuspension(instance)
+    dropLooks(instance)
     kill(instance)
   }
 
@@ -280,6 +295,7 @@ final class ProcessController {
     instance.isReleased = true
     instance.exitSource = nil
     dropSuspension(instance)
+    dropLooks(instance)
     store.removeLeader(of: id)
     let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
     if killing || (instance.origin.isLaunched && hasEnded), instance.killing == nil {
@@ -292,9 +308,11 @@ final class ProcessController {
     if let group = instance.origin.group, group.exists {
       return attempt(instance) { () throws(SystemError) in try group.kill() }
     }
+    stopResuming(instance)
     guard let sweeper else { preconditionFailure("the sweeper lives as long as its owner") }
     let killing = Killing(
-      instance, membership: membership, sweeper: sweeper, timeout: options.suspendTimeout
+      instance, membership: membership, sweeper: sweeper, steps: steps,
+      timeout: options.suspendTimeout
     ) { [weak self, unowned instance] problem in
       self?.killingEnded(instance, problem)
     }
@@ -312,34 +330,20 @@ final class ProcessController {
     if departing.removeValue(forKey: instance.id) != nil { forget(instance) }
   }
 
-  /// Whether a debugger from outside the instance traces any process of it.
-  func isTraced(_ id: InstanceID) -> Bool {
-    guard let instance = instances[id] else { return false }
-    do throws(SystemError) {
-      return try isTracedFromOutside(instance, membership.tree(instance))
-    } catch {
-      report(.signalFailed(id, reason: "cannot see whether it is traced: \(error)"))
-      return false
+  /// Finishes the resumes and terminations that are under way: the daemon ends.
+  func finish() {
+    for instance in Array(instances.values) + Array(departing.values) {
+      for work in instance.remembering { work.finish() }
+      instance.resumption?.work?.finish()
     }
   }
 
-  /// A tracer that is a process of the instance itself does not count (contract §3): else `strace`
-  /// would free what it starts from every limit.
-  ///
-  /// - Parameter members: the instance's processes.
-  func isTracedFromOutside(
-    _ instance: InstanceProcesses, _ members: [ProcessStat]
-  ) throws(SystemError) -> Bool {
-    let pids = Set(members.map(\.pid))
-    for stat in members {
-      for tracer in try proc.tracers(stat.pid) ?? [] where !pids.contains(tracer) {
-        guard let identity = try proc.identity(tracer), let details = try proc.details(tracer)
-        else { continue }
-        let owner = try membership.instance(of: identity, uid: details.uids.real)
-        if owner !== instance { return true }
-      }
-    }
-    return false
+  /// Ends the looks at its processes.
+  private func dropLooks(_ instance: InstanceProcesses) {
+    instance.look?.cancel()
+    instance.look = nil
+    for work in instance.remembering { work.cancel() }
+    instance.remembering = []
   }
 
   func attempt(

@@ -104,137 +104,163 @@ private struct GrowingPause {
   }
 }
 
-/// By SIGSTOP to every member, until a look finds none that runs and no new one.
+/// By SIGSTOP to every member, until a walk finds none that runs and no new one.
 ///
 /// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending; so when a
-/// look finds nobody new after all have been signalled, nobody is missing. The kernel tells only
-/// the parent of a stop: others must look again, which is done with growing pauses, and only while
-/// some process has not arrived.
+/// walk finds no new process, and each was signalled before the walk came to it, none is missing.
+/// The kernel tells only the parent of a stop: the daemon must look again, which it does with
+/// growing pauses, and only while some process still runs.
 final class SignalSuspension: Suspension {
-  /// How often the tree of processes is walked at a time: one that grows faster than it is stopped
-  /// must not keep the daemon from others.
-  private static let walksMax = 16
+  /// How many threads of a process are examined in a step.
+  private static let threadsAtOnce = 16
 
   private unowned let instance: InstanceProcesses
   private let membership: Membership
   private let sweeper: Sweeper
+  private let steps: ProcessSteps
   private let timer: TimerSource
   private let limit: UInt64
   private let timeout: Duration
   private var pause = GrowingPause()
   private let finish: (SuspensionOutcome) -> Void
+  private var work: ProcessSteps.Work?
+  private var walk: MemberWalk?
+  /// Whether this walk has found a process that had not been signalled.
+  private var foundNew = false
+  /// A process that this walk has found running.
+  private var running: Int32?
+  /// A process's threads that are yet to be examined.
+  private var threads: (process: Int32, rest: ArraySlice<Int32>)?
 
   init(
-    _ instance: InstanceProcesses, membership: Membership, sweeper: Sweeper, timeout: Duration,
-    loop: EventLoop, finish: @escaping (SuspensionOutcome) -> Void
+    _ instance: InstanceProcesses, membership: Membership, sweeper: Sweeper, steps: ProcessSteps,
+    timeout: Duration, loop: EventLoop, finish: @escaping (SuspensionOutcome) -> Void
   ) throws(SystemError) {
     self.instance = instance
     self.membership = membership
     self.sweeper = sweeper
+    self.steps = steps
     self.timeout = timeout
     self.finish = finish
     limit = BootClock.after(timeout)
     var again: () -> Void = {}
     timer = try loop.timer { again() }
-    again = { [weak self] in self?.advance() }
+    again = { [weak self] in self?.begin() }
   }
 
-  func begin() throws(SystemError) {
-    _ = try stopTree()
-    timer.set(BootClock.now())
+  deinit { work?.cancel() }
+
+  func begin() { begin(MemberWalk(instance, membership)) }
+
+  private func begin(_ walk: MemberWalk) {
+    self.walk = walk
+    (foundNew, running, threads) = (false, nil, nil)
+    work = steps.begin(.first, user: instance.uid) { [weak self] in self?.step() ?? false }
   }
 
-  private func advance() {
+  private func step() -> Bool {
     do throws(SystemError) {
-      let isWhole = try stopTree()
-      if let running = try isWhole ? firstRunning() : instance.leader.identity.pid {
-        guard BootClock.now() < limit else {
-          return finish(
-            .failed(reason: "process \(running) did not stop within \(TimeSpan.format(timeout))"))
-        }
-        timer.set(BootClock.after(pause.next()))
-      } else if instance.origin.group != nil {
-        finish(.completed)
-      } else {
-        sweeper.request(instance.id) { [weak self] found in self?.swept(found) }
+      if try examineThreads() { return true }
+      switch try walk?.next() ?? .end {
+      case .member(let stat): try visit(stat)
+      case .nothing: break
+      case .end:
+        walk = nil
+        walkEnded()
+        return false
       }
+      return true
     } catch {
       finish(.failed(reason: String(describing: error)))
+      return false
     }
+  }
+
+  private func visit(_ stat: ProcessStat) throws(SystemError) {
+    guard instance.hasStopped(stat.identity) else {
+      if try instance.stop(stat, membership.proc) { foundNew = true }
+      return
+    }
+    // Once one runs, another walk follows; this one only looks for new processes.
+    guard running == nil else { return }
+    if stat.threadCount > 1 {
+      threads = try membership.proc.threads(stat.pid).map { (stat.pid, $0[...]) }
+    } else if try mayRun(stat.state, stat.pid) {
+      running = stat.pid
+    }
+  }
+
+  /// Examines threads of the process that the walk came to. Returns false where none is left.
+  private func examineThreads() throws(SystemError) -> Bool {
+    guard let (process, rest) = threads else { return false }
+    threads = rest.count > Self.threadsAtOnce ? (process, rest.dropLast(Self.threadsAtOnce)) : nil
+    for thread in rest.suffix(Self.threadsAtOnce) {
+      guard let stat = try membership.proc.stat(process, thread: thread),
+        try mayRun(stat.state, process)
+      else { continue }
+      (running, threads) = (process, nil)
+      break
+    }
+    return true
+  }
+
+  /// Whether a thread in this state may run an instruction. One in uninterruptible sleep with
+  /// SIGSTOP pending stops before its next instruction.
+  private func mayRun(_ state: ProcessState, _ process: Int32) throws(SystemError) -> Bool {
+    if state.isStandingStill { return false }
+    guard state == .diskSleep, let details = try membership.proc.details(process) else {
+      return state != .diskSleep
+    }
+    return !details.isPending(SIGSTOP)
+  }
+
+  private func walkEnded() {
+    if foundNew {
+      if isLate("it made new processes for \(TimeSpan.format(timeout)) on end") { return }
+      begin()
+    } else if let running {
+      if isLate("process \(running) did not stop within \(TimeSpan.format(timeout))") { return }
+      timer.set(BootClock.after(pause.next()))
+    } else if instance.origin.group != nil {
+      finish(.completed)
+    } else {
+      sweeper.request(instance.id) { [weak self] found in self?.swept(found) }
+    }
+  }
+
+  /// Ends the suspension where its time is up.
+  private func isLate(_ reason: String) -> Bool {
+    if BootClock.now() < limit { return false }
+    finish(.failed(reason: reason))
+    return true
   }
 
   /// All known ones stand still: are there others, whose parents have ended?
   private func swept(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
     do throws(SystemError) {
       let (members, isWhole) = try found.get()
-      if try !instance.stop(members, membership.proc), isWhole { return finish(.completed) }
-      guard BootClock.now() < limit else {
-        return finish(
-          .failed(reason: "it made new processes for \(TimeSpan.format(timeout)) on end"))
-      }
-      advance()
+      let fresh = members.filter { !instance.hasStopped($0.identity) }
+      if fresh.isEmpty, isWhole { return finish(.completed) }
+      if isLate("it made new processes for \(TimeSpan.format(timeout)) on end") { return }
+      begin(fresh.isEmpty
+        ? MemberWalk(instance, membership)
+        : MemberWalk(only: fresh, of: instance, membership))
     } catch {
       finish(.failed(reason: String(describing: error)))
     }
   }
-
-  /// Returns whether a last walk found nobody new.
-  private func stopTree() throws(SystemError) -> Bool {
-    for _ in 0..<Self.walksMax {
-      if try !instance.stop(membership.tree(instance), membership.proc) { return true }
-    }
-    return false
-  }
-
-  /// A member of which some thread may still run an instruction.
-  private func firstRunning() throws(SystemError) -> Int32? {
-    for member in instance.stopped {
-      let pid = member.process.identity.pid
-      for (_, state) in try membership.proc.threadStates(pid) ?? [] where !state.isStandingStill {
-        // In uninterruptible sleep with SIGSTOP pending, it stops before its next instruction.
-        if state == .diskSleep, try membership.proc.details(pid)?.isPending(SIGSTOP) ?? true {
-          continue
-        }
-        return pid
-      }
-    }
-    return nil
-  }
 }
 
 extension InstanceProcesses {
-  /// Sends SIGSTOP to those that were not sent it before. Returns whether there were any.
-  func stop(_ found: [ProcessStat], _ proc: ProcFS) throws(SystemError) -> Bool {
-    let (foundNew, failure) = stopAllPossible(found, proc)
-    if let failure { throw failure }
-    return foundNew
-  }
-
-  /// Sends SIGSTOP to those that were not sent it before. Returns whether there were any, and why
-  /// the first was not sent it to whom it could not be sent.
-  func stopAllPossible(
-    _ found: [ProcessStat], _ proc: ProcFS
-  ) -> (foundNew: Bool, failure: SystemError?) {
-    var foundNew = false
-    var failure: SystemError?
-    let fresh = found.filter { !hasStopped($0.identity) }
-    // Whoever comes after us must find them, whenever we die.
-    if !fresh.isEmpty {
-      willStop(
-        fresh.map { .init(process: Leader($0.identity), wasStopped: $0.state == .stopped) })
-    }
-    for stat in fresh {
-      do throws(SystemError) {
-        guard let process = try handle(of: stat.identity, in: proc),
-          try process.pidfd.sendTolerant(SIGSTOP, to: stat)
-        else { continue }
-        noteStopped(process, wasStopped: stat.state == .stopped)
-        foundNew = true
-      } catch {
-        failure = failure ?? error
-      }
-    }
-    return (foundNew, failure)
+  /// Sends SIGSTOP to a member that was not sent it before. Returns false where it has ended.
+  func stop(_ stat: ProcessStat, _ proc: ProcFS) throws(SystemError) -> Bool {
+    guard let process = try handle(of: stat.identity, in: proc) else { return false }
+    let wasStopped = stat.state == .stopped
+    // The next daemon must find it, whenever this one dies.
+    willStop([.init(process: Leader(stat.identity), wasStopped: wasStopped)])
+    guard try process.pidfd.sendTolerant(SIGSTOP, to: stat) else { return false }
+    noteStopped(process, wasStopped: wasStopped)
+    return true
   }
 
   /// Takes hold of a member; nil where it has ended.

@@ -36,9 +36,11 @@ final class FrozenGroupWatch {
   }
 }
 
-/// Those that one look had no time for.
+/// The instances that one look had no time for, the next one last.
 struct SuspensionComparisons {
   var waiting: [InstanceID] = []
+  /// How many processes of the next one have been looked at.
+  var place = 0
   var timer: TimerSource?
 }
 
@@ -65,29 +67,42 @@ extension ProcessController {
     }
   }
 
-  /// Compares an instance that is said to be suspended with the kernel.
-  func compareSuspended(_ id: InstanceID) {
-    if let instance = self[id] { compare(instance) }
-  }
-
-  /// The same for several, as far as there is time. A look that is under way goes on: beginning it
-  /// anew each time would never come to the last.
+  /// Compares those that are said to be suspended with the kernel, as far as there is time; the
+  /// rest later. A look that is under way goes on: beginning it anew each time would never come to
+  /// the last.
   ///
   /// - Returns: whether any runs.
+  @discardableResult
   func compareSuspended(_ ids: [InstanceID]) -> Bool {
-    let waiting = Set(comparisons.waiting)
-    comparisons.waiting.insert(contentsOf: ids.filter { !waiting.contains($0) }.reversed(), at: 0)
+    if ids.count == 1, ids.last != comparisons.waiting.last {
+      // A single application is always told as it is, unless it has thousands of processes.
+      comparisons.waiting.removeAll { $0 == ids[0] }
+      comparisons.waiting += ids
+      comparisons.place = 0
+    } else {
+      let waiting = Set(comparisons.waiting)
+      comparisons.waiting.insert(contentsOf: ids.filter { !waiting.contains($0) }.reversed(), at: 0)
+    }
     return compareWaiting(for: Self.comparisonTime)
   }
 
-  func compareRest() { _ = compareWaiting(for: Self.comparisonTime / 2) }
+  func compareRest() { compareWaiting(for: Self.comparisonTime / 2) }
 
+  @discardableResult
   private func compareWaiting(for time: Duration) -> Bool {
     let start = BootClock.now()
     let end = Instant(nanoseconds: start).advanced(by: time).nanoseconds
     var isAnyLost = false
-    while let id = comparisons.waiting.popLast() {
-      if let instance = self[id], compare(instance) { isAnyLost = true }
+    waiting: while let id = comparisons.waiting.last {
+      switch self[id].map({ compare($0, from: comparisons.place, until: end) }) ?? .still {
+      case .lost: isAnyLost = true
+      case .still: break
+      case .goesOn(let place):
+        comparisons.place = place
+        break waiting
+      }
+      comparisons.waiting.removeLast()
+      comparisons.place = 0
       if BootClock.now() >= end { break }
     }
     if comparisons.waiting.isEmpty { return isAnyLost }
@@ -96,38 +111,56 @@ extension ProcessController {
     return isAnyLost
   }
 
-  /// Reports an instance that is said to be suspended and runs; returns whether it does.
+  /// What a comparison has come to.
+  private enum Comparison {
+    case still
+    case lost(reason: String)
+    /// Those before this place stand still; there was no time for the others.
+    case goesOn(Int)
+  }
+
+  /// Reports an instance that is said to be suspended and runs.
   @discardableResult
-  private func compare(_ instance: InstanceProcesses) -> Bool {
+  private func compare(
+    _ instance: InstanceProcesses, from place: Int = 0, until end: UInt64 = .max
+  ) -> Comparison {
     guard instance.suspension == nil, !instance.isToBeSuspended, instance.problem == nil,
-      instance.standsStill || isSuspended(instance.id), let reason = resumption(of: instance)
-    else { return false }
+      instance.standsStill || isSuspended(instance.id)
+    else { return .still }
+    let outcome = resumption(of: instance, from: place, until: end)
+    guard case .lost(let reason) = outcome else { return outcome }
     instance.frozenWatch = nil
     if instance.standsStill {
       // Its suspension has not been reported yet.
       instance.standsStill = false
       suspensionEnded(instance, .failed(reason: reason))
-      return true
+      return outcome
     }
     instance.resistance =
       wasLostLately(instance) ? "it does not stay suspended: \(reason), again and again" : nil
     instance.lostAt = Instant(nanoseconds: BootClock.now())
     report(.suspensionLost(instance.id, reason: reason))
-    return true
+    return outcome
   }
 
-  /// What something other than the daemon has resumed; nil where all stands still.
-  private func resumption(of instance: InstanceProcesses) -> String? {
+  /// What something other than the daemon has resumed.
+  private func resumption(
+    of instance: InstanceProcesses, from place: Int, until end: UInt64
+  ) -> Comparison {
     if let group = instance.frozenWatch?.group {
-      return group.isThawed ? "another program thawed its control group \(group.path)" : nil
+      return group.isThawed
+        ? .lost(reason: "another program thawed its control group \(group.path)") : .still
     }
-    for member in instance.stopped {
-      let process = member.process.identity
+    let stopped = instance.stopped
+    for next in min(place, stopped.count)..<stopped.count {
+      if next > place, BootClock.now() >= end { return .goesOn(next) }
+      let process = stopped[next].process.identity
       guard let stat = (try? proc.stat(process.pid)) ?? nil, stat.identity == process, runs(stat)
       else { continue }
-      return "another program resumed its process \(process.pid) (\(stat.command))"
+      return .lost(
+        reason: "another program resumed its process \(process.pid) (\(stat.command))")
     }
-    return nil
+    return .still
   }
 
   /// Whether a process that was sent SIGSTOP runs, by its first thread or, where that has ended, by

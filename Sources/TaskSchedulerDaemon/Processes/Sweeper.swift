@@ -10,9 +10,15 @@ final class Sweeper {
   typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
 
   private let membership: Membership
+  private let steps: ProcessSteps
   private let find: (InstanceID) -> InstanceProcesses?
   private var timer: TimerSource?
   private var waiting: [(instance: InstanceID, answer: Answer)] = []
+  /// The requests that the look under way serves.
+  private var asked: [(instance: InstanceID, answer: Answer)] = []
+  private var sweep: MachineSweep?
+  /// Nanoseconds that it has taken so far.
+  private var spent: UInt64 = 0
   private var earliestNext: UInt64 = 0
   /// Whether those who ask wait, for more of them are to come: one look is to serve them all.
   var isPutOff = false {
@@ -20,36 +26,53 @@ final class Sweeper {
   }
 
   init(
-    membership: Membership, loop: EventLoop, find: @escaping (InstanceID) -> InstanceProcesses?
+    membership: Membership, steps: ProcessSteps, loop: EventLoop,
+    find: @escaping (InstanceID) -> InstanceProcesses?
   ) throws(SystemError) {
     self.membership = membership
+    self.steps = steps
     self.find = find
-    timer = try loop.timer { [weak self] in self?.sweep() }
+    timer = try loop.timer { [weak self] in self?.begin() }
   }
 
-  /// Calls `answer` with the members that are found, after this call has returned.
+  /// Calls `answer` with the members that are found by a look that begins after this call.
   func request(_ instance: InstanceID, answer: @escaping Answer) {
     waiting.append((instance, answer))
     if waiting.count == 1, !isPutOff { schedule() }
   }
 
-  private func schedule() { timer?.set(max(earliestNext, BootClock.now())) }
+  /// A request during a look waits for the next: its processes may have been passed already.
+  private func schedule() {
+    if sweep == nil { timer?.set(max(earliestNext, BootClock.now())) }
+  }
 
-  private func sweep() {
-    if isPutOff { return }
-    let asked = waiting
-    waiting = []
+  private func begin() {
+    if isPutOff || sweep != nil { return }
+    (asked, waiting, spent) = (waiting, [], 0)
+    sweep = MachineSweep(asked.compactMap { find($0.instance) }, membership)
+    steps.begin(.first, user: ProcessSteps.everybody) { [weak self] in self?.step() ?? false }
+  }
+
+  private func step() -> Bool {
     let start = BootClock.now()
-    let result: Result<Membership.Sweep, SystemError>
     do throws(SystemError) {
-      result = .success(try membership.sweep(asked.compactMap { find($0.instance) }))
+      let goesOn = try sweep?.step() ?? false
+      spent += BootClock.now() - start
+      if !goesOn, let found = sweep?.found { end(.success(found)) }
+      return goesOn
     } catch {
-      result = .failure(error)
+      end(.failure(error))
+      return false
     }
-    let end = BootClock.now()
-    earliestNext = end + (end - start)
-    for (instance, answer) in asked {
+  }
+
+  private func end(_ result: Result<Membership.Sweep, SystemError>) {
+    let answers = asked
+    (asked, sweep) = ([], nil)
+    earliestNext = BootClock.now() + spent
+    for (instance, answer) in answers {
       answer(result.map { ($0.members[instance] ?? [], $0.isWhole) })
     }
+    if !waiting.isEmpty, !isPutOff { schedule() }
   }
 }

@@ -136,7 +136,7 @@ final class ApplicationService {
     }
     // It may have called before it was suspended; or it runs.
     if runner.processes.isSuspended(instance.id) {
-      runner.processes.compareSuspended(instance.id)
+      runner.processes.compareSuspended([instance.id])
     }
     return (instance.id, instance.application)
   }

@@ -91,7 +91,7 @@ final class ControlService {
     guard let status = daemon.scheduler.status(of: key, at: daemon.now),
       status.state == .suspended, let id = status.instance?.id
     else { return }
-    runner.processes.compareSuspended(id)
+    runner.processes.compareSuspended([id])
   }
 
   private func listApplications(_ call: ReceivedCall, _ connection: Connection) throws {

@@ -33,14 +33,14 @@ final class Hearing {
   private var turn: DeferredSource?
   private var rest: TimerSource?
   private let ears: Ears
-  private let isTraced: (InstanceID) -> Bool
+  private let isTraced: (InstanceID, @escaping (Bool) -> Void) -> Void
   private let report: (Event) -> Void
 
   /// - Parameters:
-  ///   - isTraced: whether a debugger traces any process of the instance.
+  ///   - isTraced: finds out whether a debugger traces any process of the instance.
   ///   - report: takes the answers.
   init(
-    loop: EventLoop, ears: Ears, isTraced: @escaping (InstanceID) -> Bool,
+    loop: EventLoop, ears: Ears, isTraced: @escaping (InstanceID, @escaping (Bool) -> Void) -> Void,
     report: @escaping (Event) -> Void
   ) throws(SystemError) {
     self.ears = ears
@@ -68,7 +68,9 @@ final class Hearing {
       if hear(Set(ids), of: user) { heard += ids } else { waiting.formUnion(ids) }
     }
     if !waiting.isEmpty { rest?.set(BootClock.after(Self.pause)) }
-    for id in heard.sorted() { report(.tracerChecked(id, isTraced: isTraced(id))) }
+    for id in heard.sorted() {
+      isTraced(id) { [weak self] in self?.report(.tracerChecked(id, isTraced: $0)) }
+    }
   }
 
   /// Returns whether no more of these is to be heard.

@@ -1,0 +1,77 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Lowers all threads of an instance, in steps, until a walk finds no new one. Then it forgets the
+/// threads that have ended.
+struct LoweringWalk {
+  /// How often the threads are listed again while there come new ones.
+  private static let walksMax = 16
+  /// How many threads that may have ended a step looks for.
+  private static let soughtAtOnce = 16
+
+  let instance: InstanceProcesses
+  private unowned let priorities: Priorities
+  /// nil once all are lowered.
+  private var walk: ThreadWalk?
+  /// Whether it walks over all members.
+  private let isWhole: Bool
+  private var walks = 1
+  private var foundNew = false
+  private var seen: Set<Int32> = []
+  private var sought: [(thread: ProcessIdentity, process: Int32)] = []
+  private var ended: Set<ProcessIdentity> = []
+
+  init(_ instance: InstanceProcesses, in priorities: Priorities) {
+    self.init(instance, MemberWalk(instance, priorities.membership), in: priorities, isWhole: true)
+  }
+
+  /// Over some members only.
+  init(
+    _ instance: InstanceProcesses, _ members: MemberWalk, in priorities: Priorities,
+    isWhole: Bool = false
+  ) {
+    self.instance = instance
+    self.priorities = priorities
+    self.isWhole = isWhole
+    walk = ThreadWalk(members, in: priorities.proc)
+  }
+
+  /// Returns false when all is done.
+  mutating func step() throws(SystemError) -> Bool {
+    // It is being restored meanwhile.
+    guard instance.priority.isLowered else { return false }
+    guard let step = try walk?.next() else { return seekEnded() }
+    switch step {
+    case .thread(let thread, let stat):
+      guard seen.insert(thread).inserted else { break }
+      foundNew = true
+      try priorities.lower(thread, of: stat, instance)
+    case .nothing: break
+    case .end: return walkEnded()
+    }
+    return true
+  }
+
+  private mutating func walkEnded() -> Bool {
+    guard isWhole else { return false }
+    if foundNew, walks < Self.walksMax {
+      (walks, foundNew) = (walks + 1, false)
+      walk = ThreadWalk(MemberWalk(instance, priorities.membership), in: priorities.proc)
+      return true
+    }
+    instance.isPartlyLowered = false
+    walk = nil
+    sought = instance.lowered.perhapsEnded(seen)
+    return !sought.isEmpty
+  }
+
+  private mutating func seekEnded() -> Bool {
+    for (thread, process) in sought.suffix(Self.soughtAtOnce) {
+      let found = (try? priorities.proc.stat(process, thread: thread.pid)) ?? nil
+      if found?.identity != thread { ended.insert(thread) }
+    }
+    sought.removeLast(min(Self.soughtAtOnce, sought.count))
+    if sought.isEmpty { instance.lowered.forget(ended) }
+    return !sought.isEmpty
+  }
+}

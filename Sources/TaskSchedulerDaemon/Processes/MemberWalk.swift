@@ -1,0 +1,113 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+/// A walk over the members of an instance that can be found from the leader and from those known
+/// before, going down: all, but for descendants whose parents have ended. A step examines one
+/// process.
+struct MemberWalk {
+  private enum Place {
+    case known(ProcessIdentity)
+    /// Was listed as a child or a member at this time, in ticks as start times have them. A process
+    /// that started later has reused the pid.
+    case listed(Int32, at: UInt64)
+  }
+
+  private let membership: Membership
+  private let instance: InstanceProcesses
+  private var queue: [Place] = []
+  private var seen: Set<Int32>
+  private let goesDown: Bool
+  /// Set where the walk is yet to list the processes of this group.
+  private var group: ControlGroup?
+
+  init(_ instance: InstanceProcesses, _ membership: Membership) {
+    self.membership = membership
+    self.instance = instance
+    group = instance.origin.group
+    goesDown = group == nil
+    seen = [membership.ownPID]
+    guard goesDown else { return }
+    queue = instance.remembered.map { .known($0) }
+    queue += instance.stopped.map { .known($0.process.identity) }
+    queue.append(.known(instance.leader.identity))
+  }
+
+  /// A walk over these processes alone.
+  init(only members: [ProcessStat], of instance: InstanceProcesses, _ membership: Membership) {
+    self.membership = membership
+    self.instance = instance
+    goesDown = false
+    seen = [membership.ownPID]
+    queue = members.reversed().map { .known($0.identity) }
+  }
+
+  /// Examines the next process. A member is one that has not ended.
+  mutating func next() throws(SystemError) -> WalkStep {
+    if let group {
+      let pids = try group.processes()
+      let now = BootClock.ticks()
+      queue = pids.reversed().map { .listed($0, at: now) }
+      self.group = nil
+    }
+    guard let place = queue.popLast() else { return .end }
+    guard let stat = try examine(place) else { return .nothing }
+    seen.insert(stat.pid)
+    if goesDown, !stat.hasEnded {
+      let children = try membership.proc.children(of: stat) ?? []
+      let now = BootClock.ticks()
+      for child in children where !seen.contains(child) {
+        queue.append(.listed(child, at: now))
+      }
+    }
+    return stat.hasEnded ? .nothing : .member(stat)
+  }
+
+  /// Nil where it has been seen, has ended, or belongs to another instance.
+  private func examine(_ place: Place) throws(SystemError) -> ProcessStat? {
+    switch place {
+    case .known(let identity):
+      guard !seen.contains(identity.pid), let stat = try membership.proc.stat(identity.pid),
+        stat.identity == identity
+      else { return nil }
+      return stat
+    case .listed(let pid, let time):
+      guard !seen.contains(pid), let stat = try membership.proc.stat(pid), stat.startTime <= time,
+        !goesDown || !membership.leadsAnother(stat, than: instance)
+      else { return nil }
+      return stat
+    }
+  }
+}
+
+/// A walk over the threads of the members. A step examines one process, or comes to one thread.
+struct ThreadWalk {
+  private let proc: ProcFS
+  private var members: MemberWalk
+  private var member: ProcessStat?
+  /// The member's remaining threads.
+  private var threads: [Int32] = []
+
+  enum Step {
+    case thread(Int32, of: ProcessStat)
+    case nothing
+    case end
+  }
+
+  init(_ members: MemberWalk, in proc: ProcFS) {
+    self.members = members
+    self.proc = proc
+  }
+
+  /// The first thread of a process comes first.
+  mutating func next() throws(SystemError) -> Step {
+    if let member, let thread = threads.popLast() { return .thread(thread, of: member) }
+    switch try members.next() {
+    case .member(let stat):
+      member = stat
+      threads = try proc.threads(of: stat)?.reversed() ?? []
+      return threads.popLast().map { .thread($0, of: stat) } ?? .nothing
+    case .nothing: return .nothing
+    case .end: return .end
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+// Looks at the processes of an instance, in steps.
+
+extension ProcessController {
+  /// Calls `member` with each member that a ``MemberWalk`` finds, then `end` with what went wrong.
+  ///
+  /// - Parameter atOnce: whether few are visited before this call returns.
+  func visit(
+    _ instance: InstanceProcesses, _ rank: ProcessSteps.Rank = .first, atOnce: Bool = false,
+    member: @escaping (ProcessStat) throws(SystemError) -> Void,
+    end: @escaping (SystemError?) -> Void
+  ) -> ProcessSteps.Work {
+    var walk = MemberWalk(instance, membership)
+    return steps.begin(rank, user: instance.uid, atOnce: atOnce) {
+      do throws(SystemError) {
+        switch try walk.next() {
+        case .member(let stat): try member(stat)
+        case .nothing: break
+        case .end:
+          end(nil)
+          return false
+        }
+        return true
+      } catch {
+        end(error)
+        return false
+      }
+    }
+  }
+
+  /// Finds out whether a debugger from outside the instance traces any process of it.
+  func checkTracer(_ id: InstanceID, answer: @escaping (Bool) -> Void) {
+    guard let instance = instances[id] else { return answer(false) }
+    _ = lookForTracers(instance) { [weak self] result in
+      switch result {
+      case .success(let found): answer(found.isTraced)
+      case .failure(let error):
+        self?.report(.signalFailed(id, reason: "cannot see whether it is traced: \(error)"))
+        answer(false)
+      }
+    }
+  }
+
+  /// Looks for a tracer. One that is a process of the instance itself does not count (contract §3):
+  /// else `strace` would free what it starts from every limit.
+  ///
+  /// - Parameter answer: called with the instance's processes, too.
+  func lookForTracers(
+    _ instance: InstanceProcesses, _ rank: ProcessSteps.Rank = .first,
+    answer: @escaping (Result<(members: [ProcessStat], isTraced: Bool), SystemError>) -> Void
+  ) -> ProcessSteps.Work {
+    var walk = ThreadWalk(MemberWalk(instance, membership), in: proc)
+    var members: [ProcessStat] = []
+    var tracers: Set<Int32> = []
+    return steps.begin(rank, user: instance.uid, atOnce: true) { [self] in
+      do throws(SystemError) {
+        switch try walk.next() {
+        case .thread(let thread, let stat):
+          if members.last?.pid != stat.pid { members.append(stat) }
+          if let tracer = try proc.tracer(of: thread, in: stat.pid) { tracers.insert(tracer) }
+        case .nothing: break
+        case .end:
+          answer(.success((members, try isAnyOutside(tracers, members, instance))))
+          return false
+        }
+        return true
+      } catch {
+        answer(.failure(error))
+        return false
+      }
+    }
+  }
+
+  private func isAnyOutside(
+    _ tracers: Set<Int32>, _ members: [ProcessStat], _ instance: InstanceProcesses
+  ) throws(SystemError) -> Bool {
+    let pids = tracers.isEmpty ? [] : Set(members.map(\.pid))
+    for tracer in tracers where !pids.contains(tracer) {
+      guard let identity = try proc.identity(tracer), let details = try proc.details(tracer)
+      else { continue }
+      let owner = try membership.instance(of: identity, uid: details.uids.real)
+      if owner !== instance { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,129 @@
+import DequeModule
+import LinuxSystem
+import TaskSchedulerCore
+
+// An application may have thousands of processes, and most operations on it take some system calls
+// for each of them: the daemon stops, kills and measures processes, lowers and restores their
+// priorities. A turn of the loop must not take as long as all of that. So such work is done in
+// steps: a step examines one process, or some threads of one. A turn does steps for 2 ms, and then
+// other events have their turn; users alternate step by step, and so do the works of one user.
+// Between two steps everything may change. Therefore a step uses only what it has read of a process
+// itself, or compares the start time again, so that a reused pid is noticed; and an effect that
+// reverses a work cancels it first. Each step writes to the event log before it stops or lowers a
+// process, so the reversing effect, and after kill -9 the next daemon, knows exactly how far the
+// work has come. A suspension is complete only when one walk over all members, however many steps
+// it took, has found no new process and no running one. A resume signals the processes that the
+// daemon holds and needs no walk; all but those of very large applications run when its call
+// returns, and the event log names the others until they do.
+
+/// Does work on the processes of instances in steps, with others' turns in between.
+final class ProcessSteps {
+  /// The order in which the works of one user are done.
+  enum Rank {
+    /// Stopping, killing, resuming, restoring. Works of this rank alternate.
+    case first
+    /// Work that can wait, such as lowering: done after all work of the first rank. So the
+    /// priorities of an instance that is over are restored before its successor's are lowered.
+    case later
+  }
+
+  /// Work that was begun.
+  final class Work {
+    fileprivate let rank: Rank
+    fileprivate let user: UInt32
+    fileprivate var step: (() -> Bool)?
+
+    fileprivate init(_ rank: Rank, user: UInt32, step: @escaping () -> Bool) {
+      self.rank = rank
+      self.user = user
+      self.step = step
+    }
+
+    var isUnderWay: Bool { step != nil }
+
+    /// No further step is done.
+    func cancel() { step = nil }
+
+    /// Does all steps that are left.
+    func finish() {
+      while let step, step() {}
+      cancel()
+    }
+
+    /// Does a step. Returns whether there are more.
+    fileprivate func advance() -> Bool {
+      guard let step else { return false }
+      if !step() { self.step = nil }
+      return self.step != nil
+    }
+  }
+
+  private struct Waiting {
+    var first: Deque<Work> = []
+    var later: Deque<Work> = []
+  }
+
+  /// The user of work that serves several users.
+  static let everybody = UInt32.max
+  /// How long one turn does steps, and how many. Source: this project; a tenth of the time within
+  /// which another user's call is answered.
+  private static let turnTime: UInt64 = 2_000_000
+  static let stepsMax = 64
+
+  private var waiting: [UInt32: Waiting] = [:]
+  private var turns: Deque<UInt32> = []
+  private var timer: TimerSource?
+
+  init(loop: EventLoop) throws(SystemError) {
+    timer = try loop.timer { [weak self] in self?.turn() }
+  }
+
+  /// Calls `step` until it returns false or the work is cancelled.
+  ///
+  /// - Parameter atOnce: whether the first steps are done before this call returns, unless other
+  ///   work of the user is under way. An application of few processes is so handled at once.
+  @discardableResult
+  func begin(
+    _ rank: Rank, user: UInt32, atOnce: Bool = false, step: @escaping () -> Bool
+  ) -> Work {
+    let work = Work(rank, user: user, step: step)
+    if atOnce, waiting[user] == nil {
+      for _ in 0..<Self.stepsMax where !work.advance() { return work }
+    }
+    if turns.isEmpty { timer?.set(BootClock.now()) }
+    if waiting[user] == nil {
+      waiting[user] = Waiting()
+      turns.append(user)
+    }
+    add(work)
+    return work
+  }
+
+  private func add(_ work: Work) {
+    switch work.rank {
+    case .first: waiting[work.user]?.first.append(work)
+    case .later: waiting[work.user]?.later.append(work)
+    }
+  }
+
+  private func turn() {
+    let end = BootClock.now() + Self.turnTime
+    for _ in 0..<Self.stepsMax {
+      guard let user = turns.popFirst() else { break }
+      advance(user)
+      if BootClock.now() >= end { break }
+    }
+    if !turns.isEmpty { timer?.set(BootClock.now()) }
+  }
+
+  /// Does the user's next step, which may begin other work.
+  private func advance(_ user: UInt32) {
+    let work = waiting[user]?.first.popFirst() ?? waiting[user]?.later.popFirst()
+    if let work, work.advance() { add(work) }
+    if waiting[user].map({ $0.first.isEmpty && $0.later.isEmpty }) ?? true {
+      waiting[user] = nil
+    } else {
+      turns.append(user)
+    }
+  }
+}
