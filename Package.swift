@@ -44,11 +44,11 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
-      name: "TaskSchedulerJournal", dependencies: ["TaskSchedulerCore"],
+      name: "TaskSchedulerEventLog", dependencies: ["TaskSchedulerCore"],
       swiftSettings: strictQuick),
     .target(
       name: "TaskSchedulerSimulation",
-      dependencies: ["TaskSchedulerCore", "TaskSchedulerJournal", heap],
+      dependencies: ["TaskSchedulerCore", "TaskSchedulerEventLog", heap],
       swiftSettings: strictQuick),
     .target(name: "CSystemd", cSettings: strictC, linkerSettings: [.linkedLibrary("systemd")]),
     .target(name: "CLinux", cSettings: strictC),
@@ -60,7 +60,7 @@ let package = Package(
     .target(
       name: "TaskSchedulerDaemon",
       dependencies: [
-        "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerJournal", "CSystemd", "CLinux",
+        "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerEventLog", "CSystemd", "CLinux",
         "CSQLite", "LinuxSystem", "TOMLKit", deque,
       ],
       swiftSettings: strictQuick),
@@ -70,7 +70,7 @@ let package = Package(
     .executableTarget(
       name: "taskctl",
       dependencies: [
-        "TaskSchedulerClient", "TaskSchedulerCore", "TaskSchedulerJournal",
+        "TaskSchedulerClient", "TaskSchedulerCore", "TaskSchedulerEventLog",
         "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem", argumentParser,
       ],
       swiftSettings: strict),
@@ -91,7 +91,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerJournal",
+        "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerEventLog",
         "TaskSchedulerSimulation", "TaskSchedulerDaemon", "LinuxSystem",
       ],
       path: "Fuzz/Sources/FuzzTargets", swiftSettings: strict),
@@ -122,8 +122,8 @@ let package = Package(
     .testTarget(
       name: "TaskSchedulerCoreTests", dependencies: ["TaskSchedulerCore"], swiftSettings: strict),
     .testTarget(
-      name: "TaskSchedulerJournalTests",
-      dependencies: ["TaskSchedulerJournal", "TaskSchedulerCore"], swiftSettings: strict),
+      name: "TaskSchedulerEventLogTests",
+      dependencies: ["TaskSchedulerEventLog", "TaskSchedulerCore"], swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerSimulationTests",
       dependencies: ["TaskSchedulerSimulation", "TaskSchedulerCore"], swiftSettings: strict),
@@ -147,7 +147,7 @@ let package = Package(
     .testTarget(
       name: "TaskctlTests",
       dependencies: [
-        "taskctl", "TaskSchedulerClient", "TaskSchedulerCore", "TaskSchedulerJournal",
+        "taskctl", "TaskSchedulerClient", "TaskSchedulerCore", "TaskSchedulerEventLog",
         "TaskSchedulerWire", "LinuxSystem", "TestSupport", argumentParser,
       ],
       exclude: ["Timelines"], swiftSettings: strict),
@@ -169,7 +169,7 @@ let package = Package(
       dependencies: [
         "taskschedd", "taskctl", "uploader-example", "voip-example", "TaskSchedulerClient",
         "TaskSchedulerCore",
-        "TaskSchedulerJournal", "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem",
+        "TaskSchedulerEventLog", "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem",
         "TestSupport",
       ],
       exclude: ["Resources"], swiftSettings: strict),

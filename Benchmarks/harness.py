@@ -155,7 +155,7 @@ class Workshop:
                 [self.daemon_program, "--config", configuration, "--manifests", folder,
                  "--socket", socket_path, "--state", self.path(name + ".state"),
                  "--log-target", "stderr",
-                 *(["--journal", os.path.join(self.runtime, name)] if journal else ["--no-journal"])],
+                 *(["--event-log", os.path.join(self.runtime, name)] if journal else ["--no-event-log"])],
                 group=group, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={"PATH": os.environ["PATH"], "HOME": self.folder})
         self.wait_for_socket(process, socket_path, self.path(name + ".log"))

@@ -9,7 +9,7 @@ struct Site {
 
   let machine: Machine
 
-  /// Nothing comes to the next daemon from the last one: no journal, no descriptors.
+  /// Nothing comes to the next daemon from the last one: no event log, no descriptors.
   private static let forgetting = """
     [Service]
     FileDescriptorStoreMax=0
@@ -98,8 +98,8 @@ struct Site {
 
   /// Writes what the machine has logged, with the time since boot.
   func writeLog(to file: LogFile) throws {
-    let journal = try machine.start(["journalctl", "--no-pager", "-o", "short-monotonic"])
-    while let line = try journal.readLine(within: .seconds(60)) { file.write(line) }
-    _ = try journal.waitForExit()
+    let eventLog = try machine.start(["journalctl", "--no-pager", "-o", "short-monotonic"])
+    while let line = try eventLog.readLine(within: .seconds(60)) { file.write(line) }
+    _ = try eventLog.waitForExit()
   }
 }

@@ -2,7 +2,7 @@ import CSystemd
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// The hands of the policy: hears what happens, asks the policy, and does what it says.
@@ -20,8 +20,8 @@ public final class Daemon {
   private(set) var server: Server?
   private var runner: EffectRunner?
   private var processes: ProcessController?
-  private let journal: Journal
-  /// When it began to read the journal.
+  private let eventLog: EventLog
+  /// When it began to read the event log.
   private let startedAt: Instant
   private let store = DescriptorStore()
   private var requests: Requests?
@@ -30,7 +30,7 @@ public final class Daemon {
   private var notifications: LocalNotifications?
   private var systemChanges: SystemChangeProviders?
   private var alarm: WakeAlarm?
-  /// Set when a journal is gone on from.
+  /// Set when an event log is gone on from.
   private var survival: TimerSource?
   private var timer: TimerSource?
   private var armed: Instant?
@@ -55,13 +55,13 @@ public final class Daemon {
     let now = Instant(nanoseconds: BootClock.now())
     startedAt = now
     let boot = BootID(try BootIdentity.text())
-    var folder: JournalFolder?
-    if let path = arguments.journalPath { folder = try JournalFolder(path: path, proc: proc) }
+    var folder: EventLogDirectory?
+    if let path = arguments.eventLogPath { folder = try EventLogDirectory(path: path, proc: proc) }
     var replay: Replay?
     var unclear: LeftBehind?
-    var found: FoundJournal?
+    var found: FoundEventLog?
     if let folder {
-      let finder = JournalFinder(
+      let finder = EventLogFinder(
         folder: folder, boot: boot, socketPath: arguments.socketPath, proc: proc, log: log)
       found = try finder.find(at: now)
     }
@@ -71,11 +71,11 @@ public final class Daemon {
       replay = found.replay
       unclear = found.unclear
       scheduler = found.replay.scheduler
-      journal = Journal(continuing: found, in: folder, boot: boot, log: log)
-      journal.setAttempts((replay?.progress.attempts ?? 0) + 1)
+      eventLog = EventLog(continuing: found, in: folder, boot: boot, log: log)
+      eventLog.setAttempts((replay?.progress.attempts ?? 0) + 1)
     } else {
       scheduler = Scheduler(policy: configuration.policy)
-      journal = try Journal(folder, boot: boot, scheduler: scheduler, at: now, log: log)
+      eventLog = try EventLog(folder, boot: boot, scheduler: scheduler, at: now, log: log)
     }
     try setUp(arguments, replay, unclear)
   }
@@ -108,11 +108,11 @@ public final class Daemon {
     try blockSignals()
     let post: (Event) -> Void = { [unowned self] event in self.post(event) }
     let processes = try ProcessController(
-      proc: proc, loop: loop, options: configuration.options, journal: journal, store: store,
+      proc: proc, loop: loop, options: configuration.options, eventLog: eventLog, store: store,
       report: post)
-    let requests = Requests(journal: journal, numberLast: replay?.requestLast ?? 0)
-    let streams = EventStreams(journal: journal) { [unowned processes] in processes[$0] }
-    let monitors = Monitors(journal: journal)
+    let requests = Requests(eventLog: eventLog, numberLast: replay?.requestLast ?? 0)
+    let streams = EventStreams(eventLog: eventLog) { [unowned processes] in processes[$0] }
+    let monitors = Monitors(eventLog: eventLog)
     let sockets = ManagedSockets(loop: loop) { id, ready in
       post(.socket(.ready(id, ready.map { SocketReadiness(SocketID($0), .init($1)) })))
     }
@@ -126,11 +126,11 @@ public final class Daemon {
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
       monitors: monitors, sockets: sockets, notifications: notifications,
-      memory: memory, store: store, log: log, journal: journal, post: post)
+      memory: memory, store: store, log: log, eventLog: eventLog, post: post)
     let inherited = try DescriptorStore.Inherited()
     let server = try Server(
       listener: try listener(inherited.listeners, arguments.socketPath),
-      options: configuration.options, loop: loop, proc: proc, log: log, journal: journal,
+      options: configuration.options, loop: loop, proc: proc, log: log, eventLog: eventLog,
       store: store)
     server.applications = ApplicationService(
       membership: processes.membership, requests: requests, runner: runner, sockets: sockets,
@@ -155,7 +155,7 @@ public final class Daemon {
     self.sockets = sockets
     self.memory = memory
     self.notifications = notifications
-    journal.state = { [unowned self] in state() }
+    eventLog.state = { [unowned self] in state() }
     runner.manifests = configuration.manifests
     runner.serviceStatus = try ServiceStatus(loop: loop) { [unowned self] in
       ServiceStatus.text(scheduler.runningCounts)
@@ -166,7 +166,7 @@ public final class Daemon {
     if let replay {
       let takeover = Takeover(
         processes: processes, server: server, requests: requests, streams: streams,
-        monitors: monitors, sockets: sockets, store: store, runner: runner, journal: journal,
+        monitors: monitors, sockets: sockets, store: store, runner: runner, eventLog: eventLog,
         unclear: unclear, socketPath: arguments.socketPath, log: log)
       isNew = recover(replay, inherited, takeover)
     } else {
@@ -209,8 +209,8 @@ public final class Daemon {
       isTraced: { [unowned processes] in processes.checkTracer($0, answer: $1) },
       report: { [unowned self] in post($0) })
     survival = try loop.timer { [unowned self] in
-      journal.setAttempts(0)
-      journal.isTakingOver = false
+      eventLog.setAttempts(0)
+      eventLog.isTakingOver = false
     }
     alarm = WakeAlarm(loop: loop, log: log) { [unowned self] in post(.deadlineReached) }
     try loop.enableWatchdog()
@@ -254,7 +254,7 @@ public final class Daemon {
 
   // MARK: Recovery
 
-  /// Whoever has lived for so long does not die of what the journal told.
+  /// Whoever has lived for so long does not die of what the event log told.
   private static let survivalTime: Duration = .milliseconds(100)
 
   /// What is held and known, for the next daemon.
@@ -341,8 +341,8 @@ public final class Daemon {
     while next < backlog.count {
       let event = backlog[next]
       let now = self.now
-      journal.record(event, at: now)
-      if event.request != nil { journal.call?.takeMessage() }
+      eventLog.record(event, at: now)
+      if event.request != nil { eventLog.call?.takeMessage() }
       if case .stop = event { runner?.keepRunningOn(processes?.held ?? [:]) }
       carryOut(scheduler.handle(event, at: now), at: now)
       if let request = event.request { requests?.noteIfWaiting(request) }
@@ -355,10 +355,10 @@ public final class Daemon {
   }
 
   private func carryOut(_ effects: [Effect], at now: Instant) {
-    journal.willCarryOut(effects)
+    eventLog.willCarryOut(effects)
     for effect in effects {
       runner?.run(effect, at: now)
-      journal.effectDone()
+      eventLog.effectDone()
     }
   }
 
@@ -396,13 +396,13 @@ public final class Daemon {
     if store.isThere {
       if isRestarting() { ending = .restarting } else { processes?.letAllRun() }
       processes?.finish()
-      journal.condense(at: now)
+      eventLog.condense(at: now)
     } else {
       post(.stop)
       processes?.finish()
       processes?.priorities.finish()
     }
-    journal.setClean(ending == .stopped)
+    eventLog.setClean(ending == .stopped)
     server?.stop(keepingConnections: store.isThere)
     notifications?.stop()
     loop.exit()
@@ -469,7 +469,7 @@ extension Daemon: ControlledDaemon {
   var isUserDaemon: Bool { paths.scope == .user }
   var listener: Int32 { server?.listenerNumber ?? -1 }
   /// Each asking is another try to write down where things stand.
-  var isForgetful: Bool { !journal.isWhole(at: now) }
+  var isForgetful: Bool { !eventLog.isWhole(at: now) }
 
   func hasConnection(_ cookie: UInt64) -> Bool {
     server?.connections.values.contains { $0.cookie == cookie } ?? false

@@ -6,8 +6,8 @@ extension Daemon {
     public var paths: ConfigurationPaths
     /// Where to listen, where systemd hands no socket over.
     public var socketPath: String
-    /// The folder of the journal; nil keeps none.
-    public var journalPath: String?
+    /// The folder of the event log; nil keeps none.
+    public var eventLogPath: String?
     /// The folder of what outlives a boot; nil keeps nothing.
     public var statePath: String?
     /// Where the users' session buses are; nil shows nobody notifications.
@@ -18,12 +18,12 @@ extension Daemon {
     public var memoryPressure = "/proc/pressure/memory"
 
     public init(
-      paths: ConfigurationPaths, socketPath: String, journalPath: String?, statePath: String?,
+      paths: ConfigurationPaths, socketPath: String, eventLogPath: String?, statePath: String?,
       desktops: DesktopAddresses?, logTarget: Log.Target
     ) {
       self.paths = paths
       self.socketPath = socketPath
-      self.journalPath = journalPath
+      self.eventLogPath = eventLogPath
       self.statePath = statePath
       self.desktops = desktops
       self.logTarget = logTarget

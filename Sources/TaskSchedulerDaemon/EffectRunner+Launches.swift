@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 
 // How processes come to be held, so that the next daemon finds each whenever this one dies, and
 // starts none a second time.
@@ -13,7 +13,7 @@ extension EffectRunner {
   func expect(_ arrival: Arrival) -> Leader {
     let leader = Leader(arrival.process.identity)
     arrivals[leader] = arrival
-    journal.note(.arrival(arrival.held))
+    eventLog.note(.arrival(arrival.held))
     return leader
   }
 
@@ -155,7 +155,7 @@ extension EffectRunner {
 }
 
 extension EffectRunner.Arrival {
-  /// As the journal has it.
+  /// As the event log has it.
   var held: Holdings.Arrival {
     origin.arrival(of: process.identity, uid: uid, launch: launch)
   }

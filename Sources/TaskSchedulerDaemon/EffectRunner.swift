@@ -1,6 +1,6 @@
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// Carries out what the policy says, one effect after the other.
@@ -26,7 +26,7 @@ final class EffectRunner {
   private let notifications: LocalNotifications
   private let memory: MemoryService
   private let store: DescriptorStore
-  let journal: Journal
+  let eventLog: EventLog
   let post: (Event) -> Void
   var arrivals: [Leader: Arrival] = [:]
   /// Launches that are under way, and those of them of whose outcome the policy is being told.
@@ -41,14 +41,14 @@ final class EffectRunner {
   init(
     processes: ProcessController, launcher: Launcher, requests: Requests, streams: EventStreams,
     monitors: Monitors, sockets: ManagedSockets, notifications: LocalNotifications,
-    memory: MemoryService, store: DescriptorStore, log: Log, journal: Journal,
+    memory: MemoryService, store: DescriptorStore, log: Log, eventLog: EventLog,
     post: @escaping (Event) -> Void
   ) {
     self.sockets = sockets
     self.notifications = notifications
     self.memory = memory
     self.store = store
-    self.journal = journal
+    self.eventLog = eventLog
     self.processes = processes
     self.launcher = launcher
     self.requests = requests

@@ -7,7 +7,7 @@ public enum StartFailure: Error, CustomStringConvertible {
   case tooManySockets(Int)
   case wrongSocket
   /// Another user could write what the daemon would go on from.
-  case untrustedJournal(path: String, reason: String)
+  case untrustedEventLog(path: String, reason: String)
   /// Something else is where our socket is to be; nil facts where it went meanwhile.
   case occupied(path: String, FileFacts?)
 
@@ -17,8 +17,8 @@ public enum StartFailure: Error, CustomStringConvertible {
     case .tooManySockets(let count): "systemd handed over \(count) sockets; one is expected"
     case .wrongSocket:
       "the socket that systemd handed over is no listening Unix stream socket (ListenStream=)"
-    case .untrustedJournal(let path, let reason):
-      "the event log's directory \(path) (--journal) \(reason)"
+    case .untrustedEventLog(let path, let reason):
+      "the event log's directory \(path) (--event-log) \(reason)"
     case .occupied(let path, let facts) where facts?.isSocket ?? true:
       "\(path) is a socket at which somebody answers: another taskschedd or another program; "
         + "stop that, or name another path with --socket"

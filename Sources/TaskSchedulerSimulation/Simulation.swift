@@ -142,8 +142,8 @@ public final class Simulation {
     hash.add(event, at: instant)
     for effect in effects { hash.add(effect) }
     observer?(event, effects, instant)
-    if let contradiction = scheduler.contradiction {
-      return report("invariants", contradiction)
+    if let violatedInvariant = scheduler.violatedInvariant {
+      return report("invariants", violatedInvariant)
     }
     if let found = checkers.check(event, effects, at: now) {
       return report(found.checker, found.sentence)
@@ -249,7 +249,7 @@ public final class Simulation {
     if let unread = sockets.unread(where: { scheduler.state(of: $0) == .suspended }) {
       return report("sockets", "data waits for instance \(unread.number), and nobody wakes it")
     }
-    if let sentence = store.contradiction { return report("notifications", sentence) }
+    if let sentence = store.violatedInvariant { return report("notifications", sentence) }
     post(.stop)
     advance(to: now + 100 * Nanoseconds.second)
     guard violation == nil else { return }

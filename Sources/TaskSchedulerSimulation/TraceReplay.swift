@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// Handles the events of a trace again, such as a daemon's journal, and holds what the policy does
-/// against its promises.
+/// Handles the events of a trace again, such as a daemon's event log, and holds what the policy
+/// does against its promises.
 public struct TraceReplay {
   private var scheduler: Scheduler
   private var checkers: Checkers?
@@ -34,7 +34,7 @@ public struct TraceReplay {
     let effects = scheduler.handle(event, at: instant)
     hash.add(event, at: instant)
     for effect in effects { hash.add(effect) }
-    if let sentence = scheduler.contradiction {
+    if let sentence = scheduler.violatedInvariant {
       throw violation("invariants", sentence, begin.duration(to: instant))
     }
     if let found = checkers?.check(event, effects, at: instant.nanoseconds) {

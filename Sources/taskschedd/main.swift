@@ -42,9 +42,9 @@ struct Arguments: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Keep the event log in DIR instead of the directory 'journal' beside the socket.",
+      "Keep the event log in DIR instead of the directory 'event-log' beside the socket.",
       valueName: "dir"), completion: .directory)
-  var journal: String?
+  var eventLog: String?
 
   @Option(
     help: ArgumentHelp(
@@ -74,7 +74,7 @@ struct Arguments: ParsableCommand {
   var memoryPressure = "/proc/pressure/memory"
 
   @Flag(help: "Keep no event log, to measure its cost; a crash then loses all state.")
-  var noJournal = false
+  var noEventLog = false
 
   @Option(help: "Log to journal or stderr; auto is the journal if systemd started the daemon.")
   var logTarget: Log.Target = .auto
@@ -84,7 +84,7 @@ struct Arguments: ParsableCommand {
 
   func validate() throws {
     let paths = [
-      ("socket", socket), ("journal", journal), ("state", state), ("config", config),
+      ("socket", socket), ("event-log", eventLog), ("state", state), ("config", config),
     ]
     for (name, path) in paths where path == "" {
       throw ValidationError("--\(name) is empty; give a path, or omit the option for the default")
@@ -204,7 +204,7 @@ do {
   let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
   var daemonArguments = Daemon.Arguments(
     paths: paths, socketPath: path,
-    journalPath: arguments.noJournal ? nil : arguments.journal ?? folder + "/journal",
+    eventLogPath: arguments.noEventLog ? nil : arguments.eventLog ?? folder + "/event-log",
     statePath: statePath(arguments),
     desktops: arguments.desktopBus.map { .one($0) }
       ?? .usual(for: paths.scope, environment: environment()),

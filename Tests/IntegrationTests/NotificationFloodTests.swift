@@ -91,13 +91,13 @@ struct NotificationFloodTests {
     try other.notify("Mine", at: WallClockTime(in: 1000))
     #expect(try other.notifications().count == 1)
     let after = try residentBytes(daemon)
-    let journal = try Folder.names(path: daemon.folder.file("journal"))
-      .map { size(daemon.folder.file("journal/\($0)")) }.reduce(0, +)
+    let eventLog = try Folder.names(path: daemon.folder.file("event-log"))
+      .map { size(daemon.folder.file("event-log/\($0)")) }.reduce(0, +)
     let store = size(daemon.folder.file("state/notifications.db"))
-    print("resident \(before >> 10) to \(after >> 10) KiB, journal \(journal >> 10) KiB, "
+    print("resident \(before >> 10) to \(after >> 10) KiB, event log \(eventLog >> 10) KiB, "
       + "store \(store >> 10) KiB")
     #expect(after - before < 24 << 20)
-    #expect(journal < 4 << 20)
+    #expect(eventLog < 4 << 20)
     #expect(store < 16 << 20)
     // What is kept can be cancelled by its id alone.
     let cancel: JSONValue = ["notification": 7]

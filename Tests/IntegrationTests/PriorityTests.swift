@@ -296,7 +296,7 @@ struct PriorityTests {
     _ = try daemon.application(id)
     #expect(try program.priorities().values.allSatisfy { $0.nice == 15 })
     try daemon.die()
-    let outcome = try daemon.taskctl("release", "--journal", daemon.folder.file("journal"))
+    let outcome = try daemon.taskctl("release", "--event-log", daemon.folder.file("event-log"))
     #expect(outcome.text.contains("priorities"), "\(outcome.text)")
     #expect(try program.priorities() == before)
     #expect(try daemon.score(program.process.pid) == score)

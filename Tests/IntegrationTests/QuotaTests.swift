@@ -33,7 +33,7 @@ struct QuotaTests {
     try waitUntil("its share is given back") { try isServed(user, user.open()) }
   }
 
-  @Test("bytes of unfinished messages, which the journal has, too: who brings more is closed alone")
+  @Test("A client that sends too many bytes of unfinished messages is disconnected alone")
   func unfinished() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxUnfinishedBytesPerUser", "64K")]))
     let part = [UInt8](repeating: UInt8(ascii: " "), count: 30_000)

@@ -411,14 +411,16 @@ struct RelaunchTests {
     #expect(try daemon.applications().count == 1)
   }
 
-  @Test("… nor where the journal is gone: it is known by its environment")
-  func runsOnWithoutJournal() throws {
+  @Test("… nor where the event log is gone: it is known by its environment")
+  func runsOnWithoutEventLog() throws {
     let settings = settings("sleep 1000 & exec sleep 1000")
     let first = try DaemonFixture(settings)
     let pid = try running(first, Monitor(first)).pid
     let daemon = try first.killed {
-      let journal = first.folder.file("journal")
-      for name in try Folder.names(path: journal) { try Folder.remove(path: "\(journal)/\(name)") }
+      let eventLog = first.folder.file("event-log")
+      for name in try Folder.names(path: eventLog) {
+        try Folder.remove(path: "\(eventLog)/\(name)")
+      }
     }
     let instance = try running(daemon, Monitor(daemon))
     #expect(instance.launchReason == .boot)

@@ -9,7 +9,7 @@ struct StartFailureTests {
 
   /// Its exit code, and what it says.
   private func start(
-    socket: String, journal: [String] = ["--no-journal"]
+    socket: String, eventLog: [String] = ["--no-event-log"]
   ) throws -> (exit: ProcessExit?, text: String) {
     let program = try TestProcess(
       "/bin/sh",
@@ -17,7 +17,7 @@ struct StartFailureTests {
         "sh", "-c", "exec \"$0\" \"$@\" 2>&1", Programs.path(of: "taskschedd"),
         "--config", "/dev/null", "--manifests", folder.path, "--state", folder.file("state"),
         "--log-target", "stderr", "--socket", socket,
-      ] + journal)
+      ] + eventLog)
     let text = try program.remainingText()
     return (try program.waitForExit(), text)
   }
@@ -66,39 +66,39 @@ struct StartFailureTests {
   @Test(
     "The event log's directory must belong to the daemon's user or root",
     .enabled(if: geteuid() == 0, "only root gives a directory away"))
-  func journalOfAnother() throws {
-    let journal = folder.file("journal")
-    mkdir(journal, 0o700)
-    chown(journal, 65534, 65534)
-    let (exit, text) = try start(socket: folder.file("socket"), journal: ["--journal", journal])
+  func eventLogOfAnother() throws {
+    let eventLog = folder.file("event-log")
+    mkdir(eventLog, 0o700)
+    chown(eventLog, 65534, 65534)
+    let (exit, text) = try start(socket: folder.file("socket"), eventLog: ["--event-log", eventLog])
     #expect(exit == .exited(code: 1))
     #expect(
       text.contains(
-        "the event log's directory \(journal) (--journal) belongs to user 65534; it must belong to "
-          + "root (chown)"))
-    #expect(try Folder.names(path: journal).isEmpty)
+        "the event log's directory \(eventLog) (--event-log) belongs to user 65534; it must belong "
+          + "to root (chown)"))
+    #expect(try Folder.names(path: eventLog).isEmpty)
   }
 
   @Test("The event log's directory may be written by its owner only")
-  func journalWritableByOthers() throws {
-    let journal = folder.file("journal")
-    mkdir(journal, 0o700)
-    chmod(journal, 0o777)
-    let (exit, text) = try start(socket: folder.file("socket"), journal: ["--journal", journal])
+  func eventLogWritableByOthers() throws {
+    let eventLog = folder.file("event-log")
+    mkdir(eventLog, 0o700)
+    chmod(eventLog, 0o777)
+    let (exit, text) = try start(socket: folder.file("socket"), eventLog: ["--event-log", eventLog])
     #expect(exit == .exited(code: 1))
-    #expect(text.contains("(--journal) may be written by others (mode 777)"))
-    #expect(try Folder.names(path: journal).isEmpty)
+    #expect(text.contains("(--event-log) may be written by others (mode 777)"))
+    #expect(try Folder.names(path: eventLog).isEmpty)
   }
 
   @Test("A link in the place of the event log's lock is not followed")
   func linkedLock() throws {
-    let journal = folder.file("journal")
-    mkdir(journal, 0o700)
+    let eventLog = folder.file("event-log")
+    mkdir(eventLog, 0o700)
     let target = folder.file("target")
-    symlink(target, "\(journal)/lock")
-    let (exit, text) = try start(socket: folder.file("socket"), journal: ["--journal", journal])
+    symlink(target, "\(eventLog)/lock")
+    let (exit, text) = try start(socket: folder.file("socket"), eventLog: ["--event-log", eventLog])
     #expect(exit == .exited(code: 1))
-    #expect(text.contains("\(journal)/lock: Too many levels of symbolic links (ELOOP)"))
+    #expect(text.contains("\(eventLog)/lock: Too many levels of symbolic links (ELOOP)"))
     #expect(access(target, F_OK) != 0, "no file was made where the link leads")
   }
 }

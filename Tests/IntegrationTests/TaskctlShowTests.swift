@@ -26,7 +26,7 @@ struct TaskctlShowTests {
     #expect(try monitor.waitForExit() == .exited(code: 0))
   }
 
-  @Test("log: what the daemon keeps itself, for users who may not read the journal")
+  @Test("log: what the daemon keeps itself, for users who may not read the event log")
   func log() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")

@@ -45,7 +45,7 @@ struct InstalledMachine {
     try machine.must(
       "rm", "-rf", "/run/systemd/system/taskschedd.service.d",
       "/run/systemd/system/app-.service.d", "/etc/taskschedd/taskschedd.toml",
-      "/run/taskschedd/journal")
+      "/run/taskschedd/event-log")
     try machine.must("systemctl", "daemon-reload")
     try machine.must("systemctl", "reset-failed")
     // The newest entry is the manager's, about none of its units. Of `--after-cursor`, systemd 252

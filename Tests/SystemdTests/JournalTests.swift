@@ -121,7 +121,7 @@ extension SystemdTests {
         "journalctl", "-q", "-x", "--cursor=\(installed.cursor)", "-t", "taskschedd"
       ).text
       #expect(explained.contains("Subject: org.example.frozen went from background to suspended"))
-      #expect(explained.contains("`taskctl status org.example.frozen` shows where"))
+      #expect(explained.contains("`taskctl status org.example.frozen` shows its"))
       let known = try machine.must("journalctl", "--list-catalog").text
       for id in MessageID.allCases {
         #expect(known.contains(id.rawValue), "\(id) has no entry in the catalog")

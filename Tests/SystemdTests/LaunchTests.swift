@@ -52,7 +52,7 @@ extension SystemdTests {
       not enabled, and so does the daemon's log where a manifest declares mode voip
       """)
     func serviceNotEnabled() throws {
-      let warning = "taskschedd.service is not enabled: after the next start of this machine"
+      let warning = "taskschedd.service is not enabled: after the next boot"
       let path = "/etc/taskschedd/applications/org.example.own-one.toml"
       try installed.write(
         path,

@@ -35,7 +35,7 @@ extension SystemdTests {
     /// What a machine finds after a reboot: no runtime directory, and the state folder.
     private func reboot() throws {
       try machine.must("systemctl", "stop", "taskschedd.service", "taskschedd.slice")
-      try machine.must("rm", "-rf", "/run/taskschedd/journal")
+      try machine.must("rm", "-rf", "/run/taskschedd/event-log")
       try machine.must("systemctl", "start", "taskschedd.service")
     }
 

@@ -181,7 +181,7 @@ extension SystemdTests {
         "mount", "-t", "tmpfs", "-o", "size=\(size),mode=700", "tmpfs", Self.folder)
     }
 
-    private static let folder = "/run/taskschedd/journal"
+    private static let folder = "/run/taskschedd/event-log"
 
     private func unmount() { _ = try? machine.run("umount", "-l", Self.folder) }
 
@@ -217,7 +217,7 @@ extension SystemdTests {
       // Several journals' worth: each is written into the room of the one before the last.
       #expect(try ask(client, "begin 20000").contains("\"task\""))
       let name = try machine.must("sh", "-c", "ls \(Self.folder)").text
-      #expect(!name.contains("journal.1\n"), "\(name)")
+      #expect(!name.contains("event-log.1\n"), "\(name)")
       try kill()
       #expect(try ask(client, "status").contains("\"name\":\"work\""))
       #expect(try ask(client, "begin 20000").contains("\"task\""))
@@ -257,7 +257,7 @@ extension SystemdTests {
     /// Overwrites the last bytes of the journal's records by zeros.
     private static let tear = """
       import glob, sys
-      path, = glob.glob("/run/taskschedd/journal/journal.*")
+      path, = glob.glob("/run/taskschedd/event-log/event-log.*")
       data = bytearray(open(path, "rb").read())
       end = len(data.rstrip(b"\\0"))
       start = max(4096, end - int(sys.argv[1]))
@@ -282,7 +282,7 @@ extension SystemdTests {
       try client.writeLine("acknowledge 4")
       #expect(try background.waitForExit()?.shellCode == 0)
       try installed.wait(for: Self.id, toBe: "suspended")
-      try installed.change("ExecStartPre=/bin/rm -r /run/taskschedd/journal")
+      try installed.change("ExecStartPre=/bin/rm -r /run/taskschedd/event-log")
       try kill()
       #expect(try machine.run("taskctl", "status", Self.id).code != 0)
       #expect(try client.readLine() == "{\"parameters\":{}}")
@@ -299,8 +299,8 @@ extension SystemdTests {
       try installed.waitForJournal("Failed with result 'signal'")
       // The form's version: this daemon's is of the future.
       try machine.must(
-        "sh", "-c", "printf '\\377' | dd of=$(ls /run/taskschedd/journal/journal.*) bs=1 seek=8 "
-          + "conv=notrunc status=none")
+        "sh", "-c", "printf '\\377' | dd of=$(ls /run/taskschedd/event-log/event-log.*) bs=1 "
+          + "seek=8 conv=notrunc status=none")
       try machine.must("systemctl", "start", "taskschedd.service")
       try installed.waitForJournal("is not gone on from: its form is version")
       let status = try machine.must("taskctl", "status", InstalledMachine.frozen).text

@@ -160,7 +160,7 @@ extension Effect {
   }
 }
 
-@Suite("the journal's form: what is written is read again unchanged")
+@Suite("the event log's form: what is written is read again unchanged")
 struct CodableTests {
   private func roundTrip<Value: Codable>(_ value: Value) throws -> Value {
     try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
@@ -212,7 +212,7 @@ struct CodableTests {
     ] as [(String, EndedEntitlement.Kind)] {
       try read("{\"kind\":\(kind),\"at\":3}", EndedEntitlement(kind: value, at: at))
     }
-    // The lists themselves are in journals too.
+    // The lists themselves are in event logs too.
     for (list, value) in [
       ("\"task\",4,\"sync\"", .task(TaskID(4), name: "sync")),
       ("\"task\",4", .task(TaskID(4), name: nil)),

@@ -268,7 +268,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("A journal of a version that did not measure before is gone on from")
+  @Test("An event log of a version that did not measure before is gone on from")
   func earlierVersion() {
     var (world, ids) = pressed([mail])
     world.advance(by: .seconds(1))

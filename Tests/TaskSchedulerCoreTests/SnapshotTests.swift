@@ -39,7 +39,7 @@ struct SnapshotTests {
   }
 
   @Test("a state that contradicts itself is refused when it is read")
-  func contradiction() throws {
+  func violatedInvariant() throws {
     var world = World()
     _ = world.make(mail, .background)
     let text = String(decoding: try JSONEncoder().encode(world.scheduler), as: UTF8.self)

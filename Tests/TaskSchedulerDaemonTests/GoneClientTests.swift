@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 import TestSupport
 import Testing
@@ -40,7 +40,7 @@ struct GoneClientTests {
 /// Serves one connection, whose calls it notes and answers.
 private final class GoneClientsDaemon: ConnectionOwner {
   let readBuffer = ReadBuffer()
-  let journal: Journal
+  let eventLog: EventLog
   let queuedBytesMax = 1 << 20
   let callsAtOnce = 1
   private(set) var turns = 0
@@ -55,7 +55,7 @@ private final class GoneClientsDaemon: ConnectionOwner {
     let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
     let log = Log(target: .stderr, level: .error)
     let start = Instant(nanoseconds: 1)
-    journal = try Journal(nil, boot: boot, scheduler: Scheduler(), at: start, log: log)
+    eventLog = try EventLog(nil, boot: boot, scheduler: Scheduler(), at: start, log: log)
     let (near, far) = try UnixSocket.pair(nonblocking: true).ends()
     client = FileDescriptor(taking: near)
     let peer = try Peer(

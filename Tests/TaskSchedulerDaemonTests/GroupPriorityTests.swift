@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TestSupport
 import Testing
 
@@ -23,7 +23,7 @@ struct GroupPriorityTests {
     proc = try ProcFS()
     loop = try EventLoop()
     let log = Log(target: .stderr, level: .error)
-    let journal = try Journal(
+    let eventLog = try EventLog(
       nil, boot: BootID(""), scheduler: Scheduler(), at: Instant(nanoseconds: 0), log: log)
     // Files are not cut off as the kernel's are: so no number is shorter than the one before.
     folder.write("cgroup.procs", "\(program.pid)\n")
@@ -34,7 +34,7 @@ struct GroupPriorityTests {
     options.backgroundNice = 1
     let membership = try Membership(proc: proc)
     priorities = try Priorities(
-      membership: membership, steps: try ProcessSteps(loop: loop), loop: loop, journal: journal,
+      membership: membership, steps: try ProcessSteps(loop: loop), loop: loop, eventLog: eventLog,
       options: options
     ) { Issue.record("\($0)") }
     let identity = try #require(try proc.identity(program.pid))

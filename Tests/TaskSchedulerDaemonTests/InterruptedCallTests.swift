@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 import TestSupport
 import Testing
@@ -11,26 +11,26 @@ import Testing
 @Suite("§15.1: No client sees the restart, not even one in the middle of a message")
 struct InterruptedCallTests {
   private let temporary = TemporaryDirectory()
-  private let folder: JournalFolder
+  private let folder: EventLogDirectory
   private let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
   private let log = Log(target: .stderr, level: .error)
   private let now = Instant(nanoseconds: 1)
   private let proc: ProcFS
-  private let journal: Journal
+  private let eventLog: EventLog
   private let client: Client
 
   init() throws {
     proc = try ProcFS()
-    folder = try JournalFolder(path: temporary.file("journal"), proc: proc)
-    journal = try Journal(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
-    client = try Client(journal, proc: proc)
-    journal.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
+    folder = try EventLogDirectory(path: temporary.file("event-log"), proc: proc)
+    eventLog = try EventLog(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    client = try Client(eventLog, proc: proc)
+    eventLog.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
   }
 
   @Test("what it sends next is not taken for the call's message by a daemon that comes after two")
   func nextMessage() throws {
     try client.call {
-      journal.record(client.event, at: now)
+      eventLog.record(client.event, at: now)
       // Dead, with the message in the socket.
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
@@ -47,13 +47,13 @@ struct InterruptedCallTests {
   @Test("a call that was not written yet is heard, whatever the next daemon has written by then")
   func unwritten() throws {
     try client.call {
-      journal.record(client.event, at: now)
+      eventLog.record(client.event, at: now)
       // Dead in the middle of that.
       try cutLastEvent()
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
       #expect(!isUnknown)
-      second.journal.record(.deadlineReached, at: now)
+      second.eventLog.record(.deadlineReached, at: now)
       let third = try takeOver()
       #expect(third.replay.eventCount == 1)
       let isUnknownNow = try leavesUnknown(third)
@@ -62,18 +62,18 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test("nor does it wait for an answer where a new journal was begun for it")
-  func newJournal() throws {
+  @Test("nor does it wait for an answer where a new event log was begun for it")
+  func newEventLog() throws {
     try fill()
     let old = folder.numbers
     try client.call {
-      journal.record(client.event, at: now)
+      eventLog.record(client.event, at: now)
       #expect(folder.numbers != old)
       // What the new one begins with: the call's event comes after it.
       let waitsBefore = try waits()
       #expect(!waitsBefore)
       // From here on it does.
-      journal.condense(at: now)
+      eventLog.condense(at: now)
       let waitsAfter = try waits()
       #expect(waitsAfter)
     }
@@ -82,20 +82,20 @@ struct InterruptedCallTests {
   @Test("an answer that was being sent is not sent again, and the next one is")
   func sending() throws {
     try client.call {
-      journal.record(client.event, at: now)
+      eventLog.record(client.event, at: now)
       let refused = try Array(takeOver().replay.effectsLeft)
       #expect(hasAnswer(refused), "there is no such application")
-      journal.willCarryOut(refused)
-      journal.willSend(to: client.connection)
+      eventLog.willCarryOut(refused)
+      eventLog.willSend(to: client.connection)
       // Dead in the middle of that.
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
       #expect(isUnknown)
-      #expect(!hasAnswer(second.call.effectsLeft(second.journal)))
+      #expect(!hasAnswer(second.call.effectsLeft(second.eventLog)))
       // Dead before it answers what it has heard.
-      second.journal.record(client.event, at: now)
+      second.eventLog.record(client.event, at: now)
       let third = try takeOver()
-      #expect(hasAnswer(third.call.effectsLeft(third.journal)))
+      #expect(hasAnswer(third.call.effectsLeft(third.eventLog)))
     }
   }
 
@@ -129,10 +129,10 @@ struct InterruptedCallTests {
 
   private func die(at moment: PartMoment, taking part: ArraySlice<UInt8>) throws {
     let far = client.far
-    journal.beginCall(client.connection, bytes: part.endIndex, phase: .takingPart)
+    eventLog.beginCall(client.connection, bytes: part.endIndex, phase: .takingPart)
     try UnixSocket.setPeekMark(far, part.count)
     if moment == .marked { return }
-    journal.note(.input(MessagePart(Array(part)), connection: client.cookie))
+    eventLog.note(.input(MessagePart(Array(part)), connection: client.cookie))
     if moment == .noted { return }
     try client.take(moment == .halfTaken ? part.count / 2 : part.count)
     if moment == .unmarked { try UnixSocket.setPeekMark(far, nil) }
@@ -153,25 +153,25 @@ struct InterruptedCallTests {
       let isUnknown = try leavesUnknown(second)
       #expect(!isUnknown)
       #expect(client.unreadCount == message.count - 20, "it is heard again")
-      journal.beginCall(client.connection, bytes: message.count - 20, phase: .peeked)
-      journal.record(client.event, at: now)
+      eventLog.beginCall(client.connection, bytes: message.count - 20, phase: .peeked)
+      eventLog.record(client.event, at: now)
       let third = try takeOver()
       #expect(try input(third) == [])
       let isUnknownNow = try leavesUnknown(third)
       #expect(!isUnknownNow)
       #expect(client.unreadCount == 0, "it is not handled twice")
-      third.journal.endCall()
+      third.eventLog.endCall()
       #expect(try input(takeOver()) == [], "also when nothing tells of the call any more")
     }
   }
 
-  @Test("no journal can be begun between a call's event and what the policy makes of it")
+  @Test("not an event log can be begun between a call's event and what the policy makes of it")
   func taken() throws {
     let message = Client.message
     try client.send(message[..<20])
     while client.unreadCount != 0 { try client.loop.turn(within: deadline) }
     try client.call(with: message[20...]) {
-      journal.record(client.event, at: now)
+      eventLog.record(client.event, at: now)
       let end = try replay().end
       client.connection.takeMessage()
       #expect(client.unreadCount == 0)
@@ -186,11 +186,11 @@ struct InterruptedCallTests {
 
   // MARK: Daemons
 
-  private func find() throws -> FoundJournal {
-    let finder = JournalFinder(
+  private func find() throws -> FoundEventLog {
+    let finder = EventLogFinder(
       folder: folder, boot: boot, socketPath: temporary.file("socket"), proc: proc, log: log)
     guard let found = try finder.find(at: now) else {
-      throw SystemError(call: "no journal was found", errno: ENOENT)
+      throw SystemError(call: "not an event log was found", errno: ENOENT)
     }
     return found
   }
@@ -201,39 +201,39 @@ struct InterruptedCallTests {
   private func takeOver() throws -> Next {
     let found = try find()
     let replay = found.replay
-    let journal = Journal(continuing: found, in: folder, boot: boot, log: log)
-    journal.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
-    return Next(call: InterruptedCall(replay), journal: journal, replay: replay)
+    let eventLog = EventLog(continuing: found, in: folder, boot: boot, log: log)
+    eventLog.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
+    return Next(call: InterruptedCall(replay), eventLog: eventLog, replay: replay)
   }
 
   private struct Next {
     let call: InterruptedCall
-    let journal: Journal
+    let eventLog: EventLog
     let replay: Replay
   }
 
   private func leavesUnknown(_ next: Next) throws -> Bool {
-    try next.call.leavesUnknown(client.cookie, client.far, next.journal)
+    try next.call.leavesUnknown(client.cookie, client.far, next.eventLog)
   }
 
-  /// Whether the newest journal begins with the call as one that waits for its answer.
+  /// Whether the newest event log begins with the call as one that waits for its answer.
   private func waits() throws -> Bool {
     let mapping = try FileMapping.open(path: folder.path(of: #require(folder.numbers.first)))
-    let reader = try JournalReader(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
+    let reader = try EventLogReader(UnsafeRawBufferPointer(mapping.bytes), boot: boot)
     return reader.holdings.connections[client.cookie]?.waiting != nil
   }
 
-  /// Records until one more would begin a new journal.
+  /// Records until one more would begin a new event log.
   private func fill() throws {
     let path = temporary.file("measured")
-    let other = try JournalFolder(path: path, proc: proc)
-    let measured = try Journal(other, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    let other = try EventLogDirectory(path: path, proc: proc)
+    let measured = try EventLog(other, boot: boot, scheduler: Scheduler(), at: now, log: log)
     measured.state = { (Holdings(), Scheduler(), requestLast: 0) }
     let first = other.numbers
     while true {
       measured.record(.deadlineReached, at: now)
       guard other.numbers == first else { return }
-      journal.record(.deadlineReached, at: now)
+      eventLog.record(.deadlineReached, at: now)
     }
   }
 
@@ -249,7 +249,7 @@ struct InterruptedCallTests {
 /// A client of one connection, whose calls a test carries out.
 private final class Client: ConnectionOwner {
   let readBuffer = ReadBuffer()
-  let journal: Journal
+  let eventLog: EventLog
   let queuedBytesMax = 1 << 20
   let callsAtOnce = 1
   let loop: EventLoop
@@ -262,8 +262,8 @@ private final class Client: ConnectionOwner {
   private var body: () throws -> Void = {}
   private var problem: (any Error)?
 
-  init(_ journal: Journal, proc: ProcFS) throws {
-    self.journal = journal
+  init(_ eventLog: EventLog, proc: ProcFS) throws {
+    self.eventLog = eventLog
     loop = try EventLoop()
     let name = try #require(ApplicationID("org.example.a"))
     event = .activate(request, ApplicationKey(name, owner: UserID(0)))

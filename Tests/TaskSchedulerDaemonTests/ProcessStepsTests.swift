@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TestSupport
 import Testing
 
@@ -107,12 +107,12 @@ struct ManyProcessesTests {
         """, ["\(count)"])
       #expect(try program.readLine() == "ready")
       let log = Log(target: .stderr, level: .error)
-      let journal = try Journal(
+      let eventLog = try EventLog(
         nil, boot: BootID(""), scheduler: Scheduler(), at: Instant(nanoseconds: 0), log: log)
       var options = DaemonOptions()
       options.suspendMechanism = .signal
       let controller = try ProcessController(
-        proc: proc, loop: loop, options: options, journal: journal, store: DescriptorStore()
+        proc: proc, loop: loop, options: options, eventLog: eventLog, store: DescriptorStore()
       ) { [unowned self] in reported.append($0) }
       self.controller = controller
       let identity = try #require(try proc.identity(program.pid))

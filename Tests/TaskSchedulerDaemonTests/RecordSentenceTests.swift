@@ -111,7 +111,7 @@ struct RecordSentenceTests {
     }
     let named = "org.example.mail is in the background: org.example.game was activated at its seat"
     #expect(record(by: 1).messageForOwner == named)
-    #expect(record(by: 2).message == named, "the journal is the operators'")
+    #expect(record(by: 2).message == named, "the event log is the operators'")
     #expect(
       record(by: 2).messageForOwner
         == "org.example.mail is in the background: another application was activated at its seat")

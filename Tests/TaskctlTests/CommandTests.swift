@@ -357,7 +357,7 @@ struct CommandTests {
   }
 
   @Test("The log command exits with 1 and a message if journalctl is missing")
-  func noJournal() throws {
+  func notAnEventLog() throws {
     let taskctl = try TaskctlProcess(["log"], socket: nil, path: "/nowhere")
     let outcome = try taskctl.outcome()
     #expect(outcome.code == 1)

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TestSupport
 import Testing
 
@@ -15,7 +15,7 @@ struct ReleaseTests {
     let socket = folder.file("socket")
     let outcome = try TaskctlProcess(["release"], socket: socket).outcome()
     #expect(outcome.code == 0)
-    let path = folder.file("journal")
+    let path = folder.file("event-log")
     #expect(outcome.output == "there is no event log at \(path); nothing to resume\n")
     let unit = try TaskctlProcess(["release", "--unless-restarted"], socket: socket).outcome()
     #expect(unit.code == 0)
@@ -30,7 +30,7 @@ struct ReleaseTests {
       (folder.path, "the directory \(folder.path) contains no event log"),
       ("/dev/null", "/dev/null is a device"),
     ] {
-      let outcome = try TaskctlProcess(["release", "--journal", path], socket: nil).outcome()
+      let outcome = try TaskctlProcess(["release", "--event-log", path], socket: nil).outcome()
       #expect(outcome.code == 1)
       #expect(outcome.errors == "taskctl: UnreadableJournal: \(words)\n")
     }
@@ -38,19 +38,19 @@ struct ReleaseTests {
 
   @Test("An empty path is an invalid command line")
   func emptyPath() throws {
-    let outcome = try TaskctlProcess(["release", "--journal", ""], socket: nil).outcome()
+    let outcome = try TaskctlProcess(["release", "--event-log", ""], socket: nil).outcome()
     #expect(outcome.code == 2)
-    #expect(outcome.errors.hasPrefix("taskctl: --journal needs a path\n"))
+    #expect(outcome.errors.hasPrefix("taskctl: --event-log needs a path\n"))
   }
 
   @Test("A file that is not an event log is refused, and no process is resumed")
-  func noJournal() throws {
+  func notAnEventLog() throws {
     let folder = TemporaryDirectory()
-    let path = folder.file("journal.1")
+    let path = folder.file("event-log.1")
     try FileDescriptor.createForTest(path).close()
     let stopped = try StoppedProgram(socket: folder.file("socket"))
     for file in [path, "/etc/passwd"] {
-      let outcome = try TaskctlProcess(["release", "--journal", file], socket: nil).outcome()
+      let outcome = try TaskctlProcess(["release", "--event-log", file], socket: nil).outcome()
       #expect(outcome.code == 1)
       #expect(outcome.output == "")
       #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: \(file): "))
@@ -60,19 +60,19 @@ struct ReleaseTests {
 
   @Test(
     """
-    a folder whose journal is none: whoever has its daemon's socket in the environment is let run, \
-    and nobody of another daemon
+    Of a directory without an event log, processes with its daemon's socket in the environment are \
+    resumed, and none of another daemon
     """)
   func folder() throws {
     let folder = TemporaryDirectory()
-    let path = folder.file("journal")
+    let path = folder.file("event-log")
     mkdir(path, 0o700)
-    try FileDescriptor.createForTest("\(path)/journal.1").close()
+    try FileDescriptor.createForTest("\(path)/event-log.1").close()
     let own = try StoppedProgram(socket: folder.file("socket"))
     let other = try StoppedProgram(socket: folder.file("elsewhere/socket"))
-    let outcome = try TaskctlProcess(["release", "--journal", path], socket: nil).outcome()
+    let outcome = try TaskctlProcess(["release", "--event-log", path], socket: nil).outcome()
     #expect(outcome.code == 1)
-    #expect(outcome.errors.hasPrefix("taskctl: not resumed: the event log \(path)/journal.1: "))
+    #expect(outcome.errors.hasPrefix("taskctl: not resumed: the event log \(path)/event-log.1: "))
     #expect(outcome.output == "resumed: process \(own.pid) (sleep)\n")
     #expect(try !own.isStopped)
     #expect(try other.isStopped)
@@ -83,7 +83,7 @@ struct ReleaseTests {
     .enabled(if: geteuid() == 0))
   func otherUser() throws {
     let folder = TemporaryDirectory(mode: 0o755)
-    let path = folder.file("journal")
+    let path = folder.file("event-log")
     mkdir(path, 0o700)
     let outcome = try TaskctlProcess(
       ["release"], socket: folder.file("socket"), uid: 65534

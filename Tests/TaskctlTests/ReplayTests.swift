@@ -1,17 +1,17 @@
 import FoundationEssentials
 import Glibc
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TestSupport
 import Testing
 
 private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
 private let instance = InstanceID(1)
 
-/// A journal as a daemon writes it, in memory; saved where a test wants it.
+/// An event log as a daemon writes it, in memory; saved where a test wants it.
 private final class Diary {
   private let memory: UnsafeMutableRawBufferPointer
-  private var writer: JournalWriter
+  private var writer: EventLogWriter
   private var scheduler: Scheduler
   private var now = Instant(nanoseconds: 5_000_000_000)
   private(set) var count = 0
@@ -19,11 +19,11 @@ private final class Diary {
   init(from scheduler: Scheduler = Scheduler(), eventsBefore: UInt64 = 0) {
     memory = .allocate(byteCount: 1 << 16, alignment: 16)
     memory.initializeMemory(as: UInt8.self, repeating: 0)
-    let start = JournalStart(
+    let start = EventLogStart(
       writer: "9.8.7", eventCount: eventsBefore, requestLast: 0, at: now)
-    writer = JournalWriter(
+    writer = EventLogWriter(
       in: memory, boot: BootID("0f5b4e0c-0000-4000-8000-0123456789ab"),
-      beginning: JournalBeginning(start, Holdings(), scheduler))!
+      beginning: EventLogBeginning(start, Holdings(), scheduler))!
     self.scheduler = scheduler
     count = writer.count
   }
@@ -100,7 +100,7 @@ struct ReplayTests {
     let diary = Diary()
     diary.upload()
     let directory = TemporaryDirectory()
-    let path = try directory.write("journal.1", diary.bytes)
+    let path = try directory.write("event-log.1", diary.bytes)
     let outcome = try replay([path])
     #expect(outcome.code == 0 && outcome.errors == "")
     #expect(
@@ -135,7 +135,7 @@ struct ReplayTests {
     let diary = Diary(from: scheduler, eventsBefore: 2)
     diary.happen(after: .seconds(3), .leaderExited(instance, .signaled(11)))
     let directory = TemporaryDirectory()
-    let path = try directory.write("journal.7", diary.bytes)
+    let path = try directory.write("event-log.7", diary.bytes)
     let outcome = try replay([path])
     #expect(
       outcome.output == """
@@ -152,17 +152,17 @@ struct ReplayTests {
   @Test("The newest event log of a directory is read, by default beside the socket")
   func folder() throws {
     let directory = TemporaryDirectory()
-    mkdir(directory.file("journal"), 0o700)
+    mkdir(directory.file("event-log"), 0o700)
     let diary = Diary()
     diary.upload()
-    _ = try directory.write("journal/journal.9", Diary().bytes)
-    _ = try directory.write("journal/journal.10", diary.bytes)
-    _ = try directory.write("journal/unfinished.11", [])
+    _ = try directory.write("event-log/event-log.9", Diary().bytes)
+    _ = try directory.write("event-log/event-log.10", diary.bytes)
+    _ = try directory.write("event-log/unfinished.11", [])
     for outcome in [
-      try replay([directory.file("journal")]), try replay([], socket: directory.file("socket")),
+      try replay([directory.file("event-log")]), try replay([], socket: directory.file("socket")),
     ] {
       #expect(outcome.code == 0)
-      #expect(outcome.output.hasPrefix("\(directory.file("journal"))/journal.10, started by "))
+      #expect(outcome.output.hasPrefix("\(directory.file("eventLog"))/event-log.10, started by "))
     }
   }
 
@@ -171,11 +171,11 @@ struct ReplayTests {
     let directory = TemporaryDirectory()
     let diary = Diary()
     diary.upload()
-    let path = try directory.write("journal.1", diary.bytes)
+    let path = try directory.write("event-log.1", diary.bytes)
     chmod(path, 0o400)
     #expect(try replay([directory.path]).code == 0)
     #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == diary.bytes)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["journal.1"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["event-log.1"])
   }
 
   @Test("Replay with --json prints one document on one line, with the facts of the event log")
@@ -183,7 +183,7 @@ struct ReplayTests {
     let diary = Diary()
     diary.upload()
     let directory = TemporaryDirectory()
-    let outcome = try replay([try directory.write("journal.1", diary.bytes), "--json"])
+    let outcome = try replay([try directory.write("event-log.1", diary.bytes), "--json"])
     #expect(outcome.output.split(separator: "\n").count == 1)
     struct Document: Decodable {
       struct Entry: Decodable {
@@ -192,18 +192,18 @@ struct ReplayTests {
         var cause: String?
         var to: String?
       }
-      struct Journal: Decodable {
+      struct EventLog: Decodable {
         var writer: String
         var beganAtUSec: Int
         var events: Int
         var damage: String?
       }
       var entries: [Entry]
-      var journal: Journal
+      var eventLog: EventLog
     }
     let document = try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
-    #expect(document.journal.writer == "9.8.7" && document.journal.beganAtUSec == 5_000_000)
-    #expect(document.journal.events == 9 && document.journal.damage == nil)
+    #expect(document.eventLog.writer == "9.8.7" && document.eventLog.beganAtUSec == 5_000_000)
+    #expect(document.eventLog.events == 9 && document.eventLog.damage == nil)
     #expect(document.entries.last?.to == "suspended")
     #expect(document.entries.last?.cause == "noEntitlement")
     #expect(document.entries.last?.atUSec == 5_040_000)
@@ -218,14 +218,14 @@ struct ReplayTests {
     var bytes = diary.bytes
     bytes[place + 12] ^= 1
     let directory = TemporaryDirectory()
-    let path = try directory.write("journal.1", bytes)
+    let path = try directory.write("event-log.1", bytes)
     let outcome = try replay([path])
     #expect(outcome.output.hasSuffix("background -> suspended (noEntitlement)\n"))
     #expect(outcome.code == 1)
     #expect(
       outcome.errors == "taskctl: DamagedJournal: \(path): from byte \(place) on: a record's"
         + " checksum is wrong; only the records before it are shown\n")
-    let cut = try replay([try directory.write("journal.1", Array(diary.bytes.dropLast(10)))])
+    let cut = try replay([try directory.write("event-log.1", Array(diary.bytes.dropLast(10)))])
     #expect(cut.output == outcome.output)
     #expect(cut.code == 1 && cut.errors.contains("was cut off"))
   }
@@ -236,12 +236,12 @@ struct ReplayTests {
     var newer = Diary().bytes
     newer[8] = 77
     for (bytes, sentence) in [
-      ([], "it is no journal of taskschedd, or was cut off"),
-      (Array("application org.example.mail\n".utf8), "it is no journal of taskschedd"),
+      ([], "it is not an event log of taskschedd, or was cut off"),
+      (Array("application org.example.mail\n".utf8), "it is not an event log of taskschedd"),
       (newer, "its form is version 77, and this taskschedd reads 1 to 2"),
       (Array(Diary().bytes.prefix(4200)), "what it begins with cannot be read: "),
     ] {
-      let path = try directory.write("journal.1", bytes)
+      let path = try directory.write("event-log.1", bytes)
       let outcome = try replay([path])
       #expect(outcome.code == 1 && outcome.output == "")
       #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: \(path): \(sentence)"))
@@ -251,7 +251,7 @@ struct ReplayTests {
   @Test(
     "An unreadable path is an error that names the path",
     arguments: [
-      ("/nonexistent/journal", "no such file"), ("/dev/zero", "it is a device"),
+      ("/nonexistent/event-log", "no such file"), ("/dev/zero", "it is a device"),
       ("/proc/self/fdinfo", "contains no event log"),
     ])
   func unreadable(_ path: String, _ sentence: String) throws {

@@ -149,9 +149,9 @@ struct WakeUpRenderingTests {
       .tooLarge(bytesMax: 7), .failed(SystemError(call: "open", errno: 13)),
     ]
     #expect(
-      errors.map { $0.words(limitOf: "a journal") } == [
+      errors.map { $0.words(limitOf: "an event log") } == [
         "no such file", "it is a symbolic link to a file that does not exist",
-        "it is a directory", "it is too large; a journal has at most 7 bytes",
+        "it is a directory", "it is too large; an event log has at most 7 bytes",
         "open: Permission denied (EACCES)",
       ])
   }

@@ -9,7 +9,7 @@ enum HouseRules {
     "TaskSchedulerCore": ["DequeModule", "HeapModule", "OrderedCollections"],
     "TaskSchedulerWire": ["Glibc"],
     "generate-interfaces": ["FoundationEssentials", "TaskSchedulerWire"],
-    "TaskSchedulerJournal": ["TaskSchedulerCore"],
+    "TaskSchedulerEventLog": ["TaskSchedulerCore"],
     "LinuxSystem": ["CLinux", "FoundationEssentials", "Glibc"],
     "TaskSchedulerClient": [
       "Dispatch", "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization",
@@ -17,15 +17,15 @@ enum HouseRules {
     ],
     "TaskSchedulerDaemon": [
       "CLinux", "CSQLite", "CSystemd", "DequeModule", "Glibc", "HeapModule", "LinuxSystem",
-      "OrderedCollections", "TOMLKit", "TaskSchedulerCore", "TaskSchedulerJournal",
+      "OrderedCollections", "TOMLKit", "TaskSchedulerCore", "TaskSchedulerEventLog",
       "TaskSchedulerWire",
     ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
     "taskctl": [
       "ArgumentParser", "FoundationEssentials", "Glibc", "LinuxSystem", "TaskSchedulerClient",
-      "TaskSchedulerCore", "TaskSchedulerJournal", "TaskSchedulerSimulation", "TaskSchedulerWire",
+      "TaskSchedulerCore", "TaskSchedulerEventLog", "TaskSchedulerSimulation", "TaskSchedulerWire",
     ],
-    "TaskSchedulerSimulation": ["HeapModule", "TaskSchedulerCore", "TaskSchedulerJournal"],
+    "TaskSchedulerSimulation": ["HeapModule", "TaskSchedulerCore", "TaskSchedulerEventLog"],
   ]
 
   /// Where alone a module may be imported, within the rooms that may.

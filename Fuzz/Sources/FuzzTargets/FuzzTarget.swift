@@ -30,7 +30,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     FuzzTarget("settings", SettingsTarget.run),
     FuzzTarget("manifest", ManifestTarget.run),
     FuzzTarget("spans", SpansTarget.run),
-    FuzzTarget("journal", JournalTarget.run),
+    FuzzTarget("event-log", EventLogTarget.run),
     FuzzTarget("scenario", ScenarioTarget.run),
   ]
 
@@ -41,7 +41,7 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
   public static func prepare() {
     _ = InterfaceMethods.service
     _ = InterfaceMethods.byName
-    _ = JournalSample.shared
+    _ = EventLogSample.shared
   }
 
   /// The target of that name.

@@ -65,7 +65,7 @@ final class LocalNotifications {
 
   /// Tells of those that an earlier daemon promised, and that are not in the store.
   ///
-  /// - Parameter waiting: those that wait for their time, by the journal.
+  /// - Parameter waiting: those that wait for their time, by the event log.
   func reportLost(of waiting: [NotificationID]) {
     guard let store, !waiting.isEmpty else { return }
     attempt("they cannot be read") { () throws(StoreError) in

@@ -6,9 +6,9 @@ import TaskSchedulerCore
 /// power.
 ///
 /// A write-ahead log that is synced with each transaction (`synchronous=FULL`): one fdatasync for
-/// all changes of a transaction, where a rollback journal takes three to five. The log is put into
-/// the database now and then, and when the daemon stops. SQLite syncs the folder when it makes the
-/// log.
+/// all changes of a transaction, where a rollback event log takes three to five. The log is put
+/// into the database now and then, and when the daemon stops. SQLite syncs the folder when it makes
+/// the log.
 ///
 /// The file is this process's alone while it is open, so that two daemons cannot both fire what is
 /// in it; the kernel gives it up when the process ends, however it does.

@@ -1,6 +1,6 @@
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 
 /// What was lowered of one instance.
 struct LoweredState {

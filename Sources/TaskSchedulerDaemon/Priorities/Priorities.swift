@@ -1,25 +1,25 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 
 /// Lets the background come after the foreground (contract §12), and gives back what was lowered,
 /// exactly.
 ///
 /// Where an instance has a control group with the controllers, by its weights; else by the nice
 /// value and I/O priority of each thread of each process, which what they make inherits. What was
-/// before is in the journal before it is changed.
+/// before is in the event log before it is changed.
 final class Priorities {
   /// Without CAP_SYS_ADMIN one autogroup may be set in this time.
   static let autogroupInterval: Duration = .milliseconds(110)
   private static let sweepDelay: Duration = .milliseconds(500)
-  /// So many are written down at once; more could be longer than a journal's room.
+  /// So many are written down at once; more could be longer than an event log's room.
   private static let notedMax = 1024
   private static let notGivenBack = "it could not be given back without CAP_SYS_NICE"
 
   let membership: Membership
   let steps: ProcessSteps
-  private let journal: Journal
+  private let eventLog: EventLog
   let report: (Event) -> Void
   private let rights: PriorityRights
   private let usesAutogroups: Bool
@@ -38,12 +38,12 @@ final class Priorities {
   var proc: ProcFS { membership.proc }
 
   init(
-    membership: Membership, steps: ProcessSteps, loop: EventLoop, journal: Journal,
+    membership: Membership, steps: ProcessSteps, loop: EventLoop, eventLog: EventLog,
     options: DaemonOptions, report: @escaping (Event) -> Void
   ) throws(SystemError) {
     self.membership = membership
     self.steps = steps
-    self.journal = journal
+    self.eventLog = eventLog
     self.options = options
     self.report = report
     rights = PriorityRights(isPrivileged: membership.proc.mayRaisePriorities)
@@ -268,7 +268,7 @@ final class Priorities {
     // Whoever comes after us must be able to give it back, whenever we die.
     for start in stride(from: 0, to: fresh.count, by: Self.notedMax) {
       let part = fresh[start..<min(start + Self.notedMax, fresh.count)]
-      journal.note(.lowering(instance.id, part.map(\.held)))
+      eventLog.note(.lowering(instance.id, part.map(\.held)))
     }
     for item in items where item.before != item.after || item.lever == .outOfMemoryScore {
       do throws(SystemError) {
@@ -378,7 +378,7 @@ final class Priorities {
       report(.signalFailed(instance.id, reason: "its \(lever.name) is not given back: \(error)"))
     }
     instance.lowered.forget()
-    journal.note(.gaveBack(instance.id))
+    eventLog.note(.gaveBack(instance.id))
   }
 
   /// Only one session can be set then: those that come back to the foreground are first.

@@ -95,8 +95,8 @@ struct ChildStarter: Starter {
     return own
   }
 
-  /// Where a program's output goes: to the journal, under the application's name; where there is no
-  /// journal, where the daemon's own goes.
+  /// Where a program's output goes: to the event log, under the application's name; where there is
+  /// no event log, where the daemon's own goes.
   private static func output(of id: ApplicationID) throws(SystemError) -> FileDescriptor {
     let descriptor = sd_journal_stream_fd(id.name, LOG_INFO, 1)
     if descriptor >= 0 { return FileDescriptor(taking: descriptor) }

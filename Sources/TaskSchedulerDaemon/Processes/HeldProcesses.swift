@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 
 // The processes that an earlier daemon held: taken over as they are now.
 
@@ -93,7 +93,7 @@ extension ProcessController {
   /// What was written last is lost: whoever stands still of an instance was stopped by us, and is
   /// let run when the policy says so; whoever is nobody's is let run at once.
   ///
-  /// - Parameter unclear: whom the rest of the journal names.
+  /// - Parameter unclear: whom the rest of the event log names.
   func claimStopped(_ unclear: LeftBehind, _ marks: ProcessMarks) -> ProcessRelease.Outcome {
     var held: Set<ProcessIdentity> = []
     var groups: Set<String> = []

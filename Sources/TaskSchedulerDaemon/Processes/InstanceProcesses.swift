@@ -1,6 +1,6 @@
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 
 /// One process, held by its pidfd: whatever is sent to it reaches this one and no other.
 final class ProcessHandle {
@@ -252,7 +252,7 @@ struct StoppedProcess {
 }
 
 extension InstanceProcesses.Origin {
-  /// As the journal has it.
+  /// As the event log has it.
   func arrival(
     of leader: ProcessIdentity, uid: UInt32, launch: InstanceID? = nil
   ) -> Holdings.Arrival {

@@ -4,7 +4,7 @@ import TaskSchedulerCore
 /// The names of the units that applications are launched in, and where their control groups are.
 ///
 /// One is named `app-taskschedd-APPLICATION@INSTANCE-NUMBER.service`, as desktops name theirs
-/// (`app-LAUNCHER-APPLICATION@RANDOM`). The number is random: a daemon that has lost its journal
+/// (`app-LAUNCHER-APPLICATION@RANDOM`). The number is random: a daemon that has lost its event log
 /// counts instances anew. Units of an earlier version lack the launcher's name.
 enum InstanceUnits {
   /// systemd's limit on a unit's name.

@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 
-/// Programs that an earlier daemon has launched and that run on, where no journal tells of them:
+/// Programs that an earlier daemon has launched and that run on, where no event log tells of them:
 /// found by what that daemon has written into their environment.
 struct LaunchedBefore {
   /// The entry that only launched programs have, and what those above them were started for.

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 
 // Letting run what was stopped (contract §15.1). The kernel may refuse it, where a process has
 // become another user's meanwhile: that is remembered, told, and tried again until it succeeds.
@@ -75,9 +75,9 @@ extension ProcessController {
     for member in resumption.refused.reversed() {
       instance.noteStopped(member.process, wasStopped: false)
     }
-    if resumption.isNoted { journal.note(.letRun(instance.id)) }
+    if resumption.isNoted { eventLog.note(.letRun(instance.id)) }
     let stopped = instance.allStopped
-    if !stopped.isEmpty { journal.note(.stopping(instance.id, stopped)) }
+    if !stopped.isEmpty { eventLog.note(.stopping(instance.id, stopped)) }
   }
 
   /// Returns what went wrong.
@@ -142,7 +142,7 @@ extension ProcessController {
   }
 
   private func forgetForGood(_ instance: InstanceProcesses) {
-    journal.note(.forgotten(instance.id))
+    eventLog.note(.forgotten(instance.id))
     if let group = instance.origin.group { unitEnds?.forget(group.name) }
     if let group = instance.origin.group, !InstanceGroups.isUnit(group),
       (try? group.isPopulated()) != nil

@@ -39,7 +39,7 @@ extension Log {
     let others = reachable.count > 1 ? " and \(reachable.count - 1) more" : ""
     write(
       .warning,
-      "taskschedd.service is not enabled: after the next start of this machine \(first)\(others) "
+      "taskschedd.service is not enabled: after the next boot \(first)\(others) "
         + "(mode voip) will not be launched until a program uses the daemon's socket; run "
         + "'systemctl \(scope == .user ? "--user " : "")enable taskschedd.service'")
   }

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 
 /// Does to processes what the policy asks, and reports what becomes of them.
 ///
@@ -12,7 +12,7 @@ final class ProcessController {
   let proc: ProcFS
   let loop: EventLoop
   let report: (Event) -> Void
-  let journal: Journal
+  let eventLog: EventLog
   let store: DescriptorStore
   private(set) var instances: [InstanceID: InstanceProcesses] = [:]
   /// Those that are over, and whose processes are still being killed, or their priorities restored.
@@ -42,11 +42,11 @@ final class ProcessController {
 
   /// - Parameter report: takes what happens, after the call that brought it about has returned.
   init(
-    proc: ProcFS, loop: EventLoop, options: DaemonOptions, journal: Journal,
+    proc: ProcFS, loop: EventLoop, options: DaemonOptions, eventLog: EventLog,
     store: DescriptorStore, report: @escaping (Event) -> Void
   ) throws(SystemError) {
     self.proc = proc
-    self.journal = journal
+    self.eventLog = eventLog
     self.store = store
     self.loop = loop
     self.options = options
@@ -54,7 +54,7 @@ final class ProcessController {
     membership = try Membership(proc: proc)
     steps = try ProcessSteps(loop: loop)
     priorities = try Priorities(
-      membership: membership, steps: steps, loop: loop, journal: journal, options: options,
+      membership: membership, steps: steps, loop: loop, eventLog: eventLog, options: options,
       report: report)
     priorityCatchUp = try CatchUp(loop: loop) { [weak self] id in
       guard let self, let instance = instances[id] else { return }
@@ -136,7 +136,7 @@ final class ProcessController {
     instance.exitSource = try loop.watch(
       instance.leader.pidfd.rawValue, for: [.input, .onChange]
     ) { [weak leaderEnds] _ in leaderEnds?.add(id) }
-    instance.willStop = { [journal] in journal.note(.stopping(id, $0)) }
+    instance.willStop = { [eventLog] in eventLog.note(.stopping(id, $0)) }
     instances[id] = instance
     membership.add(instance)
     if let group = instance.origin.group, InstanceGroups.isUnit(group) {

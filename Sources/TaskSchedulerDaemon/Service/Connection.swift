@@ -1,13 +1,13 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// Takes the calls of a connection, and hears of its end.
 protocol ConnectionOwner: AnyObject {
   var readBuffer: ReadBuffer { get }
-  var journal: Journal { get }
+  var eventLog: EventLog { get }
   var queuedBytesMax: Int { get }
   /// Calls answered without returning to the loop, so that nobody keeps others waiting.
   var callsAtOnce: Int { get }
@@ -38,7 +38,7 @@ final class Connection: TurnTaker {
   }
 
   let peer: Peer
-  /// What the journal calls it.
+  /// What the event log calls it.
   let cookie: UInt64
   /// Whether systemd holds it too, over our death.
   var isSaved = false
@@ -65,7 +65,7 @@ final class Connection: TurnTaker {
   /// What it was seen to be ready for since it was served last.
   private var seen: PollEvents = []
   var isPutOff = false
-  /// Whether the journal says that some of it is in our memory alone.
+  /// Whether the event log says that some of it is in our memory alone.
   private var isUnsaved = false
 
   /// - Parameters:
@@ -253,17 +253,17 @@ final class Connection: TurnTaker {
   }
 
   private func take(_ message: UnsafeRawBufferPointer) {
-    let journal = owner.journal
+    let eventLog = owner.eventLog
     let wasCollecting = input.isCollecting
     if input.hasDescriptors, input.untakenCount > 0 {
       // They are in the message's place in the socket, and come with it alone.
-      journal.beginCall(self, bytes: 0, phase: .peeked)
+      eventLog.beginCall(self, bytes: 0, phase: .peeked)
       takeMessage()
-      if !isOpen { return journal.endCall() }
+      if !isOpen { return eventLog.endCall() }
     }
     let action = wire.receive(
       message, fileDescriptorCount: input.descriptors.count, output: &output)
-    journal.beginCall(
+    eventLog.beginCall(
       self, bytes: input.untakenCount, phase: input.untakenCount > 0 ? .peeked : .taken,
       isOneway: wire.isOneway)
     switch action {
@@ -273,37 +273,37 @@ final class Connection: TurnTaker {
     case .answered:
       input.descriptors.removeAll()
       takeMessage()
-      journal.willSend(to: self)
+      eventLog.willSend(to: self)
       flush()
     case .close(let violation):
       close(reason: String(describing: violation))
     }
-    // Not when it is taken: between a call's event and what the policy makes of it no journal is
+    // Not when it is taken: between a call's event and what the policy makes of it no event log is
     // to be begun.
-    if wasCollecting { journal.note(.inputWhole(connection: cookie)) }
+    if wasCollecting { eventLog.note(.inputWhole(connection: cookie)) }
     input.forgetMessage()
-    journal.endCall()
+    eventLog.endCall()
   }
 
   /// Takes a part of a message off the socket.
   ///
-  /// The journal has it first. How much of it was taken only the socket knows, by its mark: the
+  /// The event log has it first. How much of it was taken only the socket knows, by its mark: the
   /// next daemon takes the rest. Descriptors do not outlive us, nor does a connection with them.
   private func collect(_ part: UnsafeRawBufferPointer) {
-    let journal = owner.journal
-    journal.beginCall(
+    let eventLog = owner.eventLog
+    eventLog.beginCall(
       self, bytes: input.takenCount + part.count,
       phase: input.hasDescriptors ? .taking : .takingPart)
     do {
       try UnixSocket.setPeekMark(number, part.count)
-      journal.note(.input(MessagePart(Array(part)), connection: cookie))
+      eventLog.note(.input(MessagePart(Array(part)), connection: cookie))
       try input.takePart(number, owner.readBuffer)
       try UnixSocket.setPeekMark(number, nil)
     } catch {
       close(reason: String(describing: error))
     }
     noteUnsaved()
-    journal.endCall()
+    eventLog.endCall()
   }
 
   /// Its call waits for an answer that comes later.
@@ -312,14 +312,14 @@ final class Connection: TurnTaker {
   }
 
   /// Takes the message of the call that is being carried out off the socket: what it asks for is in
-  /// the journal, or it is about to be answered.
+  /// the event log, or it is about to be answered.
   func takeMessage() {
     guard isOpen, input.untakenCount > 0 else { return }
-    let journal = owner.journal
-    journal.setCallPhase(.taking)
+    let eventLog = owner.eventLog
+    eventLog.setCallPhase(.taking)
     do throws(ReceiveError) {
       try input.take(descriptor.rawValue, owner.readBuffer)
-      journal.setCallPhase(.taken)
+      eventLog.setCallPhase(.taken)
     } catch {
       close(reason: String(describing: error))
     }
@@ -346,7 +346,7 @@ final class Connection: TurnTaker {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     takeMessage()
     wire.reply(parameters, continues: continues, output: &output)
-    owner.journal.willSend(to: self)
+    owner.eventLog.willSend(to: self)
     flush()
     if !continues { wait() }
     countKept()
@@ -359,7 +359,7 @@ final class Connection: TurnTaker {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     output += message
     if !inTurn || owner.admits(self) {
-      owner.journal.willSend(to: self)
+      owner.eventLog.willSend(to: self)
       flush()
     }
     countKept()
@@ -371,7 +371,7 @@ final class Connection: TurnTaker {
     guard isOpen, wire.isBusy else { return }
     for reply in replies { wire.reply(reply, continues: true, output: &output) }
     answerEnd = output.count
-    owner.journal.willSend(to: self)
+    owner.eventLog.willSend(to: self)
     flush()
     countKept()
   }
@@ -381,7 +381,7 @@ final class Connection: TurnTaker {
     takeMessage()
     guard isOpen, wire.isBusy else { return }
     wire.fail(failure, output: &output)
-    owner.journal.willSend(to: self)
+    owner.eventLog.willSend(to: self)
     flush()
     wait()
     countKept()
@@ -449,7 +449,7 @@ final class Connection: TurnTaker {
     let isUnsaved = !output.isEmpty || (input.isCollecting && input.descriptors.count > 0)
     guard isOpen, isUnsaved != self.isUnsaved else { return }
     self.isUnsaved = isUnsaved
-    owner.journal.note(.unsaved(isUnsaved, connection: cookie))
+    owner.eventLog.note(.unsaved(isUnsaved, connection: cookie))
   }
 
   func close(reason: String?) {

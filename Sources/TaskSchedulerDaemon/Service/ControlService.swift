@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// `org.taskschedd.Control`: what operators ask (contract §16: root, the daemon's own user, the

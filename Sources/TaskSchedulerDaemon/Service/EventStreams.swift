@@ -1,15 +1,15 @@
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// The connections on which applications hear what happens to them: one for each instance.
 final class EventStreams {
   private var connections: [InstanceID: Connection] = [:]
-  private let journal: Journal
+  private let eventLog: EventLog
   private let find: (InstanceID) -> InstanceProcesses?
 
-  init(journal: Journal, find: @escaping (InstanceID) -> InstanceProcesses?) {
-    self.journal = journal
+  init(eventLog: EventLog, find: @escaping (InstanceID) -> InstanceProcesses?) {
+    self.eventLog = eventLog
     self.find = find
   }
 
@@ -19,7 +19,7 @@ final class EventStreams {
       connections[id] = nil
       earlier.fail(ApplicationInterface.Failure.streamReplaced)
     }
-    journal.note(.stream(id, connection: connection.cookie))
+    eventLog.note(.stream(id, connection: connection.cookie))
     restore(id, connection)
   }
 

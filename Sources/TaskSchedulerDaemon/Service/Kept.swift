@@ -1,6 +1,6 @@
 /// What is kept for a client, or by how much it changes.
 package struct Kept: Equatable {
-  /// Bytes of a message whose end has not come. The journal has them, too.
+  /// Bytes of a message whose end has not come. The event log has them, too.
   var unfinished = 0
   /// Bytes of answers and events that it has not taken yet.
   var unread = 0

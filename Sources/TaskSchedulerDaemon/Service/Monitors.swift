@@ -1,5 +1,5 @@
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// The connections that are told of changes: each sees the applications that it may.
@@ -13,7 +13,7 @@ final class Monitors {
   private var ofAll: Watching = [:]
   private var ofOne: [String: Watching] = [:]
   private var counts: [Watcher: Int] = [:]
-  private let journal: Journal
+  private let eventLog: EventLog
 
   /// What monitors are counted by.
   private struct Watcher: Hashable {
@@ -22,8 +22,8 @@ final class Monitors {
     var application: String?
   }
 
-  init(journal: Journal) {
-    self.journal = journal
+  init(eventLog: EventLog) {
+    self.eventLog = eventLog
   }
 
   /// How many monitors a user has of one application, or (nil) that are not limited to one. So many
@@ -33,7 +33,7 @@ final class Monitors {
   }
 
   func add(_ connection: Connection, _ monitor: Holdings.Monitor) {
-    journal.note(.monitor(monitor, connection: connection.cookie))
+    eventLog.note(.monitor(monitor, connection: connection.cookie))
     restore(connection, monitor)
   }
 

@@ -1,5 +1,5 @@
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// The calls that wait for the policy's answer.
@@ -33,11 +33,11 @@ final class Requests {
 
   private var waiting: [RequestID: Waiting] = [:]
   private(set) var numberLast: UInt64
-  private let journal: Journal
+  private let eventLog: EventLog
 
   /// - Parameter numberLast: the highest number of a request so far.
-  init(journal: Journal, numberLast: UInt64) {
-    self.journal = journal
+  init(eventLog: EventLog, numberLast: UInt64) {
+    self.eventLog = eventLog
     self.numberLast = numberLast
   }
 
@@ -61,7 +61,7 @@ final class Requests {
   func noteIfWaiting(_ id: RequestID) {
     guard let connection = waiting[id]?.connection, let held = held(connection) else { return }
     connection.willWait()
-    journal.note(.waiting(held, connection: connection.cookie))
+    eventLog.note(.waiting(held, connection: connection.cookie))
   }
 
   /// What a connection waits for; nil where nothing.

@@ -1,13 +1,13 @@
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// Accepts connections, counts them by user, and hands each call to the service of its interface.
 final class Server: ConnectionOwner {
   let readBuffer = ReadBuffer()
-  let journal: Journal
+  let eventLog: EventLog
   var options: DaemonOptions
   private let listener: FileDescriptor
   private var source: DescriptorSource?
@@ -49,10 +49,10 @@ final class Server: ConnectionOwner {
 
   init(
     listener: consuming FileDescriptor, options: DaemonOptions, loop: EventLoop, proc: ProcFS,
-    log: Log, journal: Journal, store: DescriptorStore
+    log: Log, eventLog: EventLog, store: DescriptorStore
   ) throws(SystemError) {
     self.listener = listener
-    self.journal = journal
+    self.eventLog = eventLog
     self.store = store
     self.options = options
     self.loop = loop

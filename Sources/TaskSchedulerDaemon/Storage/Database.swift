@@ -108,7 +108,7 @@ final class Database {
     let mode = try text(change)
     guard mode == "wal" else {
       throw DatabaseError(
-        code: SQLITE_READONLY, message: "the journal mode is \(mode ?? "not known")",
+        code: SQLITE_READONLY, message: "the event log mode is \(mode ?? "not known")",
         tried: change)
     }
   }

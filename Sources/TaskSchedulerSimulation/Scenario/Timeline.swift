@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// What the policy made of a scenario, or of a daemon's journal.
+/// What the policy made of a scenario, or of a daemon's event log.
 public struct Timeline: Hashable, Sendable {
   public var entries: [Entry] = []
   /// Whether it would go on: the scenario's `until` was reached, or the longest timeline, or only
@@ -17,7 +17,7 @@ public struct Timeline: Hashable, Sendable {
 
   /// One thing that happened.
   public struct Entry: Hashable, Sendable {
-    /// Since the start of the scenario, or of the journal.
+    /// Since the start of the scenario, or of the event log.
     public var at: Duration
     /// nil for what is of no application.
     public var application: ApplicationID?
@@ -26,9 +26,9 @@ public struct Timeline: Hashable, Sendable {
 
   /// What happened.
   public enum Kind: Hashable, Sendable {
-    /// A step of the scenario, as it was written, or an event of a journal.
+    /// A step of the scenario, as it was written, or an event of an event log.
     case step(String)
-    /// Where an application stood when the journal was begun.
+    /// Where an application stood when the event log was begun.
     case stands(ApplicationState, [BackgroundTask])
     case change(Record.Change)
     /// A callback, or an expiration handler with what is left of the time.

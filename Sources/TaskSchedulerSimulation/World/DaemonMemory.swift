@@ -1,5 +1,5 @@
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 
 /// What a daemon keeps beyond its death: a snapshot of the policy, and the events since.
 struct DaemonMemory {
@@ -10,25 +10,25 @@ struct DaemonMemory {
   }
 
   var snapshot = Scheduler()
-  private(set) var journal: [Entry] = []
+  private(set) var eventLog: [Entry] = []
   /// When the last event was written by a daemon that had come up; it was alive then.
   private(set) var lastAlive = Instant(nanoseconds: 0)
 
   /// A daemon that dies again while it comes up has not been back.
   var isRecovering = false
 
-  private static let journalMax = 64
+  private static let eventLogMax = 64
 
   mutating func append(_ event: Event, at instant: Instant, _ effects: [Effect]) {
-    journal.append(Entry(event: event, instant: instant, effects: effects))
+    eventLog.append(Entry(event: event, instant: instant, effects: effects))
     if !isRecovering { lastAlive = instant }
   }
 
   mutating func snapshotIfDue(_ scheduler: Scheduler) {
     // The last event stays: its effects may have to be carried out again.
-    guard journal.count >= Self.journalMax else { return }
+    guard eventLog.count >= Self.eventLogMax else { return }
     snapshot = scheduler
-    journal.removeAll(keepingCapacity: true)
+    eventLog.removeAll(keepingCapacity: true)
   }
 
   /// The policy as it was, and what is left to do of the last event's effects; nil where the replay
@@ -36,7 +36,7 @@ struct DaemonMemory {
   ///
   /// - Parameters:
   ///   - effectsDone: how many were certainly carried out.
-  ///   - throughBytes: whether the snapshot is written and read as the journal's file holds it.
+  ///   - throughBytes: whether the snapshot is written and read as the event log's file holds it.
   func replay(
     effectsDone: Int, throughBytes: Bool
   ) -> (scheduler: Scheduler, effectsLeft: ArraySlice<Effect>)? {
@@ -47,9 +47,9 @@ struct DaemonMemory {
       else { return nil }
       scheduler = read
     }
-    for entry in journal {
+    for entry in eventLog {
       guard scheduler.handle(entry.event, at: entry.instant) == entry.effects else { return nil }
     }
-    return (scheduler, (journal.last?.effects ?? []).dropFirst(effectsDone))
+    return (scheduler, (eventLog.last?.effects ?? []).dropFirst(effectsDone))
   }
 }

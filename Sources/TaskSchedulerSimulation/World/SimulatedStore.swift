@@ -13,7 +13,7 @@ final class SimulatedStore {
   /// Those that have fired, and whose user may choose them.
   private(set) var shown: [(id: NotificationID, application: ApplicationKey)] = []
   /// What cannot be, and was.
-  private(set) var contradiction: String?
+  private(set) var violatedInvariant: String?
 
   private static let shownMax = 16
 

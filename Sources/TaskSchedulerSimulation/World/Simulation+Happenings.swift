@@ -152,7 +152,7 @@ extension Simulation {
     guard
       let (recovered, effectsLeft) = memory.replay(
         effectsDone: effectsDone, throughBytes: chance.happens(500))
-    else { return report("replay", "the journal does not bring about what it did before") }
+    else { return report("replay", "the event log does not bring about what it did before") }
     scheduler = recovered
     isUp = true
     recoveryCount += 1
@@ -193,7 +193,7 @@ extension Simulation {
 
 extension Event {
   /// The request that it makes; nil where none waits for an answer. Not the core's `request`, which
-  /// the journal relies on: the checkers would overlook with it what it overlooks.
+  /// the event log relies on: the checkers would overlook with it what it overlooks.
   var requester: RequestID? {
     switch self {
     case .register(let request, _, _, _, _), .openStream(let request, _, _),

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import LinuxSystem
 import TaskSchedulerClient
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerWire
 
 /// `taskctl release`.
@@ -25,7 +25,7 @@ struct ReleaseCommand: ParsableCommand {
       taskschedd died, is not restarted, and was not run by systemd.
 
       Exit codes: 0 success, or nothing to release; 1 a process could not be resumed, a daemon \
-      runs, or --journal does not name an event log.
+      runs, or --event-log does not name an event log.
 
       Example: sudo taskctl release
       """)
@@ -34,10 +34,10 @@ struct ReleaseCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The event log or its directory; the default is 'journal' beside the socket.",
+      "The event log or its directory; the default is 'event-log' beside the socket.",
       valueName: "path"),
     completion: .file())
-  var journal: String?
+  var eventLog: String?
 
   @Flag(
     help: ArgumentHelp(
@@ -51,13 +51,13 @@ struct ReleaseCommand: ParsableCommand {
   }
 
   func validate() throws {
-    if journal == "" { throw ValidationError("--journal needs a path") }
+    if eventLog == "" { throw ValidationError("--event-log needs a path") }
   }
 
   func run() throws {
     if unlessRestarted, Self.isRestarted { return }
-    let journals = try journals()
-    guard let outcome = try Self.release(journals, isUnit: unlessRestarted) else {
+    let eventLogs = try eventLogs()
+    guard let outcome = try Self.release(eventLogs, isUnit: unlessRestarted) else {
       if unlessRestarted { return }
       throw CommandFailure.failed(
         name: "DaemonRuns",
@@ -70,7 +70,7 @@ struct ReleaseCommand: ParsableCommand {
     } else {
       for name in outcome.letRun { try Output.write("resumed: \(PrintableText.of(name))\n") }
       if outcome.letRun.isEmpty, outcome.failures.isEmpty, !unlessRestarted {
-        try Output.write(PrintableText.of(journals.nothing) + "\n")
+        try Output.write(PrintableText.of(eventLogs.nothing) + "\n")
       }
     }
     for failure in outcome.failures {
@@ -93,11 +93,11 @@ struct ReleaseCommand: ParsableCommand {
   }
 
   static func directory(ofSocket path: String) -> String {
-    (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/journal"
+    (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/event-log"
   }
 
   /// The event logs to read, and the lock that their daemon holds while it runs.
-  private struct Journals {
+  private struct EventLogs {
     var paths: [String]
     /// The lock file; nil if no daemon can hold one.
     var lock: String?
@@ -109,35 +109,35 @@ struct ReleaseCommand: ParsableCommand {
     var nothing = "nothing was left suspended"
   }
 
-  private func journals() throws -> Journals {
+  private func eventLogs() throws -> EventLogs {
     let own = options.path.path
-    let path = journal ?? Self.directory(ofSocket: own)
+    let path = eventLog ?? Self.directory(ofSocket: own)
     guard let facts = FileFacts(path: path) else {
-      if journal == nil {
+      if eventLog == nil {
         try Self.checkReadable(path)
-        return Journals(
+        return EventLogs(
           paths: [], socket: own, nothing: "there is no event log at \(path); nothing to resume")
       }
       throw Self.unreadable("there is no \(path)")
     }
     // The directory of a copied event log has no lock, and no daemon owns it.
     func socket(besideFolder directory: String) -> String {
-      journal == nil || options.isGiven ? own : Self.parent(of: directory) + "/socket"
+      eventLog == nil || options.isGiven ? own : Self.parent(of: directory) + "/socket"
     }
     if facts.isRegularFile {
       let directory = Self.parent(of: path)
       let lock = directory + "/lock"
-      return Journals(
+      return EventLogs(
         paths: [path], lock: FileFacts(path: lock) == nil ? nil : lock,
         socket: socket(besideFolder: directory), isFile: true)
     }
     guard facts.isFolder else { throw Self.unreadable("\(path) is \(facts.kindName)") }
     try Self.checkReadable(path)
-    let names = try Folder.names(path: path).filter { $0.hasPrefix("journal.") }
-    if names.isEmpty, journal != nil {
+    let names = try Folder.names(path: path).filter { $0.hasPrefix("event-log.") }
+    if names.isEmpty, eventLog != nil {
       throw Self.unreadable("the directory \(path) contains no event log")
     }
-    return Journals(
+    return EventLogs(
       paths: names.map { "\(path)/\($0)" }, lock: path + "/lock",
       socket: socket(besideFolder: path))
   }
@@ -168,15 +168,15 @@ struct ReleaseCommand: ParsableCommand {
 
   /// Resumes and restores what the event logs name. Returns nil if a daemon runs.
   private static func release(
-    _ journals: Journals, isUnit: Bool
+    _ eventLogs: EventLogs, isUnit: Bool
   ) throws -> ProcessRelease.Outcome? {
-    guard let path = journals.lock else {
+    guard let path = eventLogs.lock else {
       // A daemon without an event log holds no lock. Its own unit runs this after the daemon's end.
-      return journals.paths.isEmpty && !isUnit && answers(journals.socket)
-        ? nil : try letRun(journals)
+      return eventLogs.paths.isEmpty && !isUnit && answers(eventLogs.socket)
+        ? nil : try letRun(eventLogs)
     }
     guard let lock = try Folder.lock(path: path) else { return nil }
-    let outcome = try letRun(journals)
+    let outcome = try letRun(eventLogs)
     lock.close()
     return outcome
   }
@@ -189,14 +189,14 @@ struct ReleaseCommand: ParsableCommand {
     return answer != nil
   }
 
-  private static func letRun(_ journals: Journals) throws -> ProcessRelease.Outcome {
+  private static func letRun(_ eventLogs: EventLogs) throws -> ProcessRelease.Outcome {
     var outcome = ProcessRelease.Outcome()
     let boot = BootID(try BootIdentity.text())
-    for path in journals.paths {
+    for path in eventLogs.paths {
       do {
         let bytes = try BoundedFile.beginning(of: path, bytesMax: LeftBehind.bytesMax)
         let left = try bytes.withUnsafeBytes { bytes in
-          Result { () throws(JournalRefusal) in try LeftBehind(bytes, boot: boot) }
+          Result { () throws(EventLogRefusal) in try LeftBehind(bytes, boot: boot) }
         }.get()
         let released = try letRun(left)
         outcome.add(released)
@@ -204,17 +204,17 @@ struct ReleaseCommand: ParsableCommand {
           outcome.failures.append("the event log \(path): \(damage)")
         }
         if released.failures.isEmpty, let mapping = try? FileMapping.open(path: path) {
-          JournalWriter.setClean(in: mapping.bytes)
+          EventLogWriter.setClean(in: mapping.bytes)
         }
-      } catch JournalRefusal.otherBoot {
+      } catch EventLogRefusal.otherBoot {
         continue
       } catch {
-        if journals.isFile { throw unreadable("\(path): \(error)") }
+        if eventLogs.isFile { throw unreadable("\(path): \(error)") }
         outcome.failures.append("the event log \(path): \(error)")
       }
     }
     // The event log may be missing or older than a suspension; the environment marks the processes.
-    outcome.add(ProcessRelease.letRun(ProcessMarks(socket: journals.socket), in: try ProcFS()))
+    outcome.add(ProcessRelease.letRun(ProcessMarks(socket: eventLogs.socket), in: try ProcFS()))
     return outcome
   }
 

@@ -19,7 +19,7 @@ struct SimulateCommand: ParsableCommand {
       reproduce it.
 
       With --replay, the file is the event log of a daemon, or its directory; the default is \
-      'journal' beside the socket. The timeline begins with the state in which the event log was \
+      'event-log' beside the socket. The timeline begins with the state in which the event log was \
       started, and shows each event since and the scheduler's decisions. The command changes \
       nothing and may be used while the daemon runs. A damaged event log is shown up to its last \
       intact record.
@@ -103,7 +103,7 @@ struct SimulateCommand: ParsableCommand {
   func run() throws {
     if replay {
       let path = file ?? ReleaseCommand.directory(ofSocket: options.path.path)
-      return try JournalRun(path: path, isJSON: options.json).run()
+      return try EventLogRun(path: path, isJSON: options.json).run()
     }
     if let file { return try ScenarioRun(path: file, isJSON: options.json).run() }
     guard let seeds else { return }

@@ -121,9 +121,9 @@ struct TimelineDocument: Encodable {
   /// Whether the timeline was cut at its limit.
   var isCut: Bool
   /// The event log that the timeline comes from.
-  var journal: JournalFacts?
+  var eventLog: EventLogFacts?
 
-  struct JournalFacts: Encodable {
+  struct EventLogFacts: Encodable {
     var path: String
     /// The version of the daemon that wrote the event log.
     var writer: String
@@ -157,8 +157,8 @@ struct TimelineDocument: Encodable {
     var text: String
   }
 
-  init(_ timeline: Timeline, of journal: JournalFacts? = nil) {
-    self.journal = journal
+  init(_ timeline: Timeline, of eventLog: EventLogFacts? = nil) {
+    self.eventLog = eventLog
     isCut = timeline.isCut
     entries = timeline.entries.map { entry in
       var written = Entry(

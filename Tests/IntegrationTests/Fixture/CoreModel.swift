@@ -1,11 +1,11 @@
 import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerJournal
+import TaskSchedulerEventLog
 import TaskSchedulerSimulation
 import TestSupport
 
-/// The core, fed with the events that the real daemon wrote into its journal: what must be seen of
-/// the daemon, and of the processes.
+/// The core, fed with the events that the real daemon wrote into its event log: what must be seen
+/// of the daemon, and of the processes.
 final class CoreModel {
   private let folder: String
   private var replay: TraceReplay?
@@ -31,7 +31,7 @@ final class CoreModel {
   }
 
   init(_ daemon: DaemonFixture) throws {
-    folder = daemon.folder.file("journal")
+    folder = daemon.folder.file("event-log")
     try refresh()
   }
 
@@ -41,11 +41,11 @@ final class CoreModel {
   @discardableResult
   func refresh() throws -> [(Scheduler, Instant)] {
     var states = [(scheduler, now)]
-    let names = try Folder.names(path: folder).filter { $0.hasPrefix("journal.") }
-    guard names == ["journal.1"] else { throw Unlike("the journals are \(names)") }
-    let bytes = try BoundedFile(path: "\(folder)/journal.1", bytesMax: 1 << 24).bytes
+    let names = try Folder.names(path: folder).filter { $0.hasPrefix("event-log.") }
+    guard names == ["event-log.1"] else { throw Unlike("the event logs are \(names)") }
+    let bytes = try BoundedFile(path: "\(folder)/event-log.1", bytesMax: 1 << 24).bytes
     try bytes.withUnsafeBytes { bytes in
-      var reader = try JournalReader(bytes, boot: nil)
+      var reader = try EventLogReader(bytes, boot: nil)
       if replay == nil {
         scheduler = try reader.scheduler.get()
         replay = TraceReplay(from: scheduler)
@@ -59,7 +59,7 @@ final class CoreModel {
         states.append((scheduler, at))
       }
       recordCount = record
-      if let damage = reader.damage { throw Unlike("the journal is damaged \(damage)") }
+      if let damage = reader.damage { throw Unlike("the event log is damaged \(damage)") }
     }
     return states
   }

@@ -143,8 +143,10 @@ final class DaemonFixture: Sendable {
     try die()
     if rebooting {
       endPrograms()
-      let journal = folder.file("journal")
-      for name in try Folder.names(path: journal) { try Folder.remove(path: "\(journal)/\(name)") }
+      let eventLog = folder.file("event-log")
+      for name in try Folder.names(path: eventLog) {
+        try Folder.remove(path: "\(eventLog)/\(name)")
+      }
     }
     try body()
     return try DaemonFixture(settings, after: self)

@@ -1,0 +1,183 @@
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+/// An event log as a daemon writes it, with records of nearly every kind. It is made anew rather
+/// than kept, so that it is always of the present form.
+struct EventLogSample: Sendable {
+  static let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
+  static let shared = EventLogSample()
+
+  /// Up to the last record, and the four zeros that end it.
+  let bytes: [UInt8]
+  /// The policy's state after so many events, as bytes.
+  let states: Set<[UInt8]>
+
+  private init() {
+    var scheduler = Scheduler()
+    var now = Instant(nanoseconds: 1_000_000_000)
+    for event in Self.beginnings { _ = scheduler.handle(event, at: now) }
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    var eventCount = UInt64(Self.beginnings.count)
+    let start = EventLogStart(writer: "sample", eventCount: eventCount, requestLast: 3, at: now)
+    let beginning = EventLogBeginning(start, Self.holdings, scheduler)
+    guard var writer = EventLogWriter(in: memory, boot: Self.boot, beginning: beginning)
+    else { preconditionFailure("the sample's beginning has no room") }
+    var states: Set<[UInt8]> = [Self.state(scheduler)]
+    for step in Self.steps {
+      switch step {
+      case .note(let note): precondition(writer.append(note), "the sample has no room")
+      case .event(let event):
+        eventCount += 1
+        now = now.advanced(by: .milliseconds(20))
+        writer.setEvent(eventCount)
+        precondition(writer.append(event, at: now), "the sample has no room")
+        writer.setEffectsDone(scheduler.handle(event, at: now).count)
+        states.insert(Self.state(scheduler))
+      }
+    }
+    bytes = Array(memory[..<(writer.count + 4)])
+    self.states = states
+  }
+
+  static func state(_ scheduler: Scheduler) -> [UInt8] {
+    (try? BinaryEncoding.bytes(of: scheduler)) ?? []
+  }
+
+  // MARK: What happens
+
+  private static let reminder = NotificationDraft(
+    content: NotificationContent(title: "tea", body: "is ready", sound: "bell", badge: 1),
+    schedule: NotificationSchedule(
+      date: "2027-01-15T09:00:00", timeZone: "Europe/Berlin", repeats: .day),
+    firesAt: WallTime(nanoseconds: 1_800_003_600_000_000_000))
+  private static let mail = key("org.example.mail")
+  private static let game = key("org.example.game")
+  private static let player = key("org.example.player")
+  private static let first = InstanceID(1)
+  private static let second = InstanceID(2)
+
+  private static func key(_ name: String) -> ApplicationKey {
+    guard let id = ApplicationID(name) else { preconditionFailure("no id: \(name)") }
+    return ApplicationKey(id, owner: UserID(1000))
+  }
+
+  private static func leader(_ pid: Int32) -> Leader { Leader(pid: pid, startTime: 12345) }
+
+  /// What the event log's state already knows.
+  private static let beginnings: [Event] = [
+    .manifestsChanged([
+      Manifest(
+        id: player.id, displayName: "Player", owner: player.owner, namesUser: true,
+        backgroundModes: [.audio], multitasking: true, isLaunchable: true, seat: SeatID("seat0"))
+    ]),
+    .register(RequestID(1), mail, leader(11), target: .foreground, seat: SeatID("seat0")),
+    .beginBackgroundTask(RequestID(2), first, name: "upload"),
+    .launch(RequestID(3), player, target: .background, reason: .operator),
+  ]
+
+  private enum Step {
+    case event(Event)
+    case note(Note)
+  }
+
+  private static func arrival(_ pid: Int32) -> Holdings.Arrival {
+    Holdings.Arrival(
+      leader: leader(pid), uid: 1000, group: "/applications/\(pid)", marker: "m",
+      mechanism: "signal", isLaunched: true)
+  }
+
+  private static let holdings: Holdings = {
+    var holdings = Holdings()
+    holdings.instances[first] = Holdings.Instance(
+      application: mail.id.name, arrival: arrival(11),
+      stopped: [Holdings.Stopped(process: leader(21), wasStopped: false)])
+    holdings.instances[first]?.lowered = [
+      Holdings.Lowered(
+        thread: leader(11), process: 11, group: nil, lever: "nice", before: 0, after: 10)
+    ]
+    holdings.arrivals[leader(14)] = arrival(14)
+    var connection = Holdings.Connection()
+    connection.stream = first
+    connection.input = MessagePart(Array("{\"method\"".utf8))
+    holdings.connections[7] = connection
+    return holdings
+  }()
+
+  /// What stands in it as records.
+  private static let steps: [Step] = [
+    .note(.arrival(arrival(12))),
+    .event(.spawned(second, leader(12))),
+    .note(
+      .waiting(
+        Holdings.Waiting(
+          request: RequestID(4), method: "register", application: player.id.name, isOneway: false),
+        connection: 8)),
+    .event(.openStream(RequestID(4), second, named: player.id)),
+    .note(.stream(second, connection: 8)),
+    .event(.acknowledge(RequestID(5), first, CallbackID(1))),
+    .event(.acknowledge(RequestID(6), first, CallbackID(2))),
+    .event(.sendToBackground(RequestID(7), mail)),
+    .event(.activityBegan(second, .audio)),
+    .event(.acknowledge(RequestID(8), first, CallbackID(3))),
+    .event(.acknowledge(RequestID(9), first, CallbackID(4))),
+    .event(.endBackgroundTask(RequestID(10), first, TaskID(1))),
+    .note(.stopping(first, [Holdings.Stopped(process: leader(11), wasStopped: true)])),
+    .event(.resources(.listens(first, ListeningReport(["0.0.0.0:80", "@abstract"])))),
+    .event(.suspensionFailed(first, reason: "EPERM")),
+    .event(.suspensionLost(first, reason: "process 7 runs")),
+    .note(.letRun(first)),
+    .event(.suspensionCompleted(first)),
+    .event(.stillSuspended([first, second])),
+    .event(.deadlineReached),
+    .event(.tracerChecked(first, isTraced: false)),
+    .note(.arrival(arrival(13))),
+    .event(
+      .adopt(
+        RequestID(11),
+        Adoption(
+          application: game, leader: leader(13), target: .background, seat: SeatID("seat0"),
+          backgroundTask: "rsync", backgroundModes: [.voip]))),
+    .note(.monitor(Holdings.Monitor(uid: 1000), connection: 9)),
+    .note(.input(MessagePart([0x7B]), connection: 9)),
+    .note(.inputWhole(connection: 9)),
+    .note(.unsaved(true, connection: 9)),
+    .event(.clockRead(WallTime(nanoseconds: 1_800_000_000_000_000_000))),
+    .event(.started),
+    .event(.setKeepAlive(RequestID(15), InstanceID(3), interval: .seconds(600))),
+    .event(.socket(.manage(RequestID(16), InstanceID(3), SocketID(5)))),
+    .event(.socket(.ready(InstanceID(3), [SocketReadiness(SocketID(5), .data)]))),
+    .event(.systemChanged(nil, SystemChange(kind: .custom("vpn"), value: "up"), for: nil)),
+    .event(.notification(.schedule(RequestID(17), mail, reminder))),
+    .event(.notification(.stored(NotificationID(1)))),
+    .event(.notification(.setBadge(RequestID(18), mail, 1))),
+    .event(.policyChanged(Policy())),
+    .event(
+      .memory(
+        .pressed(
+          MemoryPressure(
+            source: .machine, memory: MemoryReading(available: 80 << 20, total: 1000 << 20))))),
+    .event(.memory(.looked(MemoryReading(available: 90 << 20, total: 1000 << 20)))),
+    .event(.memory(.measured([MemorySize(second, dirty: 5 << 20, total: 9 << 20)]))),
+    .event(
+      .memory(.reclaimed(second, MemoryReading(available: 500 << 20, total: 1000 << 20)))),
+    .event(.memory(.warn(RequestID(19), mail, owner: nil))),
+    .event(
+      .resources(
+        .used(InstanceID(3), ResourceUse(processor: .seconds(7), gpu: .zero, isTraced: true)))),
+    .event(.resources(.held(first, path: "/var/lib/contacts.db"))),
+    .event(.recovered(lastAlive: Instant(nanoseconds: 1_000_000_000))),
+    .event(.activate(RequestID(12), mail)),
+    .event(.deactivate(RequestID(13), mail)),
+    .event(.terminate(RequestID(14), game, byUser: true)),
+    .event(.signalFailed(second, reason: "ESRCH")),
+    .event(.streamClosed(second)),
+    .event(.leaderExited(second, .signaled(9))),
+    .note(.forgotten(second)),
+    .event(.activityEnded(second, .audio)),
+    .event(.launch(nil, player, target: .foreground, reason: .boot)),
+    .event(.spawnFailed(InstanceID(4), reason: "ENOENT")),
+    .event(.stop),
+  ]
+}

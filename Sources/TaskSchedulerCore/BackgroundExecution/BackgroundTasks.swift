@@ -1,0 +1,110 @@
+/// A background task that has begun and not ended.
+public struct BackgroundTask: Hashable, Sendable, Codable {
+  public let id: TaskID
+  /// For people.
+  public let name: String?
+  public let beganAt: Instant
+  /// Whether its expiration handler has been called in this stint.
+  public internal(set) var isExpired: Bool
+}
+
+/// The outstanding background tasks of one instance (contract §4).
+struct BackgroundTasks: Hashable, Sendable {
+  private var tasks: [TaskID: BackgroundTask] = [:]
+  private var idLast: UInt64 = 0
+
+  var isEmpty: Bool { tasks.isEmpty }
+  var count: Int { tasks.count }
+
+  /// In the order in which they were begun.
+  var inOrder: [BackgroundTask] {
+    tasks.isEmpty ? [] : tasks.values.sorted { $0.id < $1.id }
+  }
+
+  /// What is said of an end for which they are the reason.
+  var endDetail: EndDetail? {
+    tasks.values.min { $0.id < $1.id }.map {
+      .task($0.id, name: $0.name, outstanding: tasks.count)
+    }
+  }
+
+  mutating func begin(name: String?, at now: Instant) -> TaskID {
+    idLast += 1
+    let id = TaskID(idLast)
+    tasks[id] = BackgroundTask(id: id, name: name, beganAt: now, isExpired: false)
+    return id
+  }
+
+  /// - Returns: the task that has ended; nil if `id` is unknown or has ended before.
+  mutating func end(_ id: TaskID) -> BackgroundTask? {
+    tasks.removeValue(forKey: id)
+  }
+
+  /// The stint is over: what is outstanding expires again in the next one.
+  mutating func endStint() {
+    for id in tasks.keys { tasks[id]?.isExpired = false }
+  }
+
+  /// Marks all tasks that were not told yet as expired, and returns them in order.
+  mutating func expireAll() -> [BackgroundTask] {
+    let fresh = inOrder.filter { !$0.isExpired }
+    for task in fresh { tasks[task.id]?.isExpired = true }
+    return fresh
+  }
+
+  func check() throws(InvariantViolation) {
+    try require(idLast < InvariantViolation.countMax, "tasks are numbered too high")
+    for (id, task) in tasks {
+      try require(id == task.id && id.number > 0 && id.number <= idLast, "a task has a wrong id")
+    }
+  }
+}
+
+extension BackgroundTasks: Codable {
+  private enum CodingKeys: CodingKey {
+    case tasks, idLast
+  }
+
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    idLast = try values.decode(UInt64.self, forKey: .idLast)
+    for task in try values.decode([BackgroundTask].self, forKey: .tasks) { tasks[task.id] = task }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(idLast, forKey: .idLast)
+    try values.encode(inOrder, forKey: .tasks)
+  }
+}
+
+// MARK: As plain bytes
+
+extension BackgroundTask: Compact {
+  package init(from reader: inout CompactReader) throws(MalformedBytes) {
+    id = try reader.read()
+    name = try reader.read()
+    beganAt = try reader.read()
+    isExpired = try reader.read()
+  }
+
+  package func write(to writer: inout CompactWriter) {
+    id.write(to: &writer)
+    name.write(to: &writer)
+    beganAt.write(to: &writer)
+    isExpired.write(to: &writer)
+  }
+}
+
+extension BackgroundTasks: Compact {
+  init(from reader: inout CompactReader) throws(MalformedBytes) {
+    idLast = try reader.read()
+    let list: [BackgroundTask] = try reader.read()
+    for task in list { tasks[task.id] = task }
+  }
+
+  func write(to writer: inout CompactWriter) {
+    idLast.write(to: &writer)
+    inOrder.write(to: &writer)
+  }
+}

@@ -1,0 +1,274 @@
+import DequeModule
+
+/// An application, running or not.
+struct Application: Hashable, Sendable, Codable {
+  let key: ApplicationKey
+  var manifest: Manifest?
+  var instance: InstanceID?
+  /// A launch under way: its program has not been executed yet.
+  var launching: InstanceID?
+  var lastEnd: End?
+  /// How its last launch failed; nil where it has run since, or was never launched in vain.
+  var launchFailure: LaunchFailure?
+  /// When it was active last, as the number of the activation; 0 is never. This is the order of
+  /// the application switcher.
+  var activation: UInt64 = 0
+  /// How it is brought back by itself; nil where that has not come up.
+  var relaunch: Relaunch?
+
+  /// The manifest is among all manifests.
+  private enum CodingKeys: CodingKey {
+    case key, instance, launching, lastEnd, launchFailure, activation, relaunch
+  }
+
+  /// Whether neither a process nor a manifest keeps it.
+  var isIdle: Bool { instance == nil && launching == nil && manifest == nil }
+}
+
+/// All applications that are known: those with a manifest, those that run, and the most recently
+/// ended of the rest.
+struct Applications: Sendable {
+  private var byKey: [ApplicationKey: Application] = [:]
+  private var manifests: [ApplicationID: Manifest] = [:]
+  /// Those that run or are being launched.
+  private var runningByOwner: [UserID: Int] = [:]
+  /// Background tasks that are outstanding.
+  private var tasksByOwner: [UserID: Int] = [:]
+  /// Ended ones without a manifest, oldest first; a key may be outdated.
+  private var endedByOwner: [UserID: Deque<ApplicationKey>] = [:]
+  private var activationLast: UInt64 = 0
+
+  subscript(key: ApplicationKey) -> Application? { byKey[key] }
+
+  /// By their keys.
+  var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
+  /// In no order.
+  var unordered: Dictionary<ApplicationKey, Application>.Values { byKey.values }
+  var running: [ApplicationKey] { all.filter { $0.instance != nil }.map(\.key) }
+
+  /// By their ids.
+  var allManifests: [Manifest] { manifests.values.sorted { $0.id < $1.id } }
+
+  func owners(of id: ApplicationID) -> [UserID] {
+    byKey.keys.filter { $0.id == id }.map(\.owner).sorted()
+  }
+
+  func names(of owner: UserID) -> [String] {
+    byKey.keys.lazy.filter { $0.owner == owner }.map(\.id.name).sorted()
+  }
+
+  func manifest(for key: ApplicationKey) -> Manifest? {
+    manifests[key.id].flatMap { $0.applies(to: key) ? $0 : nil }
+  }
+
+  func runningCount(of owner: UserID) -> Int { runningByOwner[owner] ?? 0 }
+  func taskCount(of owner: UserID) -> Int { tasksByOwner[owner] ?? 0 }
+
+  mutating func taskCountChanged(by change: Int, of owner: UserID) {
+    guard change != 0 else { return }
+    let count = taskCount(of: owner) + change
+    tasksByOwner[owner] = count == 0 ? nil : count
+  }
+
+  mutating func change(_ key: ApplicationKey, _ change: (inout Application) -> Void) {
+    guard let index = byKey.index(forKey: key) else { return }
+    change(&byKey.values[index])
+  }
+
+  /// Its application is running from now on.
+  mutating func started(_ key: ApplicationKey, _ instance: InstanceID) {
+    var application = byKey[key] ?? Application(key: key, manifest: manifest(for: key))
+    precondition(application.instance == nil, "an application has at most one instance")
+    if application.launching == nil { runningByOwner[key.owner, default: 0] += 1 }
+    application.instance = instance
+    application.launching = nil
+    application.launchFailure = nil
+    byKey[key] = application
+  }
+
+  mutating func ended(_ key: ApplicationKey, _ end: End, keeping endedMax: Int) {
+    guard byKey[key]?.instance != nil else { preconditionFailure("it does not run") }
+    byKey[key]?.instance = nil
+    byKey[key]?.lastEnd = end
+    leaveQuota(of: key.owner)
+    settle(key, keeping: endedMax)
+  }
+
+  /// Remembers an application that nothing keeps any more, if it has ever run, and forgets the
+  /// oldest such of its owner.
+  private mutating func settle(_ key: ApplicationKey, keeping endedMax: Int) {
+    guard let application = byKey[key], application.isIdle else { return }
+    if application.lastEnd == nil {
+      byKey[key] = nil
+      return
+    }
+    endedByOwner[key.owner, default: []].removeAll { $0 == key }
+    endedByOwner[key.owner, default: []].append(key)
+    while let count = endedByOwner[key.owner]?.count, count > endedMax {
+      guard let oldest = endedByOwner[key.owner]?.popFirst() else { return }
+      forgetIfIdle(oldest)
+    }
+  }
+
+  mutating func launching(_ key: ApplicationKey, _ instance: InstanceID) {
+    precondition(byKey[key]?.launching == nil, "it is being launched already")
+    byKey[key]?.launching = instance
+    runningByOwner[key.owner, default: 0] += 1
+  }
+
+  mutating func launchFailed(
+    _ key: ApplicationKey, _ failure: LaunchFailure, keeping endedMax: Int
+  ) {
+    guard byKey[key]?.launching != nil else { preconditionFailure("it is not being launched") }
+    byKey[key]?.launching = nil
+    byKey[key]?.launchFailure = failure
+    leaveQuota(of: key.owner)
+    settle(key, keeping: endedMax)
+  }
+
+  private mutating func leaveQuota(of owner: UserID) {
+    let count = runningCount(of: owner) - 1
+    runningByOwner[owner] = count == 0 ? nil : count
+  }
+
+  mutating func becameActive(_ key: ApplicationKey) {
+    activationLast += 1
+    byKey[key]?.activation = activationLast
+  }
+
+  /// The applications that were ever active, the most recent first.
+  var switcher: [ApplicationKey] {
+    byKey.values.filter { $0.activation > 0 }
+      .sorted { $0.activation > $1.activation }.map(\.key)
+  }
+
+  /// Who loses its manifest is kept as any other: while it runs, and a while after.
+  mutating func replaceManifests(_ fresh: [Manifest], keeping endedMax: Int) {
+    let earlier = manifests
+    manifests = [:]
+    for manifest in fresh { manifests[manifest.id] = manifest }
+    // A daemon that starts again has read the same.
+    if manifests == earlier { return }
+    for key in byKey.keys.sorted() {
+      let hadManifest = byKey[key]?.manifest != nil
+      let applying = manifest(for: key)
+      byKey[key]?.manifest = applying
+      if hadManifest { settle(key, keeping: endedMax) }
+    }
+    for manifest in fresh where byKey[manifest.launchKey] == nil {
+      byKey[manifest.launchKey] = Application(key: manifest.launchKey, manifest: manifest)
+    }
+  }
+
+  private mutating func forgetIfIdle(_ key: ApplicationKey) {
+    if byKey[key]?.isIdle == true { byKey[key] = nil }
+  }
+
+  func check() throws(InvariantViolation) {
+    try require(activationLast < InvariantViolation.countMax, "activations are numbered too high")
+    for (key, application) in byKey {
+      try require(key == application.key, "an application is kept under another's key")
+      try require(application.activation <= activationLast, "an activation is yet to come")
+    }
+    try require(countRunning() == runningByOwner, "the running are miscounted")
+  }
+
+  private func countRunning() -> [UserID: Int] {
+    byKey.values.reduce(into: [:]) {
+      if $1.instance != nil || $1.launching != nil { $0[$1.key.owner, default: 0] += 1 }
+    }
+  }
+}
+
+/// What can be counted is not written. Who has no application here is nobody's task: the counts of
+/// tasks are the scheduler's to give.
+extension Applications: Codable {
+  private enum CodingKeys: CodingKey {
+    case applications, details, manifests, ended, activationLast
+  }
+
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    try values.forEach(in: .manifests) { (manifest: consuming Manifest, _) in
+      manifests[manifest.id] = manifest
+    }
+    try values.forEach(in: .applications) {
+      (application: consuming Application, left) throws(MalformedBytes) in
+      if byKey.isEmpty { byKey.reserveCapacity(min(left, Scheduler.reservedMax)) }
+      let key = application.key
+      application.manifest = manifest(for: key)
+      guard byKey.updateValue(application, forKey: key) == nil else {
+        throw MalformedBytes("\(key.id) of \(key.owner.uid) is there twice")
+      }
+    }
+    let details = try values.decodeIfPresent([ApplicationDetails].self, forKey: .details) ?? []
+    for details in details {
+      guard let index = byKey.index(forKey: details.key) else {
+        throw MalformedBytes("details of no application, \(details.key.id)").asDecodingError
+      }
+      details.restore(to: &byKey.values[index])
+    }
+    for key in try values.decode([ApplicationKey].self, forKey: .ended) {
+      endedByOwner[key.owner, default: []].append(key)
+    }
+    activationLast = try values.decode(UInt64.self, forKey: .activationLast)
+    runningByOwner = countRunning()
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(CompactBytes(all), forKey: .applications)
+    try values.encode(all.compactMap { ApplicationDetails($0) }, forKey: .details)
+    try values.encode(CompactBytes(allManifests), forKey: .manifests)
+    let owners = endedByOwner.keys.sorted()
+    try values.encode(owners.flatMap { endedByOwner[$0] ?? [] }, forKey: .ended)
+    try values.encode(activationLast, forKey: .activationLast)
+  }
+}
+
+// MARK: As plain bytes
+
+/// But for what few have: see ``ApplicationDetails``.
+extension Application: Compact {
+  init(from reader: inout CompactReader) throws(MalformedBytes) {
+    key = try reader.read()
+    instance = try reader.read()
+    launching = try reader.read()
+    activation = try reader.read()
+    lastEnd = try reader.read()
+  }
+
+  func write(to writer: inout CompactWriter) {
+    key.write(to: &writer)
+    instance.write(to: &writer)
+    launching.write(to: &writer)
+    activation.write(to: &writer)
+    lastEnd.write(to: &writer)
+  }
+}
+
+/// What few applications have: written by the names of its fields.
+struct ApplicationDetails: Codable {
+  let key: ApplicationKey
+  private let relaunch: Relaunch?
+  private let endDetail: EndDetail?
+  private let launchFailure: LaunchFailure?
+  private let forcedEnd: ForcedEnd?
+
+  /// - Returns: nil where it has none of it.
+  init?(_ application: Application) {
+    key = application.key
+    relaunch = application.relaunch
+    endDetail = application.lastEnd?.detail
+    launchFailure = application.launchFailure
+    forcedEnd = application.lastEnd?.forced
+    if relaunch == nil, endDetail == nil, launchFailure == nil, forcedEnd == nil { return nil }
+  }
+
+  func restore(to application: inout Application) {
+    application.relaunch = relaunch
+    application.launchFailure = launchFailure
+    application.lastEnd?.detail = endDetail
+    application.lastEnd?.forced = forcedEnd
+  }
+}

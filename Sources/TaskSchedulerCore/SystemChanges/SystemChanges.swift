@@ -1,0 +1,114 @@
+// What of the machine changes under the applications (contract §10). A running application hears of
+// it as it comes; of what a suspended one has missed, the newest of each kind comes when it runs.
+
+/// The newest change of each kind, and their order.
+struct SystemChanges: Hashable, Sendable, Addition {
+  private struct Entry: Hashable, Codable {
+    var change: SystemChange
+    /// nil is for everybody.
+    var owner: UserID?
+    var number: UInt64
+  }
+
+  /// Ordered by number.
+  private var entries: [Entry] = []
+  /// The number of the newest.
+  private(set) var numberLast: UInt64 = 0
+
+  /// How many names of custom changes are remembered of one user's, or of everybody's.
+  private func customCount(of owner: UserID?) -> Int {
+    entries.count { $0.change.isCustom && $0.owner == owner }
+  }
+
+  private func index(of change: SystemChange, for owner: UserID?) -> Int? {
+    entries.firstIndex { $0.change.kind == change.kind && $0.owner == owner }
+  }
+
+  /// Whether it can be remembered: so many names of each user's can, so that none takes another's.
+  func hasRoom(for change: SystemChange, for owner: UserID?, customMax: Int) -> Bool {
+    !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
+  }
+
+  /// Nobody waits for a change up to that number: the names of those are not remembered.
+  mutating func forgetNames(upTo number: UInt64) {
+    entries.removeAll { $0.change.isCustom && $0.number <= number }
+  }
+
+  mutating func note(_ change: SystemChange, for owner: UserID?) {
+    if let known = index(of: change, for: owner) { entries.remove(at: known) }
+    numberLast += 1
+    entries.append(Entry(change: change, owner: owner, number: numberLast))
+  }
+
+  /// What came after the change of that number, for an application of this owner.
+  func since(_ number: UInt64, for owner: UserID) -> [SystemChange] {
+    if number == numberLast { return [] }
+    let missed = entries.filter { $0.number > number && ($0.owner == nil || $0.owner == owner) }
+    // What was said to everybody may have been said to this user anew, or the other way round.
+    return missed.filter { entry in
+      !missed.contains { $0.change.kind == entry.change.kind && $0.number > entry.number }
+    }.map(\.change)
+  }
+
+  func check() throws(InvariantViolation) {
+    try require(numberLast < InvariantViolation.countMax, "changes are numbered too high")
+    try require(
+      zip(entries, entries.dropFirst()).allSatisfy { $0.number < $1.number }
+        && entries.last.map { $0.number <= numberLast } ?? true, "changes are out of order")
+  }
+}
+
+extension SystemChange {
+  fileprivate var isCustom: Bool {
+    switch kind {
+    case .custom: true
+    case .timeZone, .clock, .day, .locale, .network, .powerSource: false
+    }
+  }
+}
+
+extension Scheduler {
+  mutating func systemChanged(
+    _ request: RequestID?, _ change: SystemChange, for owner: UserID?, in turn: inout Turn
+  ) {
+    let customMax = policy.customChangesMax
+    if !changes.hasRoom(for: change, for: owner, customMax: customMax) {
+      changes.forgetNames(upTo: changesHeardByAll)
+      guard changes.hasRoom(for: change, for: owner, customMax: customMax) else {
+        let refusal = Refusal.quotaExceeded(name: "MaxCustomChanges", limit: customMax)
+        return turn.reply(request, .refused(refusal))
+      }
+    }
+    changes.note(change, for: owner)
+    turn.changes = changes
+    turn.reply(request, .done)
+    for id in instances.keys.sorted() {
+      guard owner == nil || instances[id]?.application.owner == owner else { continue }
+      with(id, in: &turn) { instance, turn in
+        if instance.state != .suspended { instance.hearChanges(in: &turn) }
+      }
+    }
+  }
+}
+
+extension Scheduler {
+  /// The number of the newest change that nobody waits for any more.
+  private var changesHeardByAll: UInt64 {
+    instances.values.filter(\.isAware).map(\.inbox.changesHeard).min() ?? changes.numberLast
+  }
+}
+
+extension Instance {
+  /// Tells the application of what it has not heard yet.
+  mutating func hearChanges(in turn: inout Turn) {
+    guard hasStream else { return }
+    let missed = heldChanges(turn.changes)
+    inbox.changesHeard = turn.changes.numberLast
+    if !missed.isEmpty { turn.emit(.notify(id, .systemChanges(missed))) }
+  }
+
+  /// What is held for it.
+  func heldChanges(_ changes: SystemChanges) -> [SystemChange] {
+    isAware ? changes.since(inbox.changesHeard, for: application.owner) : []
+  }
+}

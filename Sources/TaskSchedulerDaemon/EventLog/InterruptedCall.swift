@@ -1,0 +1,169 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+/// The call that was being carried out when the daemon died.
+struct InterruptedCall {
+  let connection: UInt64
+  private let progress: EventLogProgress
+  private let effects: ArraySlice<Effect>
+  /// Whether what it asks for is in the event log.
+  private let isWritten: Bool
+  /// What the event log has of its message, where that was being collected.
+  private let inputCount: Int
+  private let isInputUsedUp: Bool
+  /// Its request, where the policy's answer has not left.
+  let waiting: Holdings.Waiting?
+  /// Whether an answer was being sent when the daemon died: it is not sent again.
+  private let isFirstEffectUnknown: Bool
+
+  init(_ replay: Replay) {
+    progress = replay.progress
+    effects = replay.effectsLeft
+    connection = progress.callPhase == .none ? 0 : progress.callConnection
+    isWritten = replay.isCallWritten
+    isInputUsedUp = replay.isInputUsedUp
+    inputCount = replay.holdings.connections[connection]?.input.bytes.count ?? 0
+    if case .reply = replay.effectsLeft.first {
+      isFirstEffectUnknown = progress.sending != 0
+    } else {
+      isFirstEffectUnknown = false
+    }
+    if connection != 0, progress.callEvent == replay.eventCount, !replay.isAnswered,
+      let event = replay.lastEvent, let request = event.request,
+      let method = Requests.Method(of: event) {
+      waiting = Holdings.Waiting(
+        request: request, method: method.rawValue,
+        application: replay.scheduler.applicationName(in: event),
+        isOneway: progress.callIsOneway)
+    } else {
+      waiting = nil
+    }
+  }
+
+  /// Whether it cannot be known what a client has heard. Takes the call's message off the socket,
+  /// where that is still to be done.
+  ///
+  /// The event log says at once how far the call is now: should this daemon die too, before it
+  /// serves another, the next one is not to take what the client sends then for that message, nor
+  /// what happens next for what the call asks for.
+  func leavesUnknown(
+    _ cookie: UInt64, _ number: Int32, _ eventLog: EventLog
+  ) throws(SystemError) -> Bool {
+    if isFirstEffectUnknown, cookie == progress.sending { return true }
+    guard cookie == connection else { return false }
+    let isKnown: Bool
+    switch progress.callPhase {
+    case .none: return false
+    case .peeked:
+      guard isWritten else {
+        eventLog.setCallPhase(.none)
+        return false
+      }
+      isKnown = receive(progress.callBytes, from: number)
+    case .taking:
+      let left = try UnixSocket.readableCount(number)
+      isKnown = isWritten && progress.callBytes > 0 && left < progress.callBytes
+    case .taken: isKnown = isWritten
+    case .takingPart:
+      guard try finishPart(number) else { return true }
+      eventLog.setCallPhase(.none)
+      return false
+    }
+    if isKnown { eventLog.setCallPhase(.taken) }
+    if isKnown, isInputUsedUp { eventLog.note(.inputWhole(connection: cookie)) }
+    return !isKnown
+  }
+
+  /// Takes what is in the socket still of a part that the event log has. Of one that it does not
+  /// have nothing was taken.
+  private func finishPart(_ number: Int32) throws(SystemError) -> Bool {
+    if inputCount >= progress.callBytes, let left = try UnixSocket.peekMark(number), left > 0,
+      !receive(left, from: number) {
+      return false
+    }
+    try UnixSocket.setPeekMark(number, nil)
+    return true
+  }
+
+  /// What of the last event is to be carried out. Nothing is being sent any more: the next answer
+  /// is not one that was, should this daemon die before it sends it.
+  func effectsLeft(_ eventLog: EventLog) -> [Effect] {
+    eventLog.forgetSending()
+    guard isFirstEffectUnknown else { return Array(effects) }
+    eventLog.effectDone()
+    return Array(effects.dropFirst())
+  }
+
+  private func receive(_ bytesCount: Int, from number: Int32) -> Bool {
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesCount, alignment: 1)
+    defer { bytes.deallocate() }
+    var descriptors = DescriptorBag(closesElsewhere: true)
+    do throws(ReceiveError) {
+      try UnixSocket.receive(number, exactly: bytes, descriptors: &descriptors)
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+extension Scheduler {
+  /// The application that a call names, or speaks for.
+  fileprivate func applicationName(in event: Event) -> String {
+    switch event {
+    case .register(_, let key, _, _, _), .launch(_, let key, _, _), .activate(_, let key),
+      .deactivate(_, let key), .sendToBackground(_, let key), .terminate(_, let key, _):
+      key.id.name
+    case .adopt(_, let adoption): adoption.application.id.name
+    case .openStream(_, _, let name): name.name
+    case .acknowledge(_, let id, _), .beginBackgroundTask(_, let id, _),
+      .endBackgroundTask(_, let id, _), .setKeepAlive(_, let id, _),
+      .socket(.manage(_, let id, _)), .socket(.release(_, let id, _)):
+      application(of: id)?.id.name ?? ""
+    case .notification(.schedule(_, let key, _, _)), .notification(.cancel(_, let key, _, _)),
+      .notification(.setBadge(_, let key, _)):
+      key.id.name
+    case .memory(.warn(_, let key, _)): key?.id.name ?? ""
+    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .socket, .notification, .systemChanged, .deadlineReached,
+      .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory,
+      .resources:
+      ""
+    }
+  }
+}
+
+extension Requests.Method {
+  /// What was called to bring about an event; nil where nothing was.
+  fileprivate init?(of event: Event) {
+    switch event {
+    case .register, .openStream: self = .register
+    case .acknowledge: self = .acknowledge
+    case .beginBackgroundTask: self = .beginBackgroundTask
+    case .endBackgroundTask: self = .endBackgroundTask
+    case .launch: self = .launch
+    case .adopt: self = .adopt
+    case .activate: self = .activate
+    case .deactivate: self = .deactivate
+    case .sendToBackground: self = .sendToBackground
+    case .terminate: self = .terminate
+    case .setKeepAlive: self = .setKeepAlive
+    case .socket(.manage): self = .manageSocket
+    case .socket(.release): self = .releaseSocket
+    // An operator who asked for it is answered in the same form.
+    case .notification(.schedule): self = .scheduleNotification
+    case .notification(.cancel): self = .cancelNotifications
+    case .notification(.setBadge): self = .setBadge
+    case .systemChanged: self = .postSystemChange
+    case .memory(.warn): self = .warnMemory
+    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .socket, .notification, .deadlineReached, .clockRead,
+      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+      return nil
+    }
+  }
+}

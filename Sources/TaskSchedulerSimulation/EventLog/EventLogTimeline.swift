@@ -1,0 +1,169 @@
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+/// What the policy makes of a daemon's own event log: where things stood when it was begun, and all
+/// that has happened since, with what came of it.
+public struct EventLogTimeline {
+  /// What the event log begins with.
+  public let start: EventLogStart
+  public private(set) var timeline = Timeline()
+  /// How many events the timeline shows.
+  public private(set) var eventCount = 0
+  /// Where the event log ends before its last record.
+  public private(set) var damage: EventLogDamage?
+  /// A promise that the policy did not keep: the timeline ends there.
+  public private(set) var violation: Violation?
+
+  private var replay: TraceReplay
+  /// When the last event was.
+  private var now: Instant
+  private var names: [InstanceID: ApplicationID] = [:]
+  private var callbacks: [InstanceID: [CallbackID: CallbackKind]] = [:]
+
+  /// A hundred years after boot.
+  private static let latest = Instant(nanoseconds: 36_525 * 86_400 * Nanoseconds.second)
+
+  /// - Parameter bytes: the event log, of any run of the machine; they may be anything.
+  public init(_ bytes: UnsafeRawBufferPointer) throws(EventLogRefusal) {
+    var reader = try EventLogReader(bytes, boot: nil)
+    let scheduler = try reader.scheduler.get()
+    start = reader.start
+    guard start.at <= Self.latest else { throw .damagedStart("it was begun at no time") }
+    now = start.at
+    replay = TraceReplay(from: scheduler)
+    for status in scheduler.statuses(at: now) {
+      if let instance = status.instance { names[instance.id] = status.key.id }
+      note(status.key.id, .stands(status.state, status.instance?.tasks ?? []))
+    }
+    // An event that was being carried out: what was left of it was done here.
+    for effect in start.effects { note(effect) }
+    while violation == nil, damage == nil {
+      let place = reader.end
+      guard let entry = reader.next() else { break }
+      guard case .event(let event, let at) = entry else { continue }
+      if at < now {
+        damage = EventLogDamage(place: place, problem: "an event is older than the one before it")
+      } else if at > Self.latest {
+        damage = EventLogDamage(place: place, problem: "an event is of a time that never comes")
+      } else {
+        take(event, at: at)
+      }
+    }
+    damage = damage ?? reader.damage
+  }
+
+  private mutating func take(_ event: Event, at instant: Instant) {
+    now = instant
+    eventCount += 1
+    // Who it is of is known before it ends, and a new one's name after.
+    let step = step(event)
+    do throws(Violation) {
+      let effects = try replay.handle(event, at: instant)
+      if case .recovered = event { note(nil, .daemonReturned) }
+      // That a limit was looked at is of interest where something came of it.
+      if let step, event != .deadlineReached || !effects.isEmpty { note(nil, .step(step)) }
+      for effect in effects { note(effect) }
+    } catch {
+      if let step { note(nil, .step(step)) }
+      violation = error
+    }
+  }
+
+  private mutating func note(_ application: ApplicationID?, _ kind: Timeline.Kind) {
+    timeline.entries.append(
+      Timeline.Entry(
+        // As the wire has it: nobody reads nanoseconds.
+        at: .microseconds(Int64(now.nanoseconds / 1000 - start.at.nanoseconds / 1000)),
+        application: application, kind: kind))
+  }
+
+  private mutating func note(_ effect: Effect) {
+    switch effect {
+    case .deliver(let id, let callback, _):
+      callbacks[id, default: [:]][callback.id] = callback.kind
+      note(names[id], .callback(callback.kind))
+    case .expire(let id, let task, let remaining):
+      note(names[id], .expiration(task, remaining: remaining))
+    case .spawn(let id, let key, _), .manage(let id, _, let key): names[id] = key.id
+    case .terminate(let id, let signal): note(names[id], .signal(signal))
+    case .kill(let id): note(names[id], .signal(.kill))
+    case .release(let id, _):
+      names[id] = nil
+      callbacks[id] = nil
+    case .record(let record): note(record.application.id, .change(record.change))
+    case .notify(let id, let notice): note(names[id], .notice(notice))
+    case .notification(.fire(let id, let key, nil)): note(key.id, .shown(id))
+    case .reply, .socket, .notification, .memory, .suspend, .resume, .checkTracer, .resources:
+      break
+    }
+  }
+
+  // MARK: Events in words
+
+  private func name(_ id: InstanceID) -> String {
+    names[id]?.name ?? "instance \(id.number)"
+  }
+
+  /// What happened, in the words of a scenario where it has any; nil for what the timeline shows by
+  /// what came of it.
+  private func step(_ event: Event) -> String? {
+    func to(_ target: LaunchTarget) -> String { target == .background ? " background" : "" }
+    switch event {
+    case .register(_, let key, _, let target, _): return "register \(key.id.name)\(to(target))"
+    case .launch(_, let key, let target, _): return "launch \(key.id.name)\(to(target))"
+    case .adopt(_, let adoption):
+      return "adopt \(adoption.application.id.name)\(to(adoption.target))"
+    case .activate(_, let key): return "activate \(key.id.name)"
+    case .deactivate(_, let key): return "interrupt \(key.id.name)"
+    case .sendToBackground(_, let key): return "send-away \(key.id.name)"
+    case .terminate(_, let key, let byUser):
+      return "terminate \(key.id.name)\(byUser ? " by the user" : "")"
+    case .deadlineReached: return "a time has come that the policy waited for"
+    case .policyChanged: return "the settings were read again"
+    case .manifestsChanged: return "the manifests were read"
+    case .started: return "the daemon starts"
+    case .stop: return "the daemon stops"
+    case .clockRead: return "the wall clock was read"
+    case .systemChanged(_, let change, _): return "change \(EventLogWords.text(change))"
+    case .notification(let event): return EventLogWords.step(event)
+    case .memory(let event): return EventLogWords.step(event)
+    case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
+      .setKeepAlive, .socket, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
+      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
+      .activityBegan, .activityEnded, .recovered, .resources:
+      return stepOfInstance(event)
+    }
+  }
+
+  private func stepOfInstance(_ event: Event) -> String? {
+    switch event {
+    case .streamClosed(let id): return "\(name(id)) closed its event stream"
+    case .acknowledge(_, let id, let callback):
+      let kind = callbacks[id]?[callback]?.rawValue ?? "callback \(callback.number)"
+      return "\(name(id)) acknowledged \(kind)"
+    case .beginBackgroundTask(_, let id, let task):
+      return "begin \(name(id))\(task.map { " \($0)" } ?? "")"
+    case .endBackgroundTask(_, let id, let task): return "end \(name(id)) task \(task.number)"
+    case .setKeepAlive(_, let id, let interval):
+      return "keep-alive \(name(id)) \(interval.map { TimeSpan.format($0) } ?? "never")"
+    case .socket(.manage(_, let id, let socket)):
+      return "manage-socket \(name(id)) \(socket.number)"
+    case .socket(.release(_, let id, let socket)):
+      return "release-socket \(name(id)) \(socket.number)"
+    case .socket(.lost(let id, _)): return "the daemon has lost sockets of \(name(id))"
+    case .spawnFailed(let id, let reason): return "\(name(id)) could not be started: \(reason)"
+    case .leaderExited(let id, .exited(let code)): return "exit \(name(id)) \(code)"
+    case .leaderExited(let id, .signaled(let signal)): return "crash \(name(id)) \(signal)"
+    case .leaderExited(let id, .unknown): return "\(name(id)) is gone"
+    case .tracerChecked(let id, isTraced: true): return "\(name(id)) is held by a debugger"
+    case .activityBegan(let id, let activity): return "start \(name(id)) \(activity.rawValue)"
+    case .activityEnded(let id, let activity): return "stop \(name(id)) \(activity.rawValue)"
+    case .openStream, .spawned, .suspensionCompleted, .stillSuspended, .suspensionFailed,
+      .suspensionLost, .signalFailed, .tracerChecked, .socket, .register, .launch, .adopt,
+      .activate, .deactivate, .sendToBackground, .terminate, .notification, .systemChanged,
+      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
+      .memory, .resources:
+      return nil
+    }
+  }
+}

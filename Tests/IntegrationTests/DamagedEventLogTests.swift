@@ -1,0 +1,244 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// Contract §15.1 where what a daemon has written does not come back as it was: whoever stands
+/// still is managed or let run, and no other daemon's is touched.
+@Suite("§15: A process never stays suspended because the event log was damaged or lost")
+struct DamagedEventLogTests {
+  private let ids = (0..<3).map { "org.test.r\($0)" }
+
+  /// Applications that registered by themselves, suspended: nothing in their environment tells.
+  private func suspended(_ daemon: DaemonFixture) throws -> [TestProcess] {
+    let monitor = try Monitor(daemon)
+    return try ids.map { id in
+      let program = try daemon.shell("exec sleep 1000")
+      try daemon.adopt(id, program)
+      try daemon.sendToBackground(id)
+      try monitor.transition(id, to: .suspended)
+      return program
+    }
+  }
+
+  private func eventLog(_ daemon: DaemonFixture) throws -> String {
+    let folder = daemon.folder.file("event-log")
+    let names = try Folder.names(path: folder).filter { $0.hasPrefix("event-log.") }
+    return "\(folder)/\(try unwrap(names.last))"
+  }
+
+  private func bytes(_ path: String) throws -> [UInt8] {
+    try FileDescriptor.open(reading: path).readToEnd()
+  }
+
+  private func write(_ bytes: [UInt8], _ path: String) throws {
+    let file = try unwrap(fopen(path, "w"))
+    defer { fclose(file) }
+    #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
+  }
+
+  private func stopped(_ programs: [TestProcess], _ daemon: DaemonFixture) throws -> [Bool] {
+    try programs.map { try daemon.state(of: $0.pid) == .stopped }
+  }
+
+  enum Damage: String, CaseIterable {
+    case magic, version, boot, registration
+  }
+
+  /// Changes one bit.
+  private func damage(_ kind: Damage, _ daemon: DaemonFixture) throws {
+    let path = try eventLog(daemon)
+    var bytes = try bytes(path)
+    let name = Array(ids[1].utf8)
+    let place =
+      switch kind {
+      case .magic: 0
+      case .version: 9
+      case .boot: 20
+      case .registration:
+        try unwrap(bytes.indices.first { bytes[$0...].starts(with: name) })
+      }
+    bytes[place] ^= 1
+    try write(bytes, path)
+  }
+
+  @Test(
+    "one wrong bit: whoever the rest names, beyond it too, is managed or let run",
+    arguments: Damage.allCases)
+  func wrongBit(_ kind: Damage) throws {
+    let first = try DaemonFixture()
+    let programs = try suspended(first)
+    let second = try first.killed { try damage(kind, first) }
+    let stopped = try stopped(programs, second)
+    let managed = try second.applications().filter { $0.state == .suspended }
+      .map(\.application)
+    #expect(managed == (kind == .registration ? [ids[0]] : []))
+    #expect(stopped == (kind == .registration ? [true, false, false] : [false, false, false]))
+  }
+
+  @Test(
+    "… and by 'taskctl release', which says that something may be missing",
+    arguments: Damage.allCases)
+  func wrongBitReleased(_ kind: Damage) throws {
+    let daemon = try DaemonFixture()
+    let programs = try suspended(daemon)
+    try daemon.die()
+    try damage(kind, daemon)
+    let outcome = try daemon.taskctl("release")
+    #expect(outcome.exit == .exited(code: 1))
+    #expect(outcome.text.contains("not resumed: the event log \(try eventLog(daemon)): from byte "))
+    #expect(try stopped(programs, daemon) == [false, false, false])
+  }
+
+  /// A launched program and one of `taskctl run`, both suspended.
+  private func marked() throws -> (DaemonFixture, [Int32], TestProcess) {
+    let daemon = try DaemonFixture(
+      .init(manifests: [("org.test.launched", "command = [\"/bin/sleep\", \"1000\"]")]))
+    let monitor = try Monitor(daemon)
+    let launched = try daemon.launch("org.test.launched")
+    let run = try daemon.startTaskctl([
+      "run", "--id", "org.test.ran", "--", "sh", "-c", "echo $$; exec sleep 1000",
+    ])
+    let pids = [launched, try run.nextPID()]
+    for id in ["org.test.launched", "org.test.ran"] {
+      try daemon.sendToBackground(id)
+      try monitor.transition(id, to: .suspended)
+    }
+    return (daemon, pids, run)
+  }
+
+  enum Finder: CaseIterable {
+    case daemon, release
+  }
+
+  @Test(
+    """
+    where the event log is gone, TASKSCHEDD_INSTANCE in the environment tells who stands still; \
+    another daemon's applications stay suspended
+    """,
+    arguments: Finder.allCases)
+  func lost(_ finder: Finder) throws {
+    let (first, pids, run) = try marked()
+    let (other, others, otherRun) = try marked()
+    let folder = first.folder.file("event-log")
+    func lose() throws {
+      for name in try Folder.names(path: folder) { try Folder.remove(path: "\(folder)/\(name)") }
+      rmdir(folder)
+    }
+    var second: DaemonFixture?
+    switch finder {
+    case .daemon: second = try first.killed { try lose() }
+    case .release:
+      try first.die()
+      try lose()
+      let outcome = try first.taskctl("release")
+      #expect(outcome.exit == .exited(code: 0))
+      for pid in pids { #expect(outcome.text.contains("resumed: process \(pid) (")) }
+    }
+    try withExtendedLifetime((second, run, otherRun)) {
+      for pid in pids {
+        let state = try first.state(of: pid)
+        #expect(state != nil && state != .stopped)
+      }
+      for pid in others {
+        let state = try other.state(of: pid)
+        #expect(state == .stopped, "\(other.logged)")
+      }
+    }
+  }
+
+  @Test("one that was made much longer, with a hole: whom it names is let run, at no cost")
+  func holes() throws {
+    let first = try DaemonFixture()
+    let programs = try suspended(first)
+    let second = try first.killed {
+      let path = try eventLog(first)
+      #expect(truncate(path, 1 << 36) == 0)
+    }
+    #expect(second.logged.contains("a file with holes: File too large (EFBIG)"))
+    #expect(try stopped(programs, second) == [false, false, false])
+  }
+
+  @Test("… and by 'taskctl release'")
+  func holesReleased() throws {
+    let daemon = try DaemonFixture()
+    let programs = try suspended(daemon)
+    try daemon.die()
+    #expect(try truncate(eventLog(daemon), 1 << 36) == 0)
+    let outcome = try daemon.taskctl("release")
+    #expect(outcome.exit == .exited(code: 0), "\(outcome.text)")
+    #expect(try stopped(programs, daemon) == [false, false, false])
+  }
+
+  @Test("one from before they were suspended: 'taskctl release' goes by the environment")
+  func older() throws {
+    let daemon = try DaemonFixture(
+      .init(manifests: [("org.test.launched", "command = [\"/bin/sleep\", \"1000\"]")]))
+    let (path, older) = (try eventLog(daemon), try bytes(eventLog(daemon)))
+    let monitor = try Monitor(daemon)
+    let pid = try daemon.launch("org.test.launched")
+    try daemon.sendToBackground("org.test.launched")
+    try monitor.transition("org.test.launched", to: .suspended)
+    try daemon.die()
+    try write(older, path)
+    let outcome = try daemon.taskctl("release")
+    #expect(outcome.exit == .exited(code: 0))
+    #expect(outcome.text.contains("resumed: process \(pid) ("))
+    #expect(try daemon.state(of: pid) != .stopped)
+  }
+
+  @Test("§8: at most one running instance, also where the record of its process is damaged")
+  func launchedOnce() throws {
+    let id = "org.test.voip"
+    let settings = DaemonFixture.Settings(
+      manifests: [
+        (id, "command = [\"/bin/sleep\", \"1000\"]\nbackground-modes = [\"voip\"]")
+      ])
+    let first = try DaemonFixture(settings)
+    try waitUntil("it is launched at the start") { try first.application(id).instance != nil }
+    let pid = Int32(try #require(try first.application(id).instance).pid)
+    let name = try #require(try first.proc.environmentValue(pid, of: "TASKSCHEDD_INSTANCE"))
+    let second = try first.killed {
+      let path = try eventLog(first)
+      var bytes = try bytes(path)
+      let marker = Array(name.utf8)
+      let place = try unwrap(bytes.indices.first { bytes[$0...].starts(with: marker) })
+      bytes[place] ^= 1
+      try write(bytes, path)
+    }
+    try waitUntil("it is managed again") { try second.application(id).instance != nil }
+    #expect(try second.application(id).instance?.pid == Int(pid))
+    #expect(try second.programs() == [pid])
+  }
+
+  /// Says when it is let run.
+  private static let continued = """
+    import signal
+    signal.signal(signal.SIGCONT, lambda *_: print("ran", flush=True))
+    print("ready", flush=True)
+    while True: signal.pause()
+    """
+
+  @Test("what is not an event log, beside a good one, lets nobody run for an instant")
+  func garbageBeside() throws {
+    let first = try DaemonFixture()
+    let monitor = try Monitor(first)
+    let programs = try ids.map { id in
+      let program = try first.python(Self.continued)
+      #expect(try program.nextLine() == "ready")
+      try first.adopt(id, program)
+      try first.sendToBackground(id)
+      try monitor.transition(id, to: .suspended)
+      return program
+    }
+    let second = try first.killed {
+      try write(Array("garbage".utf8), first.folder.file("event-log/event-log.999"))
+    }
+    #expect(second.logged.contains("event-log.999 is not gone on from: it is not an event log"))
+    for id in ids { #expect(try second.application(id).state == .suspended) }
+    try second.activate(ids[0])
+    #expect(try programs[0].nextLine() == "ran", "when it is resumed, and not before")
+    #expect(try stopped(programs, second) == [false, true, true])
+  }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+import TestSupport
+import Testing
+
+@testable import TaskSchedulerDaemon
+
+@Suite("§15.4: Nothing acknowledged is forgotten, however much room the event log has")
+struct EventLogRoomTests {
+  private let temporary = TemporaryDirectory()
+  private let folder: EventLogDirectory
+  private let finder: EventLogFinder
+  private let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
+  private let log = Log(target: .stderr, level: .error)
+  private let now = Instant(nanoseconds: 1)
+
+  init() throws {
+    let proc = try ProcFS()
+    folder = try EventLogDirectory(path: temporary.file("event-log"), proc: proc)
+    finder = EventLogFinder(
+      folder: folder, boot: boot, socketPath: temporary.file("socket"), proc: proc, log: log)
+  }
+
+  private func eventLog() throws -> EventLog {
+    let eventLog = try EventLog(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    eventLog.state = { (Holdings(), Scheduler(), requestLast: 0) }
+    return eventLog
+  }
+
+  @Test("an event that is longer than the usual room is given one that it fits in")
+  func longEvent() throws {
+    let eventLog = try eventLog()
+    let name = String(repeating: "n", count: 1000)
+    let manifests = try (1000..<2000).map {
+      Manifest(
+        id: try #require(ApplicationID("org.example.a\($0)")), displayName: name, owner: UserID(0))
+    }
+    #expect(name.utf8.count * manifests.count > EventLog.roomBytes)
+    eventLog.record(.manifestsChanged(manifests), at: now)
+    #expect(!eventLog.isBehind)
+    #expect(try replay().scheduler.manifests == manifests)
+  }
+
+  @Test("a daemon that takes a nearly full one over begins none before it serves")
+  func takingOver() throws {
+    // How many events there is room for.
+    var count = 0
+    var last = try eventLog()
+    let first = folder.numbers
+    while folder.numbers == first {
+      last.record(.deadlineReached, at: now)
+      count += 1
+    }
+    last = try eventLog()
+    for _ in 1..<count { last.record(.deadlineReached, at: now) }
+    let full = folder.numbers
+    #expect(try replay().eventCount == UInt64(count - 1))
+
+    let next = EventLog(continuing: try found(), in: folder, boot: boot, log: log)
+    next.state = { (Holdings(), Scheduler(), requestLast: 0) }
+    next.record(.deadlineReached, at: now)
+    #expect(folder.numbers == full, "the next is in the room that was left for it")
+    next.isTakingOver = false
+    next.record(.deadlineReached, at: now)
+    #expect(folder.numbers != full)
+    #expect(try replay().eventCount == UInt64(count + 1))
+  }
+
+  /// While the body runs, no file can be made in the folder that has such a name.
+  private func full(_ name: String = "unfinished", _ body: () throws -> Void) rethrows {
+    try SyscallFaults.$errnoFor.withValue(
+      { $0.hasPrefix("open ") && $0.contains("/\(name)") ? ENOSPC : nil }, operation: body)
+  }
+
+  @Test("the next one is written into the file of the one before, however full the folder is")
+  func spare() throws {
+    let eventLog = try eventLog()
+    full {
+      #expect(eventLog.isWhole(at: now))
+      for _ in 1...3 { eventLog.condense(at: now) }
+      #expect(eventLog.isWhole(at: now), "and so will be the one after that")
+      eventLog.record(.deadlineReached, at: now)
+    }
+    #expect(!eventLog.isBehind)
+    #expect(try Folder.names(path: folder.path) == ["event-log.4", "lock", "spare"])
+    #expect(try replay().eventCount == 1)
+  }
+
+  @Test("where that file cannot be had, nothing new is promised, and what comes is written")
+  func short() throws {
+    var begun: EventLog?
+    try full("unfinished-spare") {
+      let eventLog = try eventLog()
+      #expect(!eventLog.isWhole(at: now))
+      eventLog.record(.deadlineReached, at: now)
+      #expect(try replay().eventCount == 1)
+      begun = eventLog
+    }
+    #expect(try #require(begun).isWhole(at: now), "there is room again")
+  }
+
+  @Test(
+    "a spare file with holes is of use where there is room to fill them, and no trap where not",
+    .enabled(if: geteuid() == 0, "only root mounts a small disk"))
+  func spareWithHoles() async {
+    await #expect(processExitsWith: .success) { [path = temporary.path as String] in
+      SmallDisk.mount(path, bytes: 1 << 20)
+      let folder = try EventLogDirectory(path: path + "/event-log", proc: ProcFS())
+      let spare = path + "/event-log/spare"
+      close(open(spare, O_WRONLY | O_CREAT, 0o600))
+      try #require(truncate(spare, 64 << 10) == 0)
+      SmallDisk.fill(path + "/ballast", leaving: 0, in: path)
+      let error = #expect(throws: SystemError.self) {
+        _ = try folder.make(1, bytesCount: 64 << 10, least: 32 << 10)
+      }
+      #expect(error?.errno == ENOSPC)
+      unlink(path + "/ballast")
+      let file = try folder.make(1, bytesCount: 64 << 10, least: 32 << 10)
+      #expect(file.bytes.count == 64 << 10)
+      #expect(FileFacts(path: spare) == nil, "it was used")
+    }
+  }
+
+  private func found() throws -> FoundEventLog {
+    guard let found = try finder.find(at: now) else {
+      throw SystemError(call: "not an event log was found", errno: ENOENT)
+    }
+    return found
+  }
+
+  private func replay() throws -> Replay { try found().replay }
+}

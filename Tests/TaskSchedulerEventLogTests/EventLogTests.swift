@@ -1,0 +1,377 @@
+import TaskSchedulerCore
+import Testing
+
+@testable import TaskSchedulerEventLog
+
+private let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
+private let otherBoot = BootID("1f5b4e0c-0000-4000-8000-0123456789ab")
+private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
+private let leader = Leader(pid: 4711, startTime: 12345)
+
+/// A daemon that registers one application, whose events are written as they come.
+private final class Diary {
+  let memory: UnsafeMutableRawBufferPointer
+  var writer: EventLogWriter
+  var scheduler = Scheduler()
+  var now = Instant(nanoseconds: 1_000_000_000)
+  var eventCount: UInt64 = 0
+  /// How long the event log was after each event, and what then was known.
+  var history: [(end: Int, scheduler: Scheduler)] = []
+
+  init(bytesCount: Int = 1 << 16) {
+    memory = .allocate(byteCount: bytesCount, alignment: 16)
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: now)
+    writer = EventLogWriter(
+      in: memory, boot: boot, beginning: EventLogBeginning(start, Holdings(), scheduler))!
+    history.append((writer.count, scheduler))
+  }
+
+  deinit { memory.deallocate() }
+
+  @discardableResult
+  func happen(_ event: Event, effectsDone: Int? = nil) -> [Effect] {
+    now = now.advanced(by: .milliseconds(1))
+    eventCount += 1
+    writer.setEvent(eventCount)
+    let hasRoom = writer.append(event, at: now)
+    #expect(hasRoom)
+    let effects = scheduler.handle(event, at: now)
+    writer.setEffectsDone(effectsDone ?? effects.count)
+    history.append((writer.count, scheduler))
+    return effects
+  }
+
+  func note(_ note: Note) -> Bool { writer.append(note) }
+
+  func fill() {
+    let arrival = Holdings.Arrival(
+      leader: leader, uid: 1000, group: nil, marker: "m", mechanism: nil, isLaunched: false)
+    #expect(note(.arrival(arrival)))
+    happen(.register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0")))
+    for number in 2...9 as ClosedRange<UInt64> {
+      happen(.beginBackgroundTask(RequestID(number), InstanceID(1), name: "task \(number)"))
+    }
+    happen(.sendToBackground(RequestID(10), mail))
+    let child = Holdings.Stopped(process: Leader(pid: 4712, startTime: 1), wasStopped: true)
+    #expect(note(.stopping(InstanceID(1), [child])))
+  }
+
+  var bytes: [UInt8] { Array(memory[..<(writer.count + 4)]) }
+}
+
+private func same(_ one: Scheduler, _ other: Scheduler) throws -> Bool {
+  try BinaryEncoding.bytes(of: one) == BinaryEncoding.bytes(of: other)
+}
+
+private func replay(
+  _ bytes: [UInt8], boot: BootID? = boot, now: Instant = Instant(nanoseconds: .max)
+) -> Result<Replay, EventLogRefusal> {
+  bytes.withUnsafeBytes { bytes in
+    Result { () throws(EventLogRefusal) in try Replay(bytes, boot: boot, now: now) }
+  }
+}
+
+@Suite("what never happens: an acknowledged promise is forgotten")
+struct JournalTests {
+  @Test("what was written is known again: the policy's state and what is held")
+  func whole() throws {
+    let diary = Diary()
+    diary.fill()
+    let found = try replay(diary.bytes).get()
+    #expect(found.damage == nil)
+    #expect(try same(found.scheduler, diary.scheduler))
+    #expect(found.eventCount == 10)
+    #expect(found.requestLast == 10)
+    #expect(found.lastAlive == diary.now)
+    #expect(found.effectsLeft.isEmpty)
+    let instance = try #require(found.holdings.instances[InstanceID(1)])
+    #expect(instance.application == "org.example.mail")
+    #expect(instance.arrival.marker == "m")
+    #expect(instance.stopped.map(\.process.pid) == [4712])
+    #expect(found.end == diary.writer.count)
+  }
+
+  @Test("cut off at any byte: used up to the last whole record")
+  func truncated() throws {
+    let diary = Diary()
+    diary.fill()
+    let begun = diary.history[0].end
+    for count in 0..<diary.bytes.count {
+      switch replay(Array(diary.bytes[..<count])) {
+      case .success(let found):
+        #expect(count >= begun)
+        let known = diary.history.last { $0.end <= count }
+        #expect(try same(found.scheduler, try #require(known).scheduler), "cut at \(count)")
+        #expect(found.damage != nil || diary.history.contains { $0.end + 4 == count }
+          || found.end + 4 <= count)
+      case .failure:
+        #expect(count < begun, "cut at \(count)")
+      }
+    }
+  }
+
+  @Test("any byte damaged: never a crash, never an event that was not written")
+  func damaged() throws {
+    let diary = Diary()
+    diary.fill()
+    let states = try Set(diary.history.map { try BinaryEncoding.bytes(of: $0.scheduler) })
+    for index in diary.bytes.indices {
+      var bytes = diary.bytes
+      bytes[index] ^= 0x10
+      if case .success(let found) = replay(bytes) {
+        #expect(states.contains(try BinaryEncoding.bytes(of: found.scheduler)), "at \(index)")
+      }
+    }
+  }
+
+  @Test("one wrong bit, wherever: whoever another record names is found, and nobody forgotten")
+  func namedBeyondDamage() throws {
+    let diary = Diary()
+    diary.fill()
+    var ranges: [Range<Int>] = []
+    let pids = (1...4).map { Int32($0) }
+    for pid in pids {
+      let begin = diary.writer.count
+      let one = Holdings.Stopped(process: Leader(pid: pid, startTime: 7), wasStopped: false)
+      #expect(diary.note(.stopping(InstanceID(UInt64(pid)), [one])))
+      ranges.append(begin..<diary.writer.count)
+      diary.happen(.beginBackgroundTask(RequestID(UInt64(20 + pid)), InstanceID(1), name: "x"))
+    }
+    let all = try diary.bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+    #expect(all.damage == nil)
+    for index in diary.bytes.indices where index < 40 || index >= EventLogLayout.headerBytes {
+      for bit in 0..<8 {
+        var bytes = diary.bytes
+        bytes[index] ^= 1 << bit
+        let left = try bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+        let found = Set(left.stopped.map(\.process.pid))
+        for (pid, range) in zip(pids, ranges) where !range.contains(index) {
+          #expect(found.contains(pid), "\(pid), with byte \(index) wrong")
+        }
+      }
+    }
+  }
+
+  @Test("what stands beyond damage lets nobody go: what was lost may have been later")
+  func letRunBeyondDamage() throws {
+    let diary = Diary()
+    diary.fill()
+    let one = Holdings.Stopped(process: Leader(pid: 1, startTime: 7), wasStopped: false)
+    #expect(diary.note(.stopping(InstanceID(1), [one])))
+    let end = diary.writer.count
+    diary.happen(.beginBackgroundTask(RequestID(20), InstanceID(1), name: "x"))
+    #expect(diary.note(.letRun(InstanceID(1))))
+    func named(_ bytes: [UInt8]) throws -> Bool {
+      let left = try bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+      return left.stopped.contains(one)
+    }
+    #expect(try !named(diary.bytes))
+    // The record between: its length wiped out, as if the event log ended there, or one wrong bit.
+    var ended = diary.bytes
+    for index in end..<end + 4 { ended[index] = 0 }
+    #expect(try replay(ended).get().damage == nil)
+    #expect(try named(ended))
+    var wrong = diary.bytes
+    wrong[end + 12] ^= 1
+    #expect(try named(wrong))
+  }
+
+  @Test("the effects of the last event that were not carried out are known")
+  func effectsLeft() throws {
+    let diary = Diary()
+    diary.fill()
+    let effects = diary.happen(.leaderExited(InstanceID(1), .unknown), effectsDone: 1)
+    #expect(effects.count > 1)
+    #expect(try Array(replay(diary.bytes).get().effectsLeft) == Array(effects.dropFirst()))
+    // Died between the header and the record: all that is written was carried out.
+    diary.writer.setEvent(diary.eventCount + 1)
+    #expect(try replay(diary.bytes).get().effectsLeft.isEmpty)
+  }
+
+  @Test("an event log begun while an event is carried out knows what is left of it")
+  func begunWithin() throws {
+    let diary = Diary()
+    diary.fill()
+    let effects = diary.happen(.leaderExited(InstanceID(1), .unknown), effectsDone: 1)
+    var start = EventLogStart(writer: "test", eventCount: 11, requestLast: 11, at: diary.now)
+    start.effects = Array(effects.dropFirst())
+    start.effectsDone = 1
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    let beginning = EventLogBeginning(start, Holdings(), diary.scheduler)
+    let writer = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
+    writer.copyProgress(from: diary.writer)
+    func left() throws -> [Effect] {
+      Array(try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: diary.now).effectsLeft)
+    }
+    #expect(try left() == Array(effects.dropFirst()))
+    writer.setEffectsDone(effects.count)
+    #expect(try left().isEmpty)
+  }
+
+  @Test("whoever was arriving when the event log was begun is not left standing still")
+  func arrivingAtTheBeginning() throws {
+    let diary = Diary()
+    var holdings = Holdings()
+    holdings.arrivals[leader] = Holdings.Arrival(
+      leader: leader, uid: 1000, group: "/applications/mail", marker: nil, mechanism: "freezer",
+      isLaunched: true)
+    let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: diary.now)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    let beginning = EventLogBeginning(start, holdings, diary.scheduler)
+    _ = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
+    let left = try LeftBehind(UnsafeRawBufferPointer(memory), boot: boot)
+    #expect(left.groups == ["/applications/mail"])
+  }
+
+  @Test(
+    """
+    several that wait for the policy's word: each is held until the event that tells of it has \
+    been handled, whichever comes first
+    """)
+  func severalArrivals() throws {
+    let diary = Diary()
+    diary.happen(
+      .manifestsChanged(Self.names.map { Manifest(id: $0.id, owner: $0.owner) }))
+    for key in Self.names {
+      diary.happen(.launch(nil, key, target: .background, reason: .boot))
+    }
+    let leaders = (1...3).map { Leader(pid: Int32($0), startTime: 7) }
+    for leader in leaders { #expect(diary.note(.arrival(Self.arrival(leader)))) }
+    for (index, leader) in leaders.enumerated() {
+      #expect(
+        try Set(replay(diary.bytes).get().holdings.arrivals.keys) == Set(leaders[index...]))
+      diary.happen(.spawned(InstanceID(UInt64(index + 1)), leader))
+    }
+    let found = try replay(diary.bytes).get()
+    #expect(found.holdings.arrivals.isEmpty)
+    #expect(
+      Self.names.indices.map { found.holdings.instances[InstanceID(UInt64($0 + 1))]?.arrival }
+        == leaders.map { Self.arrival($0) })
+    // Whom the policy did not take is let go, and nobody else.
+    let others = (4...5).map { Leader(pid: Int32($0), startTime: 7) }
+    for leader in others { #expect(diary.note(.arrival(Self.arrival(leader)))) }
+    diary.happen(
+      .register(
+        RequestID(90), Self.names[0], others[0], target: .background, seat: SeatID("seat0")))
+    #expect(try Array(replay(diary.bytes).get().holdings.arrivals.keys) == [others[1]])
+  }
+
+  private static let names = ["mail", "maps", "music"].map {
+    ApplicationKey(ApplicationID("org.example.\($0)")!, owner: UserID(1000))
+  }
+
+  private static func arrival(_ leader: Leader) -> Holdings.Arrival {
+    Holdings.Arrival(
+      leader: leader, uid: 1000, group: nil, marker: "m\(leader.pid)", mechanism: nil,
+      isLaunched: true, launch: InstanceID(UInt64(leader.pid)))
+  }
+
+  @Test("… also those that waited when the event log was begun")
+  func arrivalsAtTheBeginning() throws {
+    let diary = Diary()
+    var holdings = Holdings()
+    holdings.arrivals[leader] = Self.arrival(leader)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: diary.now)
+    let beginning = EventLogBeginning(start, holdings, diary.scheduler)
+    var writer = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
+    let hasRoom = writer.append(.clockRead(WallTime(nanoseconds: 1)), at: diary.now)
+    #expect(hasRoom)
+    let found = try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: diary.now)
+    #expect(found.holdings.arrivals == holdings.arrivals)
+  }
+
+  @Test("what ran on when the scheduler stopped is known, until it is taken back")
+  func runsOn() throws {
+    let diary = Diary()
+    diary.fill()
+    #expect(try replay(diary.bytes).get().holdings.runningOn == nil)
+    diary.happen(.stop)
+    #expect(diary.note(.forgotten(InstanceID(1))))
+    diary.happen(.stop)
+    let stopped = try replay(diary.bytes).get()
+    #expect(stopped.holdings.instances.isEmpty)
+    #expect(stopped.holdings.runningOn?[leader]?.application == "org.example.mail")
+    #expect(diary.note(.arrival(Self.arrival(leader))))
+    diary.happen(
+      .register(RequestID(91), mail, leader, target: .background, seat: SeatID("seat0")))
+    #expect(try replay(diary.bytes).get().holdings.runningOn == [:])
+  }
+
+  @Test("whether the scheduler has started is known: what a daemon was to launch is not forgotten")
+  func started() throws {
+    let diary = Diary()
+    #expect(try !replay(diary.bytes).get().scheduler.isStarted)
+    diary.happen(.clockRead(WallTime(nanoseconds: 1)))
+    #expect(try !replay(diary.bytes).get().scheduler.isStarted)
+    diary.happen(.started)
+    #expect(try replay(diary.bytes).get().scheduler.isStarted)
+    diary.happen(.stop)
+    #expect(try !replay(diary.bytes).get().scheduler.isStarted)
+  }
+
+  @Test("an event log goes on where it ended, whatever was torn there")
+  func continued() throws {
+    let diary = Diary()
+    diary.fill()
+    let end = diary.writer.count
+    diary.memory[end] = 40
+    diary.memory[end + 9] = 77
+    diary.writer = EventLogWriter(continuing: diary.memory, from: end)
+    diary.happen(.endBackgroundTask(RequestID(12), InstanceID(1), TaskID(1)))
+    let found = try replay(diary.bytes).get()
+    #expect(found.damage == nil)
+    #expect(try same(found.scheduler, diary.scheduler))
+  }
+
+  @Test("what has no room is not written, and nothing before it is lost")
+  func full() throws {
+    let diary = Diary(bytesCount: EventLogLayout.headerBytes + 2048)
+    var number: UInt64 = 1
+    while diary.writer.append(.activate(RequestID(number), mail), at: diary.now) { number += 1 }
+    #expect(number > 3)
+    let found = try replay(Array(diary.memory)).get()
+    #expect(found.damage == nil)
+    #expect(found.requestLast == number - 1)
+  }
+
+  @Test("an event log of another version, another boot or the future is refused, with the reason")
+  func refused() throws {
+    let diary = Diary()
+    diary.fill()
+    var bytes = diary.bytes
+    func refusal(_ result: Result<Replay, EventLogRefusal>) -> EventLogRefusal? {
+      if case .failure(let refusal) = result { refusal } else { nil }
+    }
+    #expect(refusal(replay(bytes, boot: otherBoot)) == .otherBoot)
+    #expect(refusal(replay(bytes, now: Instant(nanoseconds: 5))) != nil)
+    let early = try replay(bytes, now: Instant(nanoseconds: 1_004_000_000)).get()
+    #expect(early.eventCount == 4)
+    #expect(early.damage?.problem == "an event is of the future")
+    bytes[EventLogLayout.versionPlace] = UInt8(EventLogLayout.version + 1)
+    #expect(refusal(replay(bytes)) == .version(EventLogLayout.version + 1))
+    bytes[0] = 0
+    #expect(refusal(replay(bytes)) == .notAnEventLog)
+  }
+
+  @Test("an older event log that is gone on with is of today's version: an older daemon refuses it")
+  func olderContinued() throws {
+    let diary = Diary()
+    diary.fill()
+    diary.memory[EventLogLayout.versionPlace] = 1
+    diary.memory.storeBytes(of: 0, toByteOffset: EventLogLayout.headerSumPlace, as: UInt32.self)
+    let found = try replay(diary.bytes).get()
+    #expect(found.damage == nil)
+    diary.writer = EventLogWriter(continuing: diary.memory, from: found.end)
+    #expect(diary.bytes[EventLogLayout.versionPlace] == UInt8(EventLogLayout.version))
+    diary.happen(.activate(RequestID(11), mail))
+    #expect(try replay(diary.bytes).get().eventCount == found.eventCount + 1)
+  }
+}
