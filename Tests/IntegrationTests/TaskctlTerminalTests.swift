@@ -91,7 +91,8 @@ struct TaskctlTerminalTests {
   func running() throws {
     let daemon = try DaemonFixture()
     let terminal = try TestTerminal(daemon)
-    try run("trap \"echo trap\"\"ped\" INT; read x; read y; exit 6", at: terminal)
+    try run("trap \"echo trap\"\"ped\" INT; echo re\"\"ady; read x; read y; exit 6", at: terminal)
+    try terminal.wait(for: "ready")
     try terminal.type("\u{3}")
     try terminal.wait(for: "trapped")
     try terminal.type("\u{1a}")

@@ -80,7 +80,7 @@ extension SystemdTests {
       // It is told first, and given the time to obey.
       let terminate = try machine.start(["taskctl", "terminate", Self.id])
       while try ask(client, "event").contains("didFinishLaunching") != true {}
-      while try machine.must("taskctl", "status", Self.id).text.contains("ending") != true {}
+      while try machine.must("taskctl", "status", Self.id).text.contains("(terminating)") != true {}
       try kill()
       #expect(try ask(client, "acknowledge 1") == "{\"parameters\":{}}")
       var seen = ""

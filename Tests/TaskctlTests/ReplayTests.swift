@@ -162,7 +162,7 @@ struct ReplayTests {
       try replay([directory.file("event-log")]), try replay([], socket: directory.file("socket")),
     ] {
       #expect(outcome.code == 0)
-      #expect(outcome.output.hasPrefix("\(directory.file("eventLog"))/event-log.10, started by "))
+      #expect(outcome.output.hasPrefix("\(directory.file("event-log"))/event-log.10, started by "))
     }
   }
 

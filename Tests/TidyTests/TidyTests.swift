@@ -38,7 +38,7 @@ struct TidyTests {
   @Test("the sources are found")
   func found() throws {
     let files = try Self.files()
-    #expect(files.contains("Sources/TaskSchedulerCore/Scheduler.swift"))
+    #expect(files.contains("Sources/TaskSchedulerCore/Scheduler/Scheduler.swift"))
     #expect(files.contains("Tests/TidyTests/TidyTests.swift"))
   }
 

@@ -3,7 +3,7 @@
 extension ControlInterface {
   /// The newest records of the log about the caller's applications (an operator's: all), the oldest
   /// first, 100 at most, or `lines` where that is less; those before them where `before` is the
-  /// number of the first. For callers who may not read the event log: the daemon keeps 500 for each
+  /// number of the first. For callers who may not read the journal: the daemon keeps 500 for each
   /// user, at most, since it was started.
   public enum GetLog: InterfaceMethod {
     public static let name = "org.taskschedd.Control.GetLog"
