@@ -173,7 +173,7 @@ extension SystemdTests {
       #expect(status.contains("schedulerStopped"))
     }
 
-    /// Mounts a file system of its own where the journal lies; the daemon is to be started.
+    /// Mounts a file system of its own for the event log; the daemon is started later.
     private func mount(size: String) throws {
       try machine.must("systemctl", "stop", "taskschedd.service")
       try machine.must("mkdir", "-p", Self.folder)
@@ -193,17 +193,17 @@ extension SystemdTests {
       }
     }
 
-    @Test("a runtime directory without room for a second journal: nothing new is promised")
+    @Test("In a runtime directory without room for a second event log, nothing new is promised")
     func small() throws {
       try mount(size: "500k")
       defer { unmount() }
       try machine.must("systemctl", "start", "taskschedd.service")
-      try installed.waitForJournal("the next journal has no room")
+      try installed.waitForJournal("the next event log has no room")
       #expect(try machine.run("taskctl", "run", "--", "true").text.contains("StateNotSaved"))
       try machine.must("mount", "-o", "remount,size=8m", Self.folder)
       let client = try client()
       #expect(try ask(client, "begin 1").contains("\"task\""))
-      try installed.waitForJournal("the next journal has room again")
+      try installed.waitForJournal("the next event log has room again")
     }
 
     @Test("§15.4: with the runtime directory full to the last byte nothing is forgotten by kill -9")
@@ -214,7 +214,7 @@ extension SystemdTests {
       try acknowledgeStart(client)
       let rest = "\(Self.folder)/rest"
       #expect(try machine.run("dd", "if=/dev/zero", "of=\(rest)", "bs=4k").code != 0)
-      // Several journals' worth: each is written into the room of the one before the last.
+      // Several event logs' worth: each is written into the room of the one before the last.
       #expect(try ask(client, "begin 20000").contains("\"task\""))
       let name = try machine.must("sh", "-c", "ls \(Self.folder)").text
       #expect(!name.contains("event-log.1\n"), "\(name)")
@@ -228,7 +228,7 @@ extension SystemdTests {
     }
 
     @Test(
-      "a journal without its last records: nothing stays suspended that it does not tell of",
+      "Of an event log without its last records, nothing stays suspended that it does not name",
       arguments: [60, 100, 180, 260, 5000])
     func torn(bytes: Int) throws {
       let id = "org.example.torn"
@@ -254,7 +254,7 @@ extension SystemdTests {
       try machine.must("kill", "-KILL", pid)
     }
 
-    /// Overwrites the last bytes of the journal's records by zeros.
+    /// Overwrites the last bytes of the event log's records with zeros.
     private static let tear = """
       import glob, sys
       path, = glob.glob("/run/taskschedd/event-log/event-log.*")
@@ -265,7 +265,7 @@ extension SystemdTests {
       open(path, "r+b").write(data)
       """
 
-    @Test("a journal that is gone: whom systemd has kept is let run, and its connections end")
+    @Test("Without an event log, processes that systemd has kept are resumed, and their connections end")
     func lost() throws {
       let client = try client()
       for line in ["half", "rest"] { _ = try ask(client, line) }
@@ -289,7 +289,7 @@ extension SystemdTests {
       #expect(try ask(client, "event") == "closed")
     }
 
-    @Test("a journal that cannot be gone on from stops no start, and nothing stays suspended")
+    @Test("An event log that cannot be used stops no start, and nothing stays suspended")
     func unreadable() throws {
       try installed.suspend(InstalledMachine.signalled)
       try installed.suspend(InstalledMachine.frozen)
