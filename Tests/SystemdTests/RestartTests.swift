@@ -265,7 +265,7 @@ extension SystemdTests {
       open(path, "r+b").write(data)
       """
 
-    @Test("Without an event log, processes that systemd has kept are resumed, and their connections end")
+    @Test("Without an event log, processes that systemd kept are resumed and their connections end")
     func lost() throws {
       let client = try client()
       for line in ["half", "rest"] { _ = try ask(client, line) }
