@@ -68,7 +68,7 @@ def names(program: pathlib.Path) -> list[str]:
     """The targets, as the program lists them."""
     done = subprocess.run(
         [program, "-runs=0"], env=environment("?"), capture_output=True, text=True, check=False)
-    found = re.search(r"one of ([a-z, ]+)", done.stdout)
+    found = re.search(r"one of ([a-z, -]+)", done.stdout)
     if not found:
         print(f"{program} names no targets:\n{done.stdout}{done.stderr}")
         sys.exit(2)
