@@ -10,8 +10,8 @@ extension ServiceGroup {
   ///       if event == .didEnterBackground { await save() }
   ///     }
   ///
-  /// The event `willTerminate` is a graceful shutdown of the group. The daemon ends the process when
-  /// all services have shut down, or after `CallbackTimeout`, 6 s by default. Set
+  /// The event `willTerminate` is a graceful shutdown of the group. The daemon ends the process
+  /// when all services have shut down, or after `CallbackTimeout`, 6 s by default. Set
   /// `maximumGracefulShutdownDuration` of the group to less than that.
   ///
   /// If the daemon refuses the process for good, the group shuts down gracefully as well.

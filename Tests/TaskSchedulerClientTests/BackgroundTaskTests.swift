@@ -151,7 +151,8 @@ import Testing
     let ids = Watched<[BackgroundTaskID]>([])
     DispatchQueue.concurrentPerform(iterations: 8) { _ in
       for _ in 0..<25 {
-        guard let task = try? application.beginBackgroundTaskAndWait(expirationHandler: {}) else { return }
+        guard let task = try? application.beginBackgroundTaskAndWait(expirationHandler: {})
+        else { return }
         ids.update { $0.append(task) }
         try? application.endBackgroundTaskAndWait(task)
       }

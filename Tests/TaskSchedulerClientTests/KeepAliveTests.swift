@@ -52,7 +52,9 @@ import Testing
   func replaces() throws {
     let fixture = try Fixture()
     let ran = Watched<[String]>([])
-    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) { ran.update { $0.append("first") } }
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) {
+      ran.update { $0.append("first") }
+    }
     try fixture.application.setKeepAliveTimeoutAndWait(.seconds(601.5)) {
       ran.update { $0.append("second") }
     }

@@ -39,7 +39,9 @@ import Testing
   @Test("A cancel removes one notification or all; an unknown notification is an error")
   func cancels() throws {
     let fixture = try Fixture()
-    let ids = try (0..<3).map { _ in try fixture.application.scheduleNotificationAndWait(tea, for: atFour) }
+    let ids = try (0..<3).map { _ in
+      try fixture.application.scheduleNotificationAndWait(tea, for: atFour)
+    }
     try fixture.application.cancelNotificationAndWait(ids[1])
     #expect(try fixture.application.notificationsAndWait().map(\.id) == [ids[0], ids[2]])
     #expect(throws: ApplicationError.refused(.unknownNotification(ids[1]))) {

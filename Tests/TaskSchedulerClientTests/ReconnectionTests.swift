@@ -189,7 +189,8 @@ import Testing
       "Register", with: ApplicationInterface.Failure.terminating(application: "org.example.test"))
     fixture.daemon.breakStream()
     #expect(
-      try fixture.recorder.wait(for: 1) == ["lost registration: the daemon is ending org.example.test"])
+      try fixture.recorder.wait(for: 1)
+        == ["lost registration: the daemon is ending org.example.test"])
   }
 
   @Test("The library opens another stream after a message that is not Varlink")

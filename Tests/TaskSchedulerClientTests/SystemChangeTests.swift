@@ -18,8 +18,8 @@ import Testing
     ])
     let changes: [SystemChange] = [
       .timeZone("Europe/Berlin"), .clock, .day(CalendarDay(year: 2026, month: 11, day: 22)),
-      .locale("de_DE.UTF-8"), .network(isOnline: true), .powerSource(.battery), .custom(name: "dock", value: "left"),
-      .network(isOnline: nil),
+      .locale("de_DE.UTF-8"), .network(isOnline: true), .powerSource(.battery),
+      .custom(name: "dock", value: "left"), .network(isOnline: nil),
     ]
     #expect(
       try fixture.recorder.wait(for: 1)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CalendarDateTests {
   @Test(
-    "The date of an instant is the date in UTC that the C library gives",
+    "The date of an instant is its date in UTC, rounded up to a second",
     arguments: [
       (0.0, "1970-01-01T00:00:00"), (951_782_399, "2000-02-28T23:59:59"),
       (951_782_400, "2000-02-29T00:00:00"), (951_868_800, "2000-03-01T00:00:00"),
@@ -24,15 +24,17 @@ import Testing
   func days() {
     let lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     var (year, month, day) = (1600, 1, 1)
+    var wrong: [CalendarDay] = []
     for number in -135_140..<(-135_140 + 2 * 146_097) {
-      #expect(
-        CalendarDay(daysSince1970: number) == CalendarDay(year: year, month: month, day: day))
+      let expected = CalendarDay(year: year, month: month, day: day)
+      if CalendarDay(daysSince1970: number) != expected { wrong.append(expected) }
       let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
       let length = month == 2 && isLeap ? 29 : lengths[month - 1]
       day += 1
       if day > length { (month, day) = (month + 1, 1) }
       if month > 12 { (year, month) = (year + 1, 1) }
     }
+    #expect(wrong.isEmpty)
     #expect(year == 2400)
   }
 

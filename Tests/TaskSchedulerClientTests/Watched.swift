@@ -52,8 +52,8 @@ final class Watched<Value: Sendable>: Sendable {
   }
 
   /// Waits like `wait`, away from the threads of Swift concurrency. There is one such thread for
-  /// each CPU. What the test waits for may be in the queue for them behind tests that block one, for
-  /// longer than `deadline` on a busy machine with two CPUs.
+  /// each CPU. What the test waits for may be in the queue for them behind tests that block one,
+  /// for longer than `deadline` on a busy machine with two CPUs.
   @discardableResult
   func waitAsync(
     _ what: String, until isWanted: @escaping @Sendable (Value) -> Bool

@@ -19,7 +19,8 @@ struct EventStream: Sendable {
       connected(connection)
       let replies = try connection.callMore(
         Register.self, .init(application: id, background: background ? true : nil))
-      guard let registration = try replies.next(timeout: CallConnection.answerTimeout)?.registered else {
+      let first = try replies.next(timeout: CallConnection.answerTimeout)
+      guard let registration = first?.registered else {
         throw ConnectionError.unreadableAnswer(
           method: Register.name,
           ParameterError(parameter: "registered", problem: "the first reply must contain it"))

@@ -166,8 +166,9 @@ private func numbers(
   in text: some StringProtocol, separator: Character, digits: [Int]
 ) -> [Int]? {
   let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+  let digitRange = UInt8(ascii: "0")...UInt8(ascii: "9")
   guard parts.map(\.utf8.count) == digits,
-    parts.allSatisfy({ $0.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } })
+    parts.allSatisfy({ $0.utf8.allSatisfy(digitRange.contains) })
   else { return nil }
   return parts.compactMap { Int($0) }
 }
