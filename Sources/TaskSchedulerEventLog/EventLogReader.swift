@@ -15,7 +15,7 @@ public enum EventLogRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     switch self {
     case .notAnEventLog: "it is not an event log of taskschedd, or was cut off"
     case .version(let version):
-      "its form is version \(version), and this taskschedd reads 1 to \(EventLogLayout.version)"
+      "its format is version \(version); this taskschedd reads version \(EventLogLayout.version)"
     case .otherBoot: "it is of an earlier run of the machine"
     case .damagedStart(let problem): "what it begins with cannot be read: \(problem)"
     }
