@@ -34,11 +34,11 @@ struct EventLogRun {
       Output.complain(
         "taskctl: \(PrintableText.of(path)): event \(violation.eventNumber): \(violation.checker): "
           + PrintableText.of(violation.sentence))
-      throw SimulationExit(SimulationExitCode.violation)
+      throw SimulationExit.violation
     }
     if let damage = eventLog.damage {
       throw CommandFailure.failed(
-        name: "DamagedJournal",
+        name: "DamagedEventLog",
         sentence: PrintableText.of("\(path): \(damage); only the records before it are shown"))
     }
   }
@@ -118,6 +118,6 @@ struct EventLogRun {
   }
 
   private func unreadable(_ sentence: String) -> CommandFailure {
-    .failed(name: "UnreadableJournal", sentence: PrintableText.of(sentence))
+    .failed(name: "UnreadableEventLog", sentence: PrintableText.of(sentence))
   }
 }

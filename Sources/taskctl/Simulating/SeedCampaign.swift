@@ -1,9 +1,5 @@
-import ArgumentParser
-import Glibc
 import LinuxSystem
 import TaskSchedulerSimulation
-
-typealias SimulationExit = ExitCode
 
 /// Runs many seeds in several processes and reports the results.
 ///
@@ -34,7 +30,7 @@ struct SeedCampaign {
       Output.complain(
         "taskctl: seed \(seed) gave different results in two processes; see 'taskctl simulate"
           + " --seeds 1 --first \(seed) --trace'")
-      throw ExitCode(SimulationExitCode.notDeterministic)
+      throw SimulationExit.notDeterministic
     }
   }
 
@@ -54,7 +50,7 @@ struct SeedCampaign {
       let finder = violation.map { "\($0.checker): \($0.sentence)" } ?? "the scheduler trapped"
       try say(canary, "caught by \(caught) of \(plan.seeds.count) seeds; seed \(seed): \(finder)")
     }
-    if !missed.isEmpty { throw ExitCode(SimulationExitCode.canaryNotCaught) }
+    if !missed.isEmpty { throw SimulationExit.canaryNotCaught }
   }
 
   private func say(_ canary: Canary, _ text: String) throws {
@@ -74,14 +70,14 @@ struct SeedCampaign {
     Output.complain(
       "taskctl: the scheduler trapped at seed \(seed); reproduce it with 'taskctl simulate"
         + " \(plan.options(seed, canary: nil).commandLine) --worker 0/1'")
-    throw ExitCode(SimulationExitCode.trapped)
+    throw SimulationExit.trapped
   }
 
   private func reportViolation(_ seed: UInt64, _ tally: SeedTally) throws {
     let options = plan.options(seed, canary: nil)
     guard let violation = Simulation(options).run().violation else {
       Output.complain("taskctl: seed \(seed) has a violation in one process but not in another")
-      throw ExitCode(SimulationExitCode.notDeterministic)
+      throw SimulationExit.notDeterministic
     }
     Output.complain(
       "taskctl: \(tally.violated.count) of \(plan.seeds.count) seeds have a violation")
@@ -93,7 +89,7 @@ struct SeedCampaign {
     }
     Output.complain("for Tests/TaskSchedulerSimulationTests/RegressionTests.swift:")
     Output.complain("  " + smallest.swiftText)
-    throw ExitCode(SimulationExitCode.violation)
+    throw SimulationExit.violation
   }
 
   private static func text(_ options: SimulationOptions, _ violation: Violation) -> String {
