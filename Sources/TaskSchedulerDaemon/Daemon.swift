@@ -95,7 +95,7 @@ public final class Daemon {
     let what =
       switch ending {
       case .stopped: "every suspended application was resumed"
-      case .restarting: "what is suspended stays so, for systemd starts another at once"
+      case .restarting: "suspended applications stay suspended, because systemd restarts taskschedd"
       }
     log.write(.notice, "stopped; \(what)", id: .stopped)
     return ending
@@ -171,7 +171,7 @@ public final class Daemon {
       isNew = recover(replay, inherited, takeover)
     } else {
       let outcome = inherited.letGo(store, in: proc)
-      for failure in outcome.failures { log.write(.error, "not let run: \(failure)") }
+      for failure in outcome.failures { log.write(.error, "cannot resume \(failure)") }
       let marks = ProcessMarks(socket: arguments.socketPath)
       runner.restoreRunningOn(LaunchedBefore(marks: marks, proc: proc).leaders())
     }
@@ -304,13 +304,13 @@ public final class Daemon {
     var message = "took over \(scheduler.running.count) applications and \(outcome.connections) "
       + "connections within \(time); the last event was \(away) ago"
     if outcome.closed > 0 {
-      message += "; \(outcome.closed) connections were closed, whose clients may not have heard all"
+      message += "; closed \(outcome.closed) connections that may have missed messages"
     }
     log.write(.notice, message, id: .recovered)
     return false
   }
 
-  /// That they could not all be seen to is no reason not to serve.
+  /// Releases what an earlier daemon left behind. A failure does not keep the daemon from serving.
   private func releaseLeftovers(_ launcher: Launcher) throws(SystemError) {
     let held = Set((processes?.held ?? [:]).values.compactMap(\.arrival.group))
     guard
@@ -319,10 +319,10 @@ public final class Daemon {
     else { return }
     if !inUse.isEmpty {
       let names = inUse.joined(separator: ", ")
-      log.write(.notice, "processes of an earlier daemon run on unmanaged: \(names)")
+      log.write(.notice, "processes of an earlier daemon run unmanaged: \(names)")
     }
     for failure in failures {
-      log.write(.warning, "what an earlier daemon left cannot be seen to: \(failure)")
+      log.write(.warning, "cannot release what an earlier daemon left behind: \(failure)")
     }
   }
 
@@ -412,7 +412,9 @@ public final class Daemon {
     do throws(SystemError) {
       return try SystemdManager(loop: loop, scope: paths.scope)?.isRestarting() ?? false
     } catch {
-      log.write(.warning, "is it restarted? Not known, so everything runs on: \(error)")
+      log.write(
+        .warning, "cannot tell whether systemd is restarting the daemon; resuming all "
+          + "applications: \(error)")
       return false
     }
   }
@@ -489,7 +491,7 @@ extension Daemon: ControlledDaemon {
       for problem in problems {
         log.write(.error, problem.description, id: .configurationRefused)
       }
-      log.write(.error, "the configuration has mistakes: the old one stays in force")
+      log.write(.error, "the configuration is invalid; the previous one stays in force")
     }
     notify("READY=1")
     if problems.isEmpty { log.warnIfNotEnabled(configuration, loop, paths.scope) }

@@ -25,7 +25,7 @@ extension EffectRunner {
       arrivals[arrival.leader] = Arrival(
         process: process, uid: arrival.uid, origin: .init(arrival), launch: arrival.launch)
     } catch {
-      log.write(.warning, "process \(arrival.leader.pid) could not be taken over: \(error)")
+      log.write(.warning, "cannot take over process \(arrival.leader.pid): \(error)")
     }
   }
 
@@ -50,7 +50,7 @@ extension EffectRunner {
       return finish(id, .spawned(id, leader))
     }
     guard let manifest = manifests[key.id] else {
-      return finish(id, .spawnFailed(id, reason: "its manifest is gone"))
+      return finish(id, .spawnFailed(id, reason: "its manifest was removed"))
     }
     let willRun: (Launcher.Launched) -> Void = { [unowned self] in
       expect(Arrival(process: $0.process, uid: $0.uid, origin: $0.origin, launch: id))
@@ -141,13 +141,13 @@ extension EffectRunner {
           try processes.membership.instance(of: identity, uid: instance.arrival.uid) == nil
         else { continue }
         log.write(
-          .notice, "\(key.id.name): process \(leader.pid), which an earlier daemon has let go, is "
-            + "taken back")
+          .notice, "\(key.id.name): managing process \(leader.pid) again, which an earlier daemon "
+            + "released")
         return expect(
           Arrival(
             process: process, uid: instance.arrival.uid, origin: .init(instance.arrival)))
       } catch {
-        log.write(.warning, "process \(leader.pid) could not be taken back: \(error)")
+        log.write(.warning, "cannot manage process \(leader.pid) again: \(error)")
       }
     }
     return nil

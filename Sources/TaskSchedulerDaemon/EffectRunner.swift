@@ -160,8 +160,8 @@ final class EffectRunner {
       try processes.manage(
         id, of: key.id.name, leader: arrival.process, uid: arrival.uid, origin: arrival.origin)
     } catch {
-      // Without seeing its end no promise about it can be kept.
-      log.write(.error, "process \(leader.pid) cannot be watched and is let go: \(error)")
+      // The daemon would not learn when the process terminates.
+      log.write(.error, "cannot monitor process \(leader.pid), so it is released: \(error)")
       post(.leaderExited(id, .unknown))
     }
   }

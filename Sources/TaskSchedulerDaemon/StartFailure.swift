@@ -2,13 +2,13 @@ import LinuxSystem
 
 /// Why the daemon did not start.
 public enum StartFailure: Error, CustomStringConvertible {
-  /// The mistakes were logged, one by one.
+  /// The log names each mistake.
   case configuration
   case tooManySockets(Int)
   case wrongSocket
-  /// Another user could write what the daemon would go on from.
+  /// Another user could write the event log that the daemon would recover from.
   case untrustedEventLog(path: String, reason: String)
-  /// Something else is where our socket is to be; nil facts where it went meanwhile.
+  /// Another file has the path of the daemon's socket. The facts are nil if it vanished meanwhile.
   case occupied(path: String, FileFacts?)
 
   public var description: String {
@@ -20,11 +20,11 @@ public enum StartFailure: Error, CustomStringConvertible {
     case .untrustedEventLog(let path, let reason):
       "the event log's directory \(path) (--event-log) \(reason)"
     case .occupied(let path, let facts) where facts?.isSocket ?? true:
-      "\(path) is a socket at which somebody answers: another taskschedd or another program; "
-        + "stop that, or name another path with --socket"
+      "\(path) is the socket of a running program, such as another taskschedd; stop that "
+        + "program, or name another path with --socket"
     case .occupied(let path, let facts):
-      "\(path) is \(facts?.kindName ?? "there"): --socket names where the socket is to be made, "
-        + "and only one that a daemon has left is replaced; name another path"
+      "\(path) is \(facts?.kindName ?? "there"): taskschedd creates its socket there, and "
+        + "replaces only the socket of an earlier daemon; name another path with --socket"
     }
   }
 }

@@ -1,23 +1,23 @@
 import TaskSchedulerCore
 
-/// Why nothing can be gone on from in an event log.
+/// Why an event log cannot be used.
 public enum EventLogRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-  /// It is no event log, or shorter than one's header.
+  /// The file is not an event log, or shorter than the header of one.
   case notAnEventLog
-  /// Of a form that this version does not read.
+  /// The format version, which this taskschedd does not read.
   case version(UInt32)
-  /// Of another run of the machine: what it holds is gone.
+  /// The event log was written before the last boot, and its processes are gone.
   case otherBoot
-  /// What it begins with is damaged.
+  /// The first record is damaged.
   case damagedStart(String)
 
   public var description: String {
     switch self {
-    case .notAnEventLog: "it is not an event log of taskschedd, or was cut off"
+    case .notAnEventLog: "the file is not an event log of taskschedd, or is truncated"
     case .version(let version):
-      "its form is version \(version), and this taskschedd reads 1 to \(EventLogLayout.version)"
-    case .otherBoot: "it is of an earlier run of the machine"
-    case .damagedStart(let problem): "what it begins with cannot be read: \(problem)"
+      "its format version is \(version); this taskschedd reads 1 to \(EventLogLayout.version)"
+    case .otherBoot: "it was written before the last boot"
+    case .damagedStart(let problem): "its first record is damaged: \(problem)"
     }
   }
 }

@@ -235,7 +235,7 @@ struct DamagedEventLogTests {
     let second = try first.killed {
       try write(Array("garbage".utf8), first.folder.file("event-log/event-log.999"))
     }
-    #expect(second.logged.contains("event-log.999 is not gone on from: it is not an event log"))
+    #expect(second.logged.contains("/event-log.999: the file is not an event log"))
     for id in ids { #expect(try second.application(id).state == .suspended) }
     try second.activate(ids[0])
     #expect(try programs[0].nextLine() == "ran", "when it is resumed, and not before")

@@ -152,7 +152,7 @@ struct NotificationDesktopTests {
     try wait(daemon, for: .presented)
     #expect(try daemon.notifications(of: id).map(\.id) == Array(3...130))
     for number in 1...2 {
-      #expect(daemon.logged.contains("notification \(number) is kept no longer: it was presented"))
+      #expect(daemon.logged.contains("removed notification \(number): its application has more"))
     }
     try waitUntil("they are closed") {
       let counts = try desktop.counts()

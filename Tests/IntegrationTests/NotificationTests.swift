@@ -176,7 +176,7 @@ struct NotificationTests {
     daemon = try daemon.killed(rebooting: true)
     #expect(try listed() == ["1", "2", "second", "3"])
     try daemon.call(ControlInterface.CancelNotifications.self, .init(application: id))
-    #expect(!daemon.logged.contains("is not in the store"))
+    #expect(!daemon.logged.contains("is missing in the store"))
   }
 
   @Test("At most MaxNotificationsPerApplication = 128 scheduled")

@@ -80,7 +80,7 @@ struct RefusedSignalTests {
       try monitor.end(id)
     }
     let problem = try #require(try daemon.application(id).problem)
-    #expect(problem.contains("process \(child) cannot be let run: "), "\(problem)")
+    #expect(problem.contains("process \(child) cannot be resumed: "), "\(problem)")
     #expect(problem.contains("(EPERM)"), "\(problem)")
     #expect(try daemon.taskctl("status", id).text.contains("      Problem: \(problem)\n"))
     try program.writeLine("nobody")

@@ -22,7 +22,7 @@ struct StartFailureTests {
     return (try program.waitForExit(), text)
   }
 
-  @Test("a file or folder where the socket is to be is named, and stays as it is")
+  @Test("The daemon does not replace a file or a directory with its socket, and names it")
   func noSocket() throws {
     folder.write("file", "precious")
     mkdir(folder.file("folder"), 0o755)
@@ -30,19 +30,19 @@ struct StartFailureTests {
       let path = folder.file(name)
       let (exit, text) = try start(socket: path)
       #expect(exit == .exited(code: 1))
-      #expect(text.contains("taskschedd: \(path) is \(kind): --socket names where the socket"))
+      #expect(text.contains("taskschedd: \(path) is \(kind): taskschedd creates its socket"))
     }
     let kept = try FileDescriptor.open(reading: folder.file("file")).readToEnd()
     #expect(kept == [UInt8]("precious".utf8))
   }
 
-  @Test("a socket at which somebody else answers is named, and goes on to answer")
+  @Test("The daemon does not replace the socket of a running program, and names it")
   func answered() throws {
     let path = folder.file("socket")
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     let (exit, text) = try start(socket: path)
     #expect(exit == .exited(code: 1))
-    #expect(text.contains("taskschedd: \(path) is a socket at which somebody answers"))
+    #expect(text.contains("taskschedd: \(path) is the socket of a running program"))
     _ = try UnixSocket.connect(path: path)
     listener.close()
   }

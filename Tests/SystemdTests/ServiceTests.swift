@@ -233,7 +233,7 @@ extension SystemdTests {
       try installed.write(
         "/etc/taskschedd/taskschedd.toml", "[policy]\nBackgroundTime = \"1 fortnight\"")
       try machine.must("systemctl", "reload", "taskschedd.service")
-      try installed.waitForJournal("/etc/taskschedd/taskschedd.toml:2: ", "the old one stays")
+      try installed.waitForJournal("/etc/taskschedd/taskschedd.toml:2: ", "the previous one stays")
       #expect(try machine.must("taskctl", "config").text == before)
       #expect(try installed.property("ActiveState") == "active")
     }
@@ -266,7 +266,7 @@ extension SystemdTests {
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
       try machine.must("systemctl", "stop", "taskschedd.service")
       try machine.must("systemctl", "start", "taskschedd.service")
-      try installed.waitForJournal("run on unmanaged: \(group.name)")
+      try installed.waitForJournal("run unmanaged: \(group.name)")
       try machine.must("systemctl", "stop", group.name)
       #expect(!group.exists)
     }

@@ -236,10 +236,10 @@ struct ReplayTests {
     var newer = Diary().bytes
     newer[8] = 77
     for (bytes, sentence) in [
-      ([], "it is not an event log of taskschedd, or was cut off"),
-      (Array("application org.example.mail\n".utf8), "it is not an event log of taskschedd"),
-      (newer, "its form is version 77, and this taskschedd reads 1 to 2"),
-      (Array(Diary().bytes.prefix(4200)), "what it begins with cannot be read: "),
+      ([], "the file is not an event log of taskschedd, or is truncated"),
+      (Array("application org.example.mail\n".utf8), "the file is not an event log of taskschedd"),
+      (newer, "its format version is 77; this taskschedd reads 1 to 2"),
+      (Array(Diary().bytes.prefix(4200)), "its first record is damaged: "),
     ] {
       let path = try directory.write("event-log.1", bytes)
       let outcome = try replay([path])

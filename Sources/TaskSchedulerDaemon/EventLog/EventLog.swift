@@ -149,7 +149,7 @@ final class EventLog {
     } catch {
       if !isShort {
         log.write(
-          .error, "the next event log has no room: \(error). Nothing new is promised until it has",
+          .error, "the next event log has no room: \(error). The daemon accepts no new requests",
           id: .eventLogBehind)
       }
       isShort = true
@@ -297,8 +297,8 @@ final class EventLog {
     isBehind = true
     writer.setBehind(true)
     log.write(
-      .error, "the event log cannot be written: \(problem). Nothing new is promised until it can; "
-        + "a crash before that would let every application go", id: .eventLogBehind)
+      .error, "cannot write the event log: \(problem). The daemon accepts no new requests until it "
+        + "can; a crash before then would lose all applications", id: .eventLogBehind)
   }
 
   /// Writes down where things stand, so that little is to be handled again.

@@ -36,7 +36,7 @@ final class EventLogDirectory {
   private static func distrust(of path: String) -> String? {
     let own = Users.effectiveUID
     let wanted = own == 0 ? "root" : "root or user \(own)"
-    guard let facts = FileFacts(path: path) else { return "cannot be looked at" }
+    guard let facts = FileFacts(path: path) else { return "cannot be examined" }
     guard facts.owner == own || facts.owner == 0 else {
       return "belongs to user \(facts.owner); it must belong to \(wanted) (chown)"
     }

@@ -4,23 +4,23 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Finds what an earlier daemon has left in the event log's folder.
+/// Finds the event log of an earlier daemon in the event log's directory.
 struct EventLogFinder {
-  /// How often in succession a daemon may have died before it served: then what kills it is
-  /// likely in the event log, and nobody may stay stopped for it.
+  /// How many daemons in succession may have died before they served. With more, a record of the
+  /// event log is the likely cause, and no process may stay stopped because of it.
   static let attemptsMax: UInt32 = 16
 
   let folder: EventLogDirectory
   let boot: BootID
-  /// Who has it in the environment is this daemon's.
+  /// Processes with this path in their environment belong to this daemon.
   let socketPath: String
   let proc: ProcFS
   let log: Log
 
-  /// The newest event log that can be gone on from. One that cannot is set aside: nothing in it
-  /// keeps the daemon from starting. Where there is none, whoever stands still is let run.
+  /// Returns the newest usable event log. An unusable one is renamed, so that it does not keep the
+  /// daemon from starting. Without a usable one, resumes the processes that are stopped.
   ///
-  /// - Throws: EMFILE, ENFILE, ENOMEM, EIO: another try may read it.
+  /// - Throws: EMFILE, ENFILE, ENOMEM, EIO: another attempt may succeed.
   func find(at now: Instant) throws(SystemError) -> FoundEventLog? {
     var unclear: LeftBehind?
     for number in folder.numbers {
@@ -49,7 +49,7 @@ struct EventLogFinder {
         }
         if let damage = replay.damage {
           log.write(
-            .warning, "\(folder.path(of: number)) is used up to its last whole record: \(damage)",
+            .warning, "using \(folder.path(of: number)) up to its last intact record: \(damage)",
             id: .eventLogRefused)
           note(bytes, &unclear)
         }
@@ -64,7 +64,7 @@ struct EventLogFinder {
 
   private func problem(with progress: EventLogProgress) -> String? {
     if progress.isBehind {
-      return "the runtime directory was full when the daemon died: what it did last is not in it"
+      return "the runtime directory was full, and the last actions of the daemon are missing"
     }
     if progress.attempts >= Self.attemptsMax {
       return "\(progress.attempts) daemons in succession died before they served"
@@ -72,7 +72,7 @@ struct EventLogFinder {
     return nil
   }
 
-  /// Notes whom an event log names that is not gone on from, or not to its end.
+  /// Notes the stopped processes that an event log names that is not used, or not to its end.
   private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout LeftBehind?) {
     unclear = unclear ?? LeftBehind()
     if let left = try? LeftBehind(bytes, boot: boot) { unclear?.add(left) }
@@ -85,28 +85,29 @@ struct EventLogFinder {
     note(bytes, &unclear)
     let place = (try? folder.setAside(number)) ?? folder.path(of: number)
     log.write(
-      .error, "the event log \(folder.path(of: number)) is not gone on from: \(problem). It lies "
-        + "at \(place) now", id: .eventLogRefused)
+      .error, "cannot use the event log \(folder.path(of: number)): \(problem). It was renamed to "
+        + "\(place)", id: .eventLogRefused)
   }
 
-  /// No daemon knows them any more: those that event logs name, and those whose environment does.
+  /// Resumes the processes that event logs name, and those that have this daemon in their
+  /// environment. No daemon manages them any more.
   private func letRun(_ unclear: LeftBehind?) {
     var outcome = (unclear ?? LeftBehind()).letRun(in: proc)
     outcome.add(ProcessRelease.letRun(ProcessMarks(socket: socketPath), in: proc))
     if unclear != nil || !outcome.letRun.isEmpty {
       log.write(
-        .warning, "without an event log to go on from, \(outcome.letRun.count) stopped processes "
-          + "or groups were let run; applications register anew", id: .eventLogRefused)
+        .warning, "found no usable event log; resumed \(outcome.letRun.count) stopped processes or "
+          + "control groups. Applications register again", id: .eventLogRefused)
     }
-    for failure in outcome.failures { log.write(.error, "not let run: \(failure)") }
+    for failure in outcome.failures { log.write(.error, "cannot resume \(failure)") }
   }
 }
 
 extension LeftBehind {
-  /// Lets run whoever stands still, and gives back what of priorities was lowered.
+  /// Resumes the stopped processes, and restores the priorities that were lowered.
   ///
   /// - Parameters:
-  ///   - held: who is managed again.
+  ///   - held: processes that the daemon manages again. They stay as they are.
   ///   - heldGroups: the paths of their control groups.
   func letRun(
     except held: Set<ProcessIdentity> = [], heldGroups: Set<String> = [], in proc: ProcFS
@@ -125,11 +126,11 @@ extension LeftBehind {
 }
 
 extension DescriptorStore.Inherited {
-  /// Lets go of what was kept, where no event log tells what it was: clients find their connections
-  /// closed and register anew, and whoever stands still below a leader is let run.
+  /// Releases the inherited descriptors, because no event log says what they were. Clients find
+  /// their connections closed and register again. Resumes stopped descendants of the leaders.
   func letGo(_ store: DescriptorStore, in proc: ProcFS) -> ProcessRelease.Outcome {
     for number in connections {
-      // Whoever has it too, as systemd for a while, must not keep it open.
+      // systemd holds a copy for a while, which must not keep the connection open.
       try? UnixSocket.shutdown(number)
       FileDescriptor(taking: number).close()
     }
@@ -156,7 +157,7 @@ extension DescriptorStore.Inherited {
   }
 }
 
-/// Takes over what an earlier daemon held: processes, connections, calls that wait.
+/// Takes over the processes, connections and outstanding calls of an earlier daemon.
 struct Takeover {
   let processes: ProcessController
   let server: Server
@@ -167,20 +168,20 @@ struct Takeover {
   let store: DescriptorStore
   let runner: EffectRunner
   let eventLog: EventLog
-  /// Who may stand still of whom the event log does not tell.
+  /// The processes that may be stopped although the intact part of the event log does not say so.
   let unclear: LeftBehind?
   let socketPath: String
   let log: Log
 
-  /// What came of it.
+  /// The result of a takeover.
   struct Outcome {
     var connections = 0
     var closed = 0
-    /// Instances whose leaders have ended unseen.
+    /// Instances whose leaders terminated while no daemon ran.
     var lost: [InstanceID] = []
     /// Managed sockets whose watches are lost.
     var lostSockets: [(InstanceID, [SocketID])] = []
-    /// The effects of the last event that are to be carried out.
+    /// The effects of the last event that the earlier daemon did not carry out.
     var effects: [Effect] = []
   }
 
@@ -190,11 +191,13 @@ struct Takeover {
     runner.restoreRunningOn(replay.holdings.runningOn ?? [:])
     if let unclear {
       let marks = ProcessMarks(socket: socketPath)
-      // Who is an instance's already is not taken back.
+      // A process that belongs to an instance already is not added.
       runner.restoreRunningOn(LaunchedBefore(marks: marks, proc: processes.proc).leaders())
       let found = processes.claimStopped(unclear, marks)
-      for name in found.letRun { log.write(.warning, "let run, as nobody's: \(name)") }
-      for failure in found.failures { log.write(.error, "not let run: \(failure)") }
+      for name in found.letRun {
+        log.write(.warning, "resumed \(name), which belongs to no application")
+      }
+      for failure in found.failures { log.write(.error, "cannot resume \(failure)") }
     }
     for arrival in replay.holdings.arrivals.values { runner.restore(arrival) }
     var holdings = replay.holdings.connections
@@ -213,7 +216,7 @@ struct Takeover {
           if let held { restore(connection, held) }
         }
       } catch {
-        log.write(.warning, "a connection could not be taken over: \(error)")
+        log.write(.warning, "cannot take over a connection: \(error)")
       }
     }
     outcome.lostSockets = restoreSockets(replay.scheduler, inherited.sockets)
@@ -222,7 +225,7 @@ struct Takeover {
     return outcome
   }
 
-  /// - Returns: the managed sockets that nobody watches any more, by instance.
+  /// - Returns: the managed sockets that the daemon could not restore, by instance.
   private func restoreSockets(
     _ scheduler: Scheduler, _ inherited: [InstanceID: [UInt64: Int32]]
   ) -> [(InstanceID, [SocketID])] {
@@ -236,7 +239,7 @@ struct Takeover {
         do {
           if let watch, try sockets.restore(watch, as: socket.number, of: id) { continue }
         } catch {
-          log.write(.warning, "a managed socket could not be taken over: \(error)")
+          log.write(.warning, "cannot take over a managed socket: \(error)")
         }
         gone.append(socket)
       }

@@ -200,14 +200,14 @@ final class DesktopSession {
     trouble = new
     untold = table.unshown
     log.write(
-      .notice, "what user \(user.uid) is to be notified of waits: \(new)", id: .desktopMissing)
+      .notice, "cannot show notifications to user \(user.uid): \(new)", id: .desktopMissing)
   }
 
   private func endTrouble() {
     guard trouble != nil else { return }
     trouble = nil
     untold = []
-    log.write(.notice, "user \(user.uid) can be notified again", id: .desktopFound)
+    log.write(.notice, "notifications can be shown to user \(user.uid) again", id: .desktopFound)
   }
 
   private func tellTrouble() {

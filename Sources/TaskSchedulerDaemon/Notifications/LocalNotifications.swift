@@ -46,15 +46,15 @@ final class LocalNotifications {
         store = nil
         problem = error
         log.write(
-          .error, "notifications are refused until the next start: \(error)", id: .storeFailed)
+          .error, "refusing notifications until the next start: \(error)", id: .storeFailed)
       }
     }
     self.store = store
     self.problem = problem
     if let (place, count) = store?.setAside {
       log.write(
-        .error, "the store of notifications was damaged and lies at \(place) now; \(count) "
-          + "notifications were read from it", id: .storeFailed)
+        .error, "the notification store was damaged and was renamed to \(place); recovered "
+          + "\(count) notifications from it", id: .storeFailed)
     }
     desktop = try DesktopNotifications(loop: loop, addresses: addresses, log: log) {
       [unowned self] in hear($0)
@@ -72,10 +72,10 @@ final class LocalNotifications {
       let lost = Set(waiting).subtracting(try store.ids()).sorted()
       if lost.isEmpty { return }
       log.write(
-        .error, "\(lost.count) of \(waiting.count) notifications that wait for their time are not "
-          + "in \(store.path), and cannot be shown: \(Self.words(lost)). The file, or its -wal, "
-          + "was removed, emptied or replaced; or they were being cancelled when the last daemon "
-          + "died", id: .storeFailed)
+        .error, "\(lost.count) of \(waiting.count) scheduled notifications are missing in "
+          + "\(store.path) and cannot be shown: \(Self.words(lost)). The file or its -wal was "
+          + "removed, emptied or replaced, or the last daemon died while it cancelled them",
+        id: .storeFailed)
     }
   }
 
@@ -217,7 +217,7 @@ final class LocalNotifications {
     _ id: NotificationID, _ key: ApplicationKey, _ receiver: InstanceID?, at now: WallTime
   ) {
     guard let stored = notification(id) else {
-      return log.write(.error, "notification \(id.number) of \(key.id) is not in the store")
+      return log.write(.error, "notification \(id.number) of \(key.id) is missing in the store")
     }
     // An earlier daemon may have died when this was stored, and not all was done that follows.
     let isStored = stored.hasFired(by: now)
@@ -252,8 +252,8 @@ final class LocalNotifications {
   private func apply(_ changes: [NotificationChange]) throws(StoreError) {
     for id in try store?.apply(changes) ?? [] {
       log.write(
-        .info, "notification \(id.number) is kept no longer: it was presented before the latest "
-          + "\(NotificationStore.pastMax) of its application")
+        .info, "removed notification \(id.number): its application has more than "
+          + "\(NotificationStore.pastMax) presented notifications")
       desktop?.close(id)
     }
   }

@@ -35,7 +35,7 @@ extension ProcessController {
         }
         try takeOver(id, instance, leader)
       } catch {
-        report(.signalFailed(id, reason: "it could not be taken over: \(error)"))
+        report(.signalFailed(id, reason: "cannot take it over: \(error)"))
         lost.append(id)
         seeTo(instance, id)
       }

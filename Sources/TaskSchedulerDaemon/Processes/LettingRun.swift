@@ -45,7 +45,7 @@ extension ProcessController {
         _ = try member.process.pidfd.send(signal: SIGCONT)
       } catch {
         let pid = member.process.identity.pid
-        resumption.problem = resumption.problem ?? "process \(pid) cannot be let run: \(error)"
+        resumption.problem = resumption.problem ?? "process \(pid) cannot be resumed: \(error)"
         resumption.refused.append(member)
       }
     }
@@ -55,7 +55,7 @@ extension ProcessController {
   private func end(_ resumption: Resumption, of instance: InstanceProcesses) {
     instance.resumption = nil
     if let first = instance.heldStopped.first {
-      resumption.problem = resumption.problem ?? "process \(first.process.pid) cannot be looked at"
+      resumption.problem = resumption.problem ?? "process \(first.process.pid) cannot be examined"
     }
     noteRest(of: resumption, instance)
     note(resumption.problem, of: instance)

@@ -37,7 +37,7 @@ extension ProcessController {
       switch result {
       case .success(let found): answer(found.isTraced)
       case .failure(let error):
-        self?.report(.signalFailed(id, reason: "cannot see whether it is traced: \(error)"))
+        self?.report(.signalFailed(id, reason: "cannot tell whether it is traced: \(error)"))
         answer(false)
       }
     }

@@ -391,7 +391,7 @@ final class Connection: TurnTaker {
   private func hasRoom() -> Bool {
     let waiting = output.count - max(sent, answerEnd)
     if waiting <= owner.queuedBytesMax { return true }
-    close(reason: "it does not read: \(waiting) bytes wait for it")
+    close(reason: "the client does not read; \(waiting) bytes are waiting")
     return false
   }
 

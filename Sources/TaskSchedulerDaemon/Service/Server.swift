@@ -146,7 +146,7 @@ final class Server: ConnectionOwner {
       fairShare.spend(time, by: .newcomers)
       return (credentials.uid, connection)
     } catch {
-      log.write(.warning, "a connection could not be accepted: \(error)")
+      log.write(.warning, "cannot accept a connection: \(error)")
       pauseAccepting()
       return nil
     }
@@ -233,7 +233,7 @@ final class Server: ConnectionOwner {
     let max = options.connectionsPerUserMax
     if refusedUsers.insert(uid).inserted {
       log.write(
-        .notice, "user \(uid) has MaxConnectionsPerUser = \(max) connections: more are closed")
+        .notice, "user \(uid) has MaxConnectionsPerUser = \(max) connections; closing new ones")
     }
     var reply: [UInt8] = []
     Reply.append(
@@ -255,7 +255,7 @@ final class Server: ConnectionOwner {
     if source != nil, isPaused { resumeAccepting() }
     if let reason {
       log.write(
-        .notice, "a connection of process \(connection.peer.credentials.pid) was closed: \(reason)")
+        .notice, "closed a connection of process \(connection.peer.credentials.pid): \(reason)")
     }
     onClosed(connection)
   }
