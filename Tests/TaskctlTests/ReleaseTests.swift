@@ -86,7 +86,8 @@ struct ReleaseTests {
       ["release", "--json"], socket: directory.file("socket")
     ).outcome()
     #expect(outcome.code == 0)
-    let document = #"{"failures":[],"restoredPriorities":0,"resumed":["process \#(own.pid) (sleep)"]}"#
+    let resumed = "process \(own.pid) (sleep)"
+    let document = #"{"failures":[],"restoredPriorities":0,"resumed":["\#(resumed)"]}"#
     #expect(outcome.output == document + "\n")
     #expect(try !own.isStopped)
   }

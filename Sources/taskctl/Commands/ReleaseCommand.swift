@@ -48,13 +48,20 @@ struct ReleaseCommand: ParsableCommand {
   var unlessRestarted = false
 
   /// What the command has released. Its JSON form is the output of `--json`.
-  struct Report: Encodable, Equatable {
+  struct Report: Equatable {
     /// The processes and control groups that were resumed.
     var resumed: [String] = []
     /// The number of priorities that were restored.
     var restoredPriorities = 0
     /// What could not be resumed or restored, with the reason.
     var failures: [String] = []
+
+    fileprivate var json: JSONValue {
+      [
+        "resumed": JSONValue(resumed), "restoredPriorities": JSONValue(restoredPriorities),
+        "failures": JSONValue(failures),
+      ]
+    }
 
     fileprivate mutating func add(_ outcome: ProcessRelease.Outcome) {
       resumed += outcome.letRun
@@ -77,7 +84,7 @@ struct ReleaseCommand: ParsableCommand {
           + " 'taskctl foreground ID', or stop the daemon to resume all")
     }
     if options.json {
-      try Output.write(JSONOutput.line(document: report))
+      try Output.write(JSONOutput.line(report.json))
     } else {
       for name in report.resumed { try Output.write("resumed: \(PrintableText.of(name))\n") }
       if report.restoredPriorities > 0 {

@@ -27,7 +27,7 @@ struct EventLogRun {
     try Output.write(
       isJSON
         ? JSONOutput.line(
-          document: TimelineDocument(eventLog.timeline, of: facts(of: eventLog, path)), nil)
+          TimelineDocument.json(eventLog.timeline, of: facts(of: eventLog, path)), nil)
         : heading(of: eventLog, path)
           + TimelineText.text(eventLog.timeline, .forStandardOutput()))
     if let violation = eventLog.violation {

@@ -1,5 +1,6 @@
 import LinuxSystem
 import TaskSchedulerSimulation
+import TaskSchedulerWire
 
 /// Runs many seeds in several processes and reports the results.
 ///
@@ -25,7 +26,7 @@ struct SeedCampaign {
       firstSeed: plan.seeds.lowerBound, seeds: tally.hashes.count, events: tally.events,
       recoveries: tally.recoveries, seconds: seconds, traceHash: tally.combinedHash,
       comparedSeeds: min(Int(Self.comparedMax), plan.seeds.count), differing: different)
-    try Output.write(isJSON ? JSONOutput.line(document: summary, nil) : summary.text)
+    try Output.write(isJSON ? JSONOutput.line(summary.json, nil) : summary.text)
     if let seed = different.first {
       Output.complain(
         "taskctl: seed \(seed) gave different results in two processes; see 'taskctl simulate"
@@ -102,7 +103,7 @@ struct SeedCampaign {
 }
 
 /// The summary of a campaign without a violation.
-struct SeedSummary: Encodable {
+struct SeedSummary {
   var firstSeed: UInt64
   var seeds: Int
   var events: Int
@@ -112,13 +113,26 @@ struct SeedSummary: Encodable {
   var comparedSeeds: Int
   var differing: [UInt64]
 
+  /// The JSON form. A JSON number cannot hold all hashes and seeds, so these are strings.
+  var json: JSONValue {
+    [
+      "firstSeed": JSONValue("\(firstSeed)"), "seeds": JSONValue(seeds),
+      "events": JSONValue(events), "recoveries": JSONValue(recoveries),
+      "seconds": JSONValue(seconds), "traceHash": JSONValue(traceHashText),
+      "comparedSeeds": JSONValue(comparedSeeds),
+      "differing": JSONValue(differing.map { "\($0)" }),
+    ]
+  }
+
+  private var traceHashText: String { String(traceHash, radix: 16) }
+
   var text: String {
     let tenths = Int(seconds * 10)
     let rate = seconds > 0 ? Int(Double(events) / seconds) : 0
     return """
       seeds \(firstSeed)-\(firstSeed + UInt64(seeds) - 1): \(events) events, \
       \(recoveries) restarts of the daemon, no violation
-      \(tenths / 10).\(tenths % 10) s, \(rate) events/s, trace hash \(String(traceHash, radix: 16))
+      \(tenths / 10).\(tenths % 10) s, \(rate) events/s, trace hash \(traceHashText)
       \(comparedSeeds - differing.count) of \(comparedSeeds) seeds had the same hash in two \
       processes
 
