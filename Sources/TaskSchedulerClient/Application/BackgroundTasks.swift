@@ -15,9 +15,10 @@ extension ScheduledApplication {
   ///   - expirationHandler: A function that stops the work and ends the task. The library calls it
   ///     on ``queue`` when `ExpirationLead`, 5 s by default, is left, once in each stay in the
   ///     background.
-  /// - Throws: ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if `MaxTasksPerApplication` or
-  ///   `MaxTasksPerUser` tasks are outstanding; ``ApplicationRefusal/invalidParameter(_:)`` for
-  ///   the name; an error of the connection if the daemon is away for more than 2.3 s.
+  /// - Throws: ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if `MaxTasksPerApplication`, 1024
+  ///   by default, tasks of the application or `MaxTasksPerUser`, 16384 by default, tasks of the
+  ///   user are outstanding; ``ApplicationRefusal/invalidParameter(_:)`` for the name; an error of
+  ///   the connection if the daemon is away for more than 2.3 s.
   public func beginBackgroundTask(
     named name: String? = nil, expirationHandler: (@Sendable () -> Void)? = nil
   ) async throws(ApplicationError) -> BackgroundTaskID {

@@ -16,8 +16,9 @@ extension ScheduledApplication {
   /// - Returns: The managed socket; for a socket that is managed already, the same object.
   /// - Throws: ``ApplicationRefusal/invalidSocket(reason:)`` for another kind of descriptor;
   ///   ``ApplicationRefusal/modeNotDeclared(_:mode:)``;
-  ///   ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if `MaxSocketsPerApplication` sockets are
-  ///   managed; an error of the connection if the daemon is away for more than 2.3 s.
+  ///   ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if `MaxSocketsPerApplication`, 64 by
+  ///   default, sockets are managed; an error of the connection if the daemon is away for more than
+  ///   2.3 s.
   public func manage(socket fileDescriptor: Int32) async throws(ApplicationError) -> ManagedSocket {
     try await blocking { () throws(ApplicationError) in
       try self.manageAndWait(socket: fileDescriptor)
