@@ -11,14 +11,15 @@ enum HouseRules {
     "generate-interfaces": ["FoundationEssentials", "TaskSchedulerWire"],
     "TaskSchedulerEventLog": ["TaskSchedulerCore"],
     "LinuxSystem": ["CLinux", "FoundationEssentials", "Glibc"],
+    "EventLoop": ["CSystemd", "Glibc", "LinuxSystem"],
     "TaskSchedulerClient": [
       "Dispatch", "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization",
       "TaskSchedulerWire",
     ],
     "TaskSchedulerDaemon": [
-      "CLinux", "CSQLite", "CSystemd", "DequeModule", "Glibc", "HeapModule", "LinuxSystem",
-      "OrderedCollections", "TOMLKit", "TaskSchedulerCore", "TaskSchedulerEventLog",
-      "TaskSchedulerWire",
+      "CLinux", "CSQLite", "CSystemd", "DequeModule", "EventLoop", "Glibc", "HeapModule",
+      "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore",
+      "TaskSchedulerEventLog", "TaskSchedulerWire",
     ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
     "taskctl": [

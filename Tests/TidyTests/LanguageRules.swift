@@ -15,9 +15,10 @@ enum LanguageRules {
   static let places = [
     "Makefile",
     "Package.swift",
+    "Sources/EventLoop",
+    "Sources/TaskSchedulerDaemon/Clock",
     "Sources/TaskSchedulerDaemon/Configuration",
     "Sources/TaskSchedulerDaemon/Log",
-    "Sources/TaskSchedulerDaemon/Loop",
     "Sources/TaskSchedulerDaemon/Memory",
     "Sources/TaskSchedulerDaemon/Sockets",
     "Sources/TaskSchedulerDaemon/SystemChanges",

@@ -1,4 +1,5 @@
 import CSystemd
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore

@@ -8,10 +8,10 @@ import LinuxSystem
 /// This is the only file in which C calls Swift. libsystemd holds a reference to the handler of
 /// each source and releases it when it destroys the source, so that a call always finds the
 /// handler.
-final class EventLoop {
+package final class EventLoop {
   private let event: OpaquePointer
 
-  init() throws(SystemError) {
+  package init() throws(SystemError) {
     var event: OpaquePointer?
     try check("sd_event_new", sd_event_new(&event))
     guard let event else { throw SystemError(call: "sd_event_new", errno: ENOMEM) }
@@ -23,29 +23,29 @@ final class EventLoop {
   }
 
   /// A descriptor that is readable while an event is pending.
-  var descriptor: Int32 { sd_event_get_fd(event) }
+  package var descriptor: Int32 { sd_event_get_fd(event) }
 
   /// Runs until ``exit()`` is called.
-  func run() throws(SystemError) {
+  package func run() throws(SystemError) {
     try check("sd_event_loop", sd_event_loop(event))
   }
 
   /// Waits up to `limit` for an event, and handles it.
-  func turn(within limit: Duration) throws(SystemError) {
+  package func turn(within limit: Duration) throws(SystemError) {
     try check("sd_event_run", sd_event_run(event, UInt64(max(0, limit.microseconds))))
   }
 
-  func exit() {
+  package func exit() {
     sd_event_exit(event, 0)
   }
 
   /// Answers systemd's watchdog if it is enabled (WATCHDOG_USEC).
-  func enableWatchdog() throws(SystemError) {
+  package func enableWatchdog() throws(SystemError) {
     try check("sd_event_set_watchdog", sd_event_set_watchdog(event, 1))
   }
 
   /// Calls `handler` with the readiness of a descriptor for the lifetime of the source.
-  func watch(
+  package func watch(
     _ descriptor: Int32, for readiness: PollEvents, _ handler: @escaping (PollEvents) -> Void
   ) throws(SystemError) -> DescriptorSource {
     let box = Unmanaged.passRetained(Handler { handler(PollEvents(rawValue: $0)) })
@@ -61,7 +61,7 @@ final class EventLoop {
   /// - Parameter clock: CLOCK_BOOTTIME, or CLOCK_BOOTTIME_ALARM, which wakes a sleeping machine.
   /// - Throws: EPERM without permission for the alarm (CAP_WAKE_ALARM), EOPNOTSUPP if the machine
   ///   has none.
-  func timer(
+  package func timer(
     _ clock: clockid_t = CLOCK_BOOTTIME, _ handler: @escaping () -> Void
   ) throws(SystemError) -> TimerSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
@@ -76,7 +76,7 @@ final class EventLoop {
   }
 
   /// Calls `handler` for a signal instead of its default action. The signal must be blocked.
-  func watch(
+  package func watch(
     signal: Int32, _ handler: @escaping () -> Void
   ) throws(SystemError) -> Source {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
@@ -88,7 +88,7 @@ final class EventLoop {
 
   /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, when no
   /// other source is ready.
-  func whenIdle(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
+  package func whenIdle(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let idle = try soon(handler)
     idle.goLast()
     return idle
@@ -97,7 +97,7 @@ final class EventLoop {
   /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, before any
   /// other source that is ready. Use it to leave the call of another object first. A handler that
   /// requests itself would starve all others.
-  func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
+  package func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
     let box = Unmanaged.passRetained(Handler { _ in handler() })
     var source: OpaquePointer?
     let result = sd_event_add_defer(
@@ -108,13 +108,13 @@ final class EventLoop {
   }
 
   /// Serves an sd-bus connection until it is closed.
-  func serve(_ bus: OpaquePointer) throws(SystemError) {
+  package func serve(_ bus: OpaquePointer) throws(SystemError) {
     try check("sd_bus_attach_event", sd_bus_attach_event(bus, event, 0))
   }
 
   /// Sends a method call. `handler` receives the reply or an error once, also if the connection is
   /// lost or the timeout expires, unless the call is released before.
-  func call(
+  package func call(
     _ message: OpaquePointer, on bus: OpaquePointer, timeout: Duration,
     _ handler: @escaping (OpaquePointer) -> Void
   ) throws(SystemError) -> BusSlot {
@@ -127,7 +127,7 @@ final class EventLoop {
   }
 
   /// Passes every message that arrives to `handler`, for the lifetime of the slot.
-  func listen(
+  package func listen(
     on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> Void
   ) throws(SystemError) -> BusSlot {
     let box = Unmanaged.passRetained(BusHandler(handler))
@@ -181,7 +181,7 @@ final class EventLoop {
 }
 
 /// Throws for a negative result, which in libsystemd is a negated errno.
-func check(_ call: String, _ result: Int32) throws(SystemError) {
+package func check(_ call: String, _ result: Int32) throws(SystemError) {
   if result < 0 { throw SystemError(call: call, errno: -result) }
 }
 
@@ -202,7 +202,7 @@ private final class BusHandler {
 }
 
 /// A pending method call or a listener. Releasing it cancels the call or the listener.
-final class BusSlot {
+package final class BusSlot {
   private let slot: OpaquePointer
 
   fileprivate init(_ slot: OpaquePointer) {
@@ -215,7 +215,7 @@ final class BusSlot {
 }
 
 /// An event source of the loop. Releasing it removes the source.
-class Source {
+package class Source {
   fileprivate let source: OpaquePointer
 
   fileprivate init(_ source: OpaquePointer) {
@@ -227,7 +227,7 @@ class Source {
   }
 
   /// Gives this source priority over all others that are ready.
-  func goFirst() {
+  package func goFirst() {
     let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IMPORTANT))
     precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
   }
@@ -239,47 +239,51 @@ class Source {
 }
 
 /// A descriptor that the loop watches. It must stay open for the lifetime of the source.
-final class DescriptorSource: Source {
+package final class DescriptorSource: Source {
   /// Changes the readiness to wait for.
-  func wait(for readiness: PollEvents) {
+  package func wait(for readiness: PollEvents) {
     let result = sd_event_source_set_io_events(source, readiness.rawValue)
     precondition(result >= 0, "sd_event_source_set_io_events: errno \(-result)")
   }
 }
 
 /// The readiness of a descriptor (epoll(7)).
-struct PollEvents: OptionSet {
-  let rawValue: UInt32
+package struct PollEvents: OptionSet {
+  package let rawValue: UInt32
 
-  static let input = PollEvents(rawValue: EPOLLIN.rawValue)
-  static let output = PollEvents(rawValue: EPOLLOUT.rawValue)
-  static let priority = PollEvents(rawValue: EPOLLPRI.rawValue)
-  static let error = PollEvents(rawValue: EPOLLERR.rawValue)
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  package static let input = PollEvents(rawValue: EPOLLIN.rawValue)
+  package static let output = PollEvents(rawValue: EPOLLOUT.rawValue)
+  package static let priority = PollEvents(rawValue: EPOLLPRI.rawValue)
+  package static let error = PollEvents(rawValue: EPOLLERR.rawValue)
   /// The peer has shut down its sending half; nothing more will arrive.
-  static let inputEnd = PollEvents(rawValue: EPOLLRDHUP.rawValue)
+  package static let inputEnd = PollEvents(rawValue: EPOLLRDHUP.rawValue)
   /// Both directions are shut down.
-  static let hangUp = PollEvents(rawValue: EPOLLHUP.rawValue)
+  package static let hangUp = PollEvents(rawValue: EPOLLHUP.rawValue)
   /// Reports changes of readiness only.
-  static let onChange = PollEvents(rawValue: EPOLLET.rawValue)
+  package static let onChange = PollEvents(rawValue: EPOLLET.rawValue)
 }
 
 /// A timer for one instant.
-final class TimerSource: Source {
+package final class TimerSource: Source {
   /// Sets the timer. The handler is not called before CLOCK_BOOTTIME reaches `nanoseconds`.
-  func set(_ nanoseconds: UInt64) {
+  package func set(_ nanoseconds: UInt64) {
     let microseconds = nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1)
     let result = sd_event_source_set_time(source, microseconds)
     precondition(result >= 0, "sd_event_source_set_time: errno \(-result)")
     enable(SD_EVENT_ONESHOT)
   }
 
-  func clear() {
+  package func clear() {
     enable(SD_EVENT_OFF)
   }
 }
 
 /// Deferred work.
-final class DeferredSource: Source {
+package final class DeferredSource: Source {
   fileprivate func goLast() {
     let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE))
     precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
@@ -289,7 +293,7 @@ final class DeferredSource: Source {
     enable(SD_EVENT_OFF)
   }
 
-  func request() {
+  package func request() {
     enable(SD_EVENT_ONESHOT)
   }
 }

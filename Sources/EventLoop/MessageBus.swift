@@ -3,17 +3,22 @@ import Glibc
 import LinuxSystem
 
 /// The address of a message bus.
-struct BusAddress: Hashable {
+package struct BusAddress: Hashable {
   /// The address in the syntax of the D-Bus specification, limited to Unix sockets.
-  var text: String
+  package var text: String
   /// The user whose process must listen at the address; nil for any user.
-  var owner: UInt32?
+  package var owner: UInt32?
+
+  package init(text: String, owner: UInt32? = nil) {
+    self.text = text
+    self.owner = owner
+  }
 }
 
 /// A connection to a message bus that never blocks the loop.
-final class MessageBus {
+package final class MessageBus {
   /// The state of the connection.
-  enum State: Equatable {
+  package enum State: Equatable {
     case closed
     /// The connection is being made, or waits for a bus to listen.
     case connecting
@@ -23,7 +28,7 @@ final class MessageBus {
   }
 
   /// An event of the connection, always delivered from the loop.
-  enum Happening {
+  package enum Happening {
     /// The state is now ``State/connected`` or ``State/lost(_:)``.
     case changed
     case message(OpaquePointer)
@@ -36,16 +41,16 @@ final class MessageBus {
   private var listening: BusSlot?
   private var calls: [BusCall: BusSlot] = [:]
   private var callNumber: UInt64 = 0
-  private(set) var state = State.closed
+  package private(set) var state = State.closed
 
-  init(loop: EventLoop, address: BusAddress) {
+  package init(loop: EventLoop, address: BusAddress) {
     self.loop = loop
     self.address = address
   }
 
   /// The id of the connected bus, which differs from that of any other bus, even at the same
   /// address; nil if the bus has none.
-  var id: String? {
+  package var id: String? {
     guard state == .connected, let bus else { return nil }
     var id = sd_id128_t()
     guard sd_bus_get_bus_id(bus, &id) >= 0 else { return nil }
@@ -55,7 +60,7 @@ final class MessageBus {
   }
 
   /// Sets the handler for all events.
-  func listen(_ report: @escaping (Happening) -> Void) {
+  package func listen(_ report: @escaping (Happening) -> Void) {
     self.report = report
   }
 
@@ -71,7 +76,7 @@ final class MessageBus {
   ///   socket reports it; there is no polling.
   /// - Throws: ENOENT and ECONNREFUSED if no bus listens, unless `waiting`; EACCES; EINVAL for an
   ///   invalid address; and others.
-  func connect(waiting: Bool) throws(SystemError) {
+  package func connect(waiting: Bool) throws(SystemError) {
     disconnect()
     var fresh: OpaquePointer?
     try check("sd_bus_new", sd_bus_new(&fresh))
@@ -103,7 +108,7 @@ final class MessageBus {
 
   /// Closes the connection and drops all calls without a reply. Do not call it from within a reply
   /// or an event.
-  func disconnect() {
+  package func disconnect() {
     calls = [:]
     listening = nil
     state = .closed
@@ -131,7 +136,7 @@ final class MessageBus {
   }
 
   /// Marks the connection as lost. ``disconnect()`` closes it.
-  func lose(_ reason: String) {
+  package func lose(_ reason: String) {
     if case .lost = state { return }
     state = .lost(reason)
     report?(.changed)
@@ -157,7 +162,7 @@ final class MessageBus {
   ///     the bus.
   ///   - answer: Called once, from the loop, unless the call is forgotten or dropped before.
   @discardableResult
-  func call(
+  package func call(
     _ method: BusMethod, timeout: Duration?,
     arguments: (MessageBody) throws(SystemError) -> Void = { _ throws(SystemError) in },
     answer: @escaping (BusAnswer) -> Void
@@ -184,7 +189,7 @@ final class MessageBus {
   }
 
   /// Discards the reply of a call.
-  func forget(_ call: BusCall) {
+  package func forget(_ call: BusCall) {
     calls[call] = nil
   }
 
@@ -203,14 +208,21 @@ final class MessageBus {
 }
 
 /// A method of a service.
-struct BusMethod {
-  var destination: String
-  var path: String
-  var interface: String
-  var member: String
+package struct BusMethod {
+  package var destination: String
+  package var path: String
+  package var interface: String
+  package var member: String
+
+  package init(destination: String, path: String, interface: String, member: String) {
+    self.destination = destination
+    self.path = path
+    self.interface = interface
+    self.member = member
+  }
 
   /// Returns a method of the bus itself.
-  static func ofBus(_ member: String) -> BusMethod {
+  package static func ofBus(_ member: String) -> BusMethod {
     BusMethod(
       destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus",
       interface: "org.freedesktop.DBus", member: member)
@@ -218,12 +230,12 @@ struct BusMethod {
 }
 
 /// An identifier of a pending call.
-struct BusCall: Hashable {
+package struct BusCall: Hashable {
   fileprivate let number: UInt64
 }
 
 /// The outcome of a call.
-enum BusAnswer {
+package enum BusAnswer {
   /// The reply, to be read before the handler returns.
   case reply(MessageReader)
   case error(BusError)
@@ -233,22 +245,27 @@ enum BusAnswer {
 
 /// A D-Bus error: a name such as `org.freedesktop.DBus.Error.ServiceUnknown`, and a text for
 /// people, which may be empty.
-struct BusError: CustomStringConvertible {
-  var name: String
-  var text: String
+package struct BusError: CustomStringConvertible {
+  package var name: String
+  package var text: String
 
-  var description: String { text.isEmpty ? name : "\(text) (\(name))" }
+  package init(name: String, text: String) {
+    self.name = name
+    self.text = text
+  }
+
+  package var description: String { text.isEmpty ? name : "\(text) (\(name))" }
 
   private static let prefix = "org.freedesktop.DBus.Error."
 
   /// Whether no service has the name that was called.
-  var saysNobodyThere: Bool { isOne(of: ["ServiceUnknown", "NameHasNoOwner"]) }
+  package var saysNobodyThere: Bool { isOne(of: ["ServiceUnknown", "NameHasNoOwner"]) }
 
   /// Whether the service left the bus before it replied.
-  var saysNoReply: Bool { isOne(of: ["NoReply"]) }
+  package var saysNoReply: Bool { isOne(of: ["NoReply"]) }
 
   /// Whether the bus, rather than the service, refused the call.
-  var saysNotAllowed: Bool { isOne(of: ["AccessDenied", "LimitsExceeded", "NoMemory"]) }
+  package var saysNotAllowed: Bool { isOne(of: ["AccessDenied", "LimitsExceeded", "NoMemory"]) }
 
   private func isOne(of names: [String]) -> Bool {
     names.contains { name == Self.prefix + $0 }

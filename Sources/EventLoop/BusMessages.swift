@@ -2,48 +2,50 @@ import CSystemd
 import LinuxSystem
 
 /// Writes the arguments of a method call in their order.
-struct MessageBody {
+package struct MessageBody {
   private let message: OpaquePointer
 
-  init(_ message: OpaquePointer) {
+  package init(_ message: OpaquePointer) {
     self.message = message
   }
 
-  func append(_ text: String) throws(SystemError) { try append("s", text) }
+  package func append(_ text: String) throws(SystemError) { try append("s", text) }
 
-  func append(_ texts: [String]) throws(SystemError) {
+  package func append(_ texts: [String]) throws(SystemError) {
     try array("s") { () throws(SystemError) in
       for text in texts { try append(text) }
     }
   }
 
-  func append(_ flag: Bool) throws(SystemError) {
+  package func append(_ flag: Bool) throws(SystemError) {
     try append("b", number: Int32(flag ? 1 : 0))
   }
 
-  func append(_ number: Int32) throws(SystemError) { try append("i", number: number) }
+  package func append(_ number: Int32) throws(SystemError) { try append("i", number: number) }
 
-  func append(_ number: UInt32) throws(SystemError) { try append("u", number: number) }
+  package func append(_ number: UInt32) throws(SystemError) { try append("u", number: number) }
 
-  func append(_ byte: UInt8) throws(SystemError) { try append("y", number: byte) }
+  package func append(_ byte: UInt8) throws(SystemError) { try append("y", number: byte) }
 
-  func append(descriptor: Int32) throws(SystemError) {
+  package func append(descriptor: Int32) throws(SystemError) {
     try append("h", number: descriptor)
   }
 
-  func array(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+  package func array(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
     try container("a", type, body)
   }
 
-  func structure(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+  package func structure(
+    _ type: String, _ body: () throws(SystemError) -> Void
+  ) throws(SystemError) {
     try container("r", type, body)
   }
 
-  func entry(_ types: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+  package func entry(_ types: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
     try container("e", types, body)
   }
 
-  func variant(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+  package func variant(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
     try container("v", type, body)
   }
 
@@ -75,14 +77,14 @@ struct MessageBody {
 }
 
 /// Reads the arguments of a message in their order. A method returns nil for another type.
-struct MessageReader {
+package struct MessageReader {
   private let message: OpaquePointer
 
-  init(_ message: OpaquePointer) {
+  package init(_ message: OpaquePointer) {
     self.message = message
   }
 
-  func text() -> String? {
+  package func text() -> String? {
     var text: UnsafePointer<CChar>?
     guard sd_bus_message_read_basic(message, CChar(UInt8(ascii: "s")), &text) > 0 else {
       return nil
@@ -90,7 +92,7 @@ struct MessageReader {
     return text.map { String(cString: $0) }
   }
 
-  func number() -> UInt32? {
+  package func number() -> UInt32? {
     var number: UInt32 = 0
     guard sd_bus_message_read_basic(message, CChar(UInt8(ascii: "u")), &number) > 0 else {
       return nil
@@ -99,7 +101,7 @@ struct MessageReader {
   }
 
   /// Returns the number and the path of a job from a structure in a unit's property.
-  func job() -> (id: UInt32, path: String)? {
+  package func job() -> (id: UInt32, path: String)? {
     var path: UnsafePointer<CChar>?
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "r")), "uo") > 0,
       let id = number(),
@@ -109,7 +111,7 @@ struct MessageReader {
   }
 
   /// Returns the Boolean value in a variant, the form of a property.
-  func flagInVariant() -> Bool? {
+  package func flagInVariant() -> Bool? {
     var flag: Int32 = 0
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "v")), "b") > 0,
       sd_bus_message_read_basic(message, CChar(UInt8(ascii: "b")), &flag) > 0,
@@ -120,7 +122,7 @@ struct MessageReader {
 
   /// Returns up to `countMax` texts of an array; a peer may send many more. Nothing can be read
   /// after the array.
-  func texts(countMax: Int = 4096) -> [String]? {
+  package func texts(countMax: Int = 4096) -> [String]? {
     guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), "s") > 0 else {
       return nil
     }
