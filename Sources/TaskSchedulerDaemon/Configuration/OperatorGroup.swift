@@ -69,24 +69,6 @@ final class OperatorGroup {
   }
 }
 
-// Who is an operator, and what is probably not meant (`ControlledDaemon`).
-extension Daemon {
-  var warnings: [String] {
-    configuration.warnings(scope: paths.scope, hasGroup: operatorGroup.current != nil)
-      .map(\.description)
-  }
-
-  func reconsiderOperators() {
-    if operatorGroup.refresh() { server?.reconsiderOperators() }
-  }
-
-  func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool {
-    if credentials.uid == 0 || credentials.uid == Users.effectiveUID { return true }
-    guard let group = operatorGroup.current else { return false }
-    return credentials.gid == group || groups.contains(group)
-  }
-}
-
 extension Configuration {
   /// What is no mistake, and probably not meant, told as mistakes are.
   ///
@@ -96,7 +78,7 @@ extension Configuration {
       scope: scope, hasGroup: OperatorGroup(named: options.operatorGroup).current != nil)
   }
 
-  fileprivate func warnings(
+  func warnings(
     scope: ConfigurationPaths.Scope, hasGroup: Bool
   ) -> [ConfigurationProblem] {
     let name = options.operatorGroup

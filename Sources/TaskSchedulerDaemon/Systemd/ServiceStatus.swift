@@ -1,4 +1,3 @@
-import CSystemd
 import EventLoop
 import Glibc
 import LinuxSystem
@@ -38,7 +37,7 @@ final class ServiceStatus {
     let now = text()
     guard now != told else { return }
     told = now
-    sd_notify(0, "STATUS=\(now)")
+    ServiceManager.notify("STATUS=\(now)")
   }
 
   /// `3 applications, 1 suspended`.

@@ -9,7 +9,7 @@ extension ApplicationService {
     let input = try call.decode(Interface.SetKeepAliveTimeout.Input.self)
     let interval = try input.seconds.map { try Self.interval($0) }
     let instance = try registered(connection)
-    if interval != nil, daemon.isForgetful { throw Interface.Failure.stateNotSaved }
+    if interval != nil, pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let request = requests.open(connection, .setKeepAlive, application: instance.name)
     post(.setKeepAlive(request, instance.id, interval: interval))
   }
@@ -31,11 +31,10 @@ extension ApplicationService {
       throw ParameterError(parameter: "socketFileDescriptor", problem: "no such descriptor came")
     }
     let instance = try registered(connection)
-    if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
+    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let cookie: UInt64
     do {
-      cookie = try ConnectedSocket.cookie(
-        of: descriptor.rawValue, listener: daemon.listener, isOwn: daemon.hasConnection)
+      cookie = try connection.cookie(ofReceived: descriptor.rawValue)
       dropClosed(instance.id)
       try sockets.add(descriptor, as: cookie, of: instance.id)
     } catch {
@@ -47,8 +46,8 @@ extension ApplicationService {
 
   /// Those that the application has closed do not count.
   private func dropClosed(_ id: InstanceID) {
-    let count = daemon.scheduler.sockets(of: id).count
-    guard count >= daemon.scheduler.policy.socketsPerApplicationMax else { return }
+    let count = pump.scheduler.sockets(of: id).count
+    guard count >= pump.scheduler.policy.socketsPerApplicationMax else { return }
     let closed = sockets.removeClosed(of: id).map { SocketID($0) }
     if !closed.isEmpty { post(.socket(.closed(id, closed))) }
   }
@@ -133,7 +132,7 @@ extension ApplicationService {
   /// The application that the caller is of.
   private func speaker(_ connection: Connection) throws -> (ApplicationKey, String) {
     let instance = try registered(connection)
-    guard let key = daemon.scheduler.application(of: instance.id) else {
+    guard let key = pump.scheduler.application(of: instance.id) else {
       throw Interface.Failure.notRegistered
     }
     return (key, instance.name)

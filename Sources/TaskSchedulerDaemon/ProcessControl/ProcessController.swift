@@ -18,6 +18,7 @@ final class ProcessController {
   private(set) var instances: [InstanceID: InstanceProcesses] = [:]
   /// Those that are over, and whose processes are still being killed, or their priorities restored.
   var departing: [InstanceID: InstanceProcesses] = [:]
+  var resources: [InstanceID: InstanceResources] = [:]
   private var leaderEnds: LeaderEnds?
   let steps: ProcessSteps
   private var sweeper: Sweeper?
@@ -36,16 +37,19 @@ final class ProcessController {
   var options: DaemonOptions {
     didSet { priorities.options = options }
   }
-  /// The state that the scheduler has it in; set by the owner.
-  var state: (InstanceID) -> ApplicationState = { _ in .notRunning }
-  /// Asked how a program in a unit ended; nil where the kernel tells it.
-  var unitEnds: UnitEnds?
+  /// The state of an instance in the scheduler.
+  let state: (InstanceID) -> ApplicationState
+  /// The exit status of programs in units; nil where the kernel reports it.
+  let unitEnds: UnitEnds?
 
-  /// - Parameter report: takes what happens, after the call that brought it about has returned.
+  /// - Parameter report: called with each event, after the call that caused it has returned.
   init(
     proc: ProcFS, loop: EventLoop, options: DaemonOptions, eventLog: EventLog,
-    store: DescriptorStore, report: @escaping (Event) -> Void
+    store: DescriptorStore, unitEnds: UnitEnds? = nil,
+    state: @escaping (InstanceID) -> ApplicationState, report: @escaping (Event) -> Void
   ) throws(SystemError) {
+    self.unitEnds = unitEnds
+    self.state = state
     self.proc = proc
     self.eventLog = eventLog
     self.store = store
@@ -59,13 +63,14 @@ final class ProcessController {
       report: report)
     priorityCatchUp = try CatchUp(loop: loop) { [weak self] id in
       guard let self, let instance = instances[id] else { return }
-      priorities.prioritize(instance, instance.priority)
+      let resources = resources(of: instance)
+      priorities.prioritize(resources, resources.priority)
     }
     useCatchUp = try CatchUp(loop: loop) { [weak self] in self?.readUse($0) }
     priorities.sweep = { [weak self] id, answer in
       self?.sweeper?.request(id) { [weak self] in
-        guard let found = try? $0.get(), let instance = self?.instances[id] else { return }
-        answer(instance, found.members)
+        guard let self, let found = try? $0.get(), let instance = instances[id] else { return }
+        answer(resources(of: instance), found.members)
       }
     }
     catchUp = try CatchUp(loop: loop) { [weak self] id in
@@ -81,7 +86,7 @@ final class ProcessController {
     catchUp?.underWay = { [weak self] in self?.sweeper?.isPutOff = $0 }
     try setUpLooks()
     graveyard = Graveyard(loop: loop)
-    refusalTimer = try loop.timer { [weak self] in self?.letRunRefused() }
+    refusalTimer = try loop.timer { [weak self] in self?.resumeRefused() }
     comparisons.timer = try loop.timer { [weak self] in self?.compareRest() }
     leaderEnds = try LeaderEnds(loop: loop) { [weak self] in self?.leaderEnded($0) }
   }
@@ -98,8 +103,11 @@ final class ProcessController {
       scans: scans, membership: membership, loop: loop,
       instances: { [weak self] in
         guard let self else { return [] }
-        return instances.filter { $0.value.meter.isWatched && self.state($0.key) == .background }
-          .sorted { $0.key < $1.key }.map(\.value)
+        return resources.values
+          .filter {
+            $0.meter.isWatched && self.instances[$0.id] != nil && self.state($0.id) == .background
+          }
+          .sorted { $0.id < $1.id }
       },
       found: { [weak self] in self?.reportGPU($0) })
   }
@@ -169,7 +177,7 @@ final class ProcessController {
   func suspend(_ id: InstanceID) {
     guard let instance = instances[id], instance.suspension == nil, !instance.standsStill
     else { return }
-    endThrottle(instance, lettingRun: false)
+    endThrottle(instance, resuming: false)
     if let catchUp, catchUp.isUnderWay {
       instance.isToBeSuspended = true
       return catchUp.add(id)
@@ -217,7 +225,7 @@ final class ProcessController {
       if isFrozen { watchFrozen(instance) }
       lookAtSuspended(instance)
     case .failed(let reason):
-      letRun(instance)
+      resumeProcesses(of: instance)
       report(.suspensionFailed(instance.id, reason: reason))
     }
   }
@@ -238,7 +246,7 @@ final class ProcessController {
   func resume(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     dropSuspension(instance)
-    letRun(instance)
+    resumeProcesses(of: instance)
   }
 
   /// One that is under way is not gone on with.
@@ -249,7 +257,7 @@ final class ProcessController {
     instance.standsStill = false
     instance.lastLook?.cancel()
     lastLooks?.cancel(instance.id)
-    endThrottle(instance, lettingRun: false)
+    endThrottle(instance, resuming: false)
   }
 
   // MARK: Ends
@@ -341,8 +349,9 @@ final class ProcessController {
 
   /// Ends the looks at its processes.
   private func dropLooks(_ instance: InstanceProcesses) {
-    instance.look?.cancel()
-    instance.look = nil
+    let resources = resources[instance.id]
+    resources?.look?.cancel()
+    resources?.look = nil
     for work in instance.remembering { work.cancel() }
     instance.remembering = []
   }

@@ -10,44 +10,12 @@ import TaskSchedulerCore
 // parent; so what is said to be suspended is compared with the kernel whenever the daemon is asked
 // for it, and when a suspended application calls. What runs is reported, and suspended again.
 
-/// Tells when a frozen control group is thawed by something other than the daemon.
-final class FrozenGroupWatch {
-  let group: ControlGroup
-  private let events: FileDescriptor
-  private var source: DescriptorSource?
-
-  init(
-    _ group: ControlGroup, loop: EventLoop, thawed: @escaping () -> Void
-  ) throws(SystemError) {
-    self.group = group
-    events = try group.watchEvents()
-    // A change is told since the last reading.
-    _ = try ControlGroup.events(of: events.rawValue)
-    source = try loop.watch(events.rawValue, for: .priority) { [weak self] _ in
-      guard let self else { return }
-      _ = try? ControlGroup.events(of: events.rawValue)
-      // Not by what the events say: a process that is killed leaves the freezer for a moment.
-      if group.isThawed { thawed() }
-    }
-  }
-
-  deinit {
-    // Before the descriptor that it watches.
-    source = nil
-  }
-}
-
 /// The instances that one look had no time for, the next one last.
 struct SuspensionComparisons {
   var waiting: [InstanceID] = []
   /// How many processes of the next one have been looked at.
   var place = 0
   var timer: TimerSource?
-}
-
-extension ControlGroup {
-  /// Whether its processes were asked to run again; false where it is gone.
-  fileprivate var isThawed: Bool { ((try? isToBeFrozen()) ?? nil) == false }
 }
 
 extension ProcessController {

@@ -16,7 +16,7 @@ extension ProcessController {
   /// before its children; those that something else had stopped before stay so.
   ///
   /// - Parameter end: called when all are resumed, as far as the kernel allows it.
-  func letRun(_ instance: InstanceProcesses, end: @escaping () -> Void = {}) {
+  func resumeProcesses(of instance: InstanceProcesses, end: @escaping () -> Void = {}) {
     let problem = thaw(instance)
     let resumption = instance.resumption ?? Resumption()
     resumption.problem = resumption.problem ?? problem
@@ -25,16 +25,16 @@ extension ProcessController {
     if instance.resumption != nil { return }
     resumption.isNoted = instance.hasAnyStopped
     instance.resumption = resumption
-    for _ in 0..<Self.resumedAtOnce / Self.resumedInStep where !resume(instance, resumption) {
+    for _ in 0..<Self.resumedAtOnce / Self.resumedInStep where !resumeSome(instance, resumption) {
       return
     }
     resumption.work = steps.begin(.first, user: instance.uid) { [weak self] in
-      self?.resume(instance, resumption) ?? false
+      self?.resumeSome(instance, resumption) ?? false
     }
   }
 
   /// Resumes some. Returns whether there are more.
-  private func resume(_ instance: InstanceProcesses, _ resumption: Resumption) -> Bool {
+  private func resumeSome(_ instance: InstanceProcesses, _ resumption: Resumption) -> Bool {
     for _ in 0..<Self.resumedInStep {
       guard let member = instance.takeLastStopped() else {
         end(resumption, of: instance)
@@ -108,9 +108,9 @@ extension ProcessController {
     refusals[instance.id] = nil
   }
 
-  func letRunRefused() {
+  func resumeRefused() {
     for (id, instance) in refusals.sorted(by: { $0.key < $1.key }) {
-      letRun(instance) { [weak self] in
+      resumeProcesses(of: instance) { [weak self] in
         guard let self, instance.isReleased, instance.problem == nil, departing[id] == nil
         else { return }
         forgetForGood(instance)
@@ -132,8 +132,9 @@ extension ProcessController {
     membership.remove(instance)
     // Until nothing of it is stopped or lowered any more, the next daemon must know of it.
     departing[instance.id] = instance
-    letRun(instance) { [weak self] in
-      self?.priorities.giveBack(instance) { [weak self] in
+    resumeProcesses(of: instance) { [weak self] in
+      guard let self else { return }
+      priorities.giveBack(resources(of: instance)) { [weak self] in
         guard let self else { return }
         departing[instance.id] = nil
         if instance.problem == nil { forgetForGood(instance) }
@@ -142,6 +143,7 @@ extension ProcessController {
   }
 
   private func forgetForGood(_ instance: InstanceProcesses) {
+    resources[instance.id] = nil
     eventLog.note(.forgotten(instance.id))
     if let group = instance.origin.group { unitEnds?.forget(group.name) }
     if let group = instance.origin.group, !InstanceGroups.isUnit(group),
@@ -150,15 +152,4 @@ extension ProcessController {
       graveyard?.bury(group)
     }
   }
-}
-
-/// The resuming of an instance's processes, from the first signal to the last.
-final class Resumption {
-  /// Those that the kernel did not let the daemon signal, in the order of the attempts.
-  var refused: [StoppedProcess] = []
-  var problem: String?
-  /// Whether the event log says that any is stopped.
-  var isNoted = false
-  var work: ProcessSteps.Work?
-  var ends: [() -> Void] = []
 }

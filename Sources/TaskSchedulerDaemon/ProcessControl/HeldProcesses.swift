@@ -9,7 +9,11 @@ extension ProcessController {
   /// What the next daemon has to know.
   var held: [InstanceID: Holdings.Instance] {
     let gone = refusals.merging(departing) { _, departing in departing }
-    return instances.mapValues(\.held).merging(gone.mapValues(\.held)) { current, _ in current }
+    return instances.merging(gone) { current, _ in current }.mapValues { instance in
+      var held = instance.held
+      held.lowered = resources[instance.id]?.held
+      return held
+    }
   }
 
   /// Takes over what was held.
@@ -57,6 +61,7 @@ extension ProcessController {
   ) throws(SystemError) {
     let instance = try InstanceProcesses(id, held, leader: leader, in: proc)
     instance.mayBeFrozen = true
+    resources[id] = InstanceResources(instance, lowered: held.lowered)
     guard let release = held.release else { return try watch(instance) }
     membership.add(instance)
     switch release {
@@ -110,16 +115,16 @@ extension ProcessController {
         }
       }
     }
-    var outcome = unclear.letRun(except: held, heldGroups: groups, in: proc)
+    var outcome = unclear.resume(except: held, heldGroups: groups, in: proc)
     outcome.add(ProcessRelease.letRun(marks, except: held, in: proc))
     return outcome
   }
 
   /// Lets everything run, for a daemon that comes back or does not: the policy's state stays.
-  func letAllRun() {
+  func resumeAll() {
     for instance in instances.values {
       dropSuspension(instance)
-      letRun(instance)
+      resumeProcesses(of: instance)
     }
   }
 }

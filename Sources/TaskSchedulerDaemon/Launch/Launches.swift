@@ -3,12 +3,54 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// How processes come to be held, so that the next daemon finds each whenever this one dies, and
-// starts none a second time.
-extension EffectRunner {
-  // MARK: Whom the policy is about to be told of
+/// Launches programs for applications, and holds each process until the scheduler manages it.
+///
+/// A daemon may die at any instant of a launch. So each process is in the event log before the
+/// scheduler is told of it: the next daemon finds it, and does not start the program again.
+final class Launches {
+  /// A process that the scheduler is about to be told of.
+  struct Arrival {
+    var process: ProcessHandle
+    var uid: UInt32
+    var origin: InstanceProcesses.Origin
+    /// The launch that started it, if that is known before its program runs.
+    var launch: InstanceID?
+  }
 
-  /// To be called before the event that tells the policy of this leader.
+  /// The manifests in force, by application.
+  var manifests: [ApplicationID: ApplicationManifest] = [:]
+  /// The processes that a stopped scheduler released, and that still run.
+  private(set) var runningOn: [Leader: Holdings.Instance] = [:]
+  private var arrivals: [Leader: Arrival] = [:]
+  /// The launches that are under way, and those whose outcome the scheduler is being told.
+  private var launching: Set<InstanceID> = []
+  private var launched: Set<InstanceID> = []
+  private let launcher: Launcher
+  private let membership: Membership
+  private let eventLog: EventLog
+  private let log: Log
+  private let post: (Event) -> Void
+
+  private var proc: ProcFS { membership.proc }
+
+  init(
+    launcher: Launcher, membership: Membership, eventLog: EventLog, log: Log,
+    post: @escaping (Event) -> Void
+  ) {
+    self.launcher = launcher
+    self.membership = membership
+    self.eventLog = eventLog
+    self.log = log
+    self.post = post
+  }
+
+  // MARK: Arrivals
+
+  /// The arrivals as the event log stores them.
+  var held: [Leader: Holdings.Arrival] { arrivals.mapValues(\.held) }
+
+  /// Stores a leader in the event log. To be called before the event that tells the scheduler of
+  /// the leader.
   @discardableResult
   func expect(_ arrival: Arrival) -> Leader {
     let leader = Leader(arrival.process.identity)
@@ -17,11 +59,11 @@ extension EffectRunner {
     return leader
   }
 
-  /// An earlier daemon expected this leader.
+  /// Restores the arrival of a leader from a previous daemon.
   func restore(_ arrival: Holdings.Arrival) {
     do throws(SystemError) {
       let identity = ProcessIdentity(arrival.leader)
-      guard let process = try ProcessHandle(identity, in: processes.proc) else { return }
+      guard let process = try ProcessHandle(identity, in: proc) else { return }
       arrivals[arrival.leader] = Arrival(
         process: process, uid: arrival.uid, origin: .init(arrival), launch: arrival.launch)
     } catch {
@@ -29,7 +71,11 @@ extension EffectRunner {
     }
   }
 
-  /// The policy has answered all: what it did not take is let go.
+  /// Returns the arrival of a leader, and forgets it.
+  func take(_ leader: Leader) -> Arrival? { arrivals.removeValue(forKey: leader) }
+
+  /// Forgets the processes that the scheduler did not manage. To be called when it has handled all
+  /// events.
   func forgetArrivals() {
     if !arrivals.isEmpty { arrivals = [:] }
     if !launched.isEmpty {
@@ -40,11 +86,9 @@ extension EffectRunner {
 
   // MARK: Launches
 
-  /// Starts the program of a launch, unless it was started already: by this daemon, which is asked
-  /// once more after an absence, or by one before it.
-  func spawn(
-    _ id: InstanceID, _ key: ApplicationKey, _ reason: TaskSchedulerCore.LaunchReason
-  ) {
+  /// Starts the program of a launch, unless this daemon or a previous one has already started it.
+  /// After an absence the scheduler asks again.
+  func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
     guard launching.insert(id).inserted else { return }
     if let leader = started(for: id) ?? takeBack(key) {
       return finish(id, .spawned(id, leader))
@@ -75,33 +119,33 @@ extension EffectRunner {
     post(outcome)
   }
 
-  /// The process that an earlier daemon started for a launch, if its program runs.
+  /// Returns the process that a previous daemon started for a launch, if its program runs.
   private func started(for id: InstanceID) -> Leader? {
     guard let (leader, arrival) = arrivals.first(where: { $0.value.launch == id }) else {
       return nil
     }
-    let marker = try? processes.proc.environmentValue(leader.pid, of: Membership.markerName)
+    let marker = try? proc.environmentValue(leader.pid, of: Membership.markerName)
     if let marker, marker == arrival.origin.marker { return leader }
-    // Held when that daemon died, and perhaps let go in the same instant: it is not to run beside
-    // the one that is started now.
+    // That daemon may have released it as it died: it must not run beside the process of the
+    // repeated launch.
     _ = try? arrival.process.pidfd.send(signal: SIGKILL)
     arrivals[leader] = nil
     return nil
   }
 
-  // MARK: What runs on
+  // MARK: Released processes
 
-  /// The scheduler stops, and lets go of these.
+  /// Remembers the processes that the scheduler releases because it stops.
   func keepRunningOn(_ held: [InstanceID: Holdings.Instance]) {
     for instance in held.values where instance.release == nil {
       runningOn[instance.arrival.leader] = instance
     }
   }
 
-  /// What of it still does, of all that an earlier daemon has let go.
+  /// Restores the processes that a previous daemon released, as far as they still run.
   func restoreRunningOn(_ left: [Leader: Holdings.Instance]) {
     for (leader, instance) in left {
-      let stat = (try? processes.proc.stat(leader.pid)) ?? nil
+      let stat = (try? proc.stat(leader.pid)) ?? nil
       guard let stat, stat.identity == ProcessIdentity(leader), !stat.state.hasEnded else {
         continue
       }
@@ -109,14 +153,14 @@ extension EffectRunner {
     }
   }
 
-  /// The processes that an earlier daemon has let go and that run on, by their applications.
+  /// Returns the processes that a previous daemon released and that still run, by application.
   func unmanagedProcesses() -> [ApplicationKey: Leader] {
     var processes: [ApplicationKey: Leader] = [:]
     for (leader, instance) in runningOn {
       guard let id = ApplicationID(instance.application) else { continue }
       let key = ApplicationKey(id, owner: UserID(instance.arrival.uid))
       if let other = processes[key], other.startTime <= leader.startTime { continue }
-      let stat = (try? self.processes.proc.stat(leader.pid)) ?? nil
+      let stat = (try? proc.stat(leader.pid)) ?? nil
       guard let stat, stat.identity == ProcessIdentity(leader), !stat.state.hasEnded else {
         continue
       }
@@ -125,8 +169,8 @@ extension EffectRunner {
     return processes
   }
 
-  /// The process of an application that an earlier daemon has let go, if it runs on and is
-  /// nobody's: there is at most one running instance of an application.
+  /// Returns the process of an application that a previous daemon released, if it still runs and
+  /// belongs to no instance: an application has at most one running instance.
   private func takeBack(_ key: ApplicationKey) -> Leader? {
     let left = runningOn.values.filter {
       $0.application == key.id.name && $0.arrival.uid == key.owner.uid
@@ -136,9 +180,9 @@ extension EffectRunner {
       runningOn[leader] = nil
       do throws(SystemError) {
         let identity = ProcessIdentity(leader)
-        guard let process = try ProcessHandle(identity, in: processes.proc),
+        guard let process = try ProcessHandle(identity, in: proc),
           try !process.pidfd.hasEnded(),
-          try processes.membership.instance(of: identity, uid: instance.arrival.uid) == nil
+          try membership.instance(of: identity, uid: instance.arrival.uid) == nil
         else { continue }
         log.write(
           .notice, "\(key.id.name): managing process \(leader.pid) again, which an earlier daemon "
@@ -154,9 +198,9 @@ extension EffectRunner {
   }
 }
 
-extension EffectRunner.Arrival {
-  /// As the event log has it.
-  var held: Holdings.Arrival {
+extension Launches.Arrival {
+  /// The arrival as the event log stores it.
+  fileprivate var held: Holdings.Arrival {
     origin.arrival(of: process.identity, uid: uid, launch: launch)
   }
 }

@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-// What instances use of the machine, and how far they may (contract §12).
+// The scheduler's decisions about what instances use of the machine (contract §12).
 
 extension ProcessController {
   func run(_ effect: ResourceEffect) {
@@ -12,21 +12,33 @@ extension ProcessController {
     }
   }
 
+  /// The resources of an instance, until nothing of it is lowered any more.
+  func resources(of instance: InstanceProcesses) -> InstanceResources {
+    if let known = resources[instance.id] { return known }
+    let fresh = InstanceResources(instance)
+    resources[instance.id] = fresh
+    return fresh
+  }
+
+  /// The priorities of an instance that the daemon lowered, in words.
+  func loweredWords(of id: InstanceID) -> [String] {
+    resources[id].map { $0.lowered.words($0.priority) } ?? []
+  }
+
   private func prioritize(_ id: InstanceID, _ priority: ProcessPriority) {
     guard let instance = instances[id] else { return }
-    // Hundreds may be taken over at once, most of them as they should be. The foreground waits for
-    // none of them.
+    // A takeover may bring hundreds, most of which already have the priority. The foreground does
+    // not wait for them.
     if catchUp?.isUnderWay == true, priority.isLowered {
-      instance.priority = priority
+      resources(of: instance).priority = priority
       priorityCatchUp?.add(id)
       priorityCatchUp?.start()
     } else {
-      priorities.prioritize(instance, priority)
+      priorities.prioritize(resources(of: instance), priority)
     }
   }
 
   private func look(_ id: InstanceID) {
-    // After a takeover as well.
     if catchUp?.isUnderWay == true {
       useCatchUp?.add(id)
       useCatchUp?.start()
@@ -38,39 +50,40 @@ extension ProcessController {
   /// Reads what the instance has used so far.
   func readUse(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
-    // At the first look, all has just been lowered.
-    let isFirst = !instance.meter.isWatched
-    instance.meter.begin()
-    instance.look?.cancel()
-    instance.look = lookForTracers(instance, .later) { [weak self, unowned instance] result in
+    let resources = resources(of: instance)
+    // All threads have just been lowered before the first reading.
+    let isFirst = !resources.meter.isWatched
+    resources.meter.begin()
+    resources.look?.cancel()
+    resources.look = lookForTracers(instance, .later) { [weak self, unowned resources] result in
       guard let self else { return }
-      instance.look = nil
+      resources.look = nil
       var found: (members: [ProcessStat], isTraced: Bool) = ([], false)
       attempt(instance) { () throws(SystemError) in
         found = try result.get()
         if let group = instance.origin.group {
-          try instance.meter.readProcessors(of: group)
+          try resources.meter.readProcessors(of: group)
         } else {
-          instance.meter.readProcessors(of: found.members)
+          resources.meter.readProcessors(of: found.members)
         }
       }
-      if !isFirst { priorities.lowerAgain(instance) }
+      if !isFirst { priorities.lowerAgain(resources) }
       guard let gpuLooks, gpuLooks.hasGPUs else {
-        return reportUse(instance, isTraced: found.isTraced)
+        return reportUse(resources, isTraced: found.isTraced)
       }
-      gpuLooks.look(instance, members: found.members) { [weak self] in
-        self?.reportUse(instance, isTraced: found.isTraced)
+      gpuLooks.look(resources, members: found.members) { [weak self] in
+        self?.reportUse(resources, isTraced: found.isTraced)
       }
     }
-    if instance.look?.isUnderWay == false { instance.look = nil }
+    if resources.look?.isUnderWay == false { resources.look = nil }
   }
 
-  private func reportUse(_ instance: InstanceProcesses, isTraced: Bool) {
+  private func reportUse(_ instance: InstanceResources, isTraced: Bool) {
     report(.resources(.used(instance.id, instance.meter.use(isTraced: isTraced))))
   }
 
-  /// The use of a GPU was found between two looks.
-  func reportGPU(_ instance: InstanceProcesses) {
+  /// Reports the use of a GPU that was found between two readings.
+  func reportGPU(_ instance: InstanceResources) {
     checkTracer(instance.id) { [weak self] in self?.reportUse(instance, isTraced: $0) }
   }
 
@@ -103,17 +116,19 @@ extension ProcessController {
     var scan = DescriptorScan(of: processes)
     scan.sharedPaths = options.sharedResources
     scan.findsListeners = true
-    scan.findsGPUs = instance.meter.isWatched
-    scan.knownGPUFiles = instance.meter.gpuFiles
+    let meter = resources(of: instance).meter
+    scan.findsGPUs = meter.isWatched
+    scan.knownGPUFiles = meter.gpuFiles
     lastLooks?.add(instance.id, user: instance.uid, scan)
   }
 
   /// Takes what the last look has found.
   func take(_ findings: DescriptorScan.Findings, of instance: InstanceProcesses) {
-    if instance.meter.isWatched {
-      instance.meter.readGPUs(findings, at: BootClock.now())
-      instance.meter.end()
-      report(.resources(.used(instance.id, instance.meter.use(isTraced: false))))
+    let resources = resources(of: instance)
+    if resources.meter.isWatched {
+      resources.meter.readGPUs(findings, at: BootClock.now())
+      resources.meter.end()
+      reportUse(resources, isTraced: false)
     }
     if let path = findings.heldPath {
       report(.resources(.held(instance.id, path: path)))
@@ -129,28 +144,31 @@ extension ProcessController {
 
   private func throttle(_ id: InstanceID, _ percent: Int?) {
     guard let instance = instances[id] else { return }
-    endThrottle(instance, lettingRun: true)
+    let resources = resources(of: instance)
+    endThrottle(instance, resuming: true)
     attempt(instance) { () throws(SystemError) in
-      if try priorities.limit(instance, percent: percent) { return }
+      if try priorities.limit(resources, percent: percent) { return }
       guard let percent else { return }
-      instance.throttle = try Throttle(
+      resources.throttle = try Throttle(
         percent: percent, loop: loop,
-        stop: { [weak self, unowned instance] done in self?.pause(instance, done: done) },
-        letRun: { [weak self, unowned instance] in
-          instance.pausing?.cancel()
-          self?.letRun(instance)
+        stop: { [weak self, unowned resources] done in self?.pause(resources, done: done) },
+        resume: { [weak self, unowned resources] in
+          resources.pausing?.cancel()
+          self?.resumeProcesses(of: resources.processes)
         })
     }
   }
 
-  func endThrottle(_ instance: InstanceProcesses, lettingRun: Bool) {
-    instance.pausing?.cancel()
-    instance.throttle?.end(lettingRun: lettingRun)
-    instance.throttle = nil
+  func endThrottle(_ instance: InstanceProcesses, resuming: Bool) {
+    guard let resources = resources[instance.id] else { return }
+    resources.pausing?.cancel()
+    resources.throttle?.end(resuming: resuming)
+    resources.throttle = nil
   }
 
-  /// Stops it once; what is born meanwhile is stopped the next time.
-  private func pause(_ instance: InstanceProcesses, done: @escaping () -> Void) {
+  /// Stops the processes once. Processes that they create meanwhile are stopped the next time.
+  private func pause(_ resources: InstanceResources, done: @escaping () -> Void) {
+    let instance = resources.processes
     let mechanism = instance.origin.mechanism ?? options.suspendMechanism
     if mechanism != .signal, let group = instance.origin.group, group.canFreeze {
       instance.mayBeFrozen = true
@@ -158,7 +176,7 @@ extension ProcessController {
       return done()
     }
     stopResuming(instance)
-    instance.pausing = visit(instance) { [proc] stat throws(SystemError) in
+    resources.pausing = visit(instance) { [proc] stat throws(SystemError) in
       if !instance.hasStopped(stat.identity) { _ = try instance.stop(stat, proc) }
     } end: { [weak self] error in
       if let error { self?.report(.signalFailed(instance.id, reason: String(describing: error))) }

@@ -3,60 +3,45 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// Carries out what the policy says, one effect after the other.
-final class EffectRunner {
-  /// A process that the policy is about to be told of.
-  struct Arrival {
-    var process: ProcessHandle
-    var uid: UInt32
-    var origin: InstanceProcesses.Origin
-    /// The launch that it was started for, where that is known before its program runs.
-    var launch: InstanceID?
-  }
-
-  let processes: ProcessController
-  let launcher: Launcher
-  private let requests: Requests
-  private let streams: EventStreams
-  private let monitors: Monitors
-  let log: Log
-  /// Asked before a limit is enforced. Set once, before the first effect.
-  var hearing: Hearing?
-  private let sockets: ManagedSockets
-  private let notifications: LocalNotifications
-  private let memory: MemoryService
-  private let store: DescriptorStore
-  let eventLog: EventLog
-  let post: (Event) -> Void
-  var arrivals: [Leader: Arrival] = [:]
-  /// Launches that are under way, and those of them of whose outcome the policy is being told.
-  var launching: Set<InstanceID> = []
-  var launched: Set<InstanceID> = []
-  /// What ran on when the scheduler stopped.
-  var runningOn: [Leader: Holdings.Instance] = [:]
-  var manifests: [ApplicationID: ApplicationManifest] = [:]
-  /// What systemd shows of the daemon; set where systemd listens.
-  var serviceStatus: ServiceStatus?
+/// Carries out the scheduler's effects.
+final class EffectRunner: EffectHandler {
+  private let parts: Parts
+  /// Reads what an application has written before a limit is enforced.
+  private let hearing: Hearing
+  /// The state that systemd shows of the daemon; nil without a service manager.
+  private let serviceStatus: ServiceStatus?
+  private let log: Log
+  private let post: (Event) -> Void
 
   init(
-    processes: ProcessController, launcher: Launcher, requests: Requests, streams: EventStreams,
-    monitors: Monitors, sockets: ManagedSockets, notifications: LocalNotifications,
-    memory: MemoryService, store: DescriptorStore, log: Log, eventLog: EventLog,
+    _ parts: Parts, hearing: Hearing, serviceStatus: ServiceStatus?, log: Log,
     post: @escaping (Event) -> Void
   ) {
-    self.sockets = sockets
-    self.notifications = notifications
-    self.memory = memory
-    self.store = store
-    self.eventLog = eventLog
-    self.processes = processes
-    self.launcher = launcher
-    self.requests = requests
-    self.streams = streams
-    self.monitors = monitors
+    self.parts = parts
+    self.hearing = hearing
+    self.serviceStatus = serviceStatus
     self.log = log
     self.post = post
   }
+
+  private var processes: ProcessController { parts.processes }
+  private var streams: EventStreams { parts.streams }
+  private var sockets: ManagedSockets { parts.sockets }
+  private var notifications: LocalNotifications { parts.notifications }
+  private var store: DescriptorStore { parts.store }
+
+  func willHandle(_ event: Event) {
+    if case .stop = event { parts.launches.keepRunningOn(processes.held) }
+  }
+
+  func didHandle(_ event: Event) {
+    if let request = event.request { parts.requests.noteIfWaiting(request) }
+  }
+
+  func didHandleAll() { parts.launches.forgetArrivals() }
+
+  /// Shows the daemon's state in `systemctl status`, if it has changed.
+  func reportStatus() { serviceStatus?.tell() }
 
   func run(_ effect: Effect, at now: Instant) {
     switch effect {
@@ -82,9 +67,9 @@ final class EffectRunner {
     case .notification(let effect):
       notifications.run(effect, at: WallTime(nanoseconds: WallClock.nanoseconds))
     case .memory(let effect):
-      memory.run(effect)
+      parts.memory.run(effect)
     case .spawn(let id, let key, let reason):
-      spawn(id, key, reason)
+      parts.launches.spawn(id, key, reason)
     case .manage(let id, let leader, let key):
       manage(id, leader, key)
     case .suspend(let id): processes.suspend(id)
@@ -97,12 +82,12 @@ final class EffectRunner {
       sockets.removeAll(of: id)
       processes.release(id, killing: killing)
     case .checkTracer(let id):
-      hearing?.ask(id)
+      hearing.ask(id)
     case .record(let record):
       log.write(record, at: now) { [processes] in
         record.leader.flatMap { processes.unit(of: $0) }
       }
-      monitors.tell(record, at: now)
+      parts.monitors.tell(record, at: now)
       if case .transition = record.change { serviceStatus?.note() }
     case .resources(let effect): processes.run(effect)
     }
@@ -122,7 +107,7 @@ final class EffectRunner {
     }
   }
 
-  /// What the event stream says of a notice; nil where its notification is there no longer.
+  /// Returns the event of a notice for the event stream; nil if its notification was removed.
   private func event(of notice: Notice) -> ApplicationInterface.Register.Output? {
     switch notice {
     case .socketsReady(let id, let ready):
@@ -142,18 +127,18 @@ final class EffectRunner {
 
   private func answer(_ request: RequestID, _ reply: TaskSchedulerCore.Reply) {
     // The stream is the instance's before its first event can be sent.
-    if case .registered(let registration) = reply, let connection = requests.connection(of: request)
-    {
+    if case .registered(let registration) = reply,
+      let connection = parts.requests.connection(of: request) {
       streams.open(registration.instance, connection)
     }
-    requests.answer(request, reply)
+    parts.requests.answer(request, reply)
   }
 
   private func manage(_ id: InstanceID, _ leader: Leader, _ key: ApplicationKey) {
-    // Taken over from an earlier daemon, whose effect this was.
+    // This daemon took it over from a previous one, which had begun to carry out this effect.
     if processes[id] != nil { return }
-    guard let arrival = arrivals.removeValue(forKey: leader) else {
-      // An earlier daemon's, that ended before it could be taken over.
+    guard let arrival = parts.launches.take(leader) else {
+      // It terminated before this daemon could take it over.
       return post(.leaderExited(id, .unknown))
     }
     do throws(SystemError) {
@@ -164,11 +149,5 @@ final class EffectRunner {
       log.write(.error, "cannot monitor process \(leader.pid), so it is released: \(error)")
       post(.leaderExited(id, .unknown))
     }
-  }
-}
-
-extension Leader {
-  init(_ identity: ProcessIdentity) {
-    self.init(pid: identity.pid, startTime: identity.startTime)
   }
 }
