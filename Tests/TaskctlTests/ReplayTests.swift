@@ -223,7 +223,7 @@ struct ReplayTests {
     #expect(outcome.output.hasSuffix("background -> suspended (noEntitlement)\n"))
     #expect(outcome.code == 1)
     #expect(
-      outcome.errors == "taskctl: DamagedJournal: \(path): from byte \(place) on: a record's"
+      outcome.errors == "taskctl: DamagedEventLog: \(path): from byte \(place) on: a record's"
         + " checksum is wrong; only the records before it are shown\n")
     let cut = try replay([try directory.write("event-log.1", Array(diary.bytes.dropLast(10)))])
     #expect(cut.output == outcome.output)
@@ -244,7 +244,7 @@ struct ReplayTests {
       let path = try directory.write("event-log.1", bytes)
       let outcome = try replay([path])
       #expect(outcome.code == 1 && outcome.output == "")
-      #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: \(path): \(sentence)"))
+      #expect(outcome.errors.hasPrefix("taskctl: UnreadableEventLog: \(path): \(sentence)"))
     }
   }
 
@@ -257,7 +257,7 @@ struct ReplayTests {
   func unreadable(_ path: String, _ sentence: String) throws {
     let outcome = try replay([path])
     #expect(outcome.code == 1 && outcome.output == "")
-    #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: "))
+    #expect(outcome.errors.hasPrefix("taskctl: UnreadableEventLog: "))
     #expect(outcome.errors.contains(path) && outcome.errors.contains(sentence))
   }
 
