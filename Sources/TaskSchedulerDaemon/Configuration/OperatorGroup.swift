@@ -5,12 +5,11 @@ import TaskSchedulerCore
 /// The group whose members are operators (`operator-group`, contract §16), which may be created,
 /// removed or renumbered while the daemon runs.
 ///
-/// When the setting is read, the name services are asked. Afterwards the file of groups alone is
-/// read, and only when it has changed: a name service may keep its callers waiting, and with them
-/// everybody whom the daemon serves. Of a change in another name service the daemon hears when it
-/// is reloaded.
+/// The daemon asks the name services when it reads the setting. Afterwards it reads only the file
+/// of groups, when that has changed: a slow name service would keep all clients waiting. A reload
+/// makes the daemon ask the name services again.
 final class OperatorGroup {
-  /// What tells whether a file was changed: `groupadd` puts another in its place.
+  /// Identifies a version of the file, which `groupadd` replaces.
   private struct FileState: Equatable {
     var inode: UInt64
     var changedAt: (seconds: Int, nanoseconds: Int)
@@ -30,7 +29,7 @@ final class OperatorGroup {
   let name: String
   private let path: String
   private var gid: UInt32?
-  /// Whether the file has it, rather than another name service.
+  /// Whether the group is in the file, rather than in another name service.
   private var isInFile: Bool
   private var state: FileState?
 
@@ -46,15 +45,15 @@ final class OperatorGroup {
     gid = listed ?? (name.isEmpty ? nil : (try? Users.group(named: name)) ?? nil)
   }
 
-  /// Its id now; nil where there is no such group.
+  /// The id of the group; nil if the group does not exist.
   var current: UInt32? {
     refresh()
     return gid
   }
 
-  /// Looks at the file again where that was changed.
+  /// Reads the file again if it has changed.
   ///
-  /// - Returns: whether the group is another now.
+  /// - Returns: whether the group has another id now.
   @discardableResult
   func refresh() -> Bool {
     guard !name.isEmpty else { return false }
@@ -70,9 +69,9 @@ final class OperatorGroup {
 }
 
 extension Configuration {
-  /// What is no mistake, and probably not meant, told as mistakes are.
+  /// Returns the settings that are valid but probably not intended.
   ///
-  /// - Parameter scope: to a user's own daemon that user alone connects: its group does not matter.
+  /// - Parameter scope: Only its own user connects to a user's daemon, so its group has no effect.
   public func warnings(scope: ConfigurationPaths.Scope) -> [ConfigurationProblem] {
     warnings(
       scope: scope, hasGroup: OperatorGroup(named: options.operatorGroup).current != nil)

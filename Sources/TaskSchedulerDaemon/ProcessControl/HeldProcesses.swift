@@ -3,10 +3,10 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// The processes that an earlier daemon held: taken over as they are now.
+// Takes over the processes that a previous daemon held.
 
 extension ProcessController {
-  /// What the next daemon has to know.
+  /// The processes of all instances, for the next daemon.
   var held: [InstanceID: Holdings.Instance] {
     let gone = refusals.merging(departing) { _, departing in departing }
     return instances.merging(gone) { current, _ in current }.mapValues { instance in
@@ -16,11 +16,11 @@ extension ProcessController {
     }
   }
 
-  /// Takes over what was held.
+  /// Takes over the processes that a previous daemon held.
   ///
-  /// - Parameter leaders: pidfds that systemd has kept. Those that are not taken over are closed.
-  /// - Returns: the instances whose leaders have ended and whose pidfds are lost: nobody will tell
-  ///   of their ends.
+  /// - Parameter leaders: the pidfds that systemd has kept. The daemon closes those that it does not
+  ///   need.
+  /// - Returns: the instances whose leaders have terminated without a pidfd that reports it.
   func takeOver(
     _ held: [InstanceID: Holdings.Instance], leaders: [InstanceID: Int32]
   ) -> [InstanceID] {
@@ -72,8 +72,8 @@ extension ProcessController {
     }
   }
 
-  /// The leader is gone: what is left of its processes is let run, or killed where the daemon had
-  /// launched them.
+  /// Resumes the processes of a leader that has terminated, or kills them if the daemon launched
+  /// them.
   private func seeTo(_ held: Holdings.Instance, _ id: InstanceID) {
     let group = held.arrival.group.map { ControlGroup(path: $0) }
     giveBack(held.lowered ?? [])
@@ -95,10 +95,12 @@ extension ProcessController {
     release.run { () throws(SystemError) in [] }
   }
 
-  /// What was written last is lost: whoever stands still of an instance was stopped by us, and is
-  /// let run when the policy says so; whoever is nobody's is let run at once.
+  /// Finds the stopped processes that the lost end of the event log named.
   ///
-  /// - Parameter unclear: whom the rest of the event log names.
+  /// A stopped process of an instance was stopped by a daemon, and the scheduler resumes it. Stopped
+  /// processes of no instance are resumed at once.
+  ///
+  /// - Parameter unclear: the processes that the rest of the event log names.
   func claimStopped(_ unclear: LeftBehind, _ marks: ProcessMarks) -> ProcessRelease.Outcome {
     var held: Set<ProcessIdentity> = []
     var groups: Set<String> = []
@@ -120,7 +122,7 @@ extension ProcessController {
     return outcome
   }
 
-  /// Lets everything run, for a daemon that comes back or does not: the policy's state stays.
+  /// Resumes all processes, and keeps the scheduler's state for a next daemon.
   func resumeAll() {
     for instance in instances.values {
       dropSuspension(instance)

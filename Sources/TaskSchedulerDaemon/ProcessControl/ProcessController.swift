@@ -4,10 +4,10 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Does to processes what the policy asks, and reports what becomes of them.
+/// Suspends, resumes, terminates and kills processes for the scheduler, and reports the results.
 ///
-/// Every signal goes through a pidfd whose process was checked by its start time; none can reach a
-/// process that has the pid by now (contract §15.2).
+/// Every signal goes through a pidfd whose process was checked by its start time, so that it never
+/// reaches a process that has reused the pid (contract §15.2).
 final class ProcessController {
   let membership: Membership
   let proc: ProcFS
@@ -16,8 +16,9 @@ final class ProcessController {
   let eventLog: EventLog
   let store: DescriptorStore
   private(set) var instances: [InstanceID: InstanceProcesses] = [:]
-  /// Those that are over, and whose processes are still being killed, or their priorities restored.
+  /// The instances that have ended, and whose processes are still being killed or restored.
   var departing: [InstanceID: InstanceProcesses] = [:]
+  /// The resources of each instance that uses any.
   var resources: [InstanceID: InstanceResources] = [:]
   private var leaderEnds: LeaderEnds?
   let steps: ProcessSteps
@@ -29,9 +30,9 @@ final class ProcessController {
   private(set) var useCatchUp: CatchUp?
   let priorities: Priorities
   private(set) var graveyard: Graveyard?
-  /// Those that are suspended and are yet to be compared with the kernel, of the last look.
+  /// The suspended instances that are still to be compared with the kernel.
   var comparisons = SuspensionComparisons()
-  /// Those of which some process is yet to be let run, for the kernel has refused it.
+  /// The instances with a process that the kernel did not let the daemon resume.
   var refusals: [InstanceID: InstanceProcesses] = [:]
   private(set) var refusalTimer: TimerSource?
   var options: DaemonOptions {
@@ -112,15 +113,15 @@ final class ProcessController {
       found: { [weak self] in self?.reportGPU($0) })
   }
 
-  /// The processes of an instance; nil once it is over.
+  /// The processes of an instance; nil once it has ended.
   subscript(id: InstanceID) -> InstanceProcesses? { instances[id] }
 
-  /// Whether the scheduler has it suspended.
+  /// Whether an instance is suspended in the scheduler.
   func isSuspended(_ id: InstanceID) -> Bool { state(id) == .suspended }
 
-  /// Takes a leader under management. Its end is seen from here on, also if it has come already.
+  /// Begins to manage a leader, and reports its end, even if it has already terminated.
   ///
-  /// What the daemon launched and cannot watch is killed: nobody would end it.
+  /// Kills a process that the daemon launched and cannot monitor: no other program would end it.
   func manage(
     _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32,
     origin: InstanceProcesses.Origin
@@ -165,7 +166,7 @@ final class ProcessController {
     report(.leaderExited(id, ExitStatus(status)))
   }
 
-  /// Takes an instance over that is over, and whose processes are still being killed.
+  /// Takes over an instance that has ended, and whose processes are still being killed.
   func resumeKilling(_ instance: InstanceProcesses) {
     instance.isReleased = true
     kill(instance)
@@ -230,7 +231,7 @@ final class ProcessController {
     }
   }
 
-  /// Tells the policy of those who stand still, and have not been let run meanwhile.
+  /// Reports the instances that are stopped, and were not resumed meanwhile.
   private func reportSuspended(_ ids: [InstanceID]) {
     func takesReport(_ id: InstanceID) -> Bool {
       guard let instance = instances[id], instance.standsStill else { return false }
@@ -242,14 +243,14 @@ final class ProcessController {
     for id in ids where takesReport(id) { report(.suspensionCompleted(id)) }
   }
 
-  /// Lets run what was stopped; ends a suspension that is under way.
+  /// Resumes an instance. Ends a suspension that is under way.
   func resume(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     dropSuspension(instance)
     resumeProcesses(of: instance)
   }
 
-  /// One that is under way is not gone on with.
+  /// Ends a suspension that is under way.
   func dropSuspension(_ instance: InstanceProcesses) {
     instance.suspension = nil
     instance.frozenWatch = nil
@@ -262,7 +263,7 @@ final class ProcessController {
 
   // MARK: Ends
 
-  /// Asks the leader to end: how its other processes end is its own affair until it has.
+  /// Asks the leader to terminate. Until it has, it may end its other processes itself.
   func terminate(_ id: InstanceID, by signal: Signal) {
     remember(id) { [weak self] in
       guard let self, let instance = instances[id] else { return }
@@ -272,13 +273,13 @@ final class ProcessController {
     }
   }
 
-  /// Notes who belongs to an instance that is about to end: after its leader's end nobody can tell
-  /// any more whose children those were.
+  /// Records the members of an instance that is about to end: after the end of its leader, their
+  /// parent is no longer known.
   ///
-  /// - Parameter end: called when all are noted, unless the instance is killed or over before.
+  /// - Parameter end: called when all are recorded, unless the instance is killed or ends before.
   func remember(_ id: InstanceID, end: @escaping () -> Void = {}) {
     guard let instance = instances[id] else { return }
-    // Of a group the kernel tells.
+    // The kernel lists the members of a control group.
     if instance.origin.group != nil { return end() }
     instance.remembering.append(
       visit(instance, atOnce: true) { instance.remembered.insert($0.identity) } end: {
@@ -289,7 +290,7 @@ final class ProcessController {
     instance.remembering.removeAll { !$0.isUnderWay }
   }
 
-  /// SIGKILL to every process.
+  /// Sends SIGKILL to every process.
   func kill(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
     dropSuspension(instance)
@@ -297,8 +298,8 @@ final class ProcessController {
     kill(instance)
   }
 
-  /// The instance is over. What is left of its processes is killed where the daemon ended or
-  /// launched it; else it goes on without management.
+  /// Releases an instance that has ended. Kills its remaining processes if the daemon ended or
+  /// launched it; otherwise they run unmanaged.
   func release(_ id: InstanceID, killing: Bool) {
     guard let instance = instances.removeValue(forKey: id) else { return }
     instance.isReleased = true
@@ -339,7 +340,7 @@ final class ProcessController {
     if departing.removeValue(forKey: instance.id) != nil { forget(instance) }
   }
 
-  /// Finishes the resumes and terminations that are under way: the daemon ends.
+  /// Finishes the resumptions and terminations that are under way, because the daemon stops.
   func finish() {
     for instance in Array(instances.values) + Array(departing.values) {
       for work in instance.remembering { work.finish() }
@@ -347,7 +348,7 @@ final class ProcessController {
     }
   }
 
-  /// Ends the looks at its processes.
+  /// Ends the examination of its processes.
   private func dropLooks(_ instance: InstanceProcesses) {
     let resources = resources[instance.id]
     resources?.look?.cancel()
@@ -368,7 +369,7 @@ final class ProcessController {
 }
 
 extension ExitStatus {
-  /// From what the kernel tells; nil where it does not.
+  /// Creates the status that the kernel reported; unknown for nil.
   init(_ status: ProcessExit?) {
     switch status {
     case .exited(let code): self = .exited(code: code)

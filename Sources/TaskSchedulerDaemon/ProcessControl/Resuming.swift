@@ -3,25 +3,25 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-// Letting run what was stopped (contract §15.1). The kernel may refuse it, where a process has
-// become another user's meanwhile: that is remembered, told, and tried again until it succeeds.
+// Resumes stopped processes (contract §15.1). The kernel refuses it for a process that has changed
+// its user. The daemon then reports the problem, and tries again each second until it succeeds.
 extension ProcessController {
   private static let refusalRetryInterval: Duration = .seconds(1)
 
-  /// How many processes are resumed before the call returns, and how many in a step.
+  /// The number of processes that are resumed before the call returns, and in a step.
   private static let resumedAtOnce = 256
   private static let resumedInStep = 16
 
-  /// Sends SIGCONT to all that the daemon has stopped, the last first, so that no parent runs
-  /// before its children; those that something else had stopped before stay so.
+  /// Sends SIGCONT to all processes that the daemon has stopped, the last first, so that no parent
+  /// runs before its children. Processes that were stopped before stay stopped.
   ///
-  /// - Parameter end: called when all are resumed, as far as the kernel allows it.
+  /// - Parameter end: called when all are resumed, as far as the kernel permits it.
   func resumeProcesses(of instance: InstanceProcesses, end: @escaping () -> Void = {}) {
     let problem = thaw(instance)
     let resumption = instance.resumption ?? Resumption()
     resumption.problem = resumption.problem ?? problem
     resumption.ends.append(end)
-    // One that is under way resumes the rest.
+    // The resumption that is under way resumes them too.
     if instance.resumption != nil { return }
     resumption.isNoted = instance.hasAnyStopped
     instance.resumption = resumption
@@ -33,7 +33,7 @@ extension ProcessController {
     }
   }
 
-  /// Resumes some. Returns whether there are more.
+  /// Resumes some processes. Returns whether there are more.
   private func resumeSome(_ instance: InstanceProcesses, _ resumption: Resumption) -> Bool {
     for _ in 0..<Self.resumedInStep {
       guard let member = instance.takeLastStopped() else {
@@ -62,7 +62,7 @@ extension ProcessController {
     for end in resumption.ends { end() }
   }
 
-  /// Ends a resume that is under way, for its processes are to stand still again.
+  /// Ends a resumption that is under way, because the processes must stop again.
   func stopResuming(_ instance: InstanceProcesses) {
     guard let resumption = instance.resumption else { return }
     resumption.work?.cancel()
@@ -70,7 +70,7 @@ extension ProcessController {
     noteRest(of: resumption, instance)
   }
 
-  /// Notes that all were resumed but for those that are stopped still.
+  /// Stores in the event log which processes are still stopped.
   private func noteRest(of resumption: Resumption, _ instance: InstanceProcesses) {
     for member in resumption.refused.reversed() {
       instance.noteStopped(member.process, wasStopped: false)
@@ -80,11 +80,11 @@ extension ProcessController {
     if !stopped.isEmpty { eventLog.note(.stopping(instance.id, stopped)) }
   }
 
-  /// Returns what went wrong.
+  /// Thaws the control group. Returns the problem if it fails.
   private func thaw(_ instance: InstanceProcesses) -> String? {
     guard instance.mayBeFrozen, let group = instance.origin.group else { return nil }
     do throws(SystemError) {
-      // Also where not all stand still yet: nobody else would thaw it.
+      // Also if the freeze is not complete yet: no other program would thaw the group.
       if try group.isToBeFrozen() == true { try group.thaw() }
       instance.mayBeFrozen = false
       return nil
@@ -102,7 +102,7 @@ extension ProcessController {
     refusalTimer?.set(BootClock.after(Self.refusalRetryInterval))
   }
 
-  /// Its processes are to stand still again.
+  /// Forgets the problem, because the processes must stop again.
   func forgetRefusal(_ instance: InstanceProcesses) {
     instance.problem = nil
     refusals[instance.id] = nil
@@ -118,8 +118,8 @@ extension ProcessController {
     }
   }
 
-  /// What could not be done to the processes of an application, or does not last, and is tried
-  /// again.
+  /// Returns the operation on the processes of an application that fails or does not last, and that
+  /// the daemon repeats; nil if there is none.
   func problem(of key: ApplicationKey) -> String? {
     let own = refusals.values.filter {
       $0.application == key.id.name && $0.uid == key.owner.uid
@@ -127,10 +127,10 @@ extension ProcessController {
     return own.min { $0.id < $1.id }?.problem ?? resistance(of: key)
   }
 
-  /// It is over, and what is left of it runs on.
+  /// Releases the remaining processes of an instance that has ended.
   func forget(_ instance: InstanceProcesses) {
     membership.remove(instance)
-    // Until nothing of it is stopped or lowered any more, the next daemon must know of it.
+    // The next daemon must know the instance until no process is stopped or lowered any more.
     departing[instance.id] = instance
     resumeProcesses(of: instance) { [weak self] in
       guard let self else { return }
