@@ -18,8 +18,8 @@ extension ProcessController {
 
   /// Takes over the processes that a previous daemon held.
   ///
-  /// - Parameter leaders: the pidfds that systemd has kept. The daemon closes those that it does not
-  ///   need.
+  /// - Parameter leaders: the pidfds that systemd has kept. The daemon closes those that it does
+  ///   not need.
   /// - Returns: the instances whose leaders have terminated without a pidfd that reports it.
   func takeOver(
     _ held: [InstanceID: Holdings.Instance], leaders: [InstanceID: Int32]
@@ -97,8 +97,8 @@ extension ProcessController {
 
   /// Finds the stopped processes that the lost end of the event log named.
   ///
-  /// A stopped process of an instance was stopped by a daemon, and the scheduler resumes it. Stopped
-  /// processes of no instance are resumed at once.
+  /// A stopped process of an instance was stopped by a daemon, and the scheduler resumes it. The
+  /// daemon resumes the stopped processes of no instance at once.
   ///
   /// - Parameter unclear: the processes that the rest of the event log names.
   func claimStopped(_ unclear: LeftBehind, _ marks: ProcessMarks) -> ProcessRelease.Outcome {
