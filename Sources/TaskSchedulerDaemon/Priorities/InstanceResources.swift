@@ -37,9 +37,9 @@ final class InstanceResources {
   var pausing: ProcessSteps.Work?
 
   /// - Parameter lowered: what a previous daemon lowered.
-  init(_ processes: InstanceProcesses, lowered: [Holdings.Lowered]? = nil) {
+  init(_ processes: InstanceProcesses, lowered: [Holdings.Lowered] = []) {
     self.processes = processes
-    heldLowered = lowered
+    heldLowered = lowered.isEmpty ? nil : lowered
   }
 
   var id: InstanceID { processes.id }
@@ -48,12 +48,10 @@ final class InstanceResources {
   var origin: InstanceProcesses.Origin { processes.origin }
 
   /// Whether the daemon lowered any priority.
-  var hasLowered: Bool { heldLowered?.isEmpty == false || !ownLowered.items.isEmpty }
+  var hasLowered: Bool { heldLowered != nil || !ownLowered.items.isEmpty }
 
-  /// The lowered priorities, for the event log; nil if there are none.
-  var held: [Holdings.Lowered]? {
-    hasLowered ? heldLowered ?? ownLowered.items.map(\.held) : nil
-  }
+  /// The lowered priorities, for the event log.
+  var held: [Holdings.Lowered] { heldLowered ?? ownLowered.items.map(\.held) }
 
   private func takeHeldLowered() {
     guard let held = heldLowered else { return }

@@ -11,7 +11,7 @@ extension ProcessController {
     let gone = refusals.merging(departing) { _, departing in departing }
     return instances.merging(gone) { current, _ in current }.mapValues { instance in
       var held = instance.held
-      held.lowered = resources[instance.id]?.held
+      held.lowered = resources[instance.id]?.held ?? []
       return held
     }
   }
@@ -76,7 +76,7 @@ extension ProcessController {
   /// them.
   private func seeTo(_ held: Holdings.Instance, _ id: InstanceID) {
     let group = held.arrival.group.map { ControlGroup(path: $0) }
-    giveBack(held.lowered ?? [])
+    giveBack(held.lowered)
     do throws(SystemError) {
       if let group, group.exists {
         if held.arrival.isLaunched { try group.kill() } else { try group.thaw() }

@@ -117,7 +117,7 @@ struct Takeover {
   private func takeOver(_ replay: Replay) -> Outcome {
     var outcome = Outcome()
     outcome.lost = processes.takeOver(replay.holdings.instances, leaders: inherited.leaders)
-    parts.launches.restoreRunningOn(replay.holdings.runningOn ?? [:])
+    parts.launches.restoreRunningOn(replay.holdings.runningOn)
     if let unclear = remains.unclear {
       // A process that belongs to an instance already is not added.
       restoreLaunched()
