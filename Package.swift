@@ -65,6 +65,8 @@ let package = Package(
     .target(name: "CSQLite", cSettings: strictC, linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "LinuxSystem", dependencies: ["CLinux"], swiftSettings: strict),
     .target(
+      name: "EventLoop", dependencies: ["CSystemd", "LinuxSystem"], swiftSettings: strictQuick),
+    .target(
       name: "TaskSchedulerClient", dependencies: ["TaskSchedulerWire", "LinuxSystem"],
       swiftSettings: strict),
     .target(
@@ -74,7 +76,7 @@ let package = Package(
       name: "TaskSchedulerDaemon",
       dependencies: [
         "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerEventLog", "CSystemd", "CLinux",
-        "CSQLite", "LinuxSystem", "TOMLKit", deque,
+        "CSQLite", "LinuxSystem", "EventLoop", "TOMLKit", deque,
       ],
       swiftSettings: strictQuick),
     .executableTarget(
@@ -178,7 +180,7 @@ let package = Package(
     .testTarget(
       name: "TaskSchedulerDaemonTests",
       dependencies: [
-        "TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "TestSupport",
+        "TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "EventLoop", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -6,8 +6,6 @@ public enum StartFailure: Error, CustomStringConvertible {
   case configuration
   case tooManySockets(Int)
   case wrongSocket
-  /// Another user could write the event log that the daemon would recover from.
-  case untrustedEventLog(path: String, reason: String)
   /// Another file has the path of the daemon's socket. The facts are nil if it vanished meanwhile.
   case occupied(path: String, FileFacts?)
 
@@ -17,8 +15,6 @@ public enum StartFailure: Error, CustomStringConvertible {
     case .tooManySockets(let count): "systemd handed over \(count) sockets; one is expected"
     case .wrongSocket:
       "the socket that systemd handed over is no listening Unix stream socket (ListenStream=)"
-    case .untrustedEventLog(let path, let reason):
-      "the event log's directory \(path) (--event-log) \(reason)"
     case .occupied(let path, let facts) where facts?.isSocket ?? true:
       "\(path) is the socket of a running program, such as another taskschedd; stop that "
         + "program, or name another path with --socket"

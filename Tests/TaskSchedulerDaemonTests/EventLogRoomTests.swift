@@ -20,7 +20,7 @@ struct EventLogRoomTests {
     let proc = try ProcFS()
     folder = try EventLogDirectory(path: temporary.file("event-log"), proc: proc)
     finder = EventLogFinder(
-      folder: folder, boot: boot, socketPath: temporary.file("socket"), proc: proc, log: log)
+      directory: folder, boot: boot, socketPath: temporary.file("socket"), proc: proc, log: log)
   }
 
   private func eventLog() throws -> EventLog {

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -13,7 +14,7 @@ struct GPULooksTests {
   private let root = TemporaryDirectory()
   private let devices = TemporaryDirectory()
   private let loop: EventLoop
-  private let instance: InstanceProcesses
+  private let instance: InstanceResources
   private let membership: Membership
   private let scans: DescriptorScans
 
@@ -32,9 +33,10 @@ struct GPULooksTests {
       throw SystemError(call: "pidfd_open", errno: ESRCH)
     }
     let identity = ProcessIdentity(pid: 42, startTime: 7)
-    instance = InstanceProcesses(
-      InstanceID(1), of: "org.test.gpu", leader: ProcessHandle(identity, held: own), uid: 1,
-      origin: .init(), stat: nil)
+    instance = InstanceResources(
+      InstanceProcesses(
+        InstanceID(1), of: "org.test.gpu", leader: ProcessHandle(identity, held: own), uid: 1,
+        origin: .init(), stat: nil))
     instance.meter.begin()
   }
 
@@ -56,7 +58,7 @@ struct GPULooksTests {
     _ = try FileDescriptor.open(reading: devices.file("renderD128"))
   }
 
-  private func members() throws -> [ProcessStat] { try membership.tree(instance) }
+  private func members() throws -> [ProcessStat] { try membership.tree(instance.processes) }
 
   @Test("A device that is opened in the background, and used, is found within 2 s")
   func opened() throws {

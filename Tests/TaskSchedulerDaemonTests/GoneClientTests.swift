@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -42,6 +43,7 @@ private final class GoneClientsDaemon: ConnectionOwner {
   let readBuffer = ReadBuffer()
   let eventLog: EventLog
   let queuedBytesMax = 1 << 20
+  let listenerNumber: Int32 = -1
   let callsAtOnce = 1
   private(set) var turns = 0
   private let loop: EventLoop
@@ -93,6 +95,7 @@ private final class GoneClientsDaemon: ConnectionOwner {
     ControlInterface.MethodName(rawValue: call.method)?.onlyAsks ?? true
   }
 
+  func hasConnection(_ cookie: UInt64) -> Bool { false }
   func keep(_ change: Kept, for user: UInt32) -> String? { nil }
   func admits(_ connection: Connection) -> Bool { true }
   func served(_ connection: Connection, nanoseconds: UInt64) {}

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -13,7 +14,7 @@ import Testing
 struct GroupPriorityTests {
   private let folder = TemporaryDirectory()
   private let program: TestProcess
-  private let instance: InstanceProcesses
+  private let instance: InstanceResources
   private let priorities: Priorities
   private let loop: EventLoop
   private let proc: ProcFS
@@ -39,9 +40,10 @@ struct GroupPriorityTests {
     ) { Issue.record("\($0)") }
     let identity = try #require(try proc.identity(program.pid))
     let leader = try #require(try ProcessHandle(identity, in: proc))
-    instance = InstanceProcesses(
-      InstanceID(1), of: "org.test.group", leader: leader, uid: geteuid(),
-      origin: .init(group: ControlGroup(path: folder.path)), stat: try proc.stat(program.pid))
+    instance = InstanceResources(
+      InstanceProcesses(
+        InstanceID(1), of: "org.test.group", leader: leader, uid: geteuid(),
+        origin: .init(group: ControlGroup(path: folder.path)), stat: try proc.stat(program.pid)))
   }
 
   private func text(_ file: String) throws -> String {

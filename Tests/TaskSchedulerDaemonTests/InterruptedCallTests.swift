@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -86,7 +87,7 @@ struct InterruptedCallTests {
       let refused = try Array(takeOver().replay.effectsLeft)
       #expect(hasAnswer(refused), "there is no such application")
       eventLog.willCarryOut(refused)
-      eventLog.willSend(to: client.connection)
+      eventLog.willSend(toConnection: client.connection.cookie)
       // Dead in the middle of that.
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
@@ -188,7 +189,7 @@ struct InterruptedCallTests {
 
   private func find() throws -> FoundEventLog {
     let finder = EventLogFinder(
-      folder: folder, boot: boot, socketPath: temporary.file("socket"), proc: proc, log: log)
+      directory: folder, boot: boot, socketPath: temporary.file("socket"), proc: proc, log: log)
     guard let found = try finder.find(at: now) else {
       throw SystemError(call: "not an event log was found", errno: ENOENT)
     }
@@ -251,6 +252,7 @@ private final class Client: ConnectionOwner {
   let readBuffer = ReadBuffer()
   let eventLog: EventLog
   let queuedBytesMax = 1 << 20
+  let listenerNumber: Int32 = -1
   let callsAtOnce = 1
   let loop: EventLoop
   let near: FileDescriptor
@@ -335,6 +337,7 @@ private final class Client: ConnectionOwner {
     do { try body() } catch { problem = error }
   }
 
+  func hasConnection(_ cookie: UInt64) -> Bool { false }
   func keep(_ change: Kept, for user: UInt32) -> String? { nil }
   func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool { false }
   func admits(_ connection: Connection) -> Bool { true }

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -112,7 +113,8 @@ struct ManyProcessesTests {
       var options = DaemonOptions()
       options.suspendMechanism = .signal
       let controller = try ProcessController(
-        proc: proc, loop: loop, options: options, eventLog: eventLog, store: DescriptorStore()
+        proc: proc, loop: loop, options: options, eventLog: eventLog, store: DescriptorStore(),
+        state: { _ in .notRunning }
       ) { [unowned self] in reported.append($0) }
       self.controller = controller
       let identity = try #require(try proc.identity(program.pid))
@@ -186,7 +188,7 @@ struct ManyProcessesTests {
   func end() throws {
     scene.controller?.suspend(scene.id)
     _ = try scene.turn(scene.stopped) { scene.reported == [.suspensionCompleted(scene.id)] }
-    scene.controller?.letAllRun()
+    scene.controller?.resumeAll()
     #expect(try scene.stopped() > 0, "it is under way")
     scene.controller?.finish()
     #expect(try scene.stopped() == 0)
@@ -226,19 +228,21 @@ struct ManyProcessesTests {
     "Priorities are lowered and restored in steps; restoring in the middle leaves none lowered",
     .enabled(if: (try? ProcFS())?.mayRaisePriorities == true, "it takes CAP_SYS_NICE"))
   func priorities() throws {
-    let priorities = try #require(scene.controller?.priorities)
-    priorities.prioritize(try instance, .background)
+    let controller = try #require(scene.controller)
+    let priorities = controller.priorities
+    let instance = controller.resources(of: try instance)
+    priorities.prioritize(instance, .background)
     let most = try scene.turn(scene.lowered) { try scene.lowered() == Self.count + 1 }
     #expect(most <= ProcessSteps.stepsMax)
-    priorities.prioritize(try instance, .foreground)
+    priorities.prioritize(instance, .foreground)
     _ = try scene.turn(scene.lowered) { try scene.lowered() < Self.count + 1 }
     // Who is lowered again has been restored in part, and has been lowered before.
-    priorities.prioritize(try instance, .background)
+    priorities.prioritize(instance, .background)
     _ = try scene.turn(scene.lowered) { try scene.lowered() == Self.count + 1 }
-    priorities.prioritize(try instance, .foreground)
+    priorities.prioritize(instance, .foreground)
     let leastAtOnce = try scene.turn(scene.lowered) { try scene.lowered() == 0 }
     #expect(leastAtOnce <= ProcessSteps.stepsMax)
-    _ = try scene.turn({ 0 }) { try !instance.hasLowered }
+    _ = try scene.turn({ 0 }) { !instance.hasLowered }
     #expect(scene.reported.isEmpty)
   }
 }

@@ -11,15 +11,16 @@ enum HouseRules {
     "generate-interfaces": ["FoundationEssentials", "TaskSchedulerWire"],
     "TaskSchedulerEventLog": ["TaskSchedulerCore"],
     "LinuxSystem": ["CLinux", "FoundationEssentials", "Glibc"],
+    "EventLoop": ["CSystemd", "Glibc", "LinuxSystem"],
     "TaskSchedulerClient": [
       "Dispatch", "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization",
       "TaskSchedulerWire",
     ],
     "TaskSchedulerServiceLifecycle": ["ServiceLifecycle", "TaskSchedulerClient"],
     "TaskSchedulerDaemon": [
-      "CLinux", "CSQLite", "CSystemd", "DequeModule", "Glibc", "HeapModule", "LinuxSystem",
-      "OrderedCollections", "TOMLKit", "TaskSchedulerCore", "TaskSchedulerEventLog",
-      "TaskSchedulerWire",
+      "CLinux", "CSQLite", "CSystemd", "DequeModule", "EventLoop", "Glibc", "HeapModule",
+      "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore",
+      "TaskSchedulerEventLog", "TaskSchedulerWire",
     ],
     "taskschedd": ["ArgumentParser", "FoundationEssentials", "Glibc", "TaskSchedulerDaemon"],
     "taskctl": [

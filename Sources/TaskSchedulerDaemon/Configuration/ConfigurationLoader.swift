@@ -55,16 +55,14 @@ struct ConfigurationAhead {
   /// Whether a problem has already been found.
   var isWrong: Bool { !settings.problems.isEmpty }
 
-  /// Returns the complete configuration once all files have been read.
-  ///
-  /// - Throws: ``StartFailure/configuration``, after logging each problem.
-  func whole(_ log: Log) throws(StartFailure) -> Configuration {
+  /// Returns the complete configuration once all files have been read; nil after logging each
+  /// problem if there is one.
+  func whole(_ log: Log) -> Configuration? {
     let (configuration, problems) = Configuration.join(settings, manifests.value)
     for problem in problems {
       log.write(.error, problem.description, id: .configurationRefused)
     }
-    guard problems.isEmpty else { throw .configuration }
-    return configuration
+    return problems.isEmpty ? configuration : nil
   }
 }
 

@@ -20,11 +20,6 @@ public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
   case child
 }
 
-/// The lowest level that is logged, in the words of syslog.
-public enum LogLevel: String, CaseIterable, Hashable, Sendable {
-  case error, warning, notice, info, debug
-}
-
 /// The settings of the daemon that the scheduler does not need.
 public struct DaemonOptions: Hashable, Sendable {
   /// `suspend-mechanism`.

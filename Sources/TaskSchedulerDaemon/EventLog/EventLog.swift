@@ -2,6 +2,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
+import TaskSchedulerWire
 
 /// The daemon's memory beyond its death: every event before its effects, and what it does about
 /// them, stored in a file of the runtime directory.
@@ -42,8 +43,8 @@ final class EventLog {
   /// How many came before those, where an earlier event log had them.
   private var effectsBase = 0
   private var effectsDone = 0
-  /// The connection whose call is being carried out.
-  private(set) var call: Connection?
+  /// The call that is being carried out.
+  private(set) var call: (any LoggedCall)?
   /// Whether what it asks for has been written.
   private var isCallWritten = false
   private var isSending = false
@@ -77,7 +78,7 @@ final class EventLog {
     self.log = log
     number = (folder?.numbers.first ?? 0) + 1
     eventCount = 0
-    let start = EventLogStart(writer: Daemon.version, eventCount: 0, requestLast: 0, at: now)
+    let start = EventLogStart(writer: Version.current, eventCount: 0, requestLast: 0, at: now)
     let beginning = EventLogBeginning(start, Holdings(), scheduler)
     var begun: Result<(MappingBox, EventLogWriter), SystemError>?
     if let folder { begun = Self.first(beginning, in: folder, number, boot) }
@@ -224,14 +225,14 @@ final class EventLog {
 
   // MARK: Calls
 
-  /// A call's message was looked at, as ``EventLogWriter`` says it.
+  /// Notes that a call's message was read from its socket without being taken off it (see
+  /// ``EventLogWriter``).
   func beginCall(
-    _ connection: Connection, bytes: Int, phase: CallPhase, isOneway: Bool = false
+    _ call: any LoggedCall, bytes: Int, phase: CallPhase, isOneway: Bool = false
   ) {
-    call = connection
+    self.call = call
     isCallWritten = false
-    writer.setCall(
-      connection: connection.cookie, bytes: bytes, isOneway: isOneway, phase: phase)
+    writer.setCall(connection: call.cookie, bytes: bytes, isOneway: isOneway, phase: phase)
   }
 
   func setCallPhase(_ phase: CallPhase) {
@@ -246,8 +247,8 @@ final class EventLog {
   }
 
   /// An answer is about to be sent.
-  func willSend(to connection: Connection) {
-    writer.setSending(connection.cookie)
+  func willSend(toConnection cookie: UInt64) {
+    writer.setSending(cookie)
     isSending = true
   }
 
@@ -272,7 +273,7 @@ final class EventLog {
     // It does not wait for an answer yet: the next daemon finds it in its socket.
     if let call, !isCallWritten { holdings.connections[call.cookie]?.waiting = nil }
     var start = EventLogStart(
-      writer: Daemon.version, eventCount: eventCount, requestLast: requestLast, at: now)
+      writer: Version.current, eventCount: eventCount, requestLast: requestLast, at: now)
     start.effects = Array(effects.dropFirst(effectsDone - effectsBase))
     start.effectsDone = effectsDone
     let beginning = EventLogBeginning(start, holdings, scheduler)

@@ -7,19 +7,27 @@ import LinuxSystem
 /// daemon dies, one whole event log is there. The file of the one before is kept as `spare`, and is
 /// the next one's: so that can be written, however full the file system is by then.
 final class EventLogDirectory {
+  /// Another user could write the state that the daemon would take over.
+  struct Untrusted: Error, CustomStringConvertible {
+    var path: String
+    var reason: String
+
+    var description: String { "the event log's directory \(path) (--event-log) \(reason)" }
+  }
+
   let path: String
   /// For as long as this daemon lives, no other uses the folder.
   private let lock: FileDescriptor
 
   /// Makes the folder where it is missing.
   ///
-  /// - Throws: ``StartFailure/untrustedJournal``; EBUSY where another daemon uses it, ELOOP where
+  /// - Throws: ``Untrusted``; EBUSY where another daemon uses it, ELOOP where
   ///   its `lock` is a link.
   init(path: String, proc: ProcFS) throws {
     self.path = path
     try Folder.make(path: path)
     if let reason = Self.distrust(of: path) {
-      throw StartFailure.untrustedEventLog(path: path, reason: reason)
+      throw Untrusted(path: path, reason: reason)
     }
     // taskctl release has it for some milliseconds.
     let lock = try Folder.lock(path: "\(path)/lock") { holder in

@@ -94,16 +94,3 @@ public final class Log {
     }
   }
 }
-
-extension LogLevel {
-  /// The priority of the level in syslog(3).
-  var severity: Int32 {
-    switch self {
-    case .error: LOG_ERR
-    case .warning: LOG_WARNING
-    case .notice: LOG_NOTICE
-    case .info: LOG_INFO
-    case .debug: LOG_DEBUG
-    }
-  }
-}

@@ -1,3 +1,4 @@
+import EventLoop
 import LinuxSystem
 
 /// Returns the memory that the allocator keeps after a busy time to the kernel.

@@ -1,3 +1,4 @@
+import EventLoop
 import TaskSchedulerCore
 
 /// Where the session buses are on which users' notification services are found.

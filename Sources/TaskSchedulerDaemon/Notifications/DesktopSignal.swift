@@ -1,4 +1,5 @@
 import CSystemd
+import EventLoop
 
 /// What a message on a session bus says of notifications.
 enum DesktopSignal: Equatable {

@@ -1,3 +1,4 @@
+import EventLoop
 import TaskSchedulerCore
 
 /// The calls of Notify that a service has not answered: whether it may be given another, and

@@ -1,4 +1,5 @@
 import DequeModule
+import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
@@ -30,8 +31,8 @@ final class GPULooks {
   private let folders: [String]
   private let scans: DescriptorScans
   private let membership: Membership
-  private let instances: () -> [InstanceProcesses]
-  private let found: (InstanceProcesses) -> Void
+  private let instances: () -> [InstanceResources]
+  private let found: (InstanceResources) -> Void
   private let watch: Watch
   private var openings: DescriptorSource?
   private var isWatching = false
@@ -53,8 +54,8 @@ final class GPULooks {
   ///   - found: called with one that has used a GPU since it was last looked at.
   init(
     folders: [String] = ["/dev/dri", "/proc/1/root/dev/dri"], scans: DescriptorScans,
-    membership: Membership, loop: EventLoop, instances: @escaping () -> [InstanceProcesses],
-    found: @escaping (InstanceProcesses) -> Void
+    membership: Membership, loop: EventLoop, instances: @escaping () -> [InstanceResources],
+    found: @escaping (InstanceResources) -> Void
   ) throws(SystemError) {
     self.folders = folders
     self.scans = scans
@@ -83,7 +84,7 @@ final class GPULooks {
 
   /// Scans all its processes, and calls `answer` when the meter has what was found.
   func look(
-    _ instance: InstanceProcesses, members: [ProcessStat], answer: @escaping () -> Void = {}
+    _ instance: InstanceResources, members: [ProcessStat], answer: @escaping () -> Void = {}
   ) {
     var scan = DescriptorScan(of: members.map(\.identity))
     scan.findsGPUs = true
@@ -92,7 +93,7 @@ final class GPULooks {
   }
 
   private func request(
-    _ scan: DescriptorScan, _ instance: InstanceProcesses, answer: @escaping () -> Void
+    _ scan: DescriptorScan, _ instance: InstanceResources, answer: @escaping () -> Void
   ) {
     let id = instance.id
     underWay.insert(id)
@@ -142,12 +143,12 @@ final class GPULooks {
     }
   }
 
-  private func mayScan(_ instance: InstanceProcesses) -> Bool {
+  private func mayScan(_ instance: InstanceResources) -> Bool {
     !underWay.contains(instance.id) && nextScan[instance.id] ?? 0 <= BootClock.now()
   }
 
-  private func scanForUse(_ instance: InstanceProcesses) {
-    let members = (try? membership.tree(instance, max: Self.processesMax)) ?? []
+  private func scanForUse(_ instance: InstanceResources) {
+    let members = (try? membership.tree(instance.processes, max: Self.processesMax)) ?? []
     let before = instance.meter.gpu
     look(instance, members: members) { [weak self] in
       if instance.meter.gpu > before { self?.found(instance) }

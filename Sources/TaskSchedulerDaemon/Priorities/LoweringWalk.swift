@@ -9,7 +9,7 @@ struct LoweringWalk {
   /// How many threads that may have ended a step looks for.
   private static let soughtAtOnce = 16
 
-  let instance: InstanceProcesses
+  let instance: InstanceResources
   private unowned let priorities: Priorities
   /// nil once all are lowered.
   private var walk: ThreadWalk?
@@ -21,13 +21,15 @@ struct LoweringWalk {
   private var sought: [(thread: ProcessIdentity, process: Int32)] = []
   private var ended: Set<ProcessIdentity> = []
 
-  init(_ instance: InstanceProcesses, in priorities: Priorities) {
-    self.init(instance, MemberWalk(instance, priorities.membership), in: priorities, isWhole: true)
+  init(_ instance: InstanceResources, in priorities: Priorities) {
+    self.init(
+      instance, MemberWalk(instance.processes, priorities.membership), in: priorities,
+      isWhole: true)
   }
 
   /// Over some members only.
   init(
-    _ instance: InstanceProcesses, _ members: MemberWalk, in priorities: Priorities,
+    _ instance: InstanceResources, _ members: MemberWalk, in priorities: Priorities,
     isWhole: Bool = false
   ) {
     self.instance = instance
@@ -56,7 +58,7 @@ struct LoweringWalk {
     guard isWhole else { return false }
     if foundNew, walks < Self.walksMax {
       (walks, foundNew) = (walks + 1, false)
-      walk = ThreadWalk(MemberWalk(instance, priorities.membership), in: priorities.proc)
+      walk = ThreadWalk(MemberWalk(instance.processes, priorities.membership), in: priorities.proc)
       return true
     }
     instance.isPartlyLowered = false

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -24,14 +25,14 @@ final class Priorities {
   private let rights: PriorityRights
   private let usesAutogroups: Bool
   private var retryTimer: TimerSource?
-  private var retries: [InstanceProcesses] = []
+  private var retries: [InstanceResources] = []
   /// The works that restore priorities.
   private var releases: [InstanceID: ProcessSteps.Work] = [:]
   private var sweepTimer: TimerSource?
   private var toSweep: [InstanceID] = []
   var options: DaemonOptions
   /// Looks at all processes for those that the tree does not show; set by the owner.
-  var sweep: (InstanceID, @escaping (InstanceProcesses, [ProcessStat]) -> Void) -> Void = {
+  var sweep: (InstanceID, @escaping (InstanceResources, [ProcessStat]) -> Void) -> Void = {
     _, _ in
   }
 
@@ -54,7 +55,7 @@ final class Priorities {
 
   /// Favours an instance so from here on; also where that was begun before. Ends the work for
   /// another priority that is under way.
-  func prioritize(_ instance: InstanceProcesses, _ priority: ProcessPriority) {
+  func prioritize(_ instance: InstanceResources, _ priority: ProcessPriority) {
     let before = instance.priority
     instance.priority = priority
     guard priority.isLowered else { return giveBack(instance) }
@@ -77,24 +78,24 @@ final class Priorities {
         guard let self, instance.priority.isLowered else { return }
         let fresh = members.filter { !instance.lowered.isKnown($0.identity) }
         if fresh.isEmpty { return }
-        let walk = MemberWalk(only: fresh, of: instance, membership)
+        let walk = MemberWalk(only: fresh, of: instance.processes, membership)
         begin(LoweringWalk(instance, walk, in: self))
       }
     }
   }
 
   /// Whoever has changed its own priority back, or came by another way, is lowered again.
-  func lowerAgain(_ instance: InstanceProcesses) {
+  func lowerAgain(_ instance: InstanceResources) {
     if instance.priority.isLowered { lower(instance, onlyScore: false) }
   }
 
   // MARK: Lowering
 
-  private func lower(_ instance: InstanceProcesses, onlyScore: Bool) {
+  private func lower(_ instance: InstanceResources, onlyScore: Bool) {
     stop(instance)
     instance.lowered.begin()
     if onlyScore {
-      var walk = MemberWalk(instance, membership)
+      var walk = MemberWalk(instance.processes, membership)
       instance.prioritizing = begin(instance) { [unowned self] () throws(SystemError) in
         switch try walk.next() {
         case .member(let stat): apply(try score(stat, instance), instance)
@@ -117,7 +118,7 @@ final class Priorities {
   }
 
   private func begin(
-    _ instance: InstanceProcesses, _ step: @escaping () throws(SystemError) -> Bool
+    _ instance: InstanceResources, _ step: @escaping () throws(SystemError) -> Bool
   ) -> ProcessSteps.Work {
     steps.begin(.later, user: instance.uid, atOnce: true) { [weak self] in
       guard let self else { return false }
@@ -128,7 +129,7 @@ final class Priorities {
   }
 
   /// Ends the work that is under way for it.
-  private func stop(_ instance: InstanceProcesses) {
+  private func stop(_ instance: InstanceResources) {
     instance.prioritizing?.cancel()
     instance.prioritizing = nil
     releases[instance.id] = nil
@@ -136,7 +137,7 @@ final class Priorities {
 
   /// Lowers a thread and, where it is its first, the process.
   func lower(
-    _ thread: Int32, of stat: ProcessStat, _ instance: InstanceProcesses
+    _ thread: Int32, of stat: ProcessStat, _ instance: InstanceResources
   ) throws(SystemError) {
     guard
       let identity = thread == stat.pid
@@ -151,7 +152,7 @@ final class Priorities {
   }
 
   /// The weights of its control group.
-  private func lowerGroup(_ instance: InstanceProcesses) throws(SystemError) {
+  private func lowerGroup(_ instance: InstanceResources) throws(SystemError) {
     guard options.backgroundPriority else { return }
     let leader = instance.leader.identity
     var items: [LoweredPriority] = []
@@ -174,7 +175,7 @@ final class Priorities {
   /// The nice value of the session that a process leads, where sessions compete with one another
   /// before their threads do: beside it, the threads' own would count for little.
   private func session(
-    _ stat: ProcessStat, _ instance: InstanceProcesses
+    _ stat: ProcessStat, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
     guard options.backgroundPriority, usesAutogroups, !instance.hasWeights.processor,
       stat.session == stat.pid,
@@ -195,7 +196,7 @@ final class Priorities {
   /// What of a thread is to be lowered. Of who is low already, it is written down where it has that
   /// from elsewhere; else it was born so.
   private func levers(
-    of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceProcesses
+    of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
     guard let current = try ThreadPriority(of: thread.pid) else { return [] }
     let isItsOwn = !instance.lowered.isKnown(thread) && instance.lowered.isOlder(thread)
@@ -240,7 +241,7 @@ final class Priorities {
   }
 
   private func score(
-    _ stat: ProcessStat, _ instance: InstanceProcesses
+    _ stat: ProcessStat, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
     guard let least = instance.priority.outOfMemoryScoreMin,
       let current = try proc.value(
@@ -263,7 +264,7 @@ final class Priorities {
     ]
   }
 
-  private func apply(_ items: [LoweredPriority], _ instance: InstanceProcesses) {
+  private func apply(_ items: [LoweredPriority], _ instance: InstanceResources) {
     let fresh = instance.lowered.add(items)
     // Whoever comes after us must be able to give it back, whenever we die.
     for start in stride(from: 0, to: fresh.count, by: Self.notedMax) {
@@ -291,7 +292,7 @@ final class Priorities {
   /// Limits the processors of its control group to so many hundredths of one; nil gives back.
   ///
   /// - Returns: false where there is no controller for it.
-  func limit(_ instance: InstanceProcesses, percent: Int?) throws(SystemError) -> Bool {
+  func limit(_ instance: InstanceResources, percent: Int?) throws(SystemError) -> Bool {
     guard let percent else {
       let items = instance.lowered.items.filter { $0.lever == .processorLimit }
       var release = PriorityRelease(items, in: proc)
@@ -318,7 +319,7 @@ final class Priorities {
   ///
   /// - Parameter end: called when that is done, as far as it can be done now; not called where the
   ///   instance is lowered again before.
-  func giveBack(_ instance: InstanceProcesses, end: @escaping () -> Void = {}) {
+  func giveBack(_ instance: InstanceResources, end: @escaping () -> Void = {}) {
     stop(instance)
     instance.priority = .foreground
     instance.isPartlyLowered = false
@@ -328,7 +329,7 @@ final class Priorities {
     }
     var release = PriorityRelease(instance.lowered.items, in: proc)
     release.giveBackGroups()
-    let work = begin(release, instance, MemberWalk(instance, membership)) {
+    let work = begin(release, instance, MemberWalk(instance.processes, membership)) {
       [weak self] release in
       self?.releaseEnded(release, instance)
       end()
@@ -337,7 +338,7 @@ final class Priorities {
   }
 
   private func begin(
-    _ release: PriorityRelease, _ instance: InstanceProcesses, _ members: MemberWalk,
+    _ release: PriorityRelease, _ instance: InstanceResources, _ members: MemberWalk,
     end: @escaping (PriorityRelease) -> Void
   ) -> ProcessSteps.Work {
     var release = release
@@ -345,7 +346,7 @@ final class Priorities {
     return steps.begin(.first, user: instance.uid, atOnce: true) { [membership] in
       let goesOn = release.step { () throws(SystemError) in
         let step = try walk.next()
-        if case .end = step { walk = MemberWalk(instance, membership) }
+        if case .end = step { walk = MemberWalk(instance.processes, membership) }
         return step
       }
       if !goesOn { end(release) }
@@ -353,23 +354,23 @@ final class Priorities {
     }
   }
 
-  private func releaseEnded(_ release: PriorityRelease, _ instance: InstanceProcesses) {
+  private func releaseEnded(_ release: PriorityRelease, _ instance: InstanceResources) {
     stop(instance)
     if release.failures.values.contains(where: { $0.errno == EAGAIN }) {
       return retryLater(instance)
     }
     finish(release, instance)
-    if instance.origin.group != nil || instance.isReleased { return }
+    if instance.origin.group != nil || instance.processes.isReleased { return }
     sweep(instance.id) { [weak self] instance, members in
       guard let self, !instance.priority.isLowered else { return }
       var release = release
       release.continueWithOthers()
-      let walk = MemberWalk(only: members, of: instance, membership)
+      let walk = MemberWalk(only: members, of: instance.processes, membership)
       instance.prioritizing = begin(release, instance, walk) { _ in }
     }
   }
 
-  private func finish(_ release: PriorityRelease, _ instance: InstanceProcesses) {
+  private func finish(_ release: PriorityRelease, _ instance: InstanceResources) {
     // What could not be lowered need not be given back.
     for lever in PriorityLever.allCases {
       guard let error = release.failures[lever], instance.lowered.obstacles[lever] == nil else {
@@ -382,7 +383,7 @@ final class Priorities {
   }
 
   /// Only one session can be set then: those that come back to the foreground are first.
-  private func retryLater(_ instance: InstanceProcesses) {
+  private func retryLater(_ instance: InstanceResources) {
     if retries.contains(where: { $0 === instance }) { return }
     retries.insert(instance, at: instance.priority.isLowered ? retries.count : 0)
     retryTimer?.set(BootClock.after(Self.autogroupInterval))
@@ -405,7 +406,7 @@ final class Priorities {
     }
   }
 
-  func attempt(_ instance: InstanceProcesses, _ body: () throws(SystemError) -> Void) {
+  func attempt(_ instance: InstanceResources, _ body: () throws(SystemError) -> Void) {
     do throws(SystemError) {
       try body()
     } catch {

@@ -1,13 +1,14 @@
+import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Lets an instance run for a part of the time, where no controller limits it: stopped and let run
-/// again many times a second, by what suspends it too.
+/// Limits an instance without a CPU controller to a part of the time: stops and resumes its
+/// processes many times a second.
 ///
-/// To stop one of many processes takes the daemon milliseconds. Where that is more than a tenth of
-/// the period, periods are longer, so that no throttle costs more than a tenth of the time.
+/// Stopping an instance of many processes takes the daemon milliseconds. If that is more than a
+/// tenth of the period, the throttle extends the period.
 final class Throttle {
-  /// As long as cpu.max has it.
+  /// The default period of cpu.max.
   private static let periodMin: Duration = .milliseconds(100)
   private static let costFactor = 10
 
@@ -16,28 +17,30 @@ final class Throttle {
   private var period = Throttle.periodMin
   private var isStopped = false
   private let stop: (_ done: @escaping () -> Void) -> Void
-  private let letRun: () -> Void
+  private let resume: () -> Void
 
   /// - Parameters:
-  ///   - percent: of the time, 1 to 99.
-  ///   - stop: stops it, and calls its argument when that is done.
+  ///   - percent: the part of the time, 1 to 99.
+  ///   - stop: stops the instance, and calls its argument when the instance is stopped.
   init(
     percent: Int, loop: EventLoop, stop: @escaping (_ done: @escaping () -> Void) -> Void,
-    letRun: @escaping () -> Void
+    resume: @escaping () -> Void
   ) throws(SystemError) {
     self.percent = percent
     self.stop = stop
-    self.letRun = letRun
+    self.resume = resume
     var next: () -> Void = {}
     timer = try loop.timer { next() }
     next = { [weak self] in self?.turn() }
     timer.set(BootClock.after(running))
   }
 
-  /// It is to run again, or what stops it is another's from here on.
-  func end(lettingRun: Bool) {
+  /// Ends the throttle.
+  ///
+  /// - Parameter resuming: whether to resume the instance; false where the caller stops it.
+  func end(resuming: Bool) {
     timer.clear()
-    if isStopped, lettingRun { letRun() }
+    if isStopped, resuming { resume() }
   }
 
   private var running: Duration { period * percent / 100 }
@@ -45,7 +48,7 @@ final class Throttle {
   private func turn() {
     isStopped.toggle()
     guard isStopped else {
-      letRun()
+      resume()
       return timer.set(BootClock.after(running))
     }
     let start = BootClock.now()

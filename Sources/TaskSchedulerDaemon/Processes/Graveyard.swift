@@ -1,3 +1,4 @@
+import EventLoop
 import LinuxSystem
 
 /// Removes the control groups of instances that are over, when their last process is gone: killed

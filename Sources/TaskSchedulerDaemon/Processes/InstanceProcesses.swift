@@ -1,3 +1,4 @@
+import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
@@ -81,13 +82,9 @@ final class InstanceProcesses {
   private let takeHold: (Holdings.Stopped) throws(SystemError) -> ProcessHandle?
   /// Who was a member when the leader was told to end: after its end, its children are nobody's.
   var remembered: Set<ProcessIdentity> = []
-  /// Work under way: noting those, reading their use, and the look before a suspension is reported.
+  /// Work under way: recording the members, and examining them before a suspension is reported.
   var remembering: [ProcessSteps.Work] = []
-  var look: ProcessSteps.Work?
   var lastLook: ProcessSteps.Work?
-  /// The work that lowers or restores their priorities, and whether it has not lowered all yet.
-  var prioritizing: ProcessSteps.Work?
-  var isPartlyLowered = false
   private var stoppedIdentities: Set<ProcessIdentity> = []
   /// Whether its control group was asked to freeze, by us or perhaps by an earlier daemon.
   var mayBeFrozen = false
@@ -98,28 +95,6 @@ final class InstanceProcesses {
   var isBeingKilled = false
   /// Whether the instance is over.
   var isReleased = false
-  /// How it is to be favoured.
-  var priority = ProcessPriority.foreground
-  /// What of its priorities was lowered. What an earlier daemon has lowered is gone through when it
-  /// is asked for: until a new one serves, everybody waits.
-  var lowered: LoweredState {
-    _read {
-      takeHeldLowered()
-      yield ownLowered
-    }
-    _modify {
-      takeHeldLowered()
-      yield &ownLowered
-    }
-  }
-  private var ownLowered = LoweredState()
-  private var heldLowered: [Holdings.Lowered]?
-  /// Whether its control group has weights, by which that is done.
-  var hasWeights = (processor: false, io: false)
-  var meter = UseMeter()
-  var throttle: Throttle?
-  /// The work that stops it for the throttle.
-  var pausing: ProcessSteps.Work?
   /// What it listened on when it was last seen to stand still.
   var listening = ListeningReport()
   /// The systemd unit of its leader, as it was last looked up: see `ProcessController.unit(of:)`.
@@ -167,17 +142,8 @@ final class InstanceProcesses {
       else { return nil }
       return identity == leader.identity ? leader : try ProcessHandle(identity, in: proc)
     }
-    heldLowered = held.lowered
     heldStopped = held.stopped
   }
-
-  private func takeHeldLowered() {
-    guard let held = heldLowered else { return }
-    heldLowered = nil
-    ownLowered = LoweredState(held)
-  }
-
-  var hasLowered: Bool { heldLowered?.isEmpty == false || !ownLowered.items.isEmpty }
 
   /// Processes that we have stopped, in that order.
   var stopped: [StoppedProcess] {
@@ -233,7 +199,6 @@ final class InstanceProcesses {
       application: application, arrival: origin.arrival(of: leader.identity, uid: uid),
       stopped: allStopped)
     (held.leadsSession, held.leadsGroup) = (leadsSession, leadsGroup)
-    if hasLowered { held.lowered = heldLowered ?? ownLowered.items.map(\.held) }
     if isReleased { held.release = isBeingKilled ? .kill : .letRun }
     return held
   }
@@ -272,5 +237,11 @@ extension InstanceProcesses.Origin {
 extension ProcessIdentity {
   init(_ leader: Leader) {
     self.init(pid: leader.pid, startTime: leader.startTime)
+  }
+}
+
+extension Leader {
+  init(_ identity: ProcessIdentity) {
+    self.init(pid: identity.pid, startTime: identity.startTime)
   }
 }

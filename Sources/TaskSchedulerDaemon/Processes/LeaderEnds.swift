@@ -1,4 +1,5 @@
 import DequeModule
+import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -283,12 +284,5 @@ extension PIDFD {
       throw SystemError(
         call: "signal to process \(stat.pid) (\(stat.command))", errno: error.errno)
     }
-  }
-}
-
-extension BootClock {
-  /// The instant `duration` from now.
-  static func after(_ duration: Duration) -> UInt64 {
-    Instant(nanoseconds: now()).advanced(by: duration).nanoseconds
   }
 }

@@ -10,27 +10,30 @@ final class ApplicationService {
   /// The longest name of a task.
   static let taskNameBytesMax = 256
 
-  private let membership: Membership
   let requests: Requests
-  private let runner: EffectRunner
+  private let launches: Launches
+  private let processes: ProcessController
   let sockets: ManagedSockets
   let notifications: LocalNotifications
-  unowned let daemon: any ControlledDaemon
-  let post: (Event) -> Void
+  let pump: Pump
+  private let settings: CurrentSettings
+
+  private var membership: Membership { processes.membership }
 
   init(
-    membership: Membership, requests: Requests, runner: EffectRunner, sockets: ManagedSockets,
-    notifications: LocalNotifications, daemon: any ControlledDaemon,
-    post: @escaping (Event) -> Void
+    requests: Requests, launches: Launches, processes: ProcessController, sockets: ManagedSockets,
+    notifications: LocalNotifications, pump: Pump, settings: CurrentSettings
   ) {
-    self.membership = membership
     self.requests = requests
-    self.runner = runner
+    self.launches = launches
+    self.processes = processes
     self.sockets = sockets
     self.notifications = notifications
-    self.daemon = daemon
-    self.post = post
+    self.pump = pump
+    self.settings = settings
   }
+
+  func post(_ event: Event) { pump.post(event) }
 
   func handle(
     _ method: Interface.MethodName, _ call: ReceivedCall, on connection: Connection
@@ -55,7 +58,7 @@ final class ApplicationService {
     let input = try call.decode(Interface.BeginBackgroundTask.Input.self)
     if let name = input.name { try Self.checkTaskName(name, parameter: "name") }
     let instance = try registered(connection)
-    if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
+    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let request = requests.open(connection, .beginBackgroundTask, application: instance.name)
     post(.beginBackgroundTask(request, instance.id, name: input.name))
   }
@@ -83,9 +86,9 @@ final class ApplicationService {
   private func getStatus(_ call: ReceivedCall, _ connection: Connection) throws {
     _ = try call.decode(Interface.GetStatus.Input.self)
     let id = try registered(connection).id
-    let scheduler = daemon.scheduler
+    let scheduler = pump.scheduler
     guard let key = scheduler.application(of: id),
-      let status = scheduler.instanceStatus(id, at: daemon.now)
+      let status = scheduler.instanceStatus(id, at: pump.now)
     else { throw Interface.Failure.notRegistered }
     connection.reply(
       Interface.GetStatus.Output(
@@ -105,17 +108,17 @@ final class ApplicationService {
       let request = requests.open(connection, .register, application: id.name)
       return post(.openStream(request, instance.id, named: id))
     }
-    if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
+    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let process = try self.process(of: connection)
     guard !membership.isOurs(process.identity) else {
       throw StandardFailure.permissionDenied
     }
     let uid = connection.peer.uid
-    if let reason = try daemon.refusal(of: process, uid: uid) {
+    if let reason = try settings.refusal(of: process, uid: uid) {
       throw Interface.Failure.notManageable(reason: reason)
     }
-    let leader = runner.expect(.init(process: process, uid: uid, origin: .init()))
-    let places = DefaultSeats(isUserDaemon: daemon.isUserDaemon)
+    let leader = launches.expect(.init(process: process, uid: uid, origin: .init()))
+    let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)
     let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
     let request = requests.open(connection, .register, application: id.name)
     post(
@@ -135,8 +138,8 @@ final class ApplicationService {
       throw Interface.Failure.notRegistered
     }
     // It may have called before it was suspended; or it runs.
-    if runner.processes.isSuspended(instance.id) {
-      runner.processes.compareSuspended([instance.id])
+    if processes.isSuspended(instance.id) {
+      processes.compareSuspended([instance.id])
     }
     return (instance.id, instance.application)
   }

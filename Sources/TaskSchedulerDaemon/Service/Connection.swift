@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -8,6 +9,10 @@ import TaskSchedulerWire
 protocol ConnectionOwner: AnyObject {
   var readBuffer: ReadBuffer { get }
   var eventLog: EventLog { get }
+  /// The socket that the daemon listens on.
+  var listenerNumber: Int32 { get }
+  /// Whether a connection of the daemon has this cookie.
+  func hasConnection(_ cookie: UInt64) -> Bool
   var queuedBytesMax: Int { get }
   /// Calls answered without returning to the loop, so that nobody keeps others waiting.
   var callsAtOnce: Int { get }
@@ -29,7 +34,7 @@ protocol ConnectionOwner: AnyObject {
 }
 
 /// One client's connection: its calls are answered one at a time, in order.
-final class Connection: TurnTaker {
+final class Connection: TurnTaker, LoggedCall {
   /// What it is used for.
   enum Role {
     case calls
@@ -114,6 +119,14 @@ final class Connection: TurnTaker {
   /// Claims a descriptor that came with the call that is being answered.
   func take(_ index: FileDescriptorIndex) -> FileDescriptor? {
     input.descriptors.take(index.rawValue)
+  }
+
+  /// Returns the cookie of a socket that came with the call.
+  ///
+  /// - Throws: the reason why the daemon does not manage the socket, such as that it is its own.
+  func cookie(ofReceived socket: Int32) throws(SocketRefusal) -> UInt64 {
+    try ConnectedSocket.cookie(
+      of: socket, listener: owner.listenerNumber, isOwn: owner.hasConnection)
   }
 
   // MARK: In
@@ -273,7 +286,7 @@ final class Connection: TurnTaker {
     case .answered:
       input.descriptors.removeAll()
       takeMessage()
-      eventLog.willSend(to: self)
+      eventLog.willSend(toConnection: cookie)
       flush()
     case .close(let violation):
       close(reason: String(describing: violation))
@@ -346,7 +359,7 @@ final class Connection: TurnTaker {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     takeMessage()
     wire.reply(parameters, continues: continues, output: &output)
-    owner.eventLog.willSend(to: self)
+    owner.eventLog.willSend(toConnection: cookie)
     flush()
     if !continues { wait() }
     countKept()
@@ -359,7 +372,7 @@ final class Connection: TurnTaker {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     output += message
     if !inTurn || owner.admits(self) {
-      owner.eventLog.willSend(to: self)
+      owner.eventLog.willSend(toConnection: cookie)
       flush()
     }
     countKept()
@@ -371,7 +384,7 @@ final class Connection: TurnTaker {
     guard isOpen, wire.isBusy else { return }
     for reply in replies { wire.reply(reply, continues: true, output: &output) }
     answerEnd = output.count
-    owner.eventLog.willSend(to: self)
+    owner.eventLog.willSend(toConnection: cookie)
     flush()
     countKept()
   }
@@ -381,7 +394,7 @@ final class Connection: TurnTaker {
     takeMessage()
     guard isOpen, wire.isBusy else { return }
     wire.fail(failure, output: &output)
-    owner.eventLog.willSend(to: self)
+    owner.eventLog.willSend(toConnection: cookie)
     flush()
     wait()
     countKept()

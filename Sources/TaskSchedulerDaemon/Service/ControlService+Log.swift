@@ -24,7 +24,7 @@ extension ControlService {
     guard (input.before ?? 1) >= 0 else {
       throw ParameterError(parameter: "before", problem: "it is negative")
     }
-    let records = runner.log.recent.newest(
+    let records = log.recent.newest(
       min(input.lines ?? Self.recordsAtOnceMax, Self.recordsAtOnceMax),
       before: input.before.map { UInt64($0) }, of: owner, application)
     connection.reply(Interface.GetLog.Output(records: records.map { .init($0) }))

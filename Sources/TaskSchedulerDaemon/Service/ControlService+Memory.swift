@@ -6,7 +6,7 @@ import TaskSchedulerWire
 extension ControlService {
   func getMemory(_ call: ReceivedCall, _ connection: Connection) throws {
     _ = try call.decode(Interface.GetMemory.Input.self)
-    let scheduler = daemon.scheduler
+    let scheduler = pump.scheduler
     let ids = visible(connection.peer).compactMap { $0.instance?.id }
     let order = scheduler.memoryOrder(memory.sizes(of: ids))
     let status = scheduler.memoryStatus

@@ -9,34 +9,35 @@ import TaskSchedulerWire
 final class ControlService {
   typealias Interface = ControlInterface
 
-  let membership: Membership
   let requests: Requests
-  let runner: EffectRunner
+  private let launches: Launches
+  private let processes: ProcessController
   private let monitors: Monitors
   let notifications: LocalNotifications
   let memory: MemoryService
-  unowned let daemon: any ControlledDaemon
-  let post: (Event) -> Void
+  let pump: Pump
+  private let settings: CurrentSettings
+  let log: Log
 
-  /// What of an instance's priorities was lowered, in words.
-  var lowered: (InstanceID) -> [String] = { _ in [] }
-  /// The systemd unit of an instance's leader.
-  var unit: (InstanceID) -> String? = { _ in nil }
+  private var membership: Membership { processes.membership }
 
   init(
-    membership: Membership, requests: Requests, runner: EffectRunner, monitors: Monitors,
-    notifications: LocalNotifications, memory: MemoryService, daemon: any ControlledDaemon,
-    post: @escaping (Event) -> Void
+    requests: Requests, launches: Launches, processes: ProcessController, monitors: Monitors,
+    notifications: LocalNotifications, memory: MemoryService, pump: Pump,
+    settings: CurrentSettings, log: Log
   ) {
-    self.membership = membership
     self.requests = requests
-    self.runner = runner
+    self.launches = launches
+    self.processes = processes
     self.monitors = monitors
     self.notifications = notifications
     self.memory = memory
-    self.daemon = daemon
-    self.post = post
+    self.pump = pump
+    self.settings = settings
+    self.log = log
   }
+
+  func post(_ event: Event) { pump.post(event) }
 
   func handle(
     _ method: Interface.MethodName, _ call: ReceivedCall, on connection: Connection
@@ -83,15 +84,15 @@ final class ControlService {
   private func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
     let statuses = visible(peer)
     let suspended = statuses.filter { $0.state == .suspended }.compactMap(\.instance?.id)
-    return runner.processes.compareSuspended(suspended) ? visible(peer) : statuses
+    return processes.compareSuspended(suspended) ? visible(peer) : statuses
   }
 
   /// Of one application it is always told as it is.
   private func compareSuspended(_ key: ApplicationKey) {
-    guard let status = daemon.scheduler.status(of: key, at: daemon.now),
+    guard let status = pump.scheduler.status(of: key, at: pump.now),
       status.state == .suspended, let id = status.instance?.id
     else { return }
-    runner.processes.compareSuspended([id])
+    processes.compareSuspended([id])
   }
 
   private func listApplications(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -105,7 +106,7 @@ final class ControlService {
     let input = try call.decode(Interface.GetApplication.Input.self)
     let key = try key(input.application, input.owner, connection.peer)
     compareSuspended(key)
-    guard let status = daemon.scheduler.status(of: key, at: daemon.now) else {
+    guard let status = pump.scheduler.status(of: key, at: pump.now) else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
     connection.reply(
@@ -117,8 +118,8 @@ final class ControlService {
     let input = try call.decode(Interface.Explain.Input.self)
     let key = try key(input.application, input.owner, connection.peer)
     compareSuspended(key)
-    guard let status = daemon.scheduler.status(of: key, at: daemon.now),
-      let explanation = daemon.scheduler.explanation(of: key)
+    guard let status = pump.scheduler.status(of: key, at: pump.now),
+      let explanation = pump.scheduler.explanation(of: key)
     else {
       throw Interface.Failure.unknownApplication(application: input.application, nearest: nil)
     }
@@ -133,7 +134,7 @@ final class ControlService {
     let input = try call.decode(Interface.Monitor.Input.self)
     guard call.more else { throw StandardFailure.expectedMore }
     let monitor = try limits(of: input, connection.peer)
-    let max = daemon.configuration.options.monitorsPerUserMax
+    let max = settings.configuration.options.monitorsPerUserMax
     let count = monitors.count(of: connection.peer.uid, watching: monitor.application)
     guard count < max else {
       throw Interface.Failure.quotaExceeded(quota: "MaxMonitorsPerUser", limit: max)
@@ -168,10 +169,10 @@ final class ControlService {
     _ = try call.decode(Interface.GetSettings.Input.self)
     connection.reply(
       Interface.GetSettings.Output(
-        settings: daemon.configuration.effectiveSettings.map {
+        settings: settings.configuration.effectiveSettings.map {
           .init(
             name: $0.name, value: $0.value, default: $0.default, source: $0.source.description)
-        }, warnings: daemon.warnings))
+        }, warnings: settings.warnings))
   }
 
   private func reload(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -179,7 +180,7 @@ final class ControlService {
     guard isOperator(connection.peer) else {
       throw Interface.Failure.notPermitted(application: nil)
     }
-    let problems = daemon.reload()
+    let problems = settings.reload()
     guard problems.isEmpty else {
       throw Interface.Failure.invalidConfiguration(problems: problems.map(\.description))
     }
@@ -190,7 +191,7 @@ final class ControlService {
 
   private func launch(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.Launch.Input.self)
-    if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
+    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let (request, key) = try open(connection, .launch, input.application, input.owner)
     let target: LaunchTarget = input.background == true ? .background : .foreground
     post(.launch(request, key, target: target, reason: .operator))
@@ -224,10 +225,10 @@ final class ControlService {
     if input.marker != nil, marker == nil {
       throw ParameterError(parameter: "marker", problem: "it is 1 to 64 letters and digits")
     }
-    if daemon.isForgetful { throw Interface.Failure.stateNotSaved }
-    let leader = runner.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
+    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    let leader = launches.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
     let application = ApplicationKey(id, owner: UserID(uid))
-    let places = DefaultSeats(isUserDaemon: daemon.isUserDaemon)
+    let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)
     let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
     let request = requests.open(connection, .adopt, application: id.name)
     post(
@@ -264,7 +265,7 @@ final class ControlService {
     guard isOperator(peer) || (uids.real == peer.uid && uids.effective == peer.uid) else {
       throw Interface.Failure.notPermitted(application: nil)
     }
-    if let reason = try daemon.refusal(of: process, uid: uids.real) {
+    if let reason = try settings.refusal(of: process, uid: uids.real) {
       throw Interface.Failure.invalidProcess(pid: Int(pid), reason: reason)
     }
     if membership.isOurs(process.identity) {
@@ -309,15 +310,15 @@ final class ControlService {
 
   func isOperator(_ peer: Peer) -> Bool {
     // Root and the daemon's own user are operators in any case.
-    if peer.uid != 0 { daemon.reconsiderOperators() }
+    if peer.uid != 0 { settings.reconsiderOperators() }
     return peer.isOperator {
-      daemon.isOperator(peer.credentials, groups: (try? peer.groups()) ?? [])
+      settings.isOperator(peer.credentials, groups: (try? peer.groups()) ?? [])
     }
   }
 
   /// What the caller may see.
   func visible(_ peer: Peer) -> [ApplicationStatus] {
-    let all = daemon.scheduler.statuses(at: daemon.now)
+    let all = pump.scheduler.statuses(at: pump.now)
     return isOperator(peer) ? all : all.filter { $0.key.owner.uid == peer.uid }
   }
 
@@ -332,14 +333,15 @@ final class ControlService {
   private func described(
     _ statuses: [ApplicationStatus], for peer: Peer, withUnit: Bool = false
   ) -> [Interface.Application] {
-    let unmanaged = runner.unmanagedProcesses()
+    let unmanaged = launches.unmanagedProcesses()
     let mayAll = isOperator(peer)
     return statuses.map { status in
       Interface.Application(
         status, badge: notifications.badges[status.key],
-        problem: runner.processes.problem(of: status.key), unmanaged: unmanaged[status.key],
-        lowered: status.instance.map { lowered($0.id) } ?? [],
-        unit: withUnit ? status.instance.flatMap { unit($0.id) } : nil,
+        problem: processes.problem(of: status.key), unmanaged: unmanaged[status.key],
+        lowered: status.instance.map { processes.loweredWords(of: $0.id) } ?? [],
+        unit: withUnit
+          ? status.instance.flatMap { processes.currentUnit(of: $0.id)?.ownName } : nil,
         isVisible: { mayAll || $0.uid == peer.uid })
     }
   }
@@ -363,7 +365,7 @@ final class ControlService {
     }
     let owner = try owner.map { try Self.uid($0) }
     let mayAll = isOperator(peer)
-    var owners = Set(daemon.scheduler.owners(of: id) + moreOwners(id)).sorted()
+    var owners = Set(pump.scheduler.owners(of: id) + moreOwners(id)).sorted()
     if !mayAll { owners = owners.filter { $0.uid == peer.uid } }
     if let owner {
       guard mayAll || owner == peer.uid else {
@@ -376,7 +378,7 @@ final class ControlService {
     guard let first = owners.first else {
       // Of this very id there is none of this owner; and an operator's typing mistake is not worth
       // a look at thousands of other users' ids.
-      let known = daemon.scheduler.names(of: UserID(owner ?? peer.uid))
+      let known = pump.scheduler.names(of: UserID(owner ?? peer.uid))
         .filter { $0 != application }
       throw Interface.Failure.unknownApplication(
         application: application, nearest: nearestName(to: application, among: known))
@@ -395,27 +397,6 @@ final class ControlService {
     }
     return uid
   }
-}
-
-/// What the control interface asks of the daemon as a whole.
-protocol ControlledDaemon: AnyObject {
-  var scheduler: Scheduler { get }
-  var now: Instant { get }
-  var configuration: Configuration { get }
-  var isUserDaemon: Bool { get }
-  /// Whether a crash would make the daemon forget what it promises now.
-  var isForgetful: Bool { get }
-  /// The socket that it listens on.
-  var listener: Int32 { get }
-  /// Whether a client's connection has this cookie.
-  func hasConnection(_ cookie: UInt64) -> Bool
-  func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool
-  /// Asks again who is an operator, where the operators' group has changed.
-  func reconsiderOperators()
-  /// What of the configuration is probably not meant.
-  var warnings: [String] { get }
-  /// Reads the configuration again. Returns the mistakes that kept the old one in force.
-  func reload() -> [ConfigurationProblem]
 }
 
 extension ControlInterface.MethodName {

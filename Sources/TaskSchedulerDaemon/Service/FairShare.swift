@@ -1,4 +1,5 @@
 import DequeModule
+import EventLoop
 import LinuxSystem
 
 /// What a user may take of the daemon's time before the others' calls come first.

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-extension ControlledDaemon {
+extension CurrentSettings {
   /// Why this daemon does not take a process under management; nil where it does.
   ///
   /// What it could neither stop nor end it would report as suspended or terminated for ever. A

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import LinuxSystem
 import TaskSchedulerCore
@@ -37,21 +38,23 @@ final class Server: ConnectionOwner {
   private var keptByUser: [UInt32: Kept] = [:]
   /// Users who have been refused a connection since they had few: it is logged once.
   private var refusedUsers: Set<UInt32> = []
-  /// Set once, by the daemon, before the first connection.
-  var applications: ApplicationService? {
-    didSet { applications?.whenRemoved { [unowned self] in speakers.forget($0) } }
-  }
-  var control: ControlService?
-  var onClosed: (Connection) -> Void = { _ in }
+  private let applications: ApplicationService
+  private let control: ControlService
+  private let onClosed: (Connection) -> Void
 
   var queuedBytesMax: Int { options.queuedBytesPerConnectionMax }
   var callsAtOnce: Int { fairShare.callsAtOnce }
 
+  /// - Parameter onClosed: called for each connection that is closed.
   init(
-    listener: consuming FileDescriptor, options: DaemonOptions, loop: EventLoop, proc: ProcFS,
-    log: Log, eventLog: EventLog, store: DescriptorStore
+    listener: consuming FileDescriptor, applications: ApplicationService, control: ControlService,
+    options: DaemonOptions, loop: EventLoop, proc: ProcFS, log: Log, eventLog: EventLog,
+    store: DescriptorStore, onClosed: @escaping (Connection) -> Void
   ) throws(SystemError) {
     self.listener = listener
+    self.applications = applications
+    self.control = control
+    self.onClosed = onClosed
     self.eventLog = eventLog
     self.store = store
     self.options = options
@@ -73,9 +76,14 @@ final class Server: ConnectionOwner {
     trimming = try HeapTrimming(loop: loop, trim: Heap.trim)
     fairShare.worked = { [unowned self] in trimming?.worked($0) }
     listening.takeTurn = { [unowned self] in takeListenersTurn() }
+    applications.whenRemoved { [unowned self] in speakers.forget($0) }
   }
 
   var listenerNumber: Int32 { listener.rawValue }
+
+  func hasConnection(_ cookie: UInt64) -> Bool {
+    connections.values.contains { $0.cookie == cookie }
+  }
 
   /// Takes connections from now on. Whoever came while there was no daemon has waited longest, and
   /// comes before the calls of those that were taken over, of whom there may be thousands.
@@ -301,19 +309,18 @@ final class Server: ConnectionOwner {
   private func hear(
     _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
   ) -> Bool {
-    guard let applications else { return true }
     for id in instances {
       for connection in speakers.known(of: id) where connection.hasUnheard {
         guard BootClock.now() < end else { return false }
         connection.hear(until: end)
       }
     }
-    guard hearUnplaced(instances, of: user, applications, until: end) else { return false }
+    guard hearUnplaced(instances, of: user, until: end) else { return false }
     // A process of an instance may run as another user. What all of those may have to say is not
     // waited for: it can be thousands of connections of one who floods.
     let othersEnd = min(end, BootClock.now() + Self.othersTime)
     for other in speakers.users where other != user {
-      _ = hearUnplaced(instances, of: other, applications, until: othersEnd)
+      _ = hearUnplaced(instances, of: other, until: othersEnd)
     }
     return true
   }
@@ -322,8 +329,7 @@ final class Server: ConnectionOwner {
   private static let othersTime: UInt64 = 1_000_000
 
   private func hearUnplaced(
-    _ instances: Set<InstanceID>, of user: UInt32, _ applications: ApplicationService,
-    until end: UInt64
+    _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
   ) -> Bool {
     let start = BootClock.now()
     let (found, isAll) = speakers.place(of: user, applications, until: end)
@@ -352,12 +358,11 @@ final class Server: ConnectionOwner {
   }
 
   private func isStranger(_ connection: Connection) -> Bool {
-    applications.map { speakers.isStranger(connection, $0) } ?? false
+    speakers.isStranger(connection, applications)
   }
 
   func handle(_ call: ReceivedCall, on connection: Connection) {
     do {
-      guard let applications, let control else { preconditionFailure("not set up") }
       defer { speakers.note(connection) }
       if let method = ApplicationInterface.MethodName(rawValue: call.method) {
         save(connection)

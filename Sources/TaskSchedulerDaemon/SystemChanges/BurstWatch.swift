@@ -1,3 +1,4 @@
+import EventLoop
 import LinuxSystem
 
 /// Watches a descriptor whose messages come in bursts, and calls its handler once for each burst.

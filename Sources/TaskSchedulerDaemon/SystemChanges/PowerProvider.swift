@@ -1,4 +1,5 @@
 import CSystemd
+import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 

@@ -1,3 +1,4 @@
+import EventLoop
 import TaskSchedulerCore
 import TestSupport
 import Testing

@@ -1,0 +1,133 @@
+import CSystemd
+import LinuxSystem
+
+/// Writes the arguments of a method call in their order.
+package struct MessageBody {
+  private let message: OpaquePointer
+
+  package init(_ message: OpaquePointer) {
+    self.message = message
+  }
+
+  package func append(_ text: String) throws(SystemError) { try append("s", text) }
+
+  package func append(_ texts: [String]) throws(SystemError) {
+    try array("s") { () throws(SystemError) in
+      for text in texts { try append(text) }
+    }
+  }
+
+  package func append(_ flag: Bool) throws(SystemError) {
+    try append("b", number: Int32(flag ? 1 : 0))
+  }
+
+  package func append(_ number: Int32) throws(SystemError) { try append("i", number: number) }
+
+  package func append(_ number: UInt32) throws(SystemError) { try append("u", number: number) }
+
+  package func append(_ byte: UInt8) throws(SystemError) { try append("y", number: byte) }
+
+  package func append(descriptor: Int32) throws(SystemError) {
+    try append("h", number: descriptor)
+  }
+
+  package func array(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("a", type, body)
+  }
+
+  package func structure(
+    _ type: String, _ body: () throws(SystemError) -> Void
+  ) throws(SystemError) {
+    try container("r", type, body)
+  }
+
+  package func entry(_ types: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("e", types, body)
+  }
+
+  package func variant(_ type: String, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+    try container("v", type, body)
+  }
+
+  private func append(_ type: Character, _ text: String) throws(SystemError) {
+    let result = text.withCString { sd_bus_message_append_basic(message, Self.code(type), $0) }
+    try check("sd_bus_message_append_basic", result)
+  }
+
+  private func append(
+    _ type: Character, number: some FixedWidthInteger
+  ) throws(SystemError) {
+    var number = number
+    let result = sd_bus_message_append_basic(message, Self.code(type), &number)
+    try check("sd_bus_message_append_basic", result)
+  }
+
+  private func container(
+    _ type: Character, _ content: String, _ body: () throws(SystemError) -> Void
+  ) throws(SystemError) {
+    let opened = sd_bus_message_open_container(message, Self.code(type), content)
+    try check("sd_bus_message_open_container", opened)
+    try body()
+    try check("sd_bus_message_close_container", sd_bus_message_close_container(message))
+  }
+
+  private static func code(_ type: Character) -> CChar {
+    CChar(type.asciiValue ?? 0)
+  }
+}
+
+/// Reads the arguments of a message in their order. A method returns nil for another type.
+package struct MessageReader {
+  private let message: OpaquePointer
+
+  package init(_ message: OpaquePointer) {
+    self.message = message
+  }
+
+  package func text() -> String? {
+    var text: UnsafePointer<CChar>?
+    guard sd_bus_message_read_basic(message, CChar(UInt8(ascii: "s")), &text) > 0 else {
+      return nil
+    }
+    return text.map { String(cString: $0) }
+  }
+
+  package func number() -> UInt32? {
+    var number: UInt32 = 0
+    guard sd_bus_message_read_basic(message, CChar(UInt8(ascii: "u")), &number) > 0 else {
+      return nil
+    }
+    return number
+  }
+
+  /// Returns the number and the path of a job from a structure in a unit's property.
+  package func job() -> (id: UInt32, path: String)? {
+    var path: UnsafePointer<CChar>?
+    guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "r")), "uo") > 0,
+      let id = number(),
+      sd_bus_message_read_basic(message, CChar(UInt8(ascii: "o")), &path) > 0, let path
+    else { return nil }
+    return (id, String(cString: path))
+  }
+
+  /// Returns the Boolean value in a variant, the form of a property.
+  package func flagInVariant() -> Bool? {
+    var flag: Int32 = 0
+    guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "v")), "b") > 0,
+      sd_bus_message_read_basic(message, CChar(UInt8(ascii: "b")), &flag) > 0,
+      sd_bus_message_exit_container(message) >= 0
+    else { return nil }
+    return flag != 0
+  }
+
+  /// Returns up to `countMax` texts of an array; a peer may send many more. Nothing can be read
+  /// after the array.
+  package func texts(countMax: Int = 4096) -> [String]? {
+    guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), "s") > 0 else {
+      return nil
+    }
+    var texts: [String] = []
+    while texts.count < countMax, let text = text() { texts.append(text) }
+    return texts
+  }
+}

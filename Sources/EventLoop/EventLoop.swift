@@ -1,0 +1,299 @@
+import CSystemd
+import Glibc
+import LinuxSystem
+
+/// sd-event on one thread: descriptors, one-shot timers, signals, deferred work and calls to the
+/// service manager.
+///
+/// This is the only file in which C calls Swift. libsystemd holds a reference to the handler of
+/// each source and releases it when it destroys the source, so that a call always finds the
+/// handler.
+package final class EventLoop {
+  private let event: OpaquePointer
+
+  package init() throws(SystemError) {
+    var event: OpaquePointer?
+    try check("sd_event_new", sd_event_new(&event))
+    guard let event else { throw SystemError(call: "sd_event_new", errno: ENOMEM) }
+    self.event = event
+  }
+
+  deinit {
+    sd_event_unref(event)
+  }
+
+  /// A descriptor that is readable while an event is pending.
+  package var descriptor: Int32 { sd_event_get_fd(event) }
+
+  /// Runs until ``exit()`` is called.
+  package func run() throws(SystemError) {
+    try check("sd_event_loop", sd_event_loop(event))
+  }
+
+  /// Waits up to `limit` for an event, and handles it.
+  package func turn(within limit: Duration) throws(SystemError) {
+    try check("sd_event_run", sd_event_run(event, UInt64(max(0, limit.microseconds))))
+  }
+
+  package func exit() {
+    sd_event_exit(event, 0)
+  }
+
+  /// Answers systemd's watchdog if it is enabled (WATCHDOG_USEC).
+  package func enableWatchdog() throws(SystemError) {
+    try check("sd_event_set_watchdog", sd_event_set_watchdog(event, 1))
+  }
+
+  /// Calls `handler` with the readiness of a descriptor for the lifetime of the source.
+  package func watch(
+    _ descriptor: Int32, for readiness: PollEvents, _ handler: @escaping (PollEvents) -> Void
+  ) throws(SystemError) -> DescriptorSource {
+    let box = Unmanaged.passRetained(Handler { handler(PollEvents(rawValue: $0)) })
+    var source: OpaquePointer?
+    let result = sd_event_add_io(
+      event, &source, descriptor, readiness.rawValue,
+      { _, _, events, userdata in EventLoop.call(userdata, events) }, box.toOpaque())
+    return DescriptorSource(try adopt(source, result, box, call: "sd_event_add_io"))
+  }
+
+  /// Returns a disabled timer, which calls `handler` once each time that it expires.
+  ///
+  /// - Parameter clock: CLOCK_BOOTTIME, or CLOCK_BOOTTIME_ALARM, which wakes a sleeping machine.
+  /// - Throws: EPERM without permission for the alarm (CAP_WAKE_ALARM), EOPNOTSUPP if the machine
+  ///   has none.
+  package func timer(
+    _ clock: clockid_t = CLOCK_BOOTTIME, _ handler: @escaping () -> Void
+  ) throws(SystemError) -> TimerSource {
+    let box = Unmanaged.passRetained(Handler { _ in handler() })
+    var source: OpaquePointer?
+    // An accuracy of 1 µs: the default of 250 ms would delay every limit.
+    let result = sd_event_add_time(
+      event, &source, clock, UInt64.max, 1,
+      { _, _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
+    let timer = TimerSource(try adopt(source, result, box, call: "sd_event_add_time"))
+    timer.clear()
+    return timer
+  }
+
+  /// Calls `handler` for a signal instead of its default action. The signal must be blocked.
+  package func watch(
+    signal: Int32, _ handler: @escaping () -> Void
+  ) throws(SystemError) -> Source {
+    let box = Unmanaged.passRetained(Handler { _ in handler() })
+    var source: OpaquePointer?
+    let result = sd_event_add_signal(
+      event, &source, signal, { _, _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
+    return Source(try adopt(source, result, box, call: "sd_event_add_signal"))
+  }
+
+  /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, when no
+  /// other source is ready.
+  package func whenIdle(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
+    let idle = try soon(handler)
+    idle.goLast()
+    return idle
+  }
+
+  /// Returns a source that calls `handler` once after each ``DeferredSource/request()``, before any
+  /// other source that is ready. Use it to leave the call of another object first. A handler that
+  /// requests itself would starve all others.
+  package func soon(_ handler: @escaping () -> Void) throws(SystemError) -> DeferredSource {
+    let box = Unmanaged.passRetained(Handler { _ in handler() })
+    var source: OpaquePointer?
+    let result = sd_event_add_defer(
+      event, &source, { _, userdata in EventLoop.call(userdata, 0) }, box.toOpaque())
+    let deferred = DeferredSource(try adopt(source, result, box, call: "sd_event_add_defer"))
+    deferred.clear()
+    return deferred
+  }
+
+  /// Serves an sd-bus connection until it is closed.
+  package func serve(_ bus: OpaquePointer) throws(SystemError) {
+    try check("sd_bus_attach_event", sd_bus_attach_event(bus, event, 0))
+  }
+
+  /// Sends a method call. `handler` receives the reply or an error once, also if the connection is
+  /// lost or the timeout expires, unless the call is released before.
+  package func call(
+    _ message: OpaquePointer, on bus: OpaquePointer, timeout: Duration,
+    _ handler: @escaping (OpaquePointer) -> Void
+  ) throws(SystemError) -> BusSlot {
+    let box = Unmanaged.passRetained(BusHandler(handler))
+    var slot: OpaquePointer?
+    let result = sd_bus_call_async(
+      bus, &slot, message, { message, userdata, _ in EventLoop.handle(message, userdata) },
+      box.toOpaque(), UInt64(max(0, timeout.microseconds)))
+    return try adopt(slot, result, box, call: "sd_bus_call_async")
+  }
+
+  /// Passes every message that arrives to `handler`, for the lifetime of the slot.
+  package func listen(
+    on bus: OpaquePointer, _ handler: @escaping (OpaquePointer) -> Void
+  ) throws(SystemError) -> BusSlot {
+    let box = Unmanaged.passRetained(BusHandler(handler))
+    var slot: OpaquePointer?
+    let result = sd_bus_add_filter(
+      bus, &slot, { message, userdata, _ in EventLoop.handle(message, userdata) }, box.toOpaque())
+    return try adopt(slot, result, box, call: "sd_bus_add_filter")
+  }
+
+  private static func handle(
+    _ message: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?
+  ) -> Int32 {
+    guard let userdata, let message else { return 0 }
+    Unmanaged<BusHandler>.fromOpaque(userdata).takeUnretainedValue().call(message)
+    // 0 lets other handlers see the message, too.
+    return 0
+  }
+
+  private func adopt(
+    _ slot: OpaquePointer?, _ result: Int32, _ box: Unmanaged<BusHandler>, call: String
+  ) throws(SystemError) -> BusSlot {
+    guard result >= 0, let slot else {
+      box.release()
+      throw SystemError(call: call, errno: -result)
+    }
+    sd_bus_slot_set_destroy_callback(slot) { userdata in
+      if let userdata { Unmanaged<BusHandler>.fromOpaque(userdata).release() }
+    }
+    return BusSlot(slot)
+  }
+
+  private static func call(_ userdata: UnsafeMutableRawPointer?, _ events: UInt32) -> Int32 {
+    guard let userdata else { return 0 }
+    Unmanaged<Handler>.fromOpaque(userdata).takeUnretainedValue().call(events)
+    return 0
+  }
+
+  /// Takes ownership of a new source; libsystemd releases the handler when it destroys the source.
+  private func adopt(
+    _ source: OpaquePointer?, _ result: Int32, _ box: Unmanaged<Handler>, call: String
+  ) throws(SystemError) -> OpaquePointer {
+    guard result >= 0, let source else {
+      box.release()
+      throw SystemError(call: call, errno: -result)
+    }
+    sd_event_source_set_destroy_callback(source) { userdata in
+      if let userdata { Unmanaged<Handler>.fromOpaque(userdata).release() }
+    }
+    return source
+  }
+}
+
+/// Throws for a negative result, which in libsystemd is a negated errno.
+package func check(_ call: String, _ result: Int32) throws(SystemError) {
+  if result < 0 { throw SystemError(call: call, errno: -result) }
+}
+
+private final class Handler {
+  let call: (UInt32) -> Void
+
+  init(_ call: @escaping (UInt32) -> Void) {
+    self.call = call
+  }
+}
+
+private final class BusHandler {
+  let call: (OpaquePointer) -> Void
+
+  init(_ call: @escaping (OpaquePointer) -> Void) {
+    self.call = call
+  }
+}
+
+/// A pending method call or a listener. Releasing it cancels the call or the listener.
+package final class BusSlot {
+  private let slot: OpaquePointer
+
+  fileprivate init(_ slot: OpaquePointer) {
+    self.slot = slot
+  }
+
+  deinit {
+    sd_bus_slot_unref(slot)
+  }
+}
+
+/// An event source of the loop. Releasing it removes the source.
+package class Source {
+  fileprivate let source: OpaquePointer
+
+  fileprivate init(_ source: OpaquePointer) {
+    self.source = source
+  }
+
+  deinit {
+    sd_event_source_disable_unref(source)
+  }
+
+  /// Gives this source priority over all others that are ready.
+  package func goFirst() {
+    let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IMPORTANT))
+    precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
+  }
+
+  fileprivate func enable(_ mode: Int) {
+    let result = sd_event_source_set_enabled(source, Int32(mode))
+    precondition(result >= 0, "sd_event_source_set_enabled: errno \(-result)")
+  }
+}
+
+/// A descriptor that the loop watches. It must stay open for the lifetime of the source.
+package final class DescriptorSource: Source {
+  /// Changes the readiness to wait for.
+  package func wait(for readiness: PollEvents) {
+    let result = sd_event_source_set_io_events(source, readiness.rawValue)
+    precondition(result >= 0, "sd_event_source_set_io_events: errno \(-result)")
+  }
+}
+
+/// The readiness of a descriptor (epoll(7)).
+package struct PollEvents: OptionSet {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  package static let input = PollEvents(rawValue: EPOLLIN.rawValue)
+  package static let output = PollEvents(rawValue: EPOLLOUT.rawValue)
+  package static let priority = PollEvents(rawValue: EPOLLPRI.rawValue)
+  package static let error = PollEvents(rawValue: EPOLLERR.rawValue)
+  /// The peer has shut down its sending half; nothing more will arrive.
+  package static let inputEnd = PollEvents(rawValue: EPOLLRDHUP.rawValue)
+  /// Both directions are shut down.
+  package static let hangUp = PollEvents(rawValue: EPOLLHUP.rawValue)
+  /// Reports changes of readiness only.
+  package static let onChange = PollEvents(rawValue: EPOLLET.rawValue)
+}
+
+/// A timer for one instant.
+package final class TimerSource: Source {
+  /// Sets the timer. The handler is not called before CLOCK_BOOTTIME reaches `nanoseconds`.
+  package func set(_ nanoseconds: UInt64) {
+    let microseconds = nanoseconds / 1000 + (nanoseconds % 1000 == 0 ? 0 : 1)
+    let result = sd_event_source_set_time(source, microseconds)
+    precondition(result >= 0, "sd_event_source_set_time: errno \(-result)")
+    enable(SD_EVENT_ONESHOT)
+  }
+
+  package func clear() {
+    enable(SD_EVENT_OFF)
+  }
+}
+
+/// Deferred work.
+package final class DeferredSource: Source {
+  fileprivate func goLast() {
+    let result = sd_event_source_set_priority(source, Int64(SD_EVENT_PRIORITY_IDLE))
+    precondition(result >= 0, "sd_event_source_set_priority: errno \(-result)")
+  }
+
+  fileprivate func clear() {
+    enable(SD_EVENT_OFF)
+  }
+
+  package func request() {
+    enable(SD_EVENT_ONESHOT)
+  }
+}

@@ -1,0 +1,273 @@
+import CSystemd
+import Glibc
+import LinuxSystem
+
+/// The address of a message bus.
+package struct BusAddress: Hashable {
+  /// The address in the syntax of the D-Bus specification, limited to Unix sockets.
+  package var text: String
+  /// The user whose process must listen at the address; nil for any user.
+  package var owner: UInt32?
+
+  package init(text: String, owner: UInt32? = nil) {
+    self.text = text
+    self.owner = owner
+  }
+}
+
+/// A connection to a message bus that never blocks the loop.
+package final class MessageBus {
+  /// The state of the connection.
+  package enum State: Equatable {
+    case closed
+    /// The connection is being made, or waits for a bus to listen.
+    case connecting
+    case connected
+    /// The bus closed the connection, or it failed for this reason; until ``disconnect()``.
+    case lost(String)
+  }
+
+  /// An event of the connection, always delivered from the loop.
+  package enum Happening {
+    /// The state is now ``State/connected`` or ``State/lost(_:)``.
+    case changed
+    case message(OpaquePointer)
+  }
+
+  private let loop: EventLoop
+  private let address: BusAddress
+  private var report: ((Happening) -> Void)?
+  private var bus: OpaquePointer?
+  private var listening: BusSlot?
+  private var calls: [BusCall: BusSlot] = [:]
+  private var callNumber: UInt64 = 0
+  package private(set) var state = State.closed
+
+  package init(loop: EventLoop, address: BusAddress) {
+    self.loop = loop
+    self.address = address
+  }
+
+  /// The id of the connected bus, which differs from that of any other bus, even at the same
+  /// address; nil if the bus has none.
+  package var id: String? {
+    guard state == .connected, let bus else { return nil }
+    var id = sd_id128_t()
+    guard sd_bus_get_bus_id(bus, &id) >= 0 else { return nil }
+    return withUnsafeBytes(of: id) { bytes in
+      bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+  }
+
+  /// Sets the handler for all events.
+  package func listen(_ report: @escaping (Happening) -> Void) {
+    self.report = report
+  }
+
+  deinit {
+    disconnect()
+  }
+
+  // MARK: The connection
+
+  /// Starts connecting.
+  ///
+  /// - Parameter waiting: Whether to wait for a bus to listen. inotify on the directories of the
+  ///   socket reports it; there is no polling.
+  /// - Throws: ENOENT and ECONNREFUSED if no bus listens, unless `waiting`; EACCES; EINVAL for an
+  ///   invalid address; and others.
+  package func connect(waiting: Bool) throws(SystemError) {
+    disconnect()
+    var fresh: OpaquePointer?
+    try check("sd_bus_new", sd_bus_new(&fresh))
+    guard let fresh else { throw SystemError(call: "sd_bus_new", errno: ENOMEM) }
+    bus = fresh
+    state = .connecting
+    do throws(SystemError) {
+      try check("sd_bus_set_address \(address.text)", sd_bus_set_address(fresh, address.text))
+      try check("sd_bus_set_bus_client", sd_bus_set_bus_client(fresh, 1))
+      try check("sd_bus_set_connected_signal", sd_bus_set_connected_signal(fresh, 1))
+      try check("sd_bus_set_watch_bind", sd_bus_set_watch_bind(fresh, waiting ? 1 : 0))
+      // Refuse descriptors in messages.
+      try check("sd_bus_negotiate_fds", sd_bus_negotiate_fds(fresh, 0))
+      listening = try loop.listen(on: fresh) { [weak self] in self?.heard($0) }
+      try check("connect \(address.text)", start(fresh))
+      try loop.serve(fresh)
+    } catch {
+      disconnect()
+      throw error
+    }
+  }
+
+  /// Connects as the user whose bus it is, if permitted: a user's bus refuses every other user,
+  /// including root. A waiting connection is made as the daemon's own user, and is refused then.
+  private func start(_ bus: OpaquePointer) -> Int32 {
+    guard let owner = address.owner, owner != geteuid() else { return sd_bus_start(bus) }
+    return ThreadIdentity.with(effectiveUID: owner) { sd_bus_start(bus) } ?? sd_bus_start(bus)
+  }
+
+  /// Closes the connection and drops all calls without a reply. Do not call it from within a reply
+  /// or an event.
+  package func disconnect() {
+    calls = [:]
+    listening = nil
+    state = .closed
+    guard let bus else { return }
+    self.bus = nil
+    sd_bus_detach_event(bus)
+    sd_bus_close_unref(bus)
+  }
+
+  private func heard(_ message: OpaquePointer) {
+    let local = "org.freedesktop.DBus.Local"
+    if sd_bus_message_is_signal(message, local, "Disconnected") > 0 {
+      let reason =
+        state == .connected
+        ? "the bus closed the connection"
+        : "the bus refused the connection; it may serve only its own user"
+      lose(reason)
+    } else if sd_bus_message_is_signal(message, local, "Connected") > 0 {
+      if let reason = reasonToDistrust() { return lose(reason) }
+      state = .connected
+      report?(.changed)
+    } else if state == .connected {
+      report?(.message(message))
+    }
+  }
+
+  /// Marks the connection as lost. ``disconnect()`` closes it.
+  package func lose(_ reason: String) {
+    if case .lost = state { return }
+    state = .lost(reason)
+    report?(.changed)
+  }
+
+  /// Returns why the peer is not trusted: a user's socket directory may contain a link to the
+  /// socket of another user.
+  private func reasonToDistrust() -> String? {
+    guard let owner = address.owner, let bus else { return nil }
+    let number = sd_bus_get_fd(bus)
+    guard number >= 0, let peer = try? UnixSocket.credentials(number) else {
+      return "could not determine the user that listens at \(address.text)"
+    }
+    return peer.uid == owner ? nil : "user \(peer.uid) listens at \(address.text), not \(owner)"
+  }
+
+  // MARK: Calls
+
+  /// Calls a method.
+  ///
+  /// - Parameters:
+  ///   - timeout: The time limit for a reply; nil to wait for as long as the called service is on
+  ///     the bus.
+  ///   - answer: Called once, from the loop, unless the call is forgotten or dropped before.
+  @discardableResult
+  package func call(
+    _ method: BusMethod, timeout: Duration?,
+    arguments: (MessageBody) throws(SystemError) -> Void = { _ throws(SystemError) in },
+    answer: @escaping (BusAnswer) -> Void
+  ) throws(SystemError) -> BusCall {
+    guard let bus else { throw SystemError(call: method.member, errno: ENOTCONN) }
+    var message: OpaquePointer?
+    try check(
+      "sd_bus_message_new_method_call",
+      sd_bus_message_new_method_call(
+        bus, &message, method.destination, method.path, method.interface, method.member))
+    guard let message else { throw SystemError(call: "sd_bus_message_new", errno: ENOMEM) }
+    defer { sd_bus_message_unref(message) }
+    try check("sd_bus_message_set_auto_start", sd_bus_message_set_auto_start(message, 0))
+    try arguments(MessageBody(message))
+    callNumber += 1
+    let call = BusCall(number: callNumber)
+    calls[call] = try loop.call(message, on: bus, timeout: timeout ?? Self.noTimeout) {
+      [weak self] reply in
+      guard let self else { return }
+      calls[call] = nil
+      answer(self.answer(reply))
+    }
+    return call
+  }
+
+  /// Discards the reply of a call.
+  package func forget(_ call: BusCall) {
+    calls[call] = nil
+  }
+
+  /// 100 years, because sd-bus has no value for "no timeout".
+  private static let noTimeout: Duration = .seconds(100 * 365 * 86_400)
+
+  private func answer(_ reply: OpaquePointer) -> BusAnswer {
+    guard let error = sd_bus_message_get_error(reply) else {
+      return .reply(MessageReader(reply))
+    }
+    guard let bus, sd_bus_is_open(bus) > 0 else { return .dropped }
+    let name = error.pointee.name.map { String(cString: $0) } ?? ""
+    let text = error.pointee.message.map { String(cString: $0) } ?? ""
+    return .error(BusError(name: name, text: text))
+  }
+}
+
+/// A method of a service.
+package struct BusMethod {
+  package var destination: String
+  package var path: String
+  package var interface: String
+  package var member: String
+
+  package init(destination: String, path: String, interface: String, member: String) {
+    self.destination = destination
+    self.path = path
+    self.interface = interface
+    self.member = member
+  }
+
+  /// Returns a method of the bus itself.
+  package static func ofBus(_ member: String) -> BusMethod {
+    BusMethod(
+      destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus",
+      interface: "org.freedesktop.DBus", member: member)
+  }
+}
+
+/// An identifier of a pending call.
+package struct BusCall: Hashable {
+  fileprivate let number: UInt64
+}
+
+/// The outcome of a call.
+package enum BusAnswer {
+  /// The reply, to be read before the handler returns.
+  case reply(MessageReader)
+  case error(BusError)
+  /// The connection was lost before a reply came.
+  case dropped
+}
+
+/// A D-Bus error: a name such as `org.freedesktop.DBus.Error.ServiceUnknown`, and a text for
+/// people, which may be empty.
+package struct BusError: CustomStringConvertible {
+  package var name: String
+  package var text: String
+
+  package init(name: String, text: String) {
+    self.name = name
+    self.text = text
+  }
+
+  package var description: String { text.isEmpty ? name : "\(text) (\(name))" }
+
+  private static let prefix = "org.freedesktop.DBus.Error."
+
+  /// Whether no service has the name that was called.
+  package var saysNobodyThere: Bool { isOne(of: ["ServiceUnknown", "NameHasNoOwner"]) }
+
+  /// Whether the service left the bus before it replied.
+  package var saysNoReply: Bool { isOne(of: ["NoReply"]) }
+
+  /// Whether the bus, rather than the service, refused the call.
+  package var saysNotAllowed: Bool { isOne(of: ["AccessDenied", "LimitsExceeded", "NoMemory"]) }
+
+  private func isOne(of names: [String]) -> Bool {
+    names.contains { name == Self.prefix + $0 }
+  }
+}

@@ -1,0 +1,14 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+extension BootClock {
+  /// Returns the instant `duration` from now, in nanoseconds since boot.
+  static func after(_ duration: Duration) -> UInt64 {
+    Instant(nanoseconds: now()).advanced(by: duration).nanoseconds
+  }
+}
+
+extension Instant {
+  /// The microseconds since boot, the unit of the interfaces.
+  var microseconds: Int { Int(clamping: nanoseconds / 1000) }
+}

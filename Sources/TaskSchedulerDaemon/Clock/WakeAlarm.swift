@@ -1,0 +1,33 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Wakes a sleeping machine when a keep-alive handler or a notification is due
+/// (CLOCK_BOOTTIME_ALARM). Without permission for the alarm, the machine sleeps on, and what has
+/// become due is handled when it wakes.
+final class WakeAlarm {
+  private var timer: TimerSource?
+  private var armed: Instant?
+
+  init(loop: EventLoop, log: Log, _ handler: @escaping () -> Void) {
+    do throws(SystemError) {
+      timer = try loop.timer(CLOCK_BOOTTIME_ALARM) { [weak self] in
+        self?.armed = nil
+        handler()
+      }
+    } catch {
+      log.write(
+        .notice,
+        "the machine will not be woken from sleep; keep-alive handlers and notifications that "
+          + "become due during sleep are handled when it wakes. CLOCK_BOOTTIME_ALARM: \(error)")
+    }
+  }
+
+  /// Sets the alarm; nil disables it.
+  func set(_ instant: Instant?) {
+    guard let timer, instant != armed else { return }
+    armed = instant
+    if let instant { timer.set(instant.nanoseconds) } else { timer.clear() }
+  }
+}

@@ -1,0 +1,153 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+import TaskSchedulerWire
+
+/// Carries out the scheduler's effects.
+final class EffectRunner: EffectHandler {
+  private let parts: Parts
+  /// Reads what an application has written before a limit is enforced.
+  private let hearing: Hearing
+  /// The state that systemd shows of the daemon; nil without a service manager.
+  private let serviceStatus: ServiceStatus?
+  private let log: Log
+  private let post: (Event) -> Void
+
+  init(
+    _ parts: Parts, hearing: Hearing, serviceStatus: ServiceStatus?, log: Log,
+    post: @escaping (Event) -> Void
+  ) {
+    self.parts = parts
+    self.hearing = hearing
+    self.serviceStatus = serviceStatus
+    self.log = log
+    self.post = post
+  }
+
+  private var processes: ProcessController { parts.processes }
+  private var streams: EventStreams { parts.streams }
+  private var sockets: ManagedSockets { parts.sockets }
+  private var notifications: LocalNotifications { parts.notifications }
+  private var store: DescriptorStore { parts.store }
+
+  func willHandle(_ event: Event) {
+    if case .stop = event { parts.launches.keepRunningOn(processes.held) }
+  }
+
+  func didHandle(_ event: Event) {
+    if let request = event.request { parts.requests.noteIfWaiting(request) }
+  }
+
+  func didHandleAll() { parts.launches.forgetArrivals() }
+
+  /// Shows the daemon's state in `systemctl status`, if it has changed.
+  func reportStatus() { serviceStatus?.tell() }
+
+  func run(_ effect: Effect, at now: Instant) {
+    switch effect {
+    case .reply(let request, let reply):
+      answer(request, reply)
+    case .deliver(let id, let callback, let reason):
+      if callback.kind == .willTerminate { processes.remember(id) }
+      streams.send(
+        .init(
+          callback: .init(
+            id: Int(clamping: callback.id.number), kind: .init(callback.kind),
+            launchReason: reason.map { .init($0) })), to: id)
+    case .expire(let id, let task, let remaining):
+      streams.send(
+        .init(
+          expiration: .init(
+            task: Int(clamping: task.number),
+            backgroundTimeRemainingUSec: remaining?.microseconds)), to: id)
+    case .notify(let id, let notice):
+      if let event = event(of: notice) { streams.send(event, to: id) }
+    case .socket(let effect):
+      run(effect)
+    case .notification(let effect):
+      notifications.run(effect, at: WallTime(nanoseconds: WallClock.nanoseconds))
+    case .memory(let effect):
+      parts.memory.run(effect)
+    case .spawn(let id, let key, let reason):
+      parts.launches.spawn(id, key, reason)
+    case .manage(let id, let leader, let key):
+      manage(id, leader, key)
+    case .suspend(let id): processes.suspend(id)
+    case .resume(let id): processes.resume(id)
+    case .terminate(let id, let signal): processes.terminate(id, by: signal)
+    case .kill(let id): processes.kill(id)
+    case .release(let id, let killing):
+      streams.close(id)
+      for socket in sockets.sockets(of: id) { store.remove(socket: socket, of: id) }
+      sockets.removeAll(of: id)
+      processes.release(id, killing: killing)
+    case .checkTracer(let id):
+      hearing.ask(id)
+    case .record(let record):
+      log.write(record, at: now) { [processes] in
+        record.leader.flatMap { processes.unit(of: $0) }
+      }
+      parts.monitors.tell(record, at: now)
+      if case .transition = record.change { serviceStatus?.note() }
+    case .resources(let effect): processes.run(effect)
+    }
+  }
+
+  private func run(_ effect: SocketEffect) {
+    switch effect {
+    case .hold(let id, let socket):
+      if let watch = sockets.watchDescriptor(of: socket.number, id) {
+        store.save(socket: socket.number, of: id, watch: watch)
+      }
+    case .letGo(let id, let socket):
+      sockets.remove(socket.number, of: id)
+      store.remove(socket: socket.number, of: id)
+    case .watch(let id): sockets.watch(id)
+    case .stopWatching(let id): sockets.unwatch(id)
+    }
+  }
+
+  /// Returns the event of a notice for the event stream; nil if its notification was removed.
+  private func event(of notice: Notice) -> ApplicationInterface.Register.Output? {
+    switch notice {
+    case .socketsReady(let id, let ready):
+      return .init(socketEvent: .init(id, ready))
+    case .systemChanges(let changes):
+      return .init(systemChanges: changes.map { .init($0) })
+    case .notificationFired(let id):
+      guard let stored = notifications.notification(id) else { return nil }
+      return .init(notification: .init(notification: .init(stored), chosen: false))
+    case .notificationChosen(let id):
+      guard let stored = notifications.notification(id) else { return nil }
+      return .init(notification: .init(notification: .init(stored), chosen: true))
+    case .memoryWarning:
+      return .init(memoryWarning: true)
+    }
+  }
+
+  private func answer(_ request: RequestID, _ reply: TaskSchedulerCore.Reply) {
+    // The stream is the instance's before its first event can be sent.
+    if case .registered(let registration) = reply,
+      let connection = parts.requests.connection(of: request) {
+      streams.open(registration.instance, connection)
+    }
+    parts.requests.answer(request, reply)
+  }
+
+  private func manage(_ id: InstanceID, _ leader: Leader, _ key: ApplicationKey) {
+    // This daemon took it over from a previous one, which had begun to carry out this effect.
+    if processes[id] != nil { return }
+    guard let arrival = parts.launches.take(leader) else {
+      // It terminated before this daemon could take it over.
+      return post(.leaderExited(id, .unknown))
+    }
+    do throws(SystemError) {
+      try processes.manage(
+        id, of: key.id.name, leader: arrival.process, uid: arrival.uid, origin: arrival.origin)
+    } catch {
+      // The daemon would not learn when the process terminates.
+      log.write(.error, "cannot monitor process \(leader.pid), so it is released: \(error)")
+      post(.leaderExited(id, .unknown))
+    }
+  }
+}

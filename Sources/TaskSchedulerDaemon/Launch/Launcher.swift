@@ -1,0 +1,122 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Starts what manifests name (contract §8), in one of two ways: as a service of the manager's that
+/// has started the daemon as one, or as a child of the daemon.
+final class Launcher {
+  /// A program that runs.
+  struct Launched {
+    var process: ProcessHandle
+    var uid: UInt32
+    var origin: InstanceProcesses.Origin
+  }
+
+  /// Which step failed, and why.
+  struct Failure: Error {
+    var reason: String
+  }
+
+  private let socketPath: String
+  private let starter: any Starter
+  /// Whether units are asked for and there is nobody to start them.
+  private let lacksManager: Bool
+  /// How launched programs ended, where systemd has to be asked; nil elsewhere.
+  let ends: UnitEnds?
+
+  /// Where the instances' control groups are; nil where they have none.
+  var groups: InstanceGroups? { starter.groups }
+  /// The paths of the groups of programs that are being started.
+  var starting: Set<String> { starter.starting }
+
+  /// - Parameter openFilesSoft: the limit that children start with, where ours was raised.
+  init(
+    proc: ProcFS, loop: EventLoop, socketPath: String, scope: ConfigurationPaths.Scope,
+    mechanism: LaunchMechanism, openFilesSoft: UInt64
+  ) throws(SystemError) {
+    self.socketPath = socketPath
+    let units =
+      mechanism == .child ? nil : try UnitStarter(proc: proc, loop: loop, scope: scope)
+    ends = units?.ends
+    starter = units ?? ChildStarter(proc: proc, openFilesSoft: openFilesSoft)
+    lacksManager = mechanism == .unit && units == nil
+  }
+
+  /// - Parameters:
+  ///   - willRun: see ``Starter``.
+  ///   - finish: called once, when the program runs or cannot; perhaps before this returns.
+  func launch(
+    _ manifest: ApplicationManifest, as id: InstanceID, reason: LaunchReason,
+    willRun: (Launched) -> Void, _ finish: @escaping (Result<Launched, Failure>) -> Void
+  ) {
+    let program: Program
+    do throws(Failure) {
+      if lacksManager {
+        throw Failure(
+          reason: "launch-mechanism is unit, and no systemd has started the daemon as its service")
+      }
+      let user = try user(of: manifest)
+      let marker = Self.newMarker()
+      program = Program(
+        manifest: manifest, user: user,
+        environment: environment(manifest, user, marker: marker, reason: reason), marker: marker)
+    } catch {
+      return finish(.failure(error))
+    }
+    starter.start(program, as: id, willRun: willRun, finish)
+  }
+
+  private func user(of manifest: ApplicationManifest) throws(Failure) -> User {
+    let uid = manifest.account?.uid ?? geteuid()
+    let found: User?
+    do throws(SystemError) {
+      found = try Users.user(uid: uid)
+    } catch {
+      throw Failure(reason: "looking up the user \(uid): \(error)")
+    }
+    guard let user = found else {
+      throw Failure(reason: "\(manifest.file): user: there is no user with uid \(uid)")
+    }
+    guard uid == geteuid() || geteuid() == 0 else {
+      throw Failure(reason: "\(manifest.file): user: only root starts programs as \(user.name)")
+    }
+    return user
+  }
+
+  private func environment(
+    _ manifest: ApplicationManifest, _ user: User, marker: String, reason: LaunchReason
+  ) -> [String] {
+    var values = [
+      "PATH": Program.searchPath, "HOME": user.home, "USER": user.name, "LOGNAME": user.name,
+      "SHELL": user.shell,
+    ]
+    // A user's own daemon hands on its session: where the bus, the display and the locale are.
+    let inherited =
+      geteuid() == 0
+      ? ["LANG", "LC_ALL"]
+      : [
+        "PATH", "LANG", "LC_ALL", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR",
+        "DBUS_SESSION_BUS_ADDRESS", "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP",
+      ]
+    for name in inherited {
+      if let value = getenv(name) { values[name] = String(cString: value) }
+    }
+    values.merge(manifest.environment) { _, manifest in manifest }
+    values[LaunchedBefore.applicationName] = manifest.id.name
+    values[LaunchedBefore.reasonName] = reason.rawValue
+    values[ProcessMarks.socketName] = socketPath
+    values[Membership.markerName] = marker
+    return values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+  }
+
+  /// 128 random bits, by which descendants are known for the instance's.
+  private static func newMarker() -> String {
+    var generator = SystemRandomNumberGenerator()
+    let halves = [generator.next(), generator.next()] as [UInt64]
+    return halves.map { half in
+      let digits = String(half, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}

@@ -1,0 +1,206 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+/// Launches programs for applications, and holds each process until the scheduler manages it.
+///
+/// A daemon may die at any instant of a launch. So each process is in the event log before the
+/// scheduler is told of it: the next daemon finds it, and does not start the program again.
+final class Launches {
+  /// A process that the scheduler is about to be told of.
+  struct Arrival {
+    var process: ProcessHandle
+    var uid: UInt32
+    var origin: InstanceProcesses.Origin
+    /// The launch that started it, if that is known before its program runs.
+    var launch: InstanceID?
+  }
+
+  /// The manifests in force, by application.
+  var manifests: [ApplicationID: ApplicationManifest] = [:]
+  /// The processes that a stopped scheduler released, and that still run.
+  private(set) var runningOn: [Leader: Holdings.Instance] = [:]
+  private var arrivals: [Leader: Arrival] = [:]
+  /// The launches that are under way, and those whose outcome the scheduler is being told.
+  private var launching: Set<InstanceID> = []
+  private var launched: Set<InstanceID> = []
+  private let launcher: Launcher
+  private let membership: Membership
+  private let eventLog: EventLog
+  private let log: Log
+  private let post: (Event) -> Void
+
+  private var proc: ProcFS { membership.proc }
+
+  init(
+    launcher: Launcher, membership: Membership, eventLog: EventLog, log: Log,
+    post: @escaping (Event) -> Void
+  ) {
+    self.launcher = launcher
+    self.membership = membership
+    self.eventLog = eventLog
+    self.log = log
+    self.post = post
+  }
+
+  // MARK: Arrivals
+
+  /// The arrivals as the event log stores them.
+  var held: [Leader: Holdings.Arrival] { arrivals.mapValues(\.held) }
+
+  /// Stores a leader in the event log. To be called before the event that tells the scheduler of
+  /// the leader.
+  @discardableResult
+  func expect(_ arrival: Arrival) -> Leader {
+    let leader = Leader(arrival.process.identity)
+    arrivals[leader] = arrival
+    eventLog.note(.arrival(arrival.held))
+    return leader
+  }
+
+  /// Restores the arrival of a leader from a previous daemon.
+  func restore(_ arrival: Holdings.Arrival) {
+    do throws(SystemError) {
+      let identity = ProcessIdentity(arrival.leader)
+      guard let process = try ProcessHandle(identity, in: proc) else { return }
+      arrivals[arrival.leader] = Arrival(
+        process: process, uid: arrival.uid, origin: .init(arrival), launch: arrival.launch)
+    } catch {
+      log.write(.warning, "cannot take over process \(arrival.leader.pid): \(error)")
+    }
+  }
+
+  /// Returns the arrival of a leader, and forgets it.
+  func take(_ leader: Leader) -> Arrival? { arrivals.removeValue(forKey: leader) }
+
+  /// Forgets the processes that the scheduler did not manage. To be called when it has handled all
+  /// events.
+  func forgetArrivals() {
+    if !arrivals.isEmpty { arrivals = [:] }
+    if !launched.isEmpty {
+      launching.subtract(launched)
+      launched = []
+    }
+  }
+
+  // MARK: Launches
+
+  /// Starts the program of a launch, unless this daemon or a previous one has already started it.
+  /// After an absence the scheduler asks again.
+  func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
+    guard launching.insert(id).inserted else { return }
+    if let leader = started(for: id) ?? takeBack(key) {
+      return finish(id, .spawned(id, leader))
+    }
+    guard let manifest = manifests[key.id] else {
+      return finish(id, .spawnFailed(id, reason: "its manifest was removed"))
+    }
+    let willRun: (Launcher.Launched) -> Void = { [unowned self] in
+      expect(Arrival(process: $0.process, uid: $0.uid, origin: $0.origin, launch: id))
+    }
+    launcher.launch(manifest, as: id, reason: reason, willRun: willRun) {
+      [unowned self] result in
+      switch result {
+      case .success(let launched):
+        let leader = Leader(launched.process.identity)
+        if arrivals[leader] == nil {
+          expect(Arrival(process: launched.process, uid: launched.uid, origin: launched.origin))
+        }
+        finish(id, .spawned(id, leader))
+      case .failure(let failure):
+        finish(id, .spawnFailed(id, reason: failure.reason))
+      }
+    }
+  }
+
+  private func finish(_ id: InstanceID, _ outcome: Event) {
+    launched.insert(id)
+    post(outcome)
+  }
+
+  /// Returns the process that a previous daemon started for a launch, if its program runs.
+  private func started(for id: InstanceID) -> Leader? {
+    guard let (leader, arrival) = arrivals.first(where: { $0.value.launch == id }) else {
+      return nil
+    }
+    let marker = try? proc.environmentValue(leader.pid, of: Membership.markerName)
+    if let marker, marker == arrival.origin.marker { return leader }
+    // That daemon may have released it as it died: it must not run beside the process of the
+    // repeated launch.
+    _ = try? arrival.process.pidfd.send(signal: SIGKILL)
+    arrivals[leader] = nil
+    return nil
+  }
+
+  // MARK: Released processes
+
+  /// Remembers the processes that the scheduler releases because it stops.
+  func keepRunningOn(_ held: [InstanceID: Holdings.Instance]) {
+    for instance in held.values where instance.release == nil {
+      runningOn[instance.arrival.leader] = instance
+    }
+  }
+
+  /// Restores the processes that a previous daemon released, as far as they still run.
+  func restoreRunningOn(_ left: [Leader: Holdings.Instance]) {
+    for (leader, instance) in left {
+      let stat = (try? proc.stat(leader.pid)) ?? nil
+      guard let stat, stat.identity == ProcessIdentity(leader), !stat.state.hasEnded else {
+        continue
+      }
+      runningOn[leader] = instance
+    }
+  }
+
+  /// Returns the processes that a previous daemon released and that still run, by application.
+  func unmanagedProcesses() -> [ApplicationKey: Leader] {
+    var processes: [ApplicationKey: Leader] = [:]
+    for (leader, instance) in runningOn {
+      guard let id = ApplicationID(instance.application) else { continue }
+      let key = ApplicationKey(id, owner: UserID(instance.arrival.uid))
+      if let other = processes[key], other.startTime <= leader.startTime { continue }
+      let stat = (try? proc.stat(leader.pid)) ?? nil
+      guard let stat, stat.identity == ProcessIdentity(leader), !stat.state.hasEnded else {
+        continue
+      }
+      processes[key] = leader
+    }
+    return processes
+  }
+
+  /// Returns the process of an application that a previous daemon released, if it still runs and
+  /// belongs to no instance: an application has at most one running instance.
+  private func takeBack(_ key: ApplicationKey) -> Leader? {
+    let left = runningOn.values.filter {
+      $0.application == key.id.name && $0.arrival.uid == key.owner.uid
+    }
+    for instance in left.sorted(by: { $0.arrival.leader.startTime < $1.arrival.leader.startTime }) {
+      let leader = instance.arrival.leader
+      runningOn[leader] = nil
+      do throws(SystemError) {
+        let identity = ProcessIdentity(leader)
+        guard let process = try ProcessHandle(identity, in: proc),
+          try !process.pidfd.hasEnded(),
+          try membership.instance(of: identity, uid: instance.arrival.uid) == nil
+        else { continue }
+        log.write(
+          .notice, "\(key.id.name): managing process \(leader.pid) again, which an earlier daemon "
+            + "released")
+        return expect(
+          Arrival(
+            process: process, uid: instance.arrival.uid, origin: .init(instance.arrival)))
+      } catch {
+        log.write(.warning, "cannot manage process \(leader.pid) again: \(error)")
+      }
+    }
+    return nil
+  }
+}
+
+extension Launches.Arrival {
+  /// The arrival as the event log stores it.
+  fileprivate var held: Holdings.Arrival {
+    origin.arrival(of: process.identity, uid: uid, launch: launch)
+  }
+}

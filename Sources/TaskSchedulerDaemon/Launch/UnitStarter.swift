@@ -1,0 +1,280 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// Starts programs as services of the manager whose service the daemon is: outside of the daemon's
+/// sandbox, each in a unit and so in a control group of its own.
+///
+/// The unit runs ``HeldStart``, which becomes the program when it is told to.
+final class UnitStarter: Starter {
+  let groups: InstanceGroups?
+  private let proc: ProcFS
+  private let loop: EventLoop
+  private let manager: SystemdManager
+  /// Below which all units of ours are, and nobody else's.
+  private let slice: ControlGroup
+  /// Whether units are run as the users that manifests name.
+  private let namesUsers: Bool
+  /// Our own program, which is executed in the unit.
+  private let executable: String
+  /// How programs ended; nil where the kernel tells it.
+  let ends: UnitEnds?
+  private var starts: [InstanceID: UnitStart] = [:]
+
+  var starting: Set<String> { Set(starts.values.map(\.group.path)) }
+
+  /// - Returns: nil where no manager has started the daemon as its service.
+  init?(proc: ProcFS, loop: EventLoop, scope: ConfigurationPaths.Scope) throws(SystemError) {
+    guard let own = try ControlGroup.own(in: proc),
+      let manager = try SystemdManager(loop: loop, scope: scope),
+      let executable = Self.ownExecutable()
+    else { return nil }
+    slice = InstanceUnits.slice(of: scope, besideUnit: own)
+    groups = InstanceGroups(ofUnitsIn: slice)
+    namesUsers = scope == .system
+    self.executable = executable
+    self.manager = manager
+    // Where it cannot be found out, systemd tells in any case.
+    let isRecorded = (try? PIDFD.recordsExitStatus()) ?? false
+    ends = isRecorded ? nil : try UnitEnds(manager: manager, loop: loop)
+    self.proc = proc
+    self.loop = loop
+  }
+
+  /// After an upgrade it is the new one: the old one's file is gone.
+  private static func ownExecutable() -> String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &bytes, bytes.count)
+    guard count > 0 else { return nil }
+    let path = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let deleted = " (deleted)"
+    return path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
+  }
+
+  func start(
+    _ program: Program, as id: InstanceID, willRun: (Launcher.Launched) -> Void,
+    _ finish: @escaping (Result<Launcher.Launched, Launcher.Failure>) -> Void
+  ) {
+    let name = InstanceUnits.newName(for: program.manifest.id, id)
+    do throws(SystemError) {
+      let start = try UnitStart(program, in: slice.child(name), proc: proc, loop: loop) {
+        [weak self] result in
+        self?.starts[id] = nil
+        if case .failure = result { self?.ends?.forget(name) }
+        finish(result)
+      }
+      starts[id] = start
+      ends?.follow(name)
+      // Its own end is the manager's as soon as the call is sent.
+      let input = try start.childsEnd()
+      try manager.startTransient(name, properties(program, input: input.rawValue)) {
+        [weak start] problem in
+        if let problem { start?.fail("systemd does not start \(name): \(problem)") }
+      }
+    } catch {
+      starts[id] = nil
+      ends?.forget(name)
+      finish(.failure(.init(reason: "systemd cannot be asked to start \(name): \(error)")))
+    }
+  }
+
+  private func properties(_ program: Program, input: Int32) -> [UnitProperty] {
+    let id = program.manifest.id.name
+    var properties: [UnitProperty] = [
+      .text("Description", "\(program.manifest.displayName ?? id), launched by taskschedd"),
+      .text("Slice", slice.name),
+      // At a shutdown the daemon stops first, and so resumes what would not hear SIGTERM.
+      .texts("Before", ["taskschedd.service"]),
+      .text("CollectMode", "inactive-or-failed"),
+      .text("Type", "exec"),
+      .command(executable, ["taskschedd", HeldStart.option]),
+      .descriptor("StandardInputFileDescriptor", input),
+      .text("StandardOutput", "journal"),
+      .text("StandardError", "inherit"),
+      .text("SyslogIdentifier", id),
+      // As programs are started by a shell.
+      .flag("IgnoreSIGPIPE", false),
+      // That the kernel kills one of its processes for memory need not end the application.
+      .text("OOMPolicy", "continue"),
+    ]
+    // By `systemctl stop` it is asked to end as by us.
+    let stopSignal = program.manifest.stopSignal
+    if stopSignal != .terminate { properties.append(.number("KillSignal", stopSignal.number)) }
+    if namesUsers { properties.append(.text("User", "\(program.user.uid)")) }
+    return properties
+  }
+}
+
+/// The start of one program in a unit of its own, from the call to the manager until it runs.
+private final class UnitStart {
+  /// How long it may take: until systemd has started the unit, which may wait for others, and until
+  /// the program's file and folder have been found.
+  private static let timeout: Duration = .seconds(30)
+
+  let group: ControlGroup
+  private let program: Program
+  private let proc: ProcFS
+  private let loop: EventLoop
+  private let finish: (Result<Launcher.Launched, Launcher.Failure>) -> Void
+  /// Ours is the only one: when we are gone, the held process ends.
+  private let hold: FileDescriptor
+  private var childs: FileDescriptor?
+  private var holdSource: DescriptorSource?
+  private var report: OpenReport?
+  private var timer: TimerSource?
+  private var process: ProcessHandle?
+  /// Why the program cannot be executed.
+  private var failure: HeldStart.Failure?
+  private var hasEnded = false
+
+  /// The reading end of the pipe that exec closes.
+  private final class OpenReport {
+    let reading: FileDescriptor
+    var source: DescriptorSource?
+
+    init(_ reading: consuming FileDescriptor) {
+      self.reading = reading
+    }
+
+    deinit {
+      // Before the descriptor that it watches.
+      source = nil
+    }
+  }
+
+  init(
+    _ program: Program, in group: ControlGroup, proc: ProcFS, loop: EventLoop,
+    finish: @escaping (Result<Launcher.Launched, Launcher.Failure>) -> Void
+  ) throws(SystemError) {
+    self.program = program
+    self.group = group
+    self.proc = proc
+    self.loop = loop
+    self.finish = finish
+    let (ours, theirs) = try UnixSocket.pair().ends()
+    hold = FileDescriptor(taking: ours)
+    childs = FileDescriptor(taking: theirs)
+    try hold.setNonblocking(true)
+    timer = try loop.timer { [weak self] in
+      self?.fail("it did not start within \(TimeSpan.format(Self.timeout))")
+    }
+    timer?.set(BootClock.after(Self.timeout))
+    holdSource = try loop.watch(ours, for: .input) { [weak self] _ in self?.held() }
+  }
+
+  deinit {
+    // Before the descriptor that it watches.
+    holdSource = nil
+  }
+
+  /// What the unit has for standard input.
+  func childsEnd() throws(SystemError) -> FileDescriptor {
+    guard let end = childs.take() else {
+      throw SystemError(call: "socketpair", errno: EBADF)
+    }
+    return end
+  }
+
+  /// The process is there, or the manager has closed its end without one.
+  private func held() {
+    do throws(SystemError) {
+      var byte: UInt8 = 0
+      let count = try withUnsafeMutableBytes(of: &byte) { bytes throws(SystemError) in
+        try hold.read(into: bytes)
+      }
+      guard let count else { return }
+      if count > 0 { return try release(try theOnlyProcess()) }
+      fail("systemd could not start its unit: `journalctl -u '\(group.name)'` tells why")
+    } catch {
+      fail(String(describing: error))
+    }
+  }
+
+  /// The one process in the unit's control group, which only systemd puts there.
+  private func theOnlyProcess() throws(SystemError) -> ProcessHandle {
+    let call = "looking for the process of \(group.name)"
+    let pids = try group.processes()
+    guard pids.count == 1, let pidfd = try PIDFD.open(pids[0]) else {
+      throw SystemError(call: call, errno: ESRCH)
+    }
+    let pid = pidfd.pid
+    let process = try ProcessHandle(pidfd, in: proc)
+    // By its pidfd it is the same as was looked at here, if it is there still.
+    guard try ControlGroup.of(pid, in: proc) == group,
+      try process.pidfd.identity(in: proc) == process.identity
+    else { throw SystemError(call: call, errno: ESRCH) }
+    return process
+  }
+
+  /// Tells it what to execute, now that we hold it.
+  private func release(_ process: ProcessHandle) throws(SystemError) {
+    self.process = process
+    let (reading, writing) = try FileDescriptor.pipe().ends()
+    let report = OpenReport(FileDescriptor(taking: reading))
+    let theirReport = FileDescriptor(taking: writing)
+    let manifest = program.manifest
+    let order = try HeldStart.Order(
+      directory: program.directory,
+      searchPath: manifest.environment["PATH"] ?? Program.searchPath,
+      arguments: manifest.command.map { SystemString($0) },
+      environment: program.environment.map { SystemString($0) }
+    ).file()
+    try report.reading.setNonblocking(true)
+    report.source = try loop.watch(reading, for: .input) { [weak self] _ in self?.reported() }
+    // Exec closes the pipe before the program's first instruction; so what the program says to us
+    // is ready no earlier than this, and this goes first.
+    report.source?.goFirst()
+    self.report = report
+    try HeldStart.release(hold.rawValue, order: order.rawValue, report: theirReport.rawValue)
+    holdSource = nil
+  }
+
+  /// The process has said why it fails, and is about to end; or the pipe is closed, by exec or by
+  /// its end.
+  private func reported() {
+    guard let report, let process else { return }
+    var told = HeldStart.Failure()
+    do throws(SystemError) {
+      let count = try withUnsafeMutableBytes(of: &told) { bytes throws(SystemError) in
+        try report.reading.read(into: bytes)
+      }
+      guard let count else { return }
+      if count > 0 { return failure = told }
+      if let failure { return fail(program.reason(failure)) }
+      end(
+        .success(
+          .init(process: process, uid: program.user.uid, origin: program.origin(in: group))))
+    } catch {
+      fail(String(describing: error))
+    }
+  }
+
+  /// What there is of it by now is killed: nobody would manage it.
+  func fail(_ reason: String) {
+    guard !hasEnded else { return }
+    if group.exists { try? group.kill() }
+    end(.failure(.init(reason: reason)))
+  }
+
+  private func end(_ result: Result<Launcher.Launched, Launcher.Failure>) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    timer = nil
+    report = nil
+    finish(result)
+  }
+}
+
+extension Program {
+  /// Why it does not run.
+  fileprivate func reason(_ failure: HeldStart.Failure) -> String {
+    switch HeldStart.Failure.Step(rawValue: failure.step) {
+    case .directory:
+      SpawnError(step: .directory, errno: failure.code, path: directory).description
+    case .search: notFound.reason
+    case .execute, nil:
+      SpawnError(step: .execute, errno: failure.code, path: manifest.command[0]).description
+    }
+  }
+}

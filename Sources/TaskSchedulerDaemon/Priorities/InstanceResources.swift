@@ -1,0 +1,61 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+/// What the processes of one instance use of the machine, and how far they may use it (contract
+/// §12): their priority, their throttle, and the meter of their use.
+final class InstanceResources {
+  let processes: InstanceProcesses
+  /// The priority that the scheduler wants.
+  var priority = ProcessPriority.foreground
+  /// The priorities that the daemon lowered.
+  ///
+  /// What a previous daemon lowered is read when it is first needed: a starting daemon lets all
+  /// clients wait.
+  var lowered: LoweredState {
+    _read {
+      takeHeldLowered()
+      yield ownLowered
+    }
+    _modify {
+      takeHeldLowered()
+      yield &ownLowered
+    }
+  }
+  private var ownLowered = LoweredState()
+  private var heldLowered: [Holdings.Lowered]?
+  /// The work that lowers or restores the priorities, and whether some are not lowered yet.
+  var prioritizing: ProcessSteps.Work?
+  var isPartlyLowered = false
+  /// Whether the weights of its control group lower its priority.
+  var hasWeights = (processor: false, io: false)
+  var meter = UseMeter()
+  /// The work that reads the use.
+  var look: ProcessSteps.Work?
+  var throttle: Throttle?
+  /// The work that stops the processes for the throttle.
+  var pausing: ProcessSteps.Work?
+
+  /// - Parameter lowered: what a previous daemon lowered.
+  init(_ processes: InstanceProcesses, lowered: [Holdings.Lowered] = []) {
+    self.processes = processes
+    heldLowered = lowered.isEmpty ? nil : lowered
+  }
+
+  var id: InstanceID { processes.id }
+  var uid: UInt32 { processes.uid }
+  var leader: ProcessHandle { processes.leader }
+  var origin: InstanceProcesses.Origin { processes.origin }
+
+  /// Whether the daemon lowered any priority.
+  var hasLowered: Bool { heldLowered != nil || !ownLowered.items.isEmpty }
+
+  /// The lowered priorities, for the event log.
+  var held: [Holdings.Lowered] { heldLowered ?? ownLowered.items.map(\.held) }
+
+  private func takeHeldLowered() {
+    guard let held = heldLowered else { return }
+    heldLowered = nil
+    ownLowered = LoweredState(held)
+  }
+}

@@ -1,0 +1,380 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+/// Suspends, resumes, terminates and kills processes for the scheduler, and reports the results.
+///
+/// Every signal goes through a pidfd whose process was checked by its start time, so that it never
+/// reaches a process that has reused the pid (contract §15.2).
+final class ProcessController {
+  let membership: Membership
+  let proc: ProcFS
+  let loop: EventLoop
+  let report: (Event) -> Void
+  let eventLog: EventLog
+  let store: DescriptorStore
+  private(set) var instances: [InstanceID: InstanceProcesses] = [:]
+  /// The instances that have ended, and whose processes are still being killed or restored.
+  var departing: [InstanceID: InstanceProcesses] = [:]
+  /// The resources of each instance that uses any.
+  var resources: [InstanceID: InstanceResources] = [:]
+  private var leaderEnds: LeaderEnds?
+  let steps: ProcessSteps
+  private var sweeper: Sweeper?
+  private(set) var lastLooks: LastLooks?
+  private(set) var gpuLooks: GPULooks?
+  private(set) var catchUp: CatchUp?
+  private(set) var priorityCatchUp: CatchUp?
+  private(set) var useCatchUp: CatchUp?
+  let priorities: Priorities
+  private(set) var graveyard: Graveyard?
+  /// The suspended instances that are still to be compared with the kernel.
+  var comparisons = SuspensionComparisons()
+  /// The instances with a process that the kernel did not let the daemon resume.
+  var refusals: [InstanceID: InstanceProcesses] = [:]
+  private(set) var refusalTimer: TimerSource?
+  var options: DaemonOptions {
+    didSet { priorities.options = options }
+  }
+  /// The state of an instance in the scheduler.
+  let state: (InstanceID) -> ApplicationState
+  /// The exit status of programs in units; nil where the kernel reports it.
+  let unitEnds: UnitEnds?
+
+  /// - Parameter report: called with each event, after the call that caused it has returned.
+  init(
+    proc: ProcFS, loop: EventLoop, options: DaemonOptions, eventLog: EventLog,
+    store: DescriptorStore, unitEnds: UnitEnds? = nil,
+    state: @escaping (InstanceID) -> ApplicationState, report: @escaping (Event) -> Void
+  ) throws(SystemError) {
+    self.unitEnds = unitEnds
+    self.state = state
+    self.proc = proc
+    self.eventLog = eventLog
+    self.store = store
+    self.loop = loop
+    self.options = options
+    self.report = report
+    membership = try Membership(proc: proc)
+    steps = try ProcessSteps(loop: loop)
+    priorities = try Priorities(
+      membership: membership, steps: steps, loop: loop, eventLog: eventLog, options: options,
+      report: report)
+    priorityCatchUp = try CatchUp(loop: loop) { [weak self] id in
+      guard let self, let instance = instances[id] else { return }
+      let resources = resources(of: instance)
+      priorities.prioritize(resources, resources.priority)
+    }
+    useCatchUp = try CatchUp(loop: loop) { [weak self] in self?.readUse($0) }
+    priorities.sweep = { [weak self] id, answer in
+      self?.sweeper?.request(id) { [weak self] in
+        guard let self, let found = try? $0.get(), let instance = instances[id] else { return }
+        answer(resources(of: instance), found.members)
+      }
+    }
+    catchUp = try CatchUp(loop: loop) { [weak self] id in
+      guard let self, let instance = instances[id], instance.isToBeSuspended,
+        instance.suspension == nil
+      else { return }
+      instance.isToBeSuspended = false
+      beginSuspending(instance)
+    }
+    sweeper = try Sweeper(membership: membership, steps: steps, loop: loop) { [weak self] in
+      self?.instances[$0] ?? self?.departing[$0]
+    }
+    catchUp?.underWay = { [weak self] in self?.sweeper?.isPutOff = $0 }
+    try setUpLooks()
+    graveyard = Graveyard(loop: loop)
+    refusalTimer = try loop.timer { [weak self] in self?.resumeRefused() }
+    comparisons.timer = try loop.timer { [weak self] in self?.compareRest() }
+    leaderEnds = try LeaderEnds(loop: loop) { [weak self] in self?.leaderEnded($0) }
+  }
+
+  private func setUpLooks() throws(SystemError) {
+    let scans = try DescriptorScans(proc: proc, loop: loop)
+    lastLooks = try LastLooks(scans: scans, loop: loop) { [weak self] id, findings in
+      guard let self, let instance = instances[id], instance.standsStill else { return }
+      take(findings, of: instance)
+    } ended: { [weak self] in
+      self?.reportSuspended($0)
+    }
+    gpuLooks = try GPULooks(
+      scans: scans, membership: membership, loop: loop,
+      instances: { [weak self] in
+        guard let self else { return [] }
+        return resources.values
+          .filter {
+            $0.meter.isWatched && self.instances[$0.id] != nil && self.state($0.id) == .background
+          }
+          .sorted { $0.id < $1.id }
+      },
+      found: { [weak self] in self?.reportGPU($0) })
+  }
+
+  /// The processes of an instance; nil once it has ended.
+  subscript(id: InstanceID) -> InstanceProcesses? { instances[id] }
+
+  /// Whether an instance is suspended in the scheduler.
+  func isSuspended(_ id: InstanceID) -> Bool { state(id) == .suspended }
+
+  /// Begins to manage a leader, and reports its end, even if it has already terminated.
+  ///
+  /// Kills a process that the daemon launched and cannot monitor: no other program would end it.
+  func manage(
+    _ id: InstanceID, of application: String, leader: ProcessHandle, uid: UInt32,
+    origin: InstanceProcesses.Origin
+  ) throws(SystemError) {
+    do throws(SystemError) {
+      let stat = try proc.stat(leader.identity.pid)
+      let instance = InstanceProcesses(
+        id, of: application, leader: leader, uid: uid, origin: origin, stat: stat)
+      try watch(instance)
+      store.save(leader: leader.pidfd.rawValue, of: id)
+    } catch {
+      if origin.isLaunched {
+        _ = try? leader.pidfd.send(signal: SIGKILL)
+        try? origin.group?.kill()
+      }
+      throw error
+    }
+  }
+
+  func watch(_ instance: InstanceProcesses) throws(SystemError) {
+    let id = instance.id
+    instance.exitSource = try loop.watch(
+      instance.leader.pidfd.rawValue, for: [.input, .onChange]
+    ) { [weak leaderEnds] _ in leaderEnds?.add(id) }
+    instance.willStop = { [eventLog] in eventLog.note(.stopping(id, $0)) }
+    instances[id] = instance
+    membership.add(instance)
+    if let group = instance.origin.group, InstanceGroups.isUnit(group) {
+      unitEnds?.follow(group.name)
+    }
+  }
+
+  private func leaderEnded(_ id: InstanceID) {
+    guard let instance = instances[id] else { return }
+    instance.exitSource = nil
+    if let unitEnds, let group = instance.origin.group, InstanceGroups.isUnit(group) {
+      return unitEnds.status(of: group.name) { [weak self] in
+        self?.report(.leaderExited(id, ExitStatus($0)))
+      }
+    }
+    let status = (try? instance.leader.pidfd.exitStatus(in: proc)) ?? nil
+    report(.leaderExited(id, ExitStatus(status)))
+  }
+
+  /// Takes over an instance that has ended, and whose processes are still being killed.
+  func resumeKilling(_ instance: InstanceProcesses) {
+    instance.isReleased = true
+    kill(instance)
+    if instance.isBeingKilled { departing[instance.id] = instance } else { forget(instance) }
+  }
+
+  // MARK: Suspension
+
+  func suspend(_ id: InstanceID) {
+    guard let instance = instances[id], instance.suspension == nil, !instance.standsStill
+    else { return }
+    endThrottle(instance, resuming: false)
+    if let catchUp, catchUp.isUnderWay {
+      instance.isToBeSuspended = true
+      return catchUp.add(id)
+    }
+    beginSuspending(instance)
+  }
+
+  private func beginSuspending(_ instance: InstanceProcesses) {
+    stopResuming(instance)
+    forgetRefusal(instance)
+    do throws(SystemError) {
+      let suspension = try suspension(of: instance)
+      instance.suspension = suspension
+      try suspension.begin()
+    } catch {
+      suspensionEnded(instance, .failed(reason: String(describing: error)))
+    }
+  }
+
+  private func suspension(of instance: InstanceProcesses) throws(SystemError) -> any Suspension {
+    let finish: (SuspensionOutcome) -> Void = { [weak self, unowned instance] outcome in
+      self?.suspensionEnded(instance, outcome)
+    }
+    let mechanism = instance.origin.mechanism ?? options.suspendMechanism
+    if mechanism != .signal, let group = instance.origin.group, group.canFreeze {
+      instance.mayBeFrozen = true
+      return try FreezerSuspension(
+        group, timeout: options.suspendTimeout, loop: loop, finish: finish)
+    }
+    if mechanism == .freezer {
+      throw SystemError(call: "cgroup.freeze: it has no control group of its own", errno: ENOTSUP)
+    }
+    guard let sweeper else { preconditionFailure("the sweeper lives as long as its owner") }
+    return try SignalSuspension(
+      instance, membership: membership, sweeper: sweeper, steps: steps,
+      timeout: options.suspendTimeout, loop: loop, finish: finish)
+  }
+
+  func suspensionEnded(_ instance: InstanceProcesses, _ outcome: SuspensionOutcome) {
+    let isFrozen = instance.suspension is FreezerSuspension
+    instance.suspension = nil
+    switch outcome {
+    case .completed:
+      instance.standsStill = true
+      if isFrozen { watchFrozen(instance) }
+      lookAtSuspended(instance)
+    case .failed(let reason):
+      resumeProcesses(of: instance)
+      report(.suspensionFailed(instance.id, reason: reason))
+    }
+  }
+
+  /// Reports the instances that are stopped, and were not resumed meanwhile.
+  private func reportSuspended(_ ids: [InstanceID]) {
+    func takesReport(_ id: InstanceID) -> Bool {
+      guard let instance = instances[id], instance.standsStill else { return false }
+      instance.standsStill = false
+      return true
+    }
+    let still = ids.filter { isSuspended($0) && takesReport($0) }
+    if !still.isEmpty { report(.stillSuspended(still)) }
+    for id in ids where takesReport(id) { report(.suspensionCompleted(id)) }
+  }
+
+  /// Resumes an instance. Ends a suspension that is under way.
+  func resume(_ id: InstanceID) {
+    guard let instance = instances[id] else { return }
+    dropSuspension(instance)
+    resumeProcesses(of: instance)
+  }
+
+  /// Ends a suspension that is under way.
+  func dropSuspension(_ instance: InstanceProcesses) {
+    instance.suspension = nil
+    instance.frozenWatch = nil
+    instance.isToBeSuspended = false
+    instance.standsStill = false
+    instance.lastLook?.cancel()
+    lastLooks?.cancel(instance.id)
+    endThrottle(instance, resuming: false)
+  }
+
+  // MARK: Ends
+
+  /// Asks the leader to terminate. Until it has, it may end its other processes itself.
+  func terminate(_ id: InstanceID, by signal: Signal) {
+    remember(id) { [weak self] in
+      guard let self, let instance = instances[id] else { return }
+      attempt(instance) { () throws(SystemError) in
+        _ = try instance.leader.pidfd.send(signal: signal.number)
+      }
+    }
+  }
+
+  /// Records the members of an instance that is about to end: after the end of its leader, their
+  /// parent is no longer known.
+  ///
+  /// - Parameter end: called when all are recorded, unless the instance is killed or ends before.
+  func remember(_ id: InstanceID, end: @escaping () -> Void = {}) {
+    guard let instance = instances[id] else { return }
+    // The kernel lists the members of a control group.
+    if instance.origin.group != nil { return end() }
+    instance.remembering.append(
+      visit(instance, atOnce: true) { instance.remembered.insert($0.identity) } end: {
+        [weak self] error in
+        if let error { self?.report(.signalFailed(id, reason: String(describing: error))) }
+        end()
+      })
+    instance.remembering.removeAll { !$0.isUnderWay }
+  }
+
+  /// Sends SIGKILL to every process.
+  func kill(_ id: InstanceID) {
+    guard let instance = instances[id] else { return }
+    dropSuspension(instance)
+    dropLooks(instance)
+    kill(instance)
+  }
+
+  /// Releases an instance that has ended. Kills its remaining processes if the daemon ended or
+  /// launched it; otherwise they run unmanaged.
+  func release(_ id: InstanceID, killing: Bool) {
+    guard let instance = instances.removeValue(forKey: id) else { return }
+    instance.isReleased = true
+    instance.exitSource = nil
+    dropSuspension(instance)
+    dropLooks(instance)
+    store.removeLeader(of: id)
+    let hasEnded = (try? instance.leader.pidfd.hasEnded()) ?? false
+    if killing || (instance.origin.isLaunched && hasEnded), instance.killing == nil {
+      kill(instance)
+    }
+    if instance.isBeingKilled { departing[id] = instance } else { forget(instance) }
+  }
+
+  func kill(_ instance: InstanceProcesses) {
+    if let group = instance.origin.group, group.exists {
+      return attempt(instance) { () throws(SystemError) in try group.kill() }
+    }
+    stopResuming(instance)
+    guard let sweeper else { preconditionFailure("the sweeper lives as long as its owner") }
+    let killing = Killing(
+      instance, membership: membership, sweeper: sweeper, steps: steps,
+      timeout: options.suspendTimeout
+    ) { [weak self, unowned instance] problem in
+      self?.killingEnded(instance, problem)
+    }
+    instance.killing = killing
+    instance.isBeingKilled = true
+    killing.begin()
+  }
+
+  private func killingEnded(_ instance: InstanceProcesses, _ problem: String?) {
+    instance.isBeingKilled = false
+    if let problem {
+      instance.killing = nil
+      report(.signalFailed(instance.id, reason: problem))
+    }
+    if departing.removeValue(forKey: instance.id) != nil { forget(instance) }
+  }
+
+  /// Finishes the resumptions and terminations that are under way, because the daemon stops.
+  func finish() {
+    for instance in Array(instances.values) + Array(departing.values) {
+      for work in instance.remembering { work.finish() }
+      instance.resumption?.work?.finish()
+    }
+  }
+
+  /// Ends the examination of its processes.
+  private func dropLooks(_ instance: InstanceProcesses) {
+    let resources = resources[instance.id]
+    resources?.look?.cancel()
+    resources?.look = nil
+    for work in instance.remembering { work.cancel() }
+    instance.remembering = []
+  }
+
+  func attempt(
+    _ instance: InstanceProcesses, _ body: () throws(SystemError) -> Void
+  ) {
+    do throws(SystemError) {
+      try body()
+    } catch {
+      report(.signalFailed(instance.id, reason: String(describing: error)))
+    }
+  }
+}
+
+extension ExitStatus {
+  /// Creates the status that the kernel reported; unknown for nil.
+  init(_ status: ProcessExit?) {
+    switch status {
+    case .exited(let code): self = .exited(code: code)
+    case .signaled(let signal): self = .signaled(signal)
+    case nil: self = .unknown
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+// The scheduler's decisions about what instances use of the machine (contract §12).
+
+extension ProcessController {
+  func run(_ effect: ResourceEffect) {
+    switch effect {
+    case .prioritize(let id, let priority): prioritize(id, priority)
+    case .look(let id): look(id)
+    case .throttle(let id, let percent): throttle(id, percent)
+    }
+  }
+
+  /// The resources of an instance, until nothing of it is lowered any more.
+  func resources(of instance: InstanceProcesses) -> InstanceResources {
+    if let known = resources[instance.id] { return known }
+    let fresh = InstanceResources(instance)
+    resources[instance.id] = fresh
+    return fresh
+  }
+
+  /// The priorities of an instance that the daemon lowered, in words.
+  func loweredWords(of id: InstanceID) -> [String] {
+    resources[id].map { $0.lowered.words($0.priority) } ?? []
+  }
+
+  private func prioritize(_ id: InstanceID, _ priority: ProcessPriority) {
+    guard let instance = instances[id] else { return }
+    // A takeover may bring hundreds, most of which already have the priority. The foreground does
+    // not wait for them.
+    if catchUp?.isUnderWay == true, priority.isLowered {
+      resources(of: instance).priority = priority
+      priorityCatchUp?.add(id)
+      priorityCatchUp?.start()
+    } else {
+      priorities.prioritize(resources(of: instance), priority)
+    }
+  }
+
+  private func look(_ id: InstanceID) {
+    if catchUp?.isUnderWay == true {
+      useCatchUp?.add(id)
+      useCatchUp?.start()
+    } else {
+      readUse(id)
+    }
+  }
+
+  /// Reads what the instance has used so far.
+  func readUse(_ id: InstanceID) {
+    guard let instance = instances[id] else { return }
+    let resources = resources(of: instance)
+    // All threads have just been lowered before the first reading.
+    let isFirst = !resources.meter.isWatched
+    resources.meter.begin()
+    resources.look?.cancel()
+    resources.look = lookForTracers(instance, .later) { [weak self, unowned resources] result in
+      guard let self else { return }
+      resources.look = nil
+      var found: (members: [ProcessStat], isTraced: Bool) = ([], false)
+      attempt(instance) { () throws(SystemError) in
+        found = try result.get()
+        if let group = instance.origin.group {
+          try resources.meter.readProcessors(of: group)
+        } else {
+          resources.meter.readProcessors(of: found.members)
+        }
+      }
+      if !isFirst { priorities.lowerAgain(resources) }
+      guard let gpuLooks, gpuLooks.hasGPUs else {
+        return reportUse(resources, isTraced: found.isTraced)
+      }
+      gpuLooks.look(resources, members: found.members) { [weak self] in
+        self?.reportUse(resources, isTraced: found.isTraced)
+      }
+    }
+    if resources.look?.isUnderWay == false { resources.look = nil }
+  }
+
+  private func reportUse(_ instance: InstanceResources, isTraced: Bool) {
+    report(.resources(.used(instance.id, instance.meter.use(isTraced: isTraced))))
+  }
+
+  /// Reports the use of a GPU that was found between two readings.
+  func reportGPU(_ instance: InstanceResources) {
+    checkTracer(instance.id) { [weak self] in self?.reportUse(instance, isTraced: $0) }
+  }
+
+  /// All processes of the instance stand still: what they have and hold now, they have and hold
+  /// until they run. Before, a lock could be taken or released between the look and the stop.
+  ///
+  /// One that was suspended already, and is stopped again after the daemon's absence, has done
+  /// nothing meanwhile.
+  func lookAtSuspended(_ instance: InstanceProcesses) {
+    if isSuspended(instance.id) {
+      lastLooks?.add(instance.id)
+      return
+    }
+    guard instance.origin.group != nil else {
+      // Without a walk over the tree: all were signalled.
+      let stopped = instance.stopped.map(\.process.identity)
+      return scan(
+        instance, instance.hasStopped(instance.leader.identity)
+          ? stopped : [instance.leader.identity] + stopped)
+    }
+    var members: [ProcessIdentity] = []
+    instance.lastLook?.cancel()
+    instance.lastLook = visit(instance) { members.append($0.identity) } end: { [weak self] _ in
+      guard let self, instance.standsStill else { return }
+      scan(instance, members)
+    }
+  }
+
+  private func scan(_ instance: InstanceProcesses, _ processes: [ProcessIdentity]) {
+    var scan = DescriptorScan(of: processes)
+    scan.sharedPaths = options.sharedResources
+    scan.findsListeners = true
+    let meter = resources(of: instance).meter
+    scan.findsGPUs = meter.isWatched
+    scan.knownGPUFiles = meter.gpuFiles
+    lastLooks?.add(instance.id, user: instance.uid, scan)
+  }
+
+  /// Takes what the last look has found.
+  func take(_ findings: DescriptorScan.Findings, of instance: InstanceProcesses) {
+    let resources = resources(of: instance)
+    if resources.meter.isWatched {
+      resources.meter.readGPUs(findings, at: BootClock.now())
+      resources.meter.end()
+      reportUse(resources, isTraced: false)
+    }
+    if let path = findings.heldPath {
+      report(.resources(.held(instance.id, path: path)))
+    }
+    let listening = ListeningReport(findings.listening, isComplete: findings.isComplete)
+    if listening != instance.listening {
+      instance.listening = listening
+      report(.resources(.listens(instance.id, listening)))
+    }
+  }
+
+  // MARK: Throttling
+
+  private func throttle(_ id: InstanceID, _ percent: Int?) {
+    guard let instance = instances[id] else { return }
+    let resources = resources(of: instance)
+    endThrottle(instance, resuming: true)
+    attempt(instance) { () throws(SystemError) in
+      if try priorities.limit(resources, percent: percent) { return }
+      guard let percent else { return }
+      resources.throttle = try Throttle(
+        percent: percent, loop: loop,
+        stop: { [weak self, unowned resources] done in self?.pause(resources, done: done) },
+        resume: { [weak self, unowned resources] in
+          resources.pausing?.cancel()
+          self?.resumeProcesses(of: resources.processes)
+        })
+    }
+  }
+
+  func endThrottle(_ instance: InstanceProcesses, resuming: Bool) {
+    guard let resources = resources[instance.id] else { return }
+    resources.pausing?.cancel()
+    resources.throttle?.end(resuming: resuming)
+    resources.throttle = nil
+  }
+
+  /// Stops the processes once. Processes that they create meanwhile are stopped the next time.
+  private func pause(_ resources: InstanceResources, done: @escaping () -> Void) {
+    let instance = resources.processes
+    let mechanism = instance.origin.mechanism ?? options.suspendMechanism
+    if mechanism != .signal, let group = instance.origin.group, group.canFreeze {
+      instance.mayBeFrozen = true
+      attempt(instance) { () throws(SystemError) in try group.freeze() }
+      return done()
+    }
+    stopResuming(instance)
+    resources.pausing = visit(instance) { [proc] stat throws(SystemError) in
+      if !instance.hasStopped(stat.identity) { _ = try instance.stop(stat, proc) }
+    } end: { [weak self] error in
+      if let error { self?.report(.signalFailed(instance.id, reason: String(describing: error))) }
+      done()
+    }
+  }
+}

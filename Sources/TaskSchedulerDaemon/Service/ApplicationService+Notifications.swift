@@ -1,0 +1,150 @@
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerWire
+
+// What lets an application sleep and still be reachable (contract §6, §7, §9).
+
+extension ApplicationService {
+  func setKeepAliveTimeout(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.SetKeepAliveTimeout.Input.self)
+    let interval = try input.seconds.map { try Self.interval($0) }
+    let instance = try registered(connection)
+    if interval != nil, pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    let request = requests.open(connection, .setKeepAlive, application: instance.name)
+    post(.setKeepAlive(request, instance.id, interval: interval))
+  }
+
+  /// The longest keep-alive interval, in seconds: 31 years.
+  private static let keepAliveSecondsMax = 1e9
+
+  private static func interval(_ seconds: Double) throws(ParameterError) -> Duration {
+    guard seconds > 0, seconds <= keepAliveSecondsMax else {
+      throw ParameterError(
+        parameter: "seconds", problem: "an interval is more than 0 and at most 1000000000 s")
+    }
+    return .seconds(seconds)
+  }
+
+  func manageSocket(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.ManageSocket.Input.self)
+    guard let descriptor = connection.take(input.socketFileDescriptor) else {
+      throw ParameterError(parameter: "socketFileDescriptor", problem: "no such descriptor came")
+    }
+    let instance = try registered(connection)
+    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    let cookie: UInt64
+    do {
+      cookie = try connection.cookie(ofReceived: descriptor.rawValue)
+      dropClosed(instance.id)
+      try sockets.add(descriptor, as: cookie, of: instance.id)
+    } catch {
+      throw Interface.Failure.invalidSocket(reason: "\(error)")
+    }
+    let request = requests.open(connection, .manageSocket, application: instance.name)
+    post(.socket(.manage(request, instance.id, SocketID(cookie))))
+  }
+
+  /// Those that the application has closed do not count.
+  private func dropClosed(_ id: InstanceID) {
+    let count = pump.scheduler.sockets(of: id).count
+    guard count >= pump.scheduler.policy.socketsPerApplicationMax else { return }
+    let closed = sockets.removeClosed(of: id).map { SocketID($0) }
+    if !closed.isEmpty { post(.socket(.closed(id, closed))) }
+  }
+
+  func releaseSocket(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.ReleaseSocket.Input.self)
+    guard let socket = UInt64(exactly: input.socket) else {
+      throw Interface.Failure.unknownSocket(socket: input.socket)
+    }
+    let instance = try registered(connection)
+    let request = requests.open(connection, .releaseSocket, application: instance.name)
+    post(.socket(.release(request, instance.id, SocketID(socket))))
+  }
+
+  // MARK: Notifications
+
+  func scheduleNotification(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.ScheduleNotification.Input.self)
+    let draft: NotificationDraft
+    do throws(NotificationMistake) {
+      draft = try NotificationDraft(input.content, input.schedule, notifications)
+    } catch {
+      throw Interface.Failure.invalidNotification(
+        parameter: error.parameter, reason: error.reason)
+    }
+    let (key, name) = try speaker(connection)
+    let request = requests.open(connection, .scheduleNotification, application: name)
+    let unshown = notifications.unshownCount(of: key.owner)
+    post(.notification(.schedule(request, key, draft, unshown: unshown)))
+  }
+
+  func listNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.ListNotifications.Input.self)
+    let after = try input.after.map { try NotificationID(after: $0) }
+    let (key, _) = try speaker(connection)
+    do throws(StoreError) {
+      let page = try notifications.page(of: .application(key), after: after)
+      connection.reply(
+        Interface.ListNotifications.Output(
+          notifications: page.notifications.map { .init($0) },
+          next: page.next.map { Int(clamping: $0.number) }))
+    } catch {
+      throw Interface.Failure.notStored(reason: "\(error)")
+    }
+  }
+
+  func cancelNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.CancelNotifications.Input.self)
+    let id = try input.notification.map { number in
+      guard let id = UInt64(exactly: number) else {
+        throw Interface.Failure.unknownNotification(notification: number)
+      }
+      return NotificationID(id)
+    }
+    let (key, name) = try speaker(connection)
+    let shown: [NotificationID]
+    do throws(StoreError) {
+      shown = try notifications.remove(of: key, id)
+    } catch {
+      throw Interface.Failure.notStored(reason: "\(error)")
+    }
+    let request = requests.open(connection, .cancelNotifications, application: name)
+    post(.notification(.cancel(request, key, id, shown: shown)))
+  }
+
+  func setBadge(_ call: ReceivedCall, _ connection: Connection) throws {
+    let input = try call.decode(Interface.SetBadge.Input.self)
+    guard (0...NotificationDraft.badgeMax).contains(input.badge) else {
+      throw ParameterError(
+        parameter: "badge", problem: "a badge is from 0 to \(NotificationDraft.badgeMax)")
+    }
+    let (key, name) = try speaker(connection)
+    do throws(StoreError) {
+      try notifications.store(badge: input.badge, of: key)
+    } catch {
+      throw Interface.Failure.notStored(reason: "\(error)")
+    }
+    let request = requests.open(connection, .setBadge, application: name)
+    post(.notification(.setBadge(request, key, input.badge)))
+  }
+
+  /// The application that the caller is of.
+  private func speaker(_ connection: Connection) throws -> (ApplicationKey, String) {
+    let instance = try registered(connection)
+    guard let key = pump.scheduler.application(of: instance.id) else {
+      throw Interface.Failure.notRegistered
+    }
+    return (key, instance.name)
+  }
+}
+
+extension NotificationID {
+  /// The id after which a page of a list begins; 0 is before all.
+  init(after number: Int) throws(ParameterError) {
+    guard let number = UInt64(exactly: number) else {
+      throw ParameterError(parameter: "after", problem: "an id of a notification, or 0")
+    }
+    self.init(number)
+  }
+}

@@ -1,0 +1,96 @@
+import EventLoop
+import LinuxSystem
+import TaskSchedulerCore
+
+/// The configuration in force, and the users who may operate all applications by it.
+final class CurrentSettings {
+  private(set) var configuration: Configuration
+  /// Passes a configuration on to the parts of the daemon. Set once, by the owner.
+  var configure: (Configuration) -> Void = { _ in }
+  /// Called when other users may be operators. Set once, by the owner.
+  var operatorsChanged: () -> Void = {}
+  private let paths: ConfigurationPaths
+  private let pump: Pump
+  private let loop: EventLoop
+  private let log: Log
+  private var operatorGroup = OperatorGroup(named: "")
+
+  init(
+    _ configuration: Configuration, paths: ConfigurationPaths, pump: Pump, loop: EventLoop,
+    log: Log
+  ) {
+    self.configuration = configuration
+    self.paths = paths
+    self.pump = pump
+    self.loop = loop
+    self.log = log
+  }
+
+  var scope: ConfigurationPaths.Scope { paths.scope }
+  var isUserDaemon: Bool { scope == .user }
+
+  /// Settings that are valid but probably not intended.
+  var warnings: [String] {
+    configuration.warnings(scope: scope, hasGroup: operatorGroup.current != nil)
+      .map(\.description)
+  }
+
+  /// Puts the configuration in force.
+  func apply() {
+    log.level = configuration.options.logLevel
+    configure(configuration)
+    operatorGroup = OperatorGroup(named: configuration.options.operatorGroup)
+    operatorsChanged()
+    for warning in warnings { log.write(.warning, warning) }
+    let daemonUser = UserID(Users.effectiveUID)
+    let manifests = configuration.manifests.values
+      .map { $0.manifest(daemonUser: daemonUser, isUserDaemon: isUserDaemon) }
+      .sorted { $0.id < $1.id }
+    // After a restart the files are mostly unchanged.
+    if manifests != pump.scheduler.manifests { pump.post(.manifestsChanged(manifests)) }
+    if configuration.policy != pump.scheduler.policy {
+      pump.post(.policyChanged(configuration.policy))
+    }
+  }
+
+  /// Reads all files again, and puts them in force if they have no mistakes.
+  ///
+  /// - Returns: the mistakes.
+  func reload() -> [ConfigurationProblem] {
+    // systemd's protocol requires an instant of CLOCK_MONOTONIC.
+    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.microseconds)")
+    let (fresh, problems) = Configuration.load(from: paths)
+    if problems.isEmpty {
+      configuration = fresh
+      apply()
+      log.write(
+        .notice, "configuration read, \(fresh.manifests.count) manifests",
+        id: .configurationLoaded)
+    } else {
+      for problem in problems {
+        log.write(.error, problem.description, id: .configurationRefused)
+      }
+      log.write(.error, "the configuration is invalid; the previous one stays in force")
+    }
+    ServiceManager.notify("READY=1")
+    if problems.isEmpty { warnIfNotEnabled() }
+    return problems
+  }
+
+  /// Warns if systemd would start the daemon too late for an application to be reachable.
+  func warnIfNotEnabled() { log.warnIfNotEnabled(configuration, loop, scope) }
+
+  // MARK: Operators
+
+  /// Reads the operators' group again if it has changed.
+  func reconsiderOperators() {
+    if operatorGroup.refresh() { operatorsChanged() }
+  }
+
+  /// Whether a client may operate the applications of all users (contract §16).
+  func isOperator(_ credentials: PeerCredentials, groups: [UInt32]) -> Bool {
+    if credentials.uid == 0 || credentials.uid == Users.effectiveUID { return true }
+    guard let group = operatorGroup.current else { return false }
+    return credentials.gid == group || groups.contains(group)
+  }
+}

@@ -1,0 +1,120 @@
+import CSystemd
+import EventLoop
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// systemd's file descriptor store: what is put there comes back to the next daemon, however this
+/// one dies.
+struct DescriptorStore {
+  private static let connectionName = "connection"
+  private static let leaderPrefix = "leader-"
+  private static let socketPrefix = "socket-"
+  private static let slowToCloseName = "slow-to-close"
+
+  /// Whether a service manager started us: only then is there a store.
+  let isThere = getenv("NOTIFY_SOCKET") != nil && getenv("INVOCATION_ID") != nil
+
+  /// A client's connection. When both ends are shut down, systemd lets go of it by itself.
+  func save(connection number: Int32) {
+    send("FDSTORE=1\nFDNAME=\(Self.connectionName)", number)
+  }
+
+  /// A leader's pidfd. It hangs up when the process has been reaped, and tells how that ended: so
+  /// systemd keeps it until it is told.
+  func save(leader number: Int32, of id: InstanceID) {
+    send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.leaderPrefix)\(id.number)", number)
+  }
+
+  func removeLeader(of id: InstanceID) {
+    remove(Self.leaderPrefix + String(id.number))
+  }
+
+  /// The watch of a managed socket. It does not keep the connection open, never hangs up, and is
+  /// kept until systemd is told.
+  func save(socket: UInt64, of id: InstanceID, watch number: Int32) {
+    send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.name(of: socket, id))", number)
+  }
+
+  func remove(socket: UInt64, of id: InstanceID) {
+    remove(Self.name(of: socket, id))
+  }
+
+  /// Keeps these open when the daemon dies, in place of those before: the kernel closes a watch of
+  /// files and a trigger of pressure no sooner than all processors have passed a quiet state (RCU),
+  /// 10 to 20 ms for each, and before that the daemon's end is told to nobody.
+  func save(slowToClose numbers: [Int32]) {
+    remove(Self.slowToCloseName)
+    for number in numbers { send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.slowToCloseName)", number) }
+  }
+
+  private static func name(of socket: UInt64, _ id: InstanceID) -> String {
+    "\(socketPrefix)\(id.number)-\(socket)"
+  }
+
+  private func remove(_ name: String) {
+    guard isThere else { return }
+    sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
+  }
+
+  private func send(_ state: String, _ number: Int32) {
+    guard isThere else { return }
+    var number = number
+    // That it could not be sent costs a client its connection at the next crash, and no more.
+    sd_pid_notify_with_fds(0, 0, state, &number, 1)
+  }
+
+  /// What systemd hands over at the start.
+  struct Inherited {
+    /// Numbers that nobody else will close.
+    var listeners: [Int32] = []
+    var connections: [Int32] = []
+    var leaders: [InstanceID: Int32] = [:]
+    /// Watches of managed sockets, by the socket's cookie.
+    var sockets: [InstanceID: [UInt64: Int32]] = [:]
+    /// What the last daemon heard of the machine by: of no use any more.
+    var slowToClose: [Int32] = []
+
+    var isEmpty: Bool { connections.isEmpty && leaders.isEmpty }
+
+    /// To be called once.
+    init() throws(SystemError) {
+      var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+      let count = sd_listen_fds_with_names(1, &names)
+      try check("sd_listen_fds_with_names", count)
+      for index in 0..<Int(count) {
+        let number = SD_LISTEN_FDS_START + Int32(index)
+        let name = names?[index].map { String(cString: $0) } ?? ""
+        free(names?[index])
+        add(number, name)
+      }
+      free(names)
+    }
+
+    private mutating func add(_ number: Int32, _ name: String) {
+      if name == connectionName {
+        connections.append(number)
+      } else if name.hasPrefix(leaderPrefix),
+        let id = UInt64(name.dropFirst(leaderPrefix.count)) {
+        if let twice = leaders.updateValue(number, forKey: InstanceID(id)) { close(twice) }
+      } else if name.hasPrefix(socketPrefix),
+        let (id, socket) = Self.socket(name.dropFirst(socketPrefix.count)) {
+        if let twice = sockets[id, default: [:]].updateValue(number, forKey: socket) {
+          close(twice)
+        }
+      } else if name == slowToCloseName {
+        slowToClose.append(number)
+      } else {
+        listeners.append(number)
+      }
+    }
+
+    private static func socket(_ name: Substring) -> (InstanceID, UInt64)? {
+      let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+      guard parts.count == 2, let id = UInt64(parts[0]), let socket = UInt64(parts[1]) else {
+        return nil
+      }
+      return (InstanceID(id), socket)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+
+/// What `systemctl status` shows of the daemon, as it tells systemd (`STATUS=` of sd_notify(3)).
+///
+/// A change is told within a second, with all that have come by then: thousands of applications may
+/// change at one moment.
+final class ServiceStatus {
+  private static let delay: Duration = .seconds(1)
+
+  private let text: () -> String
+  private var timer: TimerSource?
+  private var isPlanned = false
+  private var told: String?
+
+  /// - Parameter text: what stands by now.
+  /// - Returns: nil where no service manager listens.
+  init?(loop: EventLoop, text: @escaping () -> String) throws(SystemError) {
+    guard getenv("NOTIFY_SOCKET") != nil else { return nil }
+    self.text = text
+    timer = try loop.timer { [weak self] in self?.tell() }
+  }
+
+  /// Notes that it may have changed.
+  func note() {
+    guard !isPlanned else { return }
+    isPlanned = true
+    timer?.set(BootClock.after(Self.delay))
+  }
+
+  /// Tells it now, where it has changed.
+  func tell() {
+    isPlanned = false
+    timer?.clear()
+    let now = text()
+    guard now != told else { return }
+    told = now
+    ServiceManager.notify("STATUS=\(now)")
+  }
+
+  /// `3 applications, 1 suspended`.
+  static func text(_ running: (all: Int, suspended: Int)) -> String {
+    let applications = running.all == 1 ? "1 application" : "\(running.all) applications"
+    return applications + (running.suspended == 0 ? "" : ", \(running.suspended) suspended")
+  }
+}

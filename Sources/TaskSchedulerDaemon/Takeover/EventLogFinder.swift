@@ -1,0 +1,103 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+/// Finds the event log of an earlier daemon in the event log's directory.
+struct EventLogFinder {
+  /// How many daemons in succession may have died before they served. With more, a record of the
+  /// event log is the likely cause, and no process may stay stopped because of it.
+  static let attemptsMax: UInt32 = 16
+
+  let directory: EventLogDirectory
+  let boot: BootID
+  /// Processes with this path in their environment belong to this daemon.
+  let socketPath: String
+  let proc: ProcFS
+  let log: Log
+
+  /// Returns the newest usable event log. An unusable one is renamed, so that it does not keep the
+  /// daemon from starting. Without a usable one, resumes the processes that are stopped.
+  ///
+  /// - Throws: EMFILE, ENFILE, ENOMEM, EIO: another attempt may succeed.
+  func find(at now: Instant) throws(SystemError) -> FoundEventLog? {
+    var unclear: LeftBehind?
+    for number in directory.numbers {
+      let mapping: FileMapping
+      do throws(SystemError) {
+        mapping = try FileMapping.open(path: directory.path(of: number))
+      } catch {
+        switch error.errno {
+        case EMFILE, ENFILE, ENOMEM, EIO: throw error
+        case _:
+          let path = directory.path(of: number)
+          let bytes = try? BoundedFile.beginning(of: path, bytesMax: LeftBehind.bytesMax)
+          (bytes ?? []).withUnsafeBytes {
+            refuse(number, $0, "it cannot be read: \(error)", &unclear)
+          }
+        }
+        continue
+      }
+      let bytes = UnsafeRawBufferPointer(mapping.bytes)
+      do throws(EventLogRefusal) {
+        let replay = try Replay(
+          bytes, boot: boot, now: now, readAhead: RecordsAhead.begin)
+        if let problem = problem(with: replay.progress) {
+          refuse(number, bytes, problem, &unclear)
+          continue
+        }
+        if let damage = replay.damage {
+          log.write(
+            .warning, "using \(directory.path(of: number)) up to its last intact record: \(damage)",
+            id: .eventLogRefused)
+          note(bytes, &unclear)
+        }
+        return FoundEventLog(number: number, mapping: mapping, replay: replay, unclear: unclear)
+      } catch {
+        refuse(number, bytes, "\(error)", &unclear)
+      }
+    }
+    resume(unclear)
+    return nil
+  }
+
+  private func problem(with progress: EventLogProgress) -> String? {
+    if progress.isBehind {
+      return "the runtime directory was full, and the last actions of the daemon are missing"
+    }
+    if progress.attempts >= Self.attemptsMax {
+      return "\(progress.attempts) daemons in succession died before they served"
+    }
+    return nil
+  }
+
+  /// Notes the stopped processes that an event log names that is not used, or not to its end.
+  private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout LeftBehind?) {
+    unclear = unclear ?? LeftBehind()
+    if let left = try? LeftBehind(bytes, boot: boot) { unclear?.add(left) }
+  }
+
+  private func refuse(
+    _ number: UInt64, _ bytes: UnsafeRawBufferPointer, _ problem: String,
+    _ unclear: inout LeftBehind?
+  ) {
+    note(bytes, &unclear)
+    let place = (try? directory.setAside(number)) ?? directory.path(of: number)
+    log.write(
+      .error, "cannot use the event log \(directory.path(of: number)): \(problem). It was renamed "
+        + "to \(place)", id: .eventLogRefused)
+  }
+
+  /// Resumes the processes that event logs name, and those that have this daemon in their
+  /// environment. No daemon manages them any more.
+  private func resume(_ unclear: LeftBehind?) {
+    var outcome = (unclear ?? LeftBehind()).resume(in: proc)
+    outcome.add(ProcessRelease.letRun(ProcessMarks(socket: socketPath), in: proc))
+    if unclear != nil || !outcome.letRun.isEmpty {
+      log.write(
+        .warning, "found no usable event log; resumed \(outcome.letRun.count) stopped processes or "
+          + "control groups. Applications register again", id: .eventLogRefused)
+    }
+    for failure in outcome.failures { log.write(.error, "cannot resume \(failure)") }
+  }
+}

@@ -1,0 +1,34 @@
+import LinuxSystem
+import TaskSchedulerCore
+
+extension DescriptorStore.Inherited {
+  /// Releases the inherited descriptors, because no event log says what they were. Clients find
+  /// their connections closed and register again. Resumes stopped descendants of the leaders.
+  func release(_ store: DescriptorStore, in proc: ProcFS) -> ProcessRelease.Outcome {
+    for number in connections {
+      // systemd holds a copy for a while, which must not keep the connection open.
+      try? UnixSocket.shutdown(number)
+      FileDescriptor(taking: number).close()
+    }
+    for (id, watches) in sockets {
+      for (socket, number) in watches {
+        FileDescriptor(taking: number).close()
+        store.remove(socket: socket, of: id)
+      }
+    }
+    var outcome = ProcessRelease.Outcome()
+    for (id, number) in leaders {
+      do throws(SystemError) {
+        let leader = try PIDFD(adopting: FileDescriptor(taking: number))
+        if let identity = try leader.identity(in: proc) {
+          let stopped = try proc.descendants(of: [identity]).filter { $0.state == .stopped }
+          outcome.add(ProcessRelease.letRun(stopped.map(\.identity), groups: [], in: proc))
+        }
+      } catch {
+        if error.errno != noSuchProcess { outcome.failures.append("instance \(id): \(error)") }
+      }
+      store.removeLeader(of: id)
+    }
+    return outcome
+  }
+}

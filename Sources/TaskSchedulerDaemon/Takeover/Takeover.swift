@@ -1,0 +1,193 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+/// What a previous daemon left in the runtime directory.
+struct Remains {
+  /// The intact part of its event log; nil if there is none.
+  var replay: Replay?
+  /// The processes that may be stopped although the intact part of the event log does not say so.
+  var unclear: LeftBehind?
+}
+
+/// Takes over the processes, connections and outstanding calls of a previous daemon.
+struct Takeover {
+  let parts: Parts
+  let server: Server
+  let pump: Pump
+  let eventLog: EventLog
+  let remains: Remains
+  let inherited: DescriptorStore.Inherited
+  let socketPath: String
+  /// When the daemon began to read the event log.
+  let startedAt: Instant
+  let log: Log
+
+  /// The result of a takeover.
+  private struct Outcome {
+    var connections = 0
+    var closed = 0
+    /// Instances whose leaders terminated while no daemon ran.
+    var lost: [InstanceID] = []
+    /// Managed sockets whose watches are lost.
+    var lostSockets: [(InstanceID, [SocketID])] = []
+    /// The effects of the last event that the previous daemon did not carry out.
+    var effects: [Effect] = []
+  }
+
+  private var processes: ProcessController { parts.processes }
+
+  /// Takes over, or releases what cannot be taken over.
+  ///
+  /// - Returns: whether the scheduler begins anew: there was no daemon, or it had released all
+  ///   applications.
+  func run() throws(SystemError) -> Bool {
+    var isNew = true
+    if let replay = remains.replay {
+      isNew = recover(replay)
+    } else {
+      let outcome = inherited.release(parts.store, in: processes.proc)
+      for failure in outcome.failures { log.write(.error, "cannot resume \(failure)") }
+      restoreLaunched()
+    }
+    try releaseLeftovers()
+    return isNew
+  }
+
+  /// Remembers the programs that a previous daemon launched, without an event log that names them.
+  private func restoreLaunched() {
+    let marks = ProcessMarks(socket: socketPath)
+    parts.launches.restoreRunningOn(LaunchedBefore(marks: marks, proc: processes.proc).leaders())
+  }
+
+  /// Continues with the state of the previous daemon.
+  ///
+  /// - Returns: whether that daemon had released all applications.
+  private func recover(_ replay: Replay) -> Bool {
+    let outcome = takeOver(replay)
+    pump.finish(outcome.effects, of: replay.lastEvent)
+    parts.notifications.reportLost(of: pump.scheduler.waitingNotifications)
+    // The daemon stopped, and systemd did not restart it: all processes run unmanaged.
+    if replay.progress.isClean, inherited.isEmpty {
+      pump.post(.stop)
+      return true
+    }
+    // First: if this daemon dies now, the next one must know of the whole absence.
+    pump.postFirst(.recovered(lastAlive: replay.lastAlive))
+    for id in outcome.lost { pump.post(.leaderExited(id, .unknown)) }
+    for id in pump.scheduler.running where !parts.streams.isOpen(id) {
+      pump.post(.streamClosed(id))
+    }
+    for (id, lost) in outcome.lostSockets { pump.post(.socket(.lost(id, lost))) }
+    report(outcome, lastAlive: replay.lastAlive)
+    return false
+  }
+
+  private func report(_ outcome: Outcome, lastAlive: Instant) {
+    let count = pump.scheduler.running.count
+    if count == 0, outcome.connections + outcome.closed == 0 { return }
+    let away = TimeSpan.format(lastAlive.duration(to: pump.now).roundedToMilliseconds)
+    let time = TimeSpan.format(startedAt.duration(to: pump.now).roundedToMilliseconds)
+    var message = "took over \(count) applications and \(outcome.connections) "
+      + "connections within \(time); the last event was \(away) ago"
+    if outcome.closed > 0 {
+      message += "; closed \(outcome.closed) connections that may have missed messages"
+    }
+    log.write(.notice, message, id: .recovered)
+  }
+
+  /// Releases what a previous daemon left behind. A failure does not keep the daemon from serving.
+  private func releaseLeftovers() throws(SystemError) {
+    let held = Set(processes.held.values.compactMap(\.arrival.group))
+    guard
+      let (inUse, failures) = try parts.launcher.groups?.releaseLeftovers(
+        in: processes.proc, held: held.union(parts.launcher.starting),
+        relaunched: Set(pump.scheduler.launching))
+    else { return }
+    if !inUse.isEmpty {
+      let names = inUse.joined(separator: ", ")
+      log.write(.notice, "processes of an earlier daemon run unmanaged: \(names)")
+    }
+    for failure in failures {
+      log.write(.warning, "cannot release what an earlier daemon left behind: \(failure)")
+    }
+  }
+
+  private func takeOver(_ replay: Replay) -> Outcome {
+    var outcome = Outcome()
+    outcome.lost = processes.takeOver(replay.holdings.instances, leaders: inherited.leaders)
+    parts.launches.restoreRunningOn(replay.holdings.runningOn)
+    if let unclear = remains.unclear {
+      // A process that belongs to an instance already is not added.
+      restoreLaunched()
+      let found = processes.claimStopped(unclear, ProcessMarks(socket: socketPath))
+      for name in found.letRun {
+        log.write(.warning, "resumed \(name), which belongs to no application")
+      }
+      for failure in found.failures { log.write(.error, "cannot resume \(failure)") }
+    }
+    for arrival in replay.holdings.arrivals.values { parts.launches.restore(arrival) }
+    var holdings = replay.holdings.connections
+    let call = InterruptedCall(replay)
+    if let waiting = call.waiting { holdings[call.connection, default: .init()].waiting = waiting }
+    for number in inherited.connections {
+      do throws(SystemError) {
+        let cookie = try UnixSocket.cookie(number)
+        let held = holdings[cookie]
+        if try call.leavesUnknown(cookie, number, eventLog) || held?.isUnsaved == true {
+          outcome.closed += 1
+          try UnixSocket.shutdown(number)
+          FileDescriptor(taking: number).close()
+        } else if let connection = try server.restore(number, cookie: cookie, held: held) {
+          outcome.connections += 1
+          if let held { restore(connection, held) }
+        }
+      } catch {
+        log.write(.warning, "cannot take over a connection: \(error)")
+      }
+    }
+    outcome.lostSockets = restoreSockets(replay.scheduler, inherited.sockets)
+    outcome.effects = call.effectsLeft(eventLog)
+    eventLog.setClean(false)
+    return outcome
+  }
+
+  /// - Returns: the managed sockets that the daemon could not restore, by instance.
+  private func restoreSockets(
+    _ scheduler: Scheduler, _ inherited: [InstanceID: [UInt64: Int32]]
+  ) -> [(InstanceID, [SocketID])] {
+    var inherited = inherited
+    var lost: [(InstanceID, [SocketID])] = []
+    for id in scheduler.running {
+      var gone: [SocketID] = []
+      for socket in scheduler.sockets(of: id) {
+        let number = inherited[id]?.removeValue(forKey: socket.number)
+        let watch = number.map { FileDescriptor(taking: $0) }
+        do {
+          if let watch, try parts.sockets.restore(watch, as: socket.number, of: id) { continue }
+        } catch {
+          log.write(.warning, "cannot take over a managed socket: \(error)")
+        }
+        gone.append(socket)
+      }
+      if !gone.isEmpty { lost.append((id, gone)) }
+    }
+    for (id, watches) in inherited {
+      for (socket, number) in watches {
+        FileDescriptor(taking: number).close()
+        parts.store.remove(socket: socket, of: id)
+      }
+    }
+    return lost
+  }
+
+  private func restore(_ connection: Connection, _ held: Holdings.Connection) {
+    if let id = held.stream, processes[id] != nil { parts.streams.restore(id, connection) }
+    if let monitor = held.monitor { parts.monitors.restore(connection, monitor) }
+    if let waiting = held.waiting, let method = Requests.Method(rawValue: waiting.method) {
+      parts.requests.restore(
+        waiting.request, connection, method, application: waiting.application)
+    }
+  }
+}
