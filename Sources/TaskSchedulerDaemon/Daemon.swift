@@ -299,8 +299,8 @@ public final class Daemon {
     for (id, lost) in outcome.lostSockets { post(.socket(.lost(id, lost))) }
     drain()
     if scheduler.running.isEmpty, outcome.connections + outcome.closed == 0 { return false }
-    let away = TimeSpan.format(replay.lastAlive.duration(to: now).roundedToMilliseconds)
-    let time = TimeSpan.format(startedAt.duration(to: now).roundedToMilliseconds)
+    let away = TimeSpan.short(replay.lastAlive.duration(to: now))
+    let time = TimeSpan.short(startedAt.duration(to: now))
     var message = "took over \(scheduler.running.count) applications and \(outcome.connections) "
       + "connections within \(time); the last event was \(away) ago"
     if outcome.closed > 0 {

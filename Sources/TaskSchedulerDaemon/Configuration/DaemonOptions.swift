@@ -1,3 +1,5 @@
+import TaskSchedulerCore
+
 /// How the processes of an instance are stopped.
 public enum SuspendMechanism: String, CaseIterable, Hashable, Sendable {
   /// The freezer if the instance has a cgroup of its own, else signals.
@@ -18,11 +20,6 @@ public enum LaunchMechanism: String, CaseIterable, Hashable, Sendable {
   /// As a child of the daemon, within its sandbox, and in a cgroup of its own if the daemon may
   /// create one.
   case child
-}
-
-/// The lowest level that is logged, in the words of syslog.
-public enum LogLevel: String, CaseIterable, Hashable, Sendable {
-  case error, warning, notice, info, debug
 }
 
 /// The settings of the daemon that the scheduler does not need.

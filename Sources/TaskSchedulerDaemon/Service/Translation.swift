@@ -8,15 +8,6 @@ extension Instant {
   var microseconds: Int { Int(clamping: nanoseconds / 1000) }
 }
 
-extension Duration {
-  /// Whole microseconds, as the wire has them.
-  var microseconds: Int {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    return overflow ? .max : Int(clamping: whole) + Int(attoseconds / 1_000_000_000_000)
-  }
-}
-
 extension ApplicationInterface.State {
   init(_ state: ApplicationState) {
     switch state {
