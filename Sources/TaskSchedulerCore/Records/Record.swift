@@ -1,8 +1,9 @@
 // All that the journal, the monitors and the timelines tell about a change. A new record is a case,
-// a kind and a description in this file. The readers of descriptions have no case for it.
+// a kind, a description and a stored form in this file. The readers of descriptions have no case
+// for it.
 
 /// One change, for the log and the monitors.
-public struct Record: Hashable, Sendable, Codable {
+public struct Record: Hashable, Sendable {
   public var application: ApplicationKey
   /// nil where the application does not run.
   public var leader: Leader?
@@ -16,7 +17,7 @@ public struct Record: Hashable, Sendable, Codable {
   }
 
   /// What changed.
-  public enum Change: Hashable, Sendable, Codable {
+  public enum Change: Hashable, Sendable {
     case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)
     case registered
     case taskBegan(TaskID, name: String?, remaining: Duration?)
@@ -217,4 +218,75 @@ extension RecordDescription {
   ) -> Self {
     .init(kind, .info, .clause(clause()), ["notification": .number(id.number)])
   }
+}
+
+// MARK: Stored form
+
+extension Record: StoredByForm {
+  package static let form = Form(
+    Record.init(application:leader:change:), \.application, \.leader, \.change)
+}
+
+extension Record.Change: StoredByForm {
+  package static let form = Form(cases: [
+    Case("transition", Record.Change.transition) {
+      if case .transition(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("registered", Record.Change.registered),
+    Case("taskBegan", Record.Change.taskBegan) {
+      if case .taskBegan(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("taskEnded", Record.Change.taskEnded) {
+      if case .taskEnded(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("taskExpired", Record.Change.taskExpired) {
+      if case .taskExpired(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("ended", Record.Change.ended) { if case .ended(let a) = $0 { a } else { nil } },
+    Case("refused", Record.Change.refused) { if case .refused(let a) = $0 { a } else { nil } },
+    Case("suspensionFailed", Record.Change.suspensionFailed) {
+      if case .suspensionFailed(let a) = $0 { a } else { nil }
+    },
+    Case("signalFailed", Record.Change.signalFailed) {
+      if case .signalFailed(let a) = $0 { a } else { nil }
+    },
+    Case("keepAliveSet", Record.Change.keepAliveSet) {
+      if case .keepAliveSet(let a) = $0 { .some(a) } else { nil }
+    },
+    Case("keepAliveCalled", Record.Change.keepAliveCalled),
+    Case("socketManaged", Record.Change.socketManaged) {
+      if case .socketManaged(let a) = $0 { a } else { nil }
+    },
+    Case("socketReleased", Record.Change.socketReleased) {
+      if case .socketReleased(let a) = $0 { a } else { nil }
+    },
+    Case("socketsReady", Record.Change.socketsReady) {
+      if case .socketsReady(let a) = $0 { a } else { nil }
+    },
+    Case("notificationScheduled", Record.Change.notificationScheduled) {
+      if case .notificationScheduled(let a) = $0 { a } else { nil }
+    },
+    Case("notificationsCancelled", Record.Change.notificationsCancelled) {
+      if case .notificationsCancelled(let a) = $0 { a } else { nil }
+    },
+    Case("notificationFired", Record.Change.notificationFired) {
+      if case .notificationFired(let a) = $0 { a } else { nil }
+    },
+    Case("notificationChosen", Record.Change.notificationChosen) {
+      if case .notificationChosen(let a) = $0 { a } else { nil }
+    },
+    Case("badgeSet", Record.Change.badgeSet) { if case .badgeSet(let a) = $0 { a } else { nil } },
+    Case("relaunchPlanned", Record.Change.relaunchPlanned) {
+      if case .relaunchPlanned(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("memoryWarned", Record.Change.memoryWarned) {
+      if case .memoryWarned(let a) = $0 { a } else { nil }
+    },
+    Case("memoryChosen", Record.Change.memoryChosen) {
+      if case .memoryChosen(let a) = $0 { a } else { nil }
+    },
+    Case("resources", Record.Change.resources) {
+      if case .resources(let a) = $0 { a } else { nil }
+    },
+  ])
 }
