@@ -180,13 +180,15 @@ let package = Package(
     .testTarget(
       name: "TaskSchedulerDaemonTests",
       dependencies: [
-        "TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem", "EventLoop", "TestSupport",
+        "TaskSchedulerDaemon", "TaskSchedulerCore", "TaskSchedulerWire", "LinuxSystem", "EventLoop",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "SystemdTests",
       dependencies: [
-        "taskschedd", "taskctl", "chaos", "TaskSchedulerDaemon", "LinuxSystem", "TestSupport",
+        "taskschedd", "taskctl", "chaos", "TaskSchedulerDaemon", "TaskSchedulerCore", "LinuxSystem",
+        "TestSupport",
       ],
       exclude: ["Resources"], swiftSettings: strict),
     // Runs the built programs from the directory of its own executable.

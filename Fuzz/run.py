@@ -26,7 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 KEPT = ROOT / "Fuzz" / "Corpus"
 FINDINGS_KEPT = ROOT / "Fuzz" / "Findings"
 # Seeds of a target that lie elsewhere.
-SEEDS = {"interface": ROOT / "Sources" / "TaskSchedulerWire" / "Interfaces"}
+INTERFACES = ROOT / "Sources" / "TaskSchedulerWire" / "Interfaces"
+SEEDS = {"interface": INTERFACES}
 WORK = ROOT / ".build" / "fuzz"
 
 # One turn of a target. TOMLKit leaks what it parses, so that no process runs for long.
@@ -39,12 +40,15 @@ FINDINGS_MAX = 5
 # 100,000 of most seeds, as in those of this one.
 CANARY_LIMITS = ["-seed=1", "-runs=2000000"]
 
+KEPT_WORDS = ROOT / "Fuzz" / "Dictionaries"
+# Written from the interfaces at each start.
+WIRE_WORDS = WORK / "wire.dict"
 DICTIONARIES = {
-    **dict.fromkeys(["json", "server", "client", "parameters"], "wire.dict"),
-    **dict.fromkeys(["settings", "manifest"], "toml.dict"),
-    "interface": "interface.dict",
-    "scenario": "scenario.dict",
-    "spans": "spans.dict",
+    **dict.fromkeys(["json", "server", "client", "parameters"], WIRE_WORDS),
+    **dict.fromkeys(["settings", "manifest"], KEPT_WORDS / "toml.dict"),
+    "interface": KEPT_WORDS / "interface.dict",
+    "scenario": KEPT_WORDS / "scenario.dict",
+    "spans": KEPT_WORDS / "spans.dict",
 }
 
 # Targets whose library leaks by design; the others are held to leak nothing.
@@ -87,6 +91,19 @@ def environment(target: str) -> dict[str, str]:
     }
 
 
+def write_wire_words() -> None:
+    """Writes the kept marks of JSON and every name that an interface declares."""
+    words = set()
+    for path in INTERFACES.glob("*.varlink"):
+        text = re.sub(r"#.*", "", path.read_text())
+        interface = re.search(r"interface (\S+)", text)[1]
+        words |= {f"{interface}.{name}" for name in re.findall(r"(?:method|error) (\w+)", text)}
+        words |= set(re.findall(r"\b[a-z]\w*", text.partition(interface)[2]))
+    quoted = [f'"\\"{word}\\""\n' for word in sorted(words)]
+    WIRE_WORDS.parent.mkdir(parents=True, exist_ok=True)
+    WIRE_WORDS.write_text((KEPT_WORDS / "wire.dict").read_text() + "".join(quoted))
+
+
 def command(
     program: pathlib.Path, target: str, limits: list[str], grown: pathlib.Path,
     found: pathlib.Path
@@ -101,7 +118,7 @@ def command(
         f"-artifact_prefix={found}/", "-print_final_stats=1", "-reload=0",
     ]
     if target in DICTIONARIES:
-        options.append(f"-dict={ROOT / 'Fuzz' / 'Dictionaries' / DICTIONARIES[target]}")
+        options.append(f"-dict={DICTIONARIES[target]}")
     return [str(part) for part in (program, *options, grown, *kept)]
 
 
@@ -247,6 +264,7 @@ def main() -> None:
     for target in targets:
         if target not in known:
             sys.exit(f"there is no target '{target}'; there are {', '.join(known)}")
+    write_wire_words()
     canary(options.program)
     with tempfile.TemporaryDirectory() as folder:
         # A smoke starts from what is kept, everywhere.

@@ -53,7 +53,6 @@ struct GeneratedSources {
     for (path, text) in try InterfaceFiles(interfaces).texts {
       texts["\(Self.directory)/\(path)"] = text
     }
-    texts["Fuzz/Dictionaries/wire.dict"] = WireDictionary.text(interfaces)
     return texts
   }
 

@@ -31,7 +31,7 @@ struct BackgroundRuleTests {
     #expect(try program.ask("lock \(kind) \(shared.file("contacts.db"))") == "done")
     try daemon.adopt(id, program.process)
     try daemon.sendToBackground(id)
-    let found = try monitor.next("the lock") { $0.kind == .resources }
+    let found = try monitor.next("the lock") { $0.kind == .ruleBroken }
     #expect(found.message.contains(shared.file("contacts.db")))
     #expect(try monitor.end(id) == "sharedResourceHeld")
     #expect(!monitor.seen.contains { $0.to == .suspended })
@@ -110,7 +110,7 @@ struct BackgroundRuleTests {
       "while :; do sh -c 'i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done'; done")
     try daemon.adopt(id, program, background: true, task: "work")
     let throttled = try monitor.next("the throttle") {
-      $0.kind == .resources && $0.message.contains("is throttled to 9 %")
+      $0.kind == .throttled && $0.message.contains("is throttled to 9 %")
     }
     #expect(throttled.application == id)
     #expect(try monitor.end(id) == "excessiveUse")
@@ -187,7 +187,7 @@ struct BackgroundRuleTests {
     let address = try program.ask("listen \(path)")
     try daemon.adopt(id, program.process)
     try daemon.sendToBackground(id)
-    let report = try monitor.next("the sockets") { $0.kind == .resources }
+    let report = try monitor.next("the sockets") { $0.kind == .listening }
     #expect(report.message == "\(id) listens on \(path), \(address) while it is suspended")
     try monitor.transition(id, to: .suspended)
     #expect(daemon.logged.contains(report.message))
@@ -199,6 +199,6 @@ struct BackgroundRuleTests {
     try daemon.activate(id)
     try daemon.sendToBackground(id)
     try monitor.transition(id, to: .suspended)
-    #expect(monitor.seen.count { $0.kind == .resources } == 1)
+    #expect(monitor.seen.count { $0.kind == .listening } == 1)
   }
 }

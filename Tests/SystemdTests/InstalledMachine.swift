@@ -147,7 +147,7 @@ struct InstalledMachine {
   func journal(_ matches: String...) throws -> [[String: String]] {
     try machine.must("journalctl", "--sync")
     let fields = [
-      "APP", "PID", "FROM", "TO", "REASON", "TASK", "TASK_NAME", "OWNER",
+      "APP", "PID", "FROM", "TO", "CAUSE", "REASON", "SIGNAL", "TASK", "TASK_NAME", "OWNER",
     ].map { "TASKSCHEDD_" + $0 } + ["MESSAGE", "MESSAGE_ID", "PRIORITY", "_PID"]
     let output = try machine.start(
       [

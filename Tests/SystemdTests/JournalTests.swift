@@ -1,4 +1,5 @@
 import LinuxSystem
+import TaskSchedulerCore
 import TaskSchedulerDaemon
 import TestSupport
 import Testing
@@ -11,24 +12,23 @@ extension SystemdTests {
 
     init() throws { installed = try InstalledMachine() }
 
-    private func records(_ id: MessageID, of application: String) throws -> [[String: String]] {
-      try installed.journal("MESSAGE_ID=\(id.rawValue)", "TASKSCHEDD_APP=\(application)")
+    private func records(_ kind: Record.Kind, of application: String) throws -> [[String: String]] {
+      try installed.journal("MESSAGE_ID=\(kind.messageID)", "TASKSCHEDD_APP=\(application)")
     }
 
     @Test("has a record of each transition, with its application, process, states and cause")
     func transitions() throws {
       let application = InstalledMachine.frozen
       try installed.suspend(application)
-      let launched = try #require(try records(.launched, of: application).first)
-      let pid = try #require(launched["TASKSCHEDD_PID"])
-      #expect(launched["TASKSCHEDD_FROM"] == "notRunning")
-      #expect(launched["TASKSCHEDD_TO"] == "active")
-      #expect(launched["TASKSCHEDD_OWNER"] == "\(InstalledMachine.tester)")
       let transitions = try records(.transition, of: application)
+      let launched = try #require(transitions.first)
+      let pid = try #require(launched["TASKSCHEDD_PID"])
+      #expect(launched["TASKSCHEDD_OWNER"] == "\(InstalledMachine.tester)")
       #expect(
-        transitions.map { [$0["TASKSCHEDD_FROM"], $0["TASKSCHEDD_TO"], $0["TASKSCHEDD_REASON"]] }
+        transitions.map { [$0["TASKSCHEDD_FROM"], $0["TASKSCHEDD_TO"], $0["TASKSCHEDD_CAUSE"]] }
           == [
-            ["active", "background", "sendAway"], ["background", "suspended", "noEntitlement"],
+            ["notRunning", "active", "launch"], ["active", "background", "sendAway"],
+            ["background", "suspended", "noEntitlement"],
           ])
       #expect(transitions.allSatisfy { $0["TASKSCHEDD_PID"] == pid && $0["PRIORITY"] == "6" })
     }
@@ -57,7 +57,7 @@ extension SystemdTests {
       let group = try #require(try installed.groups(of: application).first)
       let status = try machine.must("taskctl", "status", application).text
       #expect(status.contains("Unit: \(group.name)\n"), "\(status)")
-      let pid = try #require(try records(.launched, of: application).first?["TASKSCHEDD_PID"])
+      let pid = try #require(try records(.transition, of: application).first?["TASKSCHEDD_PID"])
       try machine.must("taskctl", "terminate", application)
       try machine.must("journalctl", "--sync")
       let shown = try machine.must(
@@ -94,7 +94,8 @@ extension SystemdTests {
       try machine.must("systemctl", "stop", group.name)
       let stopped = try #require(try records(.ended, of: application).first)
       #expect(stopped["PRIORITY"] == "5")
-      #expect(stopped["TASKSCHEDD_REASON"] == "crashed(15)")
+      #expect(stopped["TASKSCHEDD_REASON"] == "crashed")
+      #expect(stopped["TASKSCHEDD_SIGNAL"] == "SIGTERM")
       #expect(stopped["MESSAGE"]?.hasPrefix("\(application) was terminated by SIGTERM") == true)
     }
 
@@ -123,8 +124,8 @@ extension SystemdTests {
       #expect(explained.contains("Subject: org.example.frozen went from background to suspended"))
       #expect(explained.contains("`taskctl status org.example.frozen` shows its"))
       let known = try machine.must("journalctl", "--list-catalog").text
-      for id in MessageID.allCases {
-        #expect(known.contains(id.rawValue), "\(id) has no entry in the catalog")
+      for id in MessageID.allCases.map(\.rawValue) + Record.Kind.allCases.map(\.messageID) {
+        #expect(known.contains(id), "\(id) has no entry in the catalog")
       }
     }
 

@@ -7,50 +7,43 @@ import Testing
 struct RecordBudgetTests {
   private let start = Instant(nanoseconds: 1)
 
-  private func record(_ change: Record.Change, uid: UInt32 = 1) throws -> Record {
-    let id = try #require(ApplicationID("org.example.flood"))
-    return Record(
-      application: ApplicationKey(id, owner: UserID(uid)), leader: nil, change: change)
+  private let loud = UserID(1)
+  private let grant = Record.Change.taskEnded(TaskID(1), name: nil).description()
+
+  private func end(_ reason: EndReason) -> RecordDescription {
+    Record.Change.ended(End(reason: reason, at: start)).description()
   }
 
-  private func end(_ reason: EndReason) throws -> Record {
-    try record(.ended(End(reason: reason, at: start)))
-  }
-
-  private func spent() throws -> RecordBudget {
+  private func spent() -> RecordBudget {
     var budget = RecordBudget()
-    let grant = try record(.taskEnded(TaskID(1), name: nil))
     for _ in 0..<RecordBudget.recordsMax {
-      #expect(budget.verdict(on: grant, at: start) == .write(leftOut: 0))
+      #expect(budget.verdict(on: grant, of: loud, at: start) == .write(leftOut: 0))
     }
     return budget
   }
 
   @Test("beyond the budget records are left out, which is said once")
-  func leftOut() throws {
-    var budget = try spent()
-    let grant = try record(.taskEnded(TaskID(1), name: nil))
-    #expect(budget.verdict(on: grant, at: start) == .beginLeavingOut)
-    #expect(budget.verdict(on: grant, at: start) == .leaveOut)
+  func leftOut() {
+    var budget = spent()
+    #expect(budget.verdict(on: grant, of: loud, at: start) == .beginLeavingOut)
+    #expect(budget.verdict(on: grant, of: loud, at: start) == .leaveOut)
     let later = start.advanced(by: RecordBudget.interval)
-    #expect(budget.verdict(on: grant, at: later) == .write(leftOut: 2))
-    #expect(budget.verdict(on: grant, at: later) == .write(leftOut: 0))
+    #expect(budget.verdict(on: grant, of: loud, at: later) == .write(leftOut: 2))
+    #expect(budget.verdict(on: grant, of: loud, at: later) == .write(leftOut: 0))
   }
 
   @Test("one user slows, starves no other: another's records are written")
-  func otherUser() throws {
-    var budget = try spent()
-    let other = try record(.taskEnded(TaskID(1), name: nil), uid: 2)
-    #expect(budget.verdict(on: other, at: start) == .write(leftOut: 0))
+  func otherUser() {
+    var budget = spent()
+    #expect(budget.verdict(on: grant, of: UserID(2), at: start) == .write(leftOut: 0))
   }
 
   @Test(
     "why an application was killed is always written",
     arguments: [EndReason.backgroundTimeExpired, .callbackTimeout, .terminatedByOperator])
-  func kills(_ reason: EndReason) throws {
-    func ended(_ reason: EndReason) -> Record.Change { .ended(End(reason: reason, at: start)) }
-    var budget = try spent()
-    #expect(budget.verdict(on: try end(reason), at: start) == .write(leftOut: 0))
-    #expect(budget.verdict(on: try end(.exited(code: 0)), at: start) == .beginLeavingOut)
+  func kills(_ reason: EndReason) {
+    var budget = spent()
+    #expect(budget.verdict(on: end(reason), of: loud, at: start) == .write(leftOut: 0))
+    #expect(budget.verdict(on: end(.exited(code: 0)), of: loud, at: start) == .beginLeavingOut)
   }
 }

@@ -78,18 +78,21 @@ struct ShippedConfigurationTests {
     #expect(names.count >= 4)
   }
 
+  private static let messageIDs =
+    MessageID.allCases.map(\.rawValue) + Record.Kind.allCases.map(\.messageID)
+
   @Test("Every kind of record has one entry in the message catalog, and every entry is of a kind")
   func catalog() throws {
     let entries = try Self.text("catalog/taskschedd.catalog").split(separator: "\n")
       .filter { $0.hasPrefix("-- ") }.map { String($0.dropFirst(3)) }
-    #expect(entries.sorted() == MessageID.allCases.map(\.rawValue).sorted())
+    #expect(entries.sorted() == Self.messageIDs.sorted())
   }
 
   @Test("A message id is 128 bits in lower-case hexadecimal digits")
   func messageIDs() {
-    for id in MessageID.allCases {
-      #expect(id.rawValue.utf8.count == 32)
-      #expect(id.rawValue.allSatisfy { "0123456789abcdef".contains($0) })
+    for id in Self.messageIDs {
+      #expect(id.utf8.count == 32)
+      #expect(id.allSatisfy { "0123456789abcdef".contains($0) })
     }
   }
 
@@ -97,11 +100,12 @@ struct ShippedConfigurationTests {
   func catalogEntries() throws {
     let fields: Set<String> = [
       "MESSAGE", "TASKSCHEDD_APP", "TASKSCHEDD_PID", "TASKSCHEDD_FROM", "TASKSCHEDD_TO",
-      "TASKSCHEDD_REASON", "TASKSCHEDD_TASK", "TASKSCHEDD_DIRTY_BYTES",
-      "TASKSCHEDD_AVAILABLE_BYTES", "TASKSCHEDD_ADDRESS",
+      "TASKSCHEDD_CAUSE", "TASKSCHEDD_REASON", "TASKSCHEDD_TASK", "TASKSCHEDD_SOCKET",
+      "TASKSCHEDD_NOTIFICATION", "TASKSCHEDD_DIRTY_BYTES", "TASKSCHEDD_AVAILABLE_BYTES",
+      "TASKSCHEDD_ADDRESS",
     ]
     let entries = try Self.text("catalog/taskschedd.catalog").split(separator: "-- ")
-    #expect(entries.count == MessageID.allCases.count)
+    #expect(entries.count == Self.messageIDs.count)
     for entry in entries {
       let lines = entry.split(separator: "\n", omittingEmptySubsequences: false)
       #expect(lines[1].hasPrefix("Subject: "))

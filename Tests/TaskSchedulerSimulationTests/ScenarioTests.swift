@@ -9,30 +9,9 @@ private func lines(_ text: String) throws -> [String] {
       switch entry.kind {
       case .step(let step): "> \(step)"
       case .change(.transition(let from, let to, _)): "\(from) -> \(to)"
-      case .change(.taskBegan(let task, _, _)): "task \(task.number) began"
-      case .change(.taskEnded(let task, _)): "task \(task.number) ended"
-      case .change(.taskExpired(let task, _)): "task \(task.number) expired"
       case .change(.ended(let end)): "ended \(end.reason.name)"
-      case .change(.refused(let refusal)): "refused \(refusal.name)"
-      case .change(.registered): "registered"
-      case .change(.suspensionFailed): "not suspended"
-      case .change(.signalFailed): "signal failed"
-      case .change(.keepAliveSet): "keep-alive set"
-      case .change(.keepAliveCalled): "keep-alive called"
-      case .change(.socketManaged(let socket)): "socket \(socket.number) managed"
-      case .change(.socketReleased(let socket)): "socket \(socket.number) released"
-      case .change(.socketsReady(let sockets)):
-        "ready \(sockets.map { "\($0.socket.number)" }.joined(separator: ","))"
-      case .change(.notificationScheduled(let id)): "notification \(id.number) scheduled"
-      case .change(.notificationsCancelled): "cancelled"
-      case .change(.notificationFired(let id)): "notification \(id.number) fired"
-      case .change(.notificationChosen(let id)): "notification \(id.number) chosen"
-      case .change(.badgeSet(let badge)): "badge \(badge)"
-      case .change(.relaunchPlanned(let delay, _)): "relaunch in \(TimeSpan.format(delay))"
-      case .change(.memoryWarned): "warned"
-      case .change(.memoryChosen(let choice)): "chosen, \(choice.chosen.size.dirty >> 20) MiB"
+      case .change(let change): change.description().text
       case .notice(.memoryWarning): "told of memory"
-      case .change(.resources(let record)): "\(record)"
       case .notice(.socketsReady): "told of sockets"
       case .notice(.systemChanges(let changes)): "told of \(changes.count) changes"
       case .notice(.notificationFired): "told of its notification"
@@ -123,7 +102,7 @@ struct ScenarioTests {
       at 5s  begin org.example.mail sync
       at 9s  activate org.example.mail
       """
-    #expect(try lines(text).contains("9s task 1 began"))
+    #expect(try lines(text).contains("9s began background task 1 'sync', with unlimited time"))
   }
 
   @Test("a setting changes under way")

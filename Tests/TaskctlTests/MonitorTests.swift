@@ -58,25 +58,14 @@ struct MonitorTests {
   }
 
   @Test(
-    "Each kind of change has a line of its own",
-    arguments: [
-      (ControlInterface.ChangeKind.registered, "opened its event stream (pid 4711)"),
-      (.taskBegan, "task 3 'sync' began"), (.taskEnded, "task 3 'sync' ended"),
-      (.taskExpired, "task 3 'sync' expired"), (.ended, "a sentence"),
-      (.refused, "a sentence"), (.suspensionFailed, "a sentence"), (.signalFailed, "a sentence"),
-      (.keepAliveSet, "a sentence"), (.keepAliveCalled, "a sentence"),
-      (.socketManaged, "a sentence"), (.socketReleased, "a sentence"),
-      (.socketsReady, "a sentence"), (.notificationScheduled, "a sentence"),
-      (.notificationsCancelled, "a sentence"), (.notificationFired, "a sentence"),
-      (.notificationChosen, "a sentence"), (.badgeSet, "a sentence"),
-      (.relaunchPlanned, "a sentence"), (.memoryWarned, "a sentence"),
-      (.memoryChosen, "a sentence"),
-      (.resources, "a sentence"),
-    ])
-  func kinds(kind: ControlInterface.ChangeKind, text: String) {
+    "A change other than a transition is printed as the daemon's sentence without the leading id",
+    arguments: ControlInterface.ChangeKind.allCases.filter { $0 != .transition })
+  func sentences(kind: ControlInterface.ChangeKind) {
     var screen = screen()
-    let line = screen.take(change(kind))
-    #expect(words(line) == "org.example.mail  \(text)\n")
+    let clause = screen.take(change(kind))
+    #expect(words(clause) == "org.example.mail  a sentence\n")
+    let predicate = screen.take(change(kind, message: "org.example.mail is a sentence"))
+    #expect(words(predicate) == "org.example.mail  is a sentence\n")
   }
 
   @Test("Control characters in a change are escaped")

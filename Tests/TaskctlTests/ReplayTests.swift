@@ -108,9 +108,9 @@ struct ReplayTests {
         "\(path), started by taskschedd 9.8.7 with no events before; "
           + "9 events since\n\(uploadTimeline)\n"))
     let tail = [
-      "> begin org.example.mail photos", "task 1 'photos' began, unlimited",
+      "> begin org.example.mail photos", "began background task 1 'photos', with unlimited time",
       "> send-away org.example.mail", "active -> background (sendAway)", "willResignActive",
-      "didEnterBackground", "> end org.example.mail task 1", "task 1 'photos' ended",
+      "didEnterBackground", "> end org.example.mail task 1", "ended background task 1 'photos'",
       "background -> suspended (noEntitlement)\n",
     ]
     var rest = outcome.output[...]

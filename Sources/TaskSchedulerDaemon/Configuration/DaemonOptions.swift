@@ -1,3 +1,5 @@
+import TaskSchedulerCore
+
 /// How the processes of an instance are stopped.
 public enum SuspendMechanism: String, CaseIterable, Hashable, Sendable {
   /// The freezer if the instance has a cgroup of its own, else signals.

@@ -37,32 +37,36 @@ public final class Log {
     level.severity <= self.level.severity
   }
 
+  /// Writes a record without fields of its own.
+  func write(_ level: LogLevel, _ message: String, id: MessageID? = nil) {
+    write(level, message, rawID: id?.rawValue, fields: [])
+  }
+
   /// Writes a record.
   ///
   /// - Parameter fields: Fields in addition to the common ones, with names that journald accepts.
   func write(
-    _ level: LogLevel, _ message: String, id: MessageID? = nil,
-    fields: [(name: String, value: String)] = []
+    _ level: LogLevel, _ message: String, rawID: String?, fields: [(name: String, value: String)]
   ) {
     guard isWritten(level) else { return }
     // The text may come from clients and files. It is escaped here, once for all callers.
     let message = PrintableText.of(message)
     let fields = fields.map { ($0.name, PrintableText.of($0.value)) }
     if goesToJournal {
-      writeToJournal(level, message, id, fields)
+      writeToJournal(level, message, rawID, fields)
     } else {
       writeLine(level, message)
     }
   }
 
   private func writeToJournal(
-    _ level: LogLevel, _ message: String, _ id: MessageID?,
+    _ level: LogLevel, _ message: String, _ id: String?,
     _ fields: [(name: String, value: String)]
   ) {
     var entries = [
       "MESSAGE=\(message)", "PRIORITY=\(level.severity)", "SYSLOG_IDENTIFIER=taskschedd",
     ]
-    if let id { entries.append("MESSAGE_ID=\(id.rawValue)") }
+    if let id { entries.append("MESSAGE_ID=\(id)") }
     entries += fields.map { "\($0.name)=\($0.value)" }
     // All fields are in one buffer, and each vector points to one of them.
     var bytes: [UInt8] = []

@@ -29,8 +29,10 @@ struct RecordBudget {
 
   private var accounts: [UserID: Account] = [:]
 
-  mutating func verdict(on record: Record, at now: Instant) -> Verdict {
-    let owner = record.application.owner
+  /// Decides about a record of one of the user's applications.
+  mutating func verdict(
+    on description: RecordDescription, of owner: UserID, at now: Instant
+  ) -> Verdict {
     var account = accounts[owner] ?? Account(start: now)
     defer { accounts[owner] = account }
     var leftOutBefore = 0
@@ -38,41 +40,11 @@ struct RecordBudget {
       leftOutBefore = account.leftOut
       account = Account(start: now)
     }
-    if account.written < Self.recordsMax || record.isIndispensable {
+    if account.written < Self.recordsMax || description.isIndispensable {
       account.written += 1
       return .write(leftOut: leftOutBefore)
     }
     account.leftOut += 1
     return account.leftOut == 1 ? .beginLeavingOut : .leaveOut
-  }
-}
-
-extension Record {
-  /// Whether the record reports an act of the daemon that clients cannot cause at will.
-  fileprivate var isIndispensable: Bool {
-    switch change {
-    case .ended(let end): end.reason.isDaemons
-    // An application can listen on new sockets at any rate.
-    case .resources(.listens): false
-    case .suspensionFailed, .signalFailed, .memoryChosen, .resources: true
-    case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .refused, .keepAliveSet,
-      .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
-      .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
-      .relaunchPlanned, .memoryWarned:
-      false
-    }
-  }
-}
-
-extension EndReason {
-  /// Whether the daemon ended the application, on its own or by a person's order.
-  fileprivate var isDaemons: Bool {
-    switch self {
-    case .exited, .crashed, .unknown: false
-    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
-      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
-      .optedOut, .schedulerStopped:
-      true
-    }
   }
 }

@@ -87,8 +87,8 @@ struct Takeover {
   private func report(_ outcome: Outcome, lastAlive: Instant) {
     let count = pump.scheduler.running.count
     if count == 0, outcome.connections + outcome.closed == 0 { return }
-    let away = TimeSpan.format(lastAlive.duration(to: pump.now).roundedToMilliseconds)
-    let time = TimeSpan.format(startedAt.duration(to: pump.now).roundedToMilliseconds)
+    let away = TimeSpan.short(lastAlive.duration(to: pump.now))
+    let time = TimeSpan.short(startedAt.duration(to: pump.now))
     var message = "took over \(count) applications and \(outcome.connections) "
       + "connections within \(time); the last event was \(away) ago"
     if outcome.closed > 0 {

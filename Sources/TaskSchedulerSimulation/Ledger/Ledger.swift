@@ -374,27 +374,22 @@ extension Ledger {
     if case .ended(let end) = record.change, end.reason.isByPerson { bar(record.application) }
     if case .relaunchPlanned = record.change { relaunching.insert(record.application) }
     guard let sighting = byKey[record.application] else { return }
-    switch record.change {
-    case .transition(let from, let to, let cause):
+    if case .transition(let from, let to, let cause) = record.change {
       move(sighting, from: from, to: to)
       sighting.isRising = to == .inactive && cause != .interruption
-    case .taskBegan(let task, _, _):
+    }
+    if case .taskBegan(let task, _, _) = record.change {
       sighting.tasks.append((task, false))
       sighting.taskLast = task.number
-    case .taskExpired(let task, _):
-      if let index = sighting.tasks.firstIndex(where: { $0.id == task }) {
-        sighting.tasks[index].isExpired = true
-      }
-    case .keepAliveCalled: sighting.owe([.keepAlive], at: now)
-    case .memoryChosen: sighting.end(.memoryPressure, at: now)
-    case .socketsReady:
-      sighting.handled.append((nil, now + limits.eventTime))
-    case .registered, .taskEnded, .ended, .refused, .suspensionFailed, .signalFailed,
-      .keepAliveSet, .socketManaged, .socketReleased, .notificationScheduled,
-      .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
-      .relaunchPlanned, .memoryWarned, .resources:
-      break
     }
+    if case .taskExpired(let task, _) = record.change,
+      let index = sighting.tasks.firstIndex(where: { $0.id == task })
+    {
+      sighting.tasks[index].isExpired = true
+    }
+    if case .keepAliveCalled = record.change { sighting.owe([.keepAlive], at: now) }
+    if case .memoryChosen = record.change { sighting.end(.memoryPressure, at: now) }
+    if case .socketsReady = record.change { sighting.handled.append((nil, now + limits.eventTime)) }
   }
 
   private func move(_ sighting: Sighting, from: ApplicationState, to: ApplicationState) {

@@ -20,24 +20,12 @@ struct ChangeLines {
     return "\(time.timeWithMilliseconds) \(name)\(padding)  \(words(change))\n"
   }
 
+  /// Returns both states of a transition with its cause. For any other change, returns the
+  /// daemon's sentence without the leading id.
   private func words(_ change: ControlInterface.Change) -> String {
-    switch change.kind {
-    case .transition:
-      "\(state(change.from)) -> \(state(change.to))\(brackets(cause(change)))"
-    case .registered: "opened its event stream\(brackets(change.pid.map { "pid \($0)" }))"
-    case .taskBegan: "task \(task(change)) began"
-    case .taskEnded: "task \(task(change)) ended"
-    case .taskExpired: "task \(task(change)) expired"
-    case .ended, .refused, .suspensionFailed, .signalFailed, .keepAliveSet, .keepAliveCalled,
-      .socketManaged, .socketReleased, .socketsReady, .notificationScheduled,
-      .notificationsCancelled, .notificationFired, .notificationChosen, .badgeSet,
-      .relaunchPlanned, .memoryWarned, .memoryChosen, .resources:
-      sentence(change)
+    if change.kind == .transition {
+      return "\(state(change.from)) -> \(state(change.to))\(brackets(cause(change)))"
     }
-  }
-
-  /// Returns the daemon's own sentence, which says more than the fields, without the leading id.
-  private func sentence(_ change: ControlInterface.Change) -> String {
     guard change.message.hasPrefix(change.application) else {
       return PrintableText.of(change.message)
     }
@@ -51,11 +39,6 @@ struct ChangeLines {
 
   private func cause(_ change: ControlInterface.Change) -> String? {
     change.cause.map { cause in cause + (change.by.map { " by \($0)" } ?? "") }
-  }
-
-  private func task(_ change: ControlInterface.Change) -> String {
-    let name = change.taskName.map { " '\(PrintableText.of($0))'" } ?? ""
-    return "\(change.task.map { "\($0)" } ?? "?")\(name)"
   }
 
   private func brackets(_ text: String?) -> String {

@@ -39,17 +39,12 @@ enum TimelineDocument {
   private static func entry(_ entry: Timeline.Entry) -> JSONValue {
     let (kind, fields) = fields(entry.kind)
     let common: [String: JSONValue] = [
-      "atUSec": microseconds(entry.at), "kind": JSONValue(kind),
+      "atUSec": JSONValue(entry.at.microseconds), "kind": JSONValue(kind),
       "application": JSONOutput.optional(entry.application?.name),
       "text": JSONValue(TimelineText.words(entry.kind, .plain)),
     ]
     let all = common.merging(fields) { _, field in field }
     return .object(all.map { JSONValue.Member(name: $0, value: $1) })
-  }
-
-  private static func microseconds(_ duration: Duration) -> JSONValue {
-    let (seconds, attoseconds) = duration.components
-    return .integer(seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
   }
 
   private static func number(_ number: UInt64) -> JSONValue { .integer(Int64(clamping: number)) }
@@ -66,60 +61,29 @@ enum TimelineDocument {
       (
         "expiration",
         [
-          "task": number(task.number), "remainingUSec": remaining.map(microseconds) ?? .null,
+          "task": number(task.number),
+          "remainingUSec": JSONOutput.optional(remaining?.microseconds),
         ]
       )
     case .notice: ("notice", [:])
     case .shown(let id): ("notificationShown", ["notification": number(id.number)])
-    case .change(let change): fields(change)
+    case .change(let change): fields(change.description())
     }
   }
 
   private static func fields(
-    _ change: Record.Change
+    _ description: RecordDescription
   ) -> (kind: String, fields: [String: JSONValue]) {
-    switch change {
-    case .transition(let from, let to, let cause):
-      (
-        "transition",
-        [
-          "from": JSONValue(from.rawValue), "to": JSONValue(to.rawValue),
-          "cause": JSONValue(cause.name),
-          "by": JSONOutput.optional(cause.activated?.id.name),
-        ]
-      )
-    case .registered: ("registered", [:])
-    case .taskBegan(let task, let name, let remaining):
-      (
-        "taskBegan",
-        taskFields(task, name).merging(
-          ["remainingUSec": remaining.map(microseconds) ?? .null]) { $1 }
-      )
-    case .taskEnded(let task, let name): ("taskEnded", taskFields(task, name))
-    case .taskExpired(let task, let name): ("taskExpired", taskFields(task, name))
-    case .ended(let end): ("ended", ["reason": JSONValue(end.reason.name)])
-    case .refused(let refusal): ("refused", ["reason": JSONValue(refusal.name)])
-    case .suspensionFailed(let reason): ("suspensionFailed", ["reason": JSONValue(reason)])
-    case .signalFailed(let reason): ("signalFailed", ["reason": JSONValue(reason)])
-    case .keepAliveSet: ("keepAliveSet", [:])
-    case .keepAliveCalled: ("keepAliveCalled", [:])
-    case .socketManaged(let socket): ("socketManaged", ["socket": number(socket.number)])
-    case .socketReleased(let socket): ("socketReleased", ["socket": number(socket.number)])
-    case .socketsReady: ("socketsReady", [:])
-    case .notificationScheduled(let id):
-      ("notificationScheduled", ["notification": number(id.number)])
-    case .notificationsCancelled: ("notificationsCancelled", [:])
-    case .notificationFired(let id): ("notificationFired", ["notification": number(id.number)])
-    case .notificationChosen(let id): ("notificationChosen", ["notification": number(id.number)])
-    case .badgeSet: ("badgeSet", [:])
-    case .relaunchPlanned: ("relaunchPlanned", [:])
-    case .memoryWarned: ("memoryWarned", [:])
-    case .memoryChosen: ("memoryChosen", [:])
-    case .resources: ("resources", [:])
-    }
+    let fields = description.fields.map { ($0.name, value($0.value)) }
+    return (description.kind.rawValue, Dictionary(uniqueKeysWithValues: fields))
   }
 
-  private static func taskFields(_ task: TaskID, _ name: String?) -> [String: JSONValue] {
-    ["task": number(task.number), "taskName": JSONOutput.optional(name)]
+  private static func value(_ value: RecordValue) -> JSONValue {
+    switch value {
+    case .text(let text): JSONValue(text)
+    case .texts(let texts): .array(texts.map { JSONValue($0) })
+    case .number(let count), .bytes(let count): number(count)
+    case .duration(let duration): JSONValue(duration.microseconds)
+    }
   }
 }

@@ -40,31 +40,18 @@ enum TimelineText {
     case .expiration(let task, let remaining):
       "the expiration handler of task \(task.number) is called"
         + (remaining.map { ", \(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "")
-    case .notice(let notice): WakeUpWords.words(notice)
+    case .notice(let notice): NoticeWords.words(notice)
     case .shown(let id): "notification \(id.number) is shown to the user"
     case .change(let change): words(change, painter)
     }
   }
 
+  /// Returns both states of a transition with its cause, or the description's text.
   private static func words(_ change: Record.Change, _ painter: Painter) -> String {
-    switch change {
-    case .transition(let from, let to, let cause):
-      "\(paint(from, painter)) -> \(paint(to, painter)) (\(words(cause)))"
-    case .registered: "opened its event stream"
-    case .taskBegan(let task, let name, let remaining):
-      "task \(label(task, name)) began, "
-        + (remaining.map { "\(TaskSchedulerCore.TimeSpan.format($0)) left" } ?? "unlimited")
-    case .taskEnded(let task, let name): "task \(label(task, name)) ended"
-    case .taskExpired(let task, let name): "task \(label(task, name)) expired"
-    case .ended(let ended): end(ended.reason)
-    case .refused(let refusal): "refused: \(refusal.name)\(detail(refusal))"
-    case .suspensionFailed(let reason): "not suspended: \(PrintableText.of(reason))"
-    case .signalFailed(let reason): "a signal failed: \(PrintableText.of(reason))"
-    case .keepAliveSet, .keepAliveCalled, .socketManaged, .socketReleased, .socketsReady,
-      .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
-      .badgeSet, .relaunchPlanned, .memoryWarned, .memoryChosen, .resources:
-      WakeUpWords.words(change)
+    guard case .transition(let from, let to, let cause) = change else {
+      return PrintableText.of(change.description().text)
     }
+    return "\(paint(from, painter)) -> \(paint(to, painter)) (\(words(cause)))"
   }
 
   private static func words(_ cause: TransitionCause) -> String {
@@ -78,39 +65,5 @@ enum TimelineText {
 
   private static func label(_ task: TaskID, _ name: String?) -> String {
     "\(task.number)" + (name.map { " '\(PrintableText.of($0))'" } ?? "")
-  }
-
-  private static func end(_ reason: EndReason) -> String {
-    guard let kind = ControlInterface.EndKind(rawValue: reason.name) else { return reason.name }
-    switch reason {
-    case .exited(let code): return kind.words(code: Int(code))
-    case .crashed(let signal): return kind.words(signal: Int(signal))
-    case .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
-      .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
-      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
-      return kind.words()
-    }
-  }
-
-  private static func detail(_ refusal: Refusal) -> String {
-    switch refusal {
-    case .invalidTransition(let from, let cause):
-      ", \(cause.name) is not possible while it is \(from.rawValue)"
-    case .invalidState(let state), .cannotBeTold(let state): ", it is \(state.rawValue)"
-    case .alreadyRunning(_, let state): ", it is \(state.rawValue)"
-    case .launchFailed(let reason): ", \(PrintableText.of(reason))"
-    case .wrongApplication(let id): ", it is \(id.name)"
-    case .unknownTask(let task): ", there is no task \(task.number)"
-    case .modeNotDeclared(let mode): ", its manifest does not declare \(mode.rawValue)"
-    case .quotaExceeded(let name, let limit): ", \(name) is \(limit)"
-    case .keepAliveTooShort(let minimum):
-      ", KeepAliveMinimum is \(TaskSchedulerCore.TimeSpan.format(minimum))"
-    case .unknownSocket(let socket): ", there is no socket \(socket.number)"
-    case .unknownNotification(let id): ", there is no notification \(id.number)"
-    case .notStored(let reason): ", \(PrintableText.of(reason))"
-    case .unknownApplication, .terminating, .notLaunchable, .unknownCallback,
-      .multitaskingNotSupported, .noEventStream, .terminatedByOperator:
-      ""
-    }
   }
 }

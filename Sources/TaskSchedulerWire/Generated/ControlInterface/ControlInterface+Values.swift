@@ -108,8 +108,10 @@ extension ControlInterface {
   /// - `relaunchPlanned`: an application will be launched again
   /// - `memoryWarned`: an application was told that memory is short
   /// - `memoryChosen`: an application is to end, that others may have its memory
-  /// - `resources`: an application broke a rule of the background, is throttled, was suspended with
-  ///   a socket on which it listens, or has more descriptors than were examined
+  /// - `throttled`: an application is throttled for its CPU use, or is no longer throttled
+  /// - `listening`: an application was suspended with a socket on which it listens, or has more
+  ///   descriptors than were examined
+  /// - `ruleBroken`: an application violated a rule for the background
   public enum ChangeKind: String, WireEnumeration {
     case transition
     case registered
@@ -133,7 +135,9 @@ extension ControlInterface {
     case relaunchPlanned
     case memoryWarned
     case memoryChosen
-    case resources
+    case throttled
+    case listening
+    case ruleBroken
   }
 
   /// How far it has come with pressure on memory: none; all who run were warned; the candidates are

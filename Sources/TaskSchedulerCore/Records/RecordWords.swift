@@ -1,91 +1,8 @@
-import TaskSchedulerCore
-
-extension Record {
-  /// One sentence for people, for the log and for monitors. It begins with the application's id,
-  /// followed by a predicate, or by a colon and another subject.
-  var message: String { message(activated: activated) }
-
-  /// The application whose activation sent this one to the background.
-  var activated: ApplicationKey? {
-    if case .transition(_, _, let cause) = change { cause.activated } else { nil }
-  }
-
-  /// The sentence for the application's owner, which names no application of another user.
-  var messageForOwner: String {
-    message(activated: activated.flatMap { $0.owner == application.owner ? $0 : nil })
-  }
-
-  /// Returns the sentence for readers who may see the application `activated`.
-  func message(activated: ApplicationKey?) -> String {
-    let id = application.id.name
-    switch change {
-    case .transition(let from, let to, let cause):
-      return "\(id) \(to.predicate)\(cause.clause(from: from, activated: activated))"
-    case .registered: return "\(id) opened its event stream"
-    case .taskBegan(let task, let name, let remaining):
-      let time = remaining.map { "\(Self.span($0)) of background time left" } ?? "unlimited time"
-      return "\(id) began background \(task.words(name)), with \(time)"
-    case .taskEnded(let task, let name): return "\(id) ended background \(task.words(name))"
-    case .taskExpired(let task, let name):
-      return "\(id): its background time is nearly used up, background \(task.words(name)) expires"
-    case .ended(let end): return "\(id) \(end.sentence)"
-    case .refused(let refusal): return "\(id): a request was refused because \(refusal.sentence)"
-    case .suspensionFailed(let reason):
-      return "\(id) could not be suspended and keeps running: \(reason)"
-    case .signalFailed(let reason): return "\(id) could not be signalled: \(reason)"
-    case .keepAliveSet(let interval?):
-      return "\(id) set a keep-alive handler with an interval of \(TimeSpan.format(interval))"
-    case .keepAliveSet: return "\(id) cleared its keep-alive handler"
-    case .keepAliveCalled: return "\(id): its keep-alive handler is called"
-    case .socketManaged(let socket): return "\(id) handed over socket \(socket.number)"
-    case .socketReleased(let socket): return "\(id): socket \(socket.number) is no longer watched"
-    case .socketsReady(let ready):
-      let sockets = ready.map { "socket \($0.socket.number) (\($0.conditions.words))" }
-      return "\(id) was woken by \(sockets.joined(separator: ", "))"
-    case .resources(let record): return "\(id) \(record.words)"
-    case .memoryWarned(let isSimulated):
-      return "\(id) was sent a memory warning\(isSimulated ? " (simulated)" : "")"
-    case .memoryChosen(let choice): return "\(id) \(choice.sentence)"
-    case .relaunchPlanned(let delay, let awaitsMemory):
-      return "\(id) will be relaunched in \(Self.span(delay))"
-        + (awaitsMemory ? ", or when memory pressure ends if that is later" : "")
-    case .notificationScheduled, .notificationsCancelled, .notificationFired, .notificationChosen,
-      .badgeSet:
-      return notificationMessage
-    }
-  }
-
-  private var notificationMessage: String {
-    let id = application.id.name
-    switch change {
-    case .notificationScheduled(let notification):
-      return "\(id): notification \(notification.number) is scheduled"
-    case .notificationsCancelled(let notifications):
-      let numbers = notifications.map { "\($0.number)" }.joined(separator: ", ")
-      return notifications.count == 1
-        ? "\(id): notification \(numbers) is cancelled"
-        : "\(id): notifications \(numbers) are cancelled"
-    case .notificationFired(let notification):
-      return "\(id): notification \(notification.number) fires"
-    case .notificationChosen(let notification):
-      return "\(id): the user chose notification \(notification.number)"
-    case .badgeSet(let badge):
-      return badge == 0 ? "\(id) cleared its badge" : "\(id) set its badge to \(badge)"
-    case .transition, .registered, .taskBegan, .taskEnded, .taskExpired, .ended, .refused,
-      .suspensionFailed, .signalFailed, .keepAliveSet, .keepAliveCalled, .socketManaged,
-      .socketReleased, .socketsReady, .relaunchPlanned, .memoryWarned, .memoryChosen, .resources:
-      preconditionFailure("not a record about notifications: \(change)")
-    }
-  }
-
-  fileprivate static func span(_ duration: Duration) -> String {
-    TimeSpan.format(duration.roundedToMilliseconds)
-  }
-}
+// The words and fields of values that records contain.
 
 extension ApplicationState {
   /// The state in words that follow the application's id.
-  fileprivate var predicate: String {
+  var predicate: String {
     switch self {
     case .notRunning: "is no longer running"
     case .inactive: "is inactive"
@@ -100,7 +17,7 @@ extension TransitionCause {
   /// Returns the reason of the transition, in words that follow the new state.
   ///
   /// - Parameter activated: The application that was activated, if the reader may see it.
-  fileprivate func clause(from state: ApplicationState, activated: ApplicationKey?) -> String {
+  func clause(from state: ApplicationState, activated: ApplicationKey?) -> String {
     switch self {
     case .launch: ": taskschedd launched it"
     case .register: ": it opened its event stream"
@@ -123,14 +40,21 @@ extension TransitionCause {
 
 extension TaskID {
   /// `task 1 'upload'`.
-  fileprivate func words(_ name: String?) -> String {
+  func words(_ name: String?) -> String {
     "task \(number)" + (name.map { " '\($0)'" } ?? "")
   }
 }
 
 extension End {
+  var recordDescription: RecordDescription {
+    .init(
+      .ended, reason.level, .predicate(words),
+      ["reason": .text(reason.name), "code": reason.code, "signal": reason.signal],
+      isIndispensable: reason.isOfDaemon)
+  }
+
   /// The end in words that follow the application's name.
-  var sentence: String {
+  private var words: String {
     guard let forced else { return predicate }
     return "\(predicate); it did not exit within \(TimeSpan.format(forced.limit)) of "
       + "\(forced.signal.name), so SIGKILL was sent"
@@ -179,8 +103,8 @@ extension End {
   private var used: String {
     switch detail {
     case .processor(let time, let window, _):
-      ", \(Record.span(time)) within \(Record.span(window))"
-    case .gpu(let time): ", for \(Record.span(time))"
+      ", \(TimeSpan.short(time)) within \(TimeSpan.short(window))"
+    case .gpu(let time): ", for \(TimeSpan.short(time))"
     case .sharedResource(let path): " on \(PrintableText.quoted(path, lengthMax: 4096))"
     case .callback, .task, .memory, nil: ""
     }
@@ -188,20 +112,27 @@ extension End {
 }
 
 extension EndReason {
-  /// The reason's name with its exit code or signal.
-  var nameWithCode: String {
+  fileprivate var code: RecordValue? {
+    if case .exited(let code) = self { .number(UInt64(clamping: code)) } else { nil }
+  }
+
+  fileprivate var signal: RecordValue? {
+    if case .crashed(let number) = self { .text(Signal(number).name) } else { nil }
+  }
+
+  /// Whether the daemon ended the application, on its own or by a person's order.
+  fileprivate var isOfDaemon: Bool {
     switch self {
-    case .exited(let code): "exited(\(code))"
-    case .crashed(let signal): "crashed(\(signal))"
-    case .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
-      .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
-      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
-      name
+    case .exited, .crashed, .unknown: false
+    case .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
+      .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
+      .optedOut, .schedulerStopped:
+      true
     }
   }
 
   /// The level of the record: a warning for an end that neither the program nor a person chose.
-  var level: LogLevel {
+  fileprivate var level: LogLevel {
     switch self {
     case .crashed(let signal): Signal(signal).isFault ? .warning : .notice
     case .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure,
@@ -231,29 +162,59 @@ extension ListeningReport {
 }
 
 extension ResourceRecord {
-  /// The finding in words that follow the application's name.
-  fileprivate var words: String {
+  var recordDescription: RecordDescription {
     switch self {
     case .usedProcessor(let used, let window):
-      "used \(Record.span(used)) of CPU time within \(Record.span(window)) in the background"
-    case .usedGPU(let used): "used a GPU for \(Record.span(used)) in the background"
+      .ruleBroken(
+        "used \(TimeSpan.short(used)) of CPU time within \(TimeSpan.short(window)) "
+          + "in the background")
+    case .usedGPU(let used):
+      .ruleBroken("used a GPU for \(TimeSpan.short(used)) in the background")
     case .heldResource(let path):
-      "held a lock on \(PrintableText.quoted(path)) when it was suspended"
-    case .throttled(let percent?): "is throttled to \(percent) % of one CPU"
-    case .throttled(nil): "is no longer throttled"
-    case .listens(let listening): listening.words
+      .ruleBroken("held a lock on \(PrintableText.quoted(path)) when it was suspended", path: path)
+    case .throttled(let percent):
+      .init(
+        .throttled, .notice,
+        .predicate(
+          percent.map { "is throttled to \($0) % of one CPU" } ?? "is no longer throttled"),
+        isIndispensable: true)
+    // An application can listen on new sockets at any rate.
+    case .listens(let listening):
+      .init(
+        .listening, .notice, .predicate(listening.words), ["address": .texts(listening.addresses)])
     }
   }
 }
 
+extension RecordDescription {
+  fileprivate static func ruleBroken(
+    _ text: @escaping @autoclosure () -> String, path: String? = nil
+  ) -> Self {
+    .init(
+      .ruleBroken, .warning, .predicate(text()), ["path": path.map { .text($0) }],
+      isIndispensable: true)
+  }
+}
+
+extension TimeSpan {
+  /// The span without its microseconds.
+  package static func short(_ span: Duration) -> String {
+    format(.milliseconds(span.microseconds / 1000))
+  }
+}
+
 extension Duration {
-  /// The duration without its microseconds, for texts.
-  var roundedToMilliseconds: Duration { .milliseconds(microseconds / 1000) }
+  /// Whole microseconds.
+  package var microseconds: Int {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    return overflow ? .max : Int(clamping: whole) + Int(attoseconds / 1_000_000_000_000)
+  }
 }
 
 extension Refusal {
   /// The reason for the refusal, with the error's name.
-  fileprivate var sentence: String {
+  var words: String {
     switch self {
     case .invalidTransition(let from, let cause):
       "\(cause.name) is not possible while it is \(from.rawValue) (\(name))"
@@ -282,13 +243,60 @@ extension Refusal {
   }
 }
 
-extension SocketConditions {
-  /// The conditions in words.
-  fileprivate var words: String {
-    let words: [(Self, String)] = [
+extension SocketReadiness {
+  /// `socket 1 (data, hang-up)`.
+  package var words: String {
+    let words: [(SocketConditions, String)] = [
       (.data, "data"), (.urgentData, "urgent data"), (.hangUp, "hang-up"), (.error, "error"),
       (.unwatched, "can no longer be watched"),
     ]
-    return words.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+    let names = words.filter { conditions.contains($0.0) }.map(\.1)
+    return "socket \(socket.number) (\(names.joined(separator: ", ")))"
+  }
+}
+
+extension MemoryChoice {
+  var recordDescription: RecordDescription {
+    .init(
+      .memoryChosen, .notice, .predicate(words),
+      [
+        "dirty": .bytes(chosen.size.dirty), "total": .bytes(chosen.size.total),
+        "available": .bytes(memory.available), "choosing": .duration(choosingTime),
+      ], isIndispensable: true)
+  }
+
+  /// Why this application was chosen. Monitors of its owner show the sentence, so that it names
+  /// applications of that owner only.
+  private var words: String {
+    let order = chosen.state == .suspended ? "suspended" : "background"
+    let own = runnersUp.filter { $0.application.owner == chosen.application.owner }
+    let rest =
+      own.isEmpty
+      ? ""
+      : ", before "
+        + own.map { "\($0.application.id.name) (\($0.size.words))" }
+        .joined(separator: ", ")
+    let place =
+      classCount == 1
+      ? "the only \(order) application" : "the most of \(classCount) \(order) applications"
+    let time =
+      choosingTime == .zero
+      ? "already measured"
+      : "chosen within \(TimeSpan.short(choosingTime))"
+    return "was chosen for termination to free memory: \(chosen.size.words) dirty, "
+      + "\(place)\(rest); "
+      + "\(memory.percent)% of the machine's memory is available; \(time)"
+  }
+}
+
+extension MemorySize {
+  /// The dirty size: `120 MiB`, or `about 120 MiB`.
+  fileprivate var words: String { (isEstimate ? "about " : "") + "\(dirty >> 20) MiB" }
+}
+
+extension MemoryReading {
+  /// The available memory in percent; 100 if it is unknown.
+  fileprivate var percent: Int {
+    total == 0 ? 100 : Int(Double(available) / Double(total) * 100)
   }
 }

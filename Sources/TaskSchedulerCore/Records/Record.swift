@@ -1,0 +1,292 @@
+// All that the journal, the monitors and the timelines tell about a change. A new record is a case,
+// a kind, a description and a stored form in this file. The readers of descriptions have no case
+// for it.
+
+/// One change, for the log and the monitors.
+public struct Record: Hashable, Sendable {
+  public var application: ApplicationKey
+  /// nil where the application does not run.
+  public var leader: Leader?
+  public var change: Change
+
+  /// A record of `change`.
+  public init(application: ApplicationKey, leader: Leader?, change: Change) {
+    self.application = application
+    self.leader = leader
+    self.change = change
+  }
+
+  /// What changed.
+  public enum Change: Hashable, Sendable {
+    case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)
+    case registered
+    case taskBegan(TaskID, name: String?, remaining: Duration?)
+    case taskEnded(TaskID, name: String?)
+    case taskExpired(TaskID, name: String?)
+    case ended(End)
+    case refused(Refusal)
+    case suspensionFailed(reason: String)
+    case signalFailed(reason: String)
+    /// nil has cleared it.
+    case keepAliveSet(interval: Duration?)
+    case keepAliveCalled
+    case socketManaged(SocketID)
+    case socketReleased(SocketID)
+    case socketsReady([SocketReadiness])
+    case notificationScheduled(NotificationID)
+    case notificationsCancelled([NotificationID])
+    case notificationFired(NotificationID)
+    case notificationChosen(NotificationID)
+    case badgeSet(Int)
+    /// The scheduler will relaunch the application after this delay; where `awaitsMemory`, not
+    /// before memory pressure ends.
+    case relaunchPlanned(after: Duration, awaitsMemory: Bool)
+    /// By an operator, where simulated.
+    case memoryWarned(isSimulated: Bool)
+    /// The scheduler terminates the application to free its memory.
+    case memoryChosen(MemoryChoice)
+    case resources(ResourceRecord)
+  }
+}
+
+extension Record {
+  /// The kind of a change. Monitors receive its name: `ChangeKind` of org.taskschedd.Control.
+  package enum Kind: String, CaseIterable, Sendable {
+    case transition, registered
+    case taskBegan, taskEnded, taskExpired
+    case ended, refused, suspensionFailed, signalFailed
+    case keepAliveSet, keepAliveCalled
+    case socketManaged, socketReleased, socketsReady
+    case notificationScheduled, notificationsCancelled, notificationFired, notificationChosen
+    case badgeSet, relaunchPlanned, memoryWarned, memoryChosen
+    case throttled, listening, ruleBroken
+
+    /// The MESSAGE_ID in the journal, from `systemd-id128 new`.
+    ///
+    /// The meaning of an id never changes: scripts match it, and `journalctl -x` explains it from
+    /// `systemd/catalog/taskschedd.catalog`.
+    package var messageID: String {
+      switch self {
+      case .transition: "6c7e1cce513d42ab9485fe1243d1d400"
+      case .registered: "8181f8723225470e959d4cff49953662"
+      case .taskBegan: "2d895174c4204e45beb4669630cad3ea"
+      case .taskEnded: "e49edfa6240e48c48353213253f283d4"
+      case .taskExpired: "098c0699c0ae492da691b9406aeb04f9"
+      case .ended: "a523f00aacb844d49ff63b2a964b9e16"
+      case .refused: "1a9c58fe87624e68a0ad092ac64097f2"
+      case .suspensionFailed: "1023cc4d46904b458c3c879fc972e7f6"
+      case .signalFailed: "2d0f7f8e5eb04b5b9f47f3e9ab0413dd"
+      case .keepAliveSet: "06de9ac3d5f84e818957b95b0428b0a0"
+      case .keepAliveCalled: "195f4497d2134fe7a3ae85f470a884cc"
+      case .socketManaged: "6bfb94c4f3ce40fdb41cadbdd763f6c3"
+      case .socketReleased: "e19578ef9b8f4f2d8eb04184b6fbd438"
+      case .socketsReady: "a0139f45464146e9a449951af2b4a1b3"
+      case .notificationScheduled: "7bc0a25e505449f7b51b14ab41d1e3bf"
+      case .notificationsCancelled: "7059c2f9cf3346e6bad97d83c2339f66"
+      case .notificationFired: "c60ee909709348f3809df45eb35aee85"
+      case .notificationChosen: "63682db7d74940738d0a0c63c1004a6b"
+      case .badgeSet: "0022111c0eba46d58c72ec45e77f6904"
+      case .relaunchPlanned: "ba5affcd44284d4b83f09e762f4731c1"
+      case .memoryWarned: "fa18011195aa4510ab1e56d145c8ada2"
+      case .memoryChosen: "d1b521a5b20d48159af2f65fadc71630"
+      case .throttled: "5b7cbe7a7af8470890ee4dc2a7b05840"
+      case .listening: "9681549e05d14637a5539e6276db2620"
+      case .ruleBroken: "bddad48348434a9db7212a10d0a14697"
+      }
+    }
+  }
+}
+
+extension Record.Change {
+  /// Returns what a reader is told about the change.
+  ///
+  /// - Parameter isVisible: Whether the reader may see the applications of a user.
+  package func description(isVisible: (UserID) -> Bool = { _ in true }) -> RecordDescription {
+    switch self {
+    case .transition(let from, let to, let cause):
+      .transition(from, to, cause, by: cause.activated.flatMap { isVisible($0.owner) ? $0 : nil })
+    case .registered: .init(.registered, .info, .predicate("opened its event stream"))
+    case .taskBegan(let task, let name, let remaining):
+      .task(
+        task, name, .taskBegan, .info,
+        .predicate("began background \(task.words(name)), with \(left(remaining))"),
+        remaining: remaining)
+    case .taskEnded(let task, let name):
+      .task(task, name, .taskEnded, .info, .predicate("ended background \(task.words(name))"))
+    case .taskExpired(let task, let name):
+      .task(task, name, .taskExpired, .notice, .clause("background \(task.words(name)) expires"))
+    case .ended(let end): end.recordDescription
+    case .refused(let refusal):
+      .init(
+        .refused, .notice, .clause("a request was refused because \(refusal.words)"),
+        ["reason": .text(refusal.name)])
+    case .suspensionFailed(let reason):
+      .init(
+        .suspensionFailed, .warning,
+        .predicate("could not be suspended and keeps running: \(reason)"),
+        ["reason": .text(reason)], isIndispensable: true)
+    case .signalFailed(let reason):
+      .init(
+        .signalFailed, .warning, .predicate("could not be signalled: \(reason)"),
+        ["reason": .text(reason)], isIndispensable: true)
+    case .keepAliveSet(let interval): .init(.keepAliveSet, .info, .predicate(keepAlive(interval)))
+    case .keepAliveCalled:
+      .init(.keepAliveCalled, .info, .clause("its keep-alive handler is called"))
+    case .socketManaged(let id):
+      .socket(id, .socketManaged, .predicate("handed over socket \(id.number)"))
+    case .socketReleased(let id):
+      .socket(id, .socketReleased, .clause("socket \(id.number) is no longer watched"))
+    case .socketsReady(let sockets):
+      .init(
+        .socketsReady, .info,
+        .predicate("was woken by \(sockets.map(\.words).joined(separator: ", "))"))
+    case .notificationScheduled(let id):
+      .notification(id, .notificationScheduled, "notification \(id.number) is scheduled")
+    case .notificationsCancelled(let ids):
+      .init(.notificationsCancelled, .info, .predicate(cancellation(of: ids)))
+    case .notificationFired(let id):
+      .notification(id, .notificationFired, "notification \(id.number) fires")
+    case .notificationChosen(let id):
+      .notification(id, .notificationChosen, "the user chose notification \(id.number)")
+    case .badgeSet(let badge):
+      .init(
+        .badgeSet, .debug,
+        .predicate(badge == 0 ? "cleared its badge" : "set its badge to \(badge)"))
+    case .relaunchPlanned(let delay, let awaitsMemory):
+      .init(.relaunchPlanned, .notice, .predicate(relaunch(delay, awaitsMemory)))
+    case .memoryWarned(let isSimulated):
+      .init(
+        .memoryWarned, .info,
+        .predicate("was sent a memory warning\(isSimulated ? " (simulated)" : "")"))
+    case .memoryChosen(let choice): choice.recordDescription
+    case .resources(let record): record.recordDescription
+    }
+  }
+
+  private func left(_ remaining: Duration?) -> String {
+    remaining.map { "\(TimeSpan.short($0)) of background time left" } ?? "unlimited time"
+  }
+
+  private func keepAlive(_ interval: Duration?) -> String {
+    guard let interval else { return "cleared its keep-alive handler" }
+    return "set a keep-alive handler with an interval of \(TimeSpan.format(interval))"
+  }
+
+  private func cancellation(of ids: [NotificationID]) -> String {
+    "cancelled notification\(ids.count == 1 ? "" : "s") "
+      + ids.map { "\($0.number)" }.joined(separator: ", ")
+  }
+
+  private func relaunch(_ delay: Duration, _ awaitsMemory: Bool) -> String {
+    "will be relaunched in \(TimeSpan.short(delay))"
+      + (awaitsMemory ? ", or when memory pressure ends if that is later" : "")
+  }
+}
+
+extension RecordDescription {
+  fileprivate static func transition(
+    _ from: ApplicationState, _ to: ApplicationState, _ cause: TransitionCause, by: ApplicationKey?
+  ) -> Self {
+    .init(
+      .transition, .info, .predicate("\(to.predicate)\(cause.clause(from: from, activated: by))"),
+      [
+        "from": .text(from.rawValue), "to": .text(to.rawValue), "cause": .text(cause.name),
+        "by": by.map { .text($0.id.name) },
+      ])
+  }
+
+  fileprivate static func task(
+    _ task: TaskID, _ name: String?, _ kind: Record.Kind, _ level: LogLevel,
+    _ text: @escaping @autoclosure () -> RecordText, remaining: Duration? = nil
+  ) -> Self {
+    .init(
+      kind, level, text(),
+      [
+        "task": .number(task.number), "taskName": name.map { .text($0) },
+        "remaining": remaining.map { .duration($0) },
+      ])
+  }
+
+  fileprivate static func socket(
+    _ id: SocketID, _ kind: Record.Kind, _ text: @escaping @autoclosure () -> RecordText
+  ) -> Self {
+    .init(kind, .info, text(), ["socket": .number(id.number)])
+  }
+
+  fileprivate static func notification(
+    _ id: NotificationID, _ kind: Record.Kind, _ clause: @escaping @autoclosure () -> String
+  ) -> Self {
+    .init(kind, .info, .clause(clause()), ["notification": .number(id.number)])
+  }
+}
+
+// MARK: Stored form
+
+extension Record: StoredByForm {
+  package static let form = Form(
+    Record.init(application:leader:change:), \.application, \.leader, \.change)
+}
+
+extension Record.Change: StoredByForm {
+  package static let form = Form(cases: [
+    Case("transition", Record.Change.transition) {
+      if case .transition(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("registered", Record.Change.registered),
+    Case("taskBegan", Record.Change.taskBegan) {
+      if case .taskBegan(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("taskEnded", Record.Change.taskEnded) {
+      if case .taskEnded(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("taskExpired", Record.Change.taskExpired) {
+      if case .taskExpired(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("ended", Record.Change.ended) { if case .ended(let a) = $0 { a } else { nil } },
+    Case("refused", Record.Change.refused) { if case .refused(let a) = $0 { a } else { nil } },
+    Case("suspensionFailed", Record.Change.suspensionFailed) {
+      if case .suspensionFailed(let a) = $0 { a } else { nil }
+    },
+    Case("signalFailed", Record.Change.signalFailed) {
+      if case .signalFailed(let a) = $0 { a } else { nil }
+    },
+    Case("keepAliveSet", Record.Change.keepAliveSet) {
+      if case .keepAliveSet(let a) = $0 { .some(a) } else { nil }
+    },
+    Case("keepAliveCalled", Record.Change.keepAliveCalled),
+    Case("socketManaged", Record.Change.socketManaged) {
+      if case .socketManaged(let a) = $0 { a } else { nil }
+    },
+    Case("socketReleased", Record.Change.socketReleased) {
+      if case .socketReleased(let a) = $0 { a } else { nil }
+    },
+    Case("socketsReady", Record.Change.socketsReady) {
+      if case .socketsReady(let a) = $0 { a } else { nil }
+    },
+    Case("notificationScheduled", Record.Change.notificationScheduled) {
+      if case .notificationScheduled(let a) = $0 { a } else { nil }
+    },
+    Case("notificationsCancelled", Record.Change.notificationsCancelled) {
+      if case .notificationsCancelled(let a) = $0 { a } else { nil }
+    },
+    Case("notificationFired", Record.Change.notificationFired) {
+      if case .notificationFired(let a) = $0 { a } else { nil }
+    },
+    Case("notificationChosen", Record.Change.notificationChosen) {
+      if case .notificationChosen(let a) = $0 { a } else { nil }
+    },
+    Case("badgeSet", Record.Change.badgeSet) { if case .badgeSet(let a) = $0 { a } else { nil } },
+    Case("relaunchPlanned", Record.Change.relaunchPlanned) {
+      if case .relaunchPlanned(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("memoryWarned", Record.Change.memoryWarned) {
+      if case .memoryWarned(let a) = $0 { a } else { nil }
+    },
+    Case("memoryChosen", Record.Change.memoryChosen) {
+      if case .memoryChosen(let a) = $0 { a } else { nil }
+    },
+    Case("resources", Record.Change.resources) {
+      if case .resources(let a) = $0 { a } else { nil }
+    },
+  ])
+}

@@ -1,0 +1,85 @@
+/// What is told about a change, for any reader: the journal, a monitor, a timeline.
+package struct RecordDescription {
+  package let kind: Record.Kind
+  package let level: LogLevel
+  /// Whether the log contains the record even during a flood of records. It reports an act of the
+  /// daemon that clients cannot cause at will.
+  package let isIndispensable: Bool
+  // Closures: most readers need some parts only, and a flood of records none.
+  private let makeText: () -> RecordText
+  private let makeFields: () -> KeyValuePairs<String, RecordValue?>
+
+  /// - Parameter fields: The values for programs, by names in camel case without a unit. nil leaves
+  ///   a field out.
+  init(
+    _ kind: Record.Kind, _ level: LogLevel, _ text: @escaping @autoclosure () -> RecordText,
+    _ fields: @escaping @autoclosure () -> KeyValuePairs<String, RecordValue?> = [:],
+    isIndispensable: Bool = false
+  ) {
+    self.kind = kind
+    self.level = level
+    self.isIndispensable = isIndispensable
+    makeText = text
+    makeFields = fields
+  }
+
+  /// The text without the application's id, for lines that begin with that.
+  package var text: String {
+    switch makeText() {
+    case .predicate(let text), .clause(let text): text
+    }
+  }
+
+  /// Returns one sentence, which begins with the application's id.
+  package func sentence(about application: ApplicationID) -> String {
+    switch makeText() {
+    case .predicate(let text): "\(application.name) \(text)"
+    case .clause(let text): "\(application.name): \(text)"
+    }
+  }
+
+  /// The values for programs. A name ends with the value's unit: `remainingUSec`, `dirtyBytes`.
+  package var fields: [(name: String, value: RecordValue)] {
+    makeFields().compactMap { name, value in value.map { (name + $0.unit, $0) } }
+  }
+}
+
+/// The words about a change.
+enum RecordText {
+  /// Follows the application's id: `opened its event stream`.
+  case predicate(String)
+  /// Has a subject of its own: `notification 3 fires`.
+  case clause(String)
+}
+
+/// A value of a record.
+package enum RecordValue: Hashable, Sendable {
+  case text(String)
+  case texts([String])
+  case number(UInt64)
+  case duration(Duration)
+  case bytes(UInt64)
+
+  fileprivate var unit: String {
+    switch self {
+    case .text, .texts, .number: ""
+    case .duration: "USec"
+    case .bytes: "Bytes"
+    }
+  }
+
+  /// The value as texts: several for a list.
+  package var texts: [String] {
+    switch self {
+    case .text(let text): [text]
+    case .texts(let texts): texts
+    case .number(let number), .bytes(let number): ["\(number)"]
+    case .duration(let duration): ["\(duration.microseconds)"]
+    }
+  }
+}
+
+/// The importance of a record, as in syslog(3).
+public enum LogLevel: String, CaseIterable, Hashable, Sendable {
+  case error, warning, notice, info, debug
+}
