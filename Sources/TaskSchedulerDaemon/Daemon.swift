@@ -242,6 +242,7 @@ public final class Daemon {
     post(.clockRead(WallTime(nanoseconds: WallClock.nanoseconds)))
     if isNew { notifications?.load() }
     notifications?.showRest()
+    notifications?.serve()
     apply(configuration)
     systemChanges = SystemChangeProviders(
       loop: loop, log: log,
@@ -396,15 +397,16 @@ public final class Daemon {
     if store.isThere {
       if isRestarting() { ending = .restarting } else { processes?.letAllRun() }
       processes?.finish()
-      eventLog.condense(at: now)
     } else {
       post(.stop)
       processes?.finish()
       processes?.priorities.finish()
     }
+    // When everything runs: this waits for the disk. The callers get their replies.
+    notifications?.finish()
+    if store.isThere { eventLog.condense(at: now) }
     eventLog.setClean(ending == .stopped)
     server?.stop(keepingConnections: store.isThere)
-    notifications?.stop()
     loop.exit()
   }
 

@@ -37,13 +37,13 @@ extension TraceHash {
       add(draft)
       add(unshown ?? 0)
     case .stored(let id): add(tag: 71, id.number)
-    case .notStored(let id, let reason):
+    case .storeFailed(let id, let reason):
       add(tag: 72, id.number)
       add(reason)
-    case .cancel(let request, let key, let id, let shown):
+    case .cancel(let request, let key, let id, let stored):
       add(tag: 73, request.number, id?.number ?? 0)
       add(key)
-      for id in shown { add(id.number) }
+      for id in stored { add(id.number) }
     case .nextFound(let id, let next):
       add(tag: 74, id.number)
       add(next)
@@ -62,21 +62,37 @@ extension TraceHash {
 
   mutating func add(_ effect: NotificationEffect) {
     switch effect {
-    case .store(let id, let key, let draft):
+    case .store(let id, let transaction):
       add(tag: 80, id.number)
+      add(transaction)
+    case .fire(let id, let key, let at, let receiver):
+      add(tag: 81, id.number, receiver?.number ?? 0)
+      add(key)
+      add(at)
+    case .findNext(let id, let time):
+      add(tag: 82, id.number)
+      add(time)
+    }
+  }
+
+  private mutating func add(_ transaction: NotificationTransaction) {
+    switch transaction {
+    case .schedule(let id, let key, let draft):
+      add(tag: 83, id.number)
       add(key)
       add(draft)
-    case .remove(let ids):
-      add(tag: 81)
-      for id in ids { add(id.number) }
-    case .fire(let id, let key, let receiver):
-      add(tag: 82, id.number, receiver?.number ?? 0)
-      add(key)
-    case .findNext(let id): add(tag: 83, id.number)
-    case .storeBadge(let key, let badge):
+    case .cancel(let ids, let key):
       add(tag: 84)
       add(key)
+      for id in ids { add(id.number) }
+    case .setBadge(let key, let badge):
+      add(tag: 85)
+      add(key)
       add(badge)
+    case .fire(let id, let key, let at, let receiver):
+      add(tag: 86, id.number, receiver?.number ?? 0)
+      add(key)
+      add(at)
     }
   }
 

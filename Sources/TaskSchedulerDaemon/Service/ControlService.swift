@@ -336,7 +336,7 @@ final class ControlService {
     let mayAll = isOperator(peer)
     return statuses.map { status in
       Interface.Application(
-        status, badge: notifications.badges[status.key],
+        status, badge: notifications.badge(of: status.key),
         problem: runner.processes.problem(of: status.key), unmanaged: unmanaged[status.key],
         lowered: status.instance.map { lowered($0.id) } ?? [],
         unit: withUnit ? status.instance.flatMap { unit($0.id) } : nil,
