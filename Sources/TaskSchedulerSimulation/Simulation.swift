@@ -140,8 +140,7 @@ public final class Simulation {
     if canary != nil { canary?.mutate(&effects) }
     eventCount += 1
     if let request = event.requester { store.note(effects, of: request) }
-    hash.add(event, at: instant)
-    for effect in effects { hash.add(effect) }
+    hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
     if let violatedInvariant = scheduler.violatedInvariant {
       return report("invariants", violatedInvariant)

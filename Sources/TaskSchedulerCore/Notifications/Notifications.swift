@@ -2,7 +2,7 @@
 // when each fires, and for whom.
 
 /// What happens of notifications.
-public enum NotificationEvent: Hashable, Sendable, Codable {
+public enum NotificationEvent: Hashable, Sendable {
   /// One is asked for: by an application, or by an operator for it. `unshown` is how many of the
   /// user's have fired, fire no more and were not shown yet, which only the store knows; nil where
   /// the store does not say.
@@ -34,7 +34,7 @@ public enum NotificationEvent: Hashable, Sendable, Codable {
 }
 
 /// A change of the store, which is made as a whole or not at all. Making it again changes nothing.
-public enum NotificationTransaction: Hashable, Sendable, Codable {
+public enum NotificationTransaction: Hashable, Sendable {
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
   case cancel([NotificationID], ApplicationKey)
   case setBadge(ApplicationKey, Int)
@@ -43,7 +43,7 @@ public enum NotificationTransaction: Hashable, Sendable, Codable {
 }
 
 /// What is to be done about notifications.
-public enum NotificationEffect: Hashable, Sendable, Codable {
+public enum NotificationEffect: Hashable, Sendable {
   /// Makes a transaction durable, after all with lower ids. `stored` or `storeFailed` answers. The
   /// effect is repeated after an absence of the daemon until one of them has answered.
   case store(TransactionID, NotificationTransaction)
@@ -60,9 +60,9 @@ public enum NotificationEffect: Hashable, Sendable, Codable {
 /// part of this state, so an event log that is read back gives it to the store once more. Transactions
 /// are answered in the order of their ids. So those that are outstanding are always the latest, and
 /// repeating all of them in order leads to the same store, whichever of them were durable already.
-struct Notifications: Sendable, Addition {
+struct Notifications: Sendable {
   /// A transaction that the store has not answered: nothing is promised yet.
-  struct Pending: Hashable, Codable {
+  struct Pending: Hashable {
     var id: TransactionID
     var transaction: NotificationTransaction
     /// nil for a notification that fires.
@@ -78,10 +78,10 @@ struct Notifications: Sendable, Addition {
   private var countByApplication: [ApplicationKey: Int] = [:]
   private var countByUser: [UserID: Int] = [:]
   private var due = Deadlines<NotificationID>()
-  private var idLast: UInt64 = 0
-  private var transactionLast: UInt64 = 0
+  private(set) var idLast: UInt64 = 0
+  private(set) var transactionLast: UInt64 = 0
   /// What the wall clock shows, less the time since boot, in nanoseconds; nil until it was read.
-  private var wallOffset: Int64?
+  private(set) var wallOffset: Int64?
 
   /// When the next fires.
   var nextDue: Instant? { due.next }
@@ -250,31 +250,18 @@ struct Notifications: Sendable, Addition {
 }
 
 extension Notifications {
-  private enum CodingKeys: CodingKey {
-    case scheduled, pending, awaitingNext, idLast, transactionLast, wallOffset
-  }
-
-  init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    wallOffset = try values.decodeIfPresent(Int64.self, forKey: .wallOffset)
-    idLast = try values.decode(UInt64.self, forKey: .idLast)
-    transactionLast = try values.decode(UInt64.self, forKey: .transactionLast)
-    for one in try values.decode([ScheduledNotification].self, forKey: .scheduled) { schedule(one) }
-    for one in try values.decode([ScheduledNotification].self, forKey: .awaitingNext) {
-      if awaitingNext.updateValue(one, forKey: one.id) == nil { count(one.application) }
-    }
-    for one in try values.decode([Pending].self, forKey: .pending) where pending[one.id] == nil {
-      add(one)
-    }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encodeIfPresent(wallOffset, forKey: .wallOffset)
-    try values.encode(idLast, forKey: .idLast)
-    try values.encode(transactionLast, forKey: .transactionLast)
-    try values.encode(scheduled.values.sorted { $0.id < $1.id }, forKey: .scheduled)
-    try values.encode(awaitingNext.values.sorted { $0.id < $1.id }, forKey: .awaitingNext)
-    try values.encode(pending.values.sorted { $0.id < $1.id }, forKey: .pending)
+  /// Restores what was stored.
+  init(
+    scheduled: [NotificationID: ScheduledNotification], pending: [TransactionID: Pending],
+    awaitingNext: [NotificationID: ScheduledNotification], idLast: UInt64,
+    transactionLast: UInt64, wallOffset: Int64?
+  ) {
+    self.wallOffset = wallOffset
+    self.idLast = idLast
+    self.transactionLast = transactionLast
+    self.awaitingNext = awaitingNext
+    for notification in scheduled.values { schedule(notification) }
+    for notification in awaitingNext.values { count(notification.application) }
+    for one in pending.values { add(one) }
   }
 }
