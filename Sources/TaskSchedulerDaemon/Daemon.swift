@@ -241,7 +241,6 @@ public final class Daemon {
   private func begin(isNew: Bool) {
     post(.clockRead(WallTime(nanoseconds: WallClock.nanoseconds)))
     if isNew { notifications?.load() }
-    notifications?.showRest()
     notifications?.serve()
     apply(configuration)
     systemChanges = SystemChangeProviders(
@@ -402,7 +401,6 @@ public final class Daemon {
       processes?.finish()
       processes?.priorities.finish()
     }
-    // When everything runs: this waits for the disk. The callers get their replies.
     notifications?.finish()
     if store.isThere { eventLog.condense(at: now) }
     eventLog.setClean(ending == .stopped)

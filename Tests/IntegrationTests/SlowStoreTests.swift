@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9 and §15.4 with a store that is slow or fails: triggers in its file make a change take
-/// as long as the test wants, or refuse it.
-@Suite("§9 and §15.4: a notification call is answered when it is stored, however slow the disk is")
+/// Contract §9 and §15.4 with a store that is slow or fails: triggers in its file make a change
+/// take as long as the test wants, or refuse it.
+@Suite("§9 and §15.4: a notification call is answered when it is stored, on a slow disk, too")
 struct SlowStoreTests {
   /// A call that changes the store.
   enum Change: String, CaseIterable, CustomTestStringConvertible {

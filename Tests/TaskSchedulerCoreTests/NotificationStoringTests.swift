@@ -133,7 +133,8 @@ struct NotificationStoringTests {
   @Test("A restarted daemon gives the store all outstanding transactions again, in their order")
   func restart() throws {
     var world = clocked()
-    let (old, fired) = (world.schedule(mail, in: .seconds(100)), world.schedule(mail, in: .seconds(1)))
+    let old = world.schedule(mail, in: .seconds(100))
+    let fired = world.schedule(mail, in: .seconds(1))
     world.storing = .never
     world.advance(by: .seconds(1))
     let requests = [

@@ -57,8 +57,8 @@ public enum NotificationEffect: Hashable, Sendable {
 ///
 /// Every promise takes the same way. A request becomes a transaction; the store makes it durable
 /// and answers; then the state changes and the caller gets its reply. Until then the transaction is
-/// part of this state, so an event log that is read back gives it to the store once more. Transactions
-/// are answered in the order of their ids. So those that are outstanding are always the latest, and
+/// part of this state, so a recovered daemon gives it to the store once more. Transactions are
+/// answered in the order of their ids. So those that are outstanding are always the latest, and
 /// repeating all of them in order leads to the same store, whichever of them were durable already.
 struct Notifications: Sendable {
   /// A transaction that the store has not answered: nothing is promised yet.

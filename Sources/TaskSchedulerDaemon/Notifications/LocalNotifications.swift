@@ -4,8 +4,8 @@ import TaskSchedulerCore
 /// Carries out what the scheduler decides about local notifications (contract §9): with the store,
 /// the calendar and the users' desktops.
 ///
-/// The loop reads ``StoredNotifications``, a copy of the store in memory, and ``StoreWriter`` writes
-/// on a thread. What is to be written comes in two kinds. A transaction belongs to the scheduler,
+/// The loop reads ``StoredNotifications``, a copy of the store in memory. ``StoreWriter`` writes on
+/// a thread. What is to be written comes in two kinds. A transaction belongs to the scheduler,
 /// which hears whether it is durable and begins it again in the next daemon. A note says what a
 /// desktop shows; if a note is lost, the next daemon shows the notification once more.
 final class LocalNotifications {
@@ -117,15 +117,17 @@ final class LocalNotifications {
   }
 
   /// Takes up what an earlier daemon has had shown, and shows what has fired and was not shown.
-  func showRest() {
+  private func showRest() {
     for row in stored.rows(where: { $0.shownAs != nil }) {
       if let name = row.shownAs { desktop?.remember(desktopNotification(row), as: name) }
     }
     for row in stored.unpresented { show(row) }
   }
 
-  /// Carries out transactions from now on, those of an earlier daemon first.
+  /// Continues what the desktop shows, and carries out transactions from now on, those of an earlier
+  /// daemon first.
   func serve() {
+    showRest()
     let earlier = held ?? [:]
     held = nil
     for (id, transaction) in earlier.sorted(by: { $0.key < $1.key }) {
@@ -135,7 +137,8 @@ final class LocalNotifications {
     }
   }
 
-  /// Waits until everything is written, and tells the scheduler, before the daemon ends.
+  /// Waits until everything is written, and tells the scheduler, before the daemon ends. It waits
+  /// for the disk, so every application is resumed before.
   func finish() {
     guard let store, let writer else { return }
     while !writing.isEmpty {
@@ -173,7 +176,7 @@ final class LocalNotifications {
   /// The users whose applications of an id have notifications; empty where that cannot be read.
   func owners(of id: ApplicationID) -> [UserID] { stored.owners(of: id) }
 
-  /// The ids of an application's notifications, or the one that is named if it is the application's.
+  /// The ids of an application's notifications, or the one that is named if it is its own.
   func ids(
     of key: ApplicationKey, _ id: NotificationID?
   ) throws(StoreError) -> [NotificationID] {

@@ -13,8 +13,8 @@ enum NotificationSchema {
   /// must not look like a newer daemon's file.
   private static let signature: Int64 = 0x5453_4e00
 
-  /// AUTOINCREMENT: SQLite remembers the highest id that ever was, in sqlite_sequence. Pruning reads
-  /// the index only, and no text.
+  /// AUTOINCREMENT: SQLite remembers the highest id that ever was, in sqlite_sequence. The index is
+  /// all that pruning reads: no text is.
   private static let tables = """
     CREATE TABLE notification (
       id INTEGER PRIMARY KEY AUTOINCREMENT,

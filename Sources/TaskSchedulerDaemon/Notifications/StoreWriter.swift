@@ -5,9 +5,9 @@ import TaskSchedulerCore
 /// Writes to the store of notifications on a thread, so that the loop waits for no disk.
 ///
 /// A thread runs while something is to be written, and only that thread uses the store meanwhile.
-/// It writes in the order in which the jobs were added. Jobs that wait are written in one transaction
-/// and share its sync of the disk. If such a group cannot be written, each job is written alone, so
-/// that one that does not fit makes no other fail.
+/// It writes in the order in which the jobs were added. Jobs that wait are written in one
+/// transaction and share its sync of the disk. If such a group cannot be written, each job is
+/// written alone, so that one that does not fit makes no other fail.
 final class StoreWriter {
   /// Changes that are made together or not at all.
   struct Job: Sendable {

@@ -1,9 +1,10 @@
 import TaskSchedulerCore
 
-/// What the store has, in memory: lists, notices and the desktop read it without waiting for a disk.
+/// What the store has, in memory: lists, notices and the desktop read it without waiting for a
+/// disk.
 ///
-/// A promise is in it when it is durable. A fact, such as that a notification has fired, is in it at
-/// once.
+/// A promise is in it when it is durable. A fact, such as that a notification has fired, is in it
+/// at once.
 struct StoredNotifications: Hashable {
   private var byID: [NotificationID: StoredNotification] = [:]
   private var idsByUser: [UserID: Set<NotificationID>] = [:]

@@ -1,9 +1,9 @@
 import TaskSchedulerCore
 
 /// A notification that was acknowledged fires exactly once each time, when the wall clock shows it,
-/// and never after it was cancelled (§9). One is refused exactly where the application has too many
+/// and never after it was cancelled (§9). One is refused exactly where its application has too many
 /// that wait for their time, or the user too many that wait or were not shown. Nothing is answered
-/// before the store has answered, and everything that the store has not answered is repeated.
+/// before the store has answered, and what the store has not answered is repeated.
 struct NotificationChecker: Checker {
   static let name = "notifications"
   let slack: UInt64

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// The store of notifications in the simulated world. What is durable outlives the daemon; the queue
-/// of transactions dies with it.
+/// The store of notifications in the simulated world. What is durable outlives the daemon; the
+/// queue of transactions dies with it.
 final class SimulatedStore {
   private struct Row {
     let application: ApplicationKey
