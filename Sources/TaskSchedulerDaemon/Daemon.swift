@@ -110,7 +110,7 @@ public final class Daemon {
   private func begin(isNew: Bool) {
     pump.post(.clockRead(.now))
     if isNew { parts.notifications.load() }
-    parts.notifications.showRest()
+    parts.notifications.serve()
     settings.apply()
     if isNew { pump.post(.started) }
   }
@@ -199,15 +199,15 @@ public final class Daemon {
     if isKept {
       if isRestarting() { ending = .restarting } else { parts.processes.resumeAll() }
       parts.processes.finish()
-      eventLog.condense(at: pump.now)
     } else {
       pump.post(.stop)
       parts.processes.finish()
       parts.processes.priorities.finish()
     }
+    notifications?.finish()
+    if store.isThere { eventLog.condense(at: now) }
     eventLog.setClean(ending == .stopped)
     server.stop(keepingConnections: isKept)
-    parts.notifications.stop()
     loop.exit()
   }
 

@@ -22,6 +22,8 @@ public enum Canary: String, CaseIterable, Hashable, Sendable {
   case dropWatch = "drop-watch"
   case fireTwice = "fire-twice"
   case dropFire = "drop-fire"
+  case replyBeforeStored = "reply-before-stored"
+  case dropStore = "drop-store"
   case forgetChange = "forget-change"
   case earlyRelaunch = "early-relaunch"
   case wrongVictim = "wrong-victim"
@@ -40,6 +42,8 @@ struct PlantedDefect {
   /// It strikes now and then, as defects do.
   private let period: Int
   private var opportunities = 0
+  /// Who asked for what is stored.
+  private var request: RequestID?
 
   init(_ canary: Canary, seed: UInt64) {
     self.canary = canary
@@ -74,7 +78,8 @@ struct PlantedDefect {
     return shorter
   }
 
-  func event(_ event: Event) -> Event {
+  mutating func event(_ event: Event) -> Event {
+    request = event.requester
     if case .policyChanged(let changed) = event { return .policyChanged(policy(changed)) }
     if case .setKeepAlive(let request, let id, let interval?) = event,
       interval < .seconds(1_000_000) {
@@ -132,6 +137,11 @@ struct PlantedDefect {
     case .notification(.fire):
       if canary == .dropFire, strikes() { return [] }
       if canary == .fireTwice, strikes() { return [effect, effect] }
+    case .notification(.store(_, let transaction)):
+      if canary == .dropStore, strikes() { return [] }
+      if canary == .replyBeforeStored, let request, strikes() {
+        return [effect, .reply(request, Self.reply(to: transaction))]
+      }
     case .resources(.prioritize):
       if canary == .dropPriority, strikes() { return [] }
     case .resources(.look(let id)):
@@ -148,6 +158,14 @@ struct PlantedDefect {
     case _: break
     }
     return [effect]
+  }
+
+  private static func reply(to transaction: NotificationTransaction) -> Reply {
+    switch transaction {
+    case .schedule(let id, _, _): .scheduled(id)
+    case .cancel(let ids, _): .cancelled(ids)
+    case .setBadge, .fire: .done
+    }
   }
 
   private func with(_ record: Record, _ change: Record.Change) -> Record {

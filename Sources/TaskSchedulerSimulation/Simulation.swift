@@ -139,6 +139,7 @@ public final class Simulation {
     memory.append(taken, at: instant, effects)
     if canary != nil { canary?.mutate(&effects) }
     eventCount += 1
+    if let request = event.requester { store.note(effects, of: request) }
     hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
     if let violatedInvariant = scheduler.violatedInvariant {
@@ -248,6 +249,7 @@ public final class Simulation {
     if let unread = sockets.unread(where: { scheduler.state(of: $0) == .suspended }) {
       return report("sockets", "data waits for instance \(unread.number), and nobody wakes it")
     }
+    store.checkBadges()
     if let sentence = store.violatedInvariant { return report("notifications", sentence) }
     post(.stop)
     advance(to: now + 100 * Nanoseconds.second)

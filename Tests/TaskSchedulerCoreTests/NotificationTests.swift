@@ -30,25 +30,6 @@ struct NotificationTests {
     #expect(world.scheduler.nextDeadline == nil)
   }
 
-  @Test("§15 it is acknowledged when it is stored durably, and not before")
-  func stored() {
-    var world = clocked()
-    world.storing = .never
-    let draft = NotificationDraft(content: NotificationContent(title: "tea"), firesAt: world.wall)
-    let request = world.newRequest()
-    world.feed(.notification(.schedule(request, mail, draft)))
-    #expect(
-      world.effects.filter { if case .reply = $0 { true } else { false } }.isEmpty
-        && world.fired.isEmpty)
-    let id = NotificationID(1)
-    #expect(world.effects.contains(.notification(.store(id, mail, draft))))
-    let effects = world.feed(.notification(.stored(id)))
-    #expect(effects.first == .reply(request, .scheduled(id)))
-    #expect(world.fired == [id])
-    world.feed(.notification(.stored(id)))
-    #expect(world.fired == [id], "what is stored twice fires once")
-  }
-
   @Test("what cannot be stored is refused, and never fires")
   func notStored() {
     var world = clocked()
@@ -61,28 +42,16 @@ struct NotificationTests {
     #expect(world.fired.isEmpty)
   }
 
-  @Test("what is being stored when the scheduler stops is refused, and removed")
-  func stop() {
-    var world = clocked()
-    world.storing = .never
-    let request = world.newRequest()
-    let draft = NotificationDraft(content: NotificationContent(title: "tea"))
-    world.feed(.notification(.schedule(request, mail, draft)))
-    let effects = world.feed(.stop)
-    #expect(effects.contains(.notification(.remove([NotificationID(1)]))))
-    #expect(
-      effects.contains(.reply(request, .refused(.notStored(reason: "the scheduler stops")))))
-  }
-
   @Test("optional repeat interval: after each time it waits for the next, by its calendar")
-  func repeats() {
+  func repeats() throws {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(10), repeats: .minute)
     world.advance(by: .seconds(10))
-    #expect(world.effects.contains(.notification(.findNext(id))))
+    let first = try #require(world.wall)
+    #expect(world.effects.contains(.notification(.findNext(id, after: first))))
     world.advance(by: .seconds(120))
     #expect(world.fired == [id, id, id])
-    world.ask { .notification(.cancel($0, mail, id, shown: [])) }
+    world.ask { .notification(.cancel($0, mail, id, stored: [])) }
     world.advance(by: .seconds(1000))
     #expect(world.fired.count == 3)
   }
@@ -112,7 +81,7 @@ struct NotificationTests {
     #expect(world.ask { .notification(.schedule($0, mail, draft)) } == .refused(refusal))
     let other = world.schedule(music, in: .seconds(100))
     #expect(other.number > 0, "others have their own")
-    world.ask { .notification(.cancel($0, mail, first, shown: [])) }
+    world.ask { .notification(.cancel($0, mail, first, stored: [])) }
     world.schedule(mail, in: .seconds(100))
     world.advance(by: .seconds(100))
     #expect(world.fired.count == 129)
@@ -135,7 +104,10 @@ struct NotificationTests {
     let effects = scheduler.handle(
       .notification(.schedule(world.newRequest(), music, later)), at: world.now)
     #expect(
-      effects == [.notification(.store(NotificationID(4), music, later))],
+      effects.contains {
+        guard case .notification(.store(_, let transaction)) = $0 else { return false }
+        return transaction == .schedule(NotificationID(4), music, later)
+      },
       "one that is being stored to be presented takes no place")
   }
 
@@ -184,7 +156,7 @@ struct NotificationTests {
     #expect(ask(application(50, of: 7), later, unshown: 23) == .scheduled(NotificationID(1001)))
     #expect(ask(application(50, of: 7), later, unshown: 23) == refusal)
     #expect(ask(application(50, of: 8), later, unshown: 0) == .scheduled(NotificationID(1002)))
-    world.ask { .notification(.cancel($0, application(0, of: 7), nil, shown: [])) }
+    world.ask { .notification(.cancel($0, application(0, of: 7), nil, stored: [])) }
     #expect(ask(application(50, of: 7), later, unshown: 23) == .scheduled(NotificationID(1003)))
   }
 
@@ -201,7 +173,7 @@ struct NotificationTests {
     #expect(ask(mail) == nil && ask(other) == nil && ask(other) == nil)
     #expect(ask(mail) == .refused(refusal))
     #expect(ask(other) == .refused(refusal))
-    world.feed(.notification(.notStored(NotificationID(1), reason: "ENOSPC")))
+    world.feed(.notification(.storeFailed(TransactionID(1), reason: "ENOSPC")))
     #expect(ask(mail) == nil, "the one that was not stored does not count")
   }
 
@@ -214,7 +186,7 @@ struct NotificationTests {
     var scheduler = world.scheduler
     let request = world.newRequest()
     _ = scheduler.handle(.notification(.schedule(request, mail, draft)), at: world.now)
-    _ = scheduler.handle(.notification(.stored(NotificationID(1))), at: world.now)
+    _ = scheduler.handle(.notification(.stored(TransactionID(1))), at: world.now)
     scheduler.checkInvariants()
     let other = world.newRequest()
     let effects = scheduler.handle(.notification(.schedule(other, mail, draft)), at: world.now)
@@ -228,10 +200,10 @@ struct NotificationTests {
     let ids = (0..<3).map { _ in world.schedule(mail, in: .seconds(100)) }
     let other = world.schedule(music, in: .seconds(100))
     func cancel(_ app: ApplicationKey, _ id: NotificationID?) -> Reply? {
-      world.ask { .notification(.cancel($0, app, id, shown: [])) }
+      world.ask { .notification(.cancel($0, app, id, stored: [])) }
     }
     #expect(cancel(mail, ids[1]) == .cancelled([ids[1]]))
-    #expect(world.effects.contains(.notification(.remove([ids[1]]))))
+    #expect(world.transactions.last == .cancel([ids[1]], mail))
     #expect(cancel(mail, ids[1]) == .refused(.unknownNotification(ids[1])))
     #expect(cancel(mail, nil) == .cancelled([ids[0], ids[2]]))
     #expect(cancel(mail, nil) == .cancelled([]))
@@ -243,9 +215,9 @@ struct NotificationTests {
   func cancelShown() {
     var world = clocked()
     let id = NotificationID(7)
-    let reply = world.ask { .notification(.cancel($0, mail, id, shown: [id])) }
+    let reply = world.ask { .notification(.cancel($0, mail, id, stored: [id])) }
     #expect(reply == .cancelled([id]))
-    #expect(world.effects.contains(.notification(.remove([id]))))
+    #expect(world.transactions.last == .cancel([id], mail))
   }
 
   @Test("§9 A notification of an application that is not known is cancelled as any other")
@@ -257,9 +229,9 @@ struct NotificationTests {
       firesAt: WallTime(nanoseconds: 1_900_000_000_000_000_000), repeats: false)
     world.feed(.notification(.loaded([one], idLast: 4)))
     world.setClock(1_800_000_000)
-    let reply = world.ask { .notification(.cancel($0, stranger, one.id, shown: [])) }
+    let reply = world.ask { .notification(.cancel($0, stranger, one.id, stored: [])) }
     #expect(reply == .cancelled([one.id]))
-    #expect(world.effects.contains(.notification(.remove([one.id]))))
+    #expect(world.transactions.last == .cancel([one.id], stranger))
   }
 
   @Test("nobody cancels another's")
@@ -267,7 +239,7 @@ struct NotificationTests {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(100))
     #expect(
-      world.ask { .notification(.cancel($0, music, id, shown: [])) }
+      world.ask { .notification(.cancel($0, music, id, stored: [])) }
         == .refused(.unknownNotification(id)))
     world.advance(by: .seconds(100))
     #expect(world.fired == [id])
@@ -279,7 +251,7 @@ struct NotificationTests {
     let instance = world.make(mail, .active)
     let id = world.schedule(mail, in: .seconds(10))
     world.advance(by: .seconds(10))
-    #expect(world.effects.contains(.notification(.fire(id, mail, to: instance))))
+    #expect(world.receivers(of: id) == [instance])
     #expect(world.notices(instance) == [.notificationFired(id)])
   }
 
@@ -291,7 +263,7 @@ struct NotificationTests {
     let instance = world.make(mail, state)
     let id = world.schedule(mail, in: .seconds(10))
     world.advance(by: .seconds(10))
-    #expect(world.effects.contains(.notification(.fire(id, mail, to: nil))))
+    #expect(world.receivers(of: id) == [nil])
     #expect(world.notices(instance).isEmpty)
     #expect(world.state(instance) == state)
   }
@@ -303,7 +275,7 @@ struct NotificationTests {
     world.feed(.streamClosed(instance))
     let id = world.schedule(mail, in: .seconds(10))
     world.advance(by: .seconds(10))
-    #expect(world.effects.contains(.notification(.fire(id, mail, to: nil))))
+    #expect(world.receivers(of: id) == [nil])
   }
 
   @Test(
@@ -363,19 +335,6 @@ struct NotificationTests {
     #expect(world.fired == [id])
   }
 
-  @Test("… also those that were being stored, or whose next time was being found")
-  func restartMeanwhile() throws {
-    var world = clocked()
-    world.storing = .never
-    let request = world.newRequest()
-    let draft = NotificationDraft(content: NotificationContent(title: "tea"), firesAt: world.wall)
-    world.feed(.notification(.schedule(request, mail, draft)))
-    world.storing = .atOnce
-    try world.crash()
-    #expect(world.effects.contains(.reply(request, .scheduled(NotificationID(1)))))
-    #expect(world.fired == [NotificationID(1)])
-  }
-
   @Test("… the application's end")
   func applicationEnds() {
     var world = clocked()
@@ -383,7 +342,7 @@ struct NotificationTests {
     let id = world.schedule(mail, in: .seconds(100))
     world.feed(.leaderExited(instance, .exited(code: 0)))
     world.advance(by: .seconds(100))
-    #expect(world.effects.contains(.notification(.fire(id, mail, to: nil))))
+    #expect(world.receivers(of: id) == [nil])
   }
 
   @Test("and a reboot. One that came due while the machine was off fires once at start")
@@ -435,12 +394,5 @@ struct NotificationTests {
       world.feed(.clockRead(WallTime(nanoseconds: nanoseconds)))
     }
     #expect(world.fired.count <= 1)
-  }
-
-  @Test("the badge is stored")
-  func badge() {
-    var world = clocked()
-    #expect(world.ask { .notification(.setBadge($0, mail, 3)) } == .done)
-    #expect(world.effects.contains(.notification(.storeBadge(mail, 3))))
   }
 }

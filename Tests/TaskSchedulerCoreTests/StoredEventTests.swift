@@ -54,9 +54,10 @@ extension Event {
           firesAt: WallTime(nanoseconds: -1)), unshown: 3)),
     .notification(
       .schedule(one, mail, NotificationDraft(content: NotificationContent(title: "")))),
-    .notification(.stored(reminder)), .notification(.notStored(reminder, reason: "ENOSPC")),
-    .notification(.cancel(one, mail, nil, shown: [reminder])),
-    .notification(.cancel(one, mail, reminder, shown: [])),
+    .notification(.stored(TransactionID(3))),
+    .notification(.storeFailed(TransactionID(4), reason: "ENOSPC")),
+    .notification(.cancel(one, mail, nil, stored: [reminder])),
+    .notification(.cancel(one, mail, reminder, stored: [])),
     .notification(.nextFound(reminder, nil)),
     .notification(.nextFound(reminder, WallTime(nanoseconds: .max))),
     .notification(.chosen(reminder, mail)), .notification(.setBadge(one, mail, 3)),

@@ -43,6 +43,10 @@ struct Walk {
     }
     guard thenStop else { return }
     world.feed(.stop)
+    // The store answers all, also after the stop.
+    for id in world.scheduler.notifications.pending.keys.sorted() {
+      world.feed(.notification(.stored(id)))
+    }
     checkReplies()
     checkConversations()
   }
@@ -153,7 +157,7 @@ struct Walk {
     case 4: return .socket(.ready(id, [SocketReadiness(socket, pick([.data, .error]))]))
     case 5: return .socket(.lost(id, [socket]))
     case 6, 7: return .notification(.schedule(request(), app, draft()))
-    case 8: return .notification(.cancel(request(), app, pick([nil, notification]), shown: []))
+    case 8: return .notification(.cancel(request(), app, pick([nil, notification]), stored: []))
     case 9: return .notification(.chosen(notification, app))
     case 10: return .notification(.setBadge(request(), app, 1))
     case 11:

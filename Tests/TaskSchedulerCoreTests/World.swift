@@ -81,10 +81,10 @@ struct World {
     case .checkTracer(let id):
       let checked = Event.tracerChecked(id, isTraced: traced.contains(id))
       return answer(tracerChecking, checked, checked)
-    case .notification(.store(let id, _, _)):
+    case .notification(.store(let id, _)):
       return answer(
-        storing, .notification(.stored(id)), .notification(.notStored(id, reason: "ENOSPC")))
-    case .notification(.findNext(let id)):
+        storing, .notification(.stored(id)), .notification(.storeFailed(id, reason: "ENOSPC")))
+    case .notification(.findNext(let id, _)):
       return .notification(.nextFound(id, wall.map { $0.advanced(by: .seconds(60)) }))
     case .memory(let effect):
       return answer(to: effect)
@@ -359,9 +359,23 @@ struct World {
     effects.compactMap { if case .notify(id, let notice) = $0 { notice } else { nil } }
   }
 
+  /// The transactions that the store was given, in order.
+  var transactions: [NotificationTransaction] {
+    effects.compactMap {
+      if case .notification(.store(_, let transaction)) = $0 { transaction } else { nil }
+    }
+  }
+
+  /// To which instances a notification was given as it fired; nil is to the user.
+  func receivers(of id: NotificationID) -> [InstanceID?] {
+    effects.compactMap {
+      if case .notification(.fire(id, _, _, let receiver)) = $0 { .some(receiver) } else { nil }
+    }
+  }
+
   /// The notifications that fired, and whom they were given to.
   var fired: [NotificationID] {
-    effects.compactMap { if case .notification(.fire(let id, _, _)) = $0 { id } else { nil } }
+    effects.compactMap { if case .notification(.fire(let id, _, _, _)) = $0 { id } else { nil } }
   }
 
   /// The launches, with their reasons.

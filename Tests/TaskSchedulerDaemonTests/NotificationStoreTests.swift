@@ -34,15 +34,8 @@ struct NotificationStoreTests {
       firesAt: WallTime(nanoseconds: .max), isDue: false)
     #expect(try store.notification(NotificationID(7)) == expected)
     #expect(try store.notification(NotificationID(8)) == nil)
-    #expect(try store.badges() == [mail: 3])
-    let (scheduled, idLast) = try store.load()
-    #expect(idLast == 7)
-    #expect(
-      scheduled == [
-        ScheduledNotification(
-          id: NotificationID(7), application: mail, firesAt: WallTime(nanoseconds: .max),
-          repeats: true)
-      ])
+    #expect(try store.contents().badges == [mail: 3])
+    #expect(try store.idLast() == NotificationID(7))
   }
 
   @Test("one that fires once: scheduled, fired, presented")
@@ -53,14 +46,14 @@ struct NotificationStoreTests {
     #expect(try store.notification(id)?.state == .scheduled)
     try store.apply([.fired(id, at: WallTime(nanoseconds: 11), next: nil)])
     #expect(try store.notification(id)?.state == .fired)
-    #expect(try store.load().scheduled.isEmpty)
-    #expect(try store.unpresented().map(\.id) == [id])
+    #expect(try store.scheduled().isEmpty)
+    #expect(try store.contents().unpresented.map(\.id) == [id])
     try store.apply([.presented(id, at: WallTime(nanoseconds: 12))])
     let stored = try #require(try store.notification(id))
     #expect(stored.state == .presented)
     #expect(stored.firedAt == WallTime(nanoseconds: 11))
     #expect(stored.presentedAt == WallTime(nanoseconds: 12))
-    #expect(try store.unpresented().isEmpty)
+    #expect(try store.contents().unpresented.isEmpty)
   }
 
   @Test("one that repeats is due and scheduled at once")
@@ -71,23 +64,53 @@ struct NotificationStoreTests {
       .schedule(id, mail, StoreFixture.draft(firesAt: 10, repeats: .day)),
       .fired(id, at: WallTime(nanoseconds: 10), next: WallTime(nanoseconds: 20)),
     ])
-    #expect(try store.unpresented().map(\.id) == [id])
-    #expect(try store.load().scheduled.map(\.firesAt) == [WallTime(nanoseconds: 20)])
+    #expect(try store.contents().unpresented.map(\.id) == [id])
+    #expect(try store.scheduled().map(\.firesAt) == [WallTime(nanoseconds: 20)])
     try store.apply([.presented(id, at: WallTime(nanoseconds: 11))])
     #expect(try store.notification(id)?.state == .scheduled)
     try store.apply([.fired(id, at: WallTime(nanoseconds: 20), next: WallTime(nanoseconds: 30))])
-    #expect(try store.unpresented().map(\.id) == [id])
+    #expect(try store.contents().unpresented.map(\.id) == [id])
     try store.apply([.moved(id, to: WallTime(nanoseconds: 31))])
-    #expect(try store.load().scheduled.map(\.firesAt) == [WallTime(nanoseconds: 31)])
+    #expect(try store.scheduled().map(\.firesAt) == [WallTime(nanoseconds: 31)])
   }
 
-  @Test("one that is to be presented now is due from when it is written")
+  @Test("one that is to be presented now is due from when it is written, and shown when it fires")
   func now() throws {
     let store = try store()
-    let draft = NotificationDraft(content: NotificationContent(title: "now"))
-    try store.apply([.schedule(NotificationID(1), mail, draft)])
-    #expect(try store.unpresented().map(\.id) == [NotificationID(1)])
-    #expect(try store.load().scheduled.isEmpty)
+    let (id, draft) = (NotificationID(1), NotificationDraft(content: .init(title: "now")))
+    try store.apply([.schedule(id, mail, draft)])
+    #expect(try store.notification(id)?.isDue == true)
+    #expect(try store.contents().unpresented.isEmpty)
+    #expect(try store.scheduled().isEmpty)
+    try store.apply([.fired(id, at: WallTime(nanoseconds: 1), next: nil)])
+    #expect(try store.contents().unpresented.map(\.id) == [id])
+  }
+
+  @Test("The copy in memory changes as the store does")
+  func copy() throws {
+    let store = try store()
+    var copy = StoredNotifications()
+    var generator = StoreFixture.Generator()
+    for number in 1...2000 as ClosedRange<UInt64> {
+      let id = NotificationID(UInt64.random(in: 1...number, using: &generator))
+      let at = WallTime(nanoseconds: Int64(number))
+      let key = Bool.random(using: &generator) ? mail : game
+      let one: NotificationChange =
+        switch Int.random(in: 0..<7, using: &generator) {
+        case 0: .schedule(id, key, NotificationDraft(content: .init(title: "\(number)")))
+        case 1: StoreFixture.schedule(id.number, key)
+        case 2: .fired(id, at: at, next: Bool.random(using: &generator) ? at : nil)
+        case 3: .presented(id, at: at)
+        case 4: .moved(id, to: at)
+        case 5: .badge(key, Int.random(in: 0...2, using: &generator))
+        case _: number % 5 == 0 ? .removed(id) : .shown(id, DesktopName(number: 1, service: ":1"))
+        }
+      let changes = [one, .presented(NotificationID(number), at: at)]
+      copy.apply(changes)
+      for id in try store.apply(changes) { copy.remove(id) }
+      if number % 50 == 0 { #expect(try copy == store.contents(), "\(number)") }
+    }
+    #expect(copy.ids.count > 100)
   }
 
   @Test("what has fired is shown in the order in which it fired")
@@ -98,7 +121,7 @@ struct NotificationStoreTests {
       let at = WallTime(nanoseconds: 30 - Int64(id))
       try store.apply([.fired(NotificationID(id), at: at, next: nil)])
     }
-    #expect(try store.unpresented().map(\.id.number) == [3, 2, 1])
+    #expect(try store.contents().unpresented.map(\.id.number) == [3, 2, 1])
   }
 
   @Test("an id is never used again: the highest is known when all are cancelled")
@@ -106,7 +129,7 @@ struct NotificationStoreTests {
     try store().apply((1...9).map { StoreFixture.schedule($0, mail) })
     try store().apply((1...9).map { .removed(NotificationID($0)) })
     #expect(try store().list().isEmpty)
-    #expect(try store().load().idLast == 9)
+    #expect(try store().idLast() == NotificationID(9))
   }
 
   @Test("lists are by application, and one user's are not another's")
@@ -121,7 +144,7 @@ struct NotificationStoreTests {
     #expect(try store.list(of: mail).map(\.id.number) == [1, 4])
     #expect(try store.list(of: others).map(\.id.number) == [2])
     #expect(try store.list().map(\.id.number) == [1, 2, 3, 4])
-    #expect(try store.badges() == [others: 9])
+    #expect(try store.contents().badges == [others: 9])
   }
 
   @Test("every change may be written twice")
@@ -136,10 +159,10 @@ struct NotificationStoreTests {
     ]
     for count in changes.indices {
       try store.apply(Array(changes[...count]))
-      let (list, badges) = (try store.list(), try store.badges())
+      let (list, badges) = (try store.list(), try store.contents().badges)
       try store.apply([changes[count]])
       #expect(try store.list() == list)
-      #expect(try store.badges() == badges)
+      #expect(try store.contents().badges == badges)
       try store.apply(Array(changes[...count]))
       #expect(try store.list() == list, "from the beginning, up to \(count)")
     }
@@ -169,8 +192,8 @@ struct NotificationStoreTests {
     #expect(kept.filter { $0 % 2 == 0 } == Array(stride(from: 348, through: 602, by: 2)))
     #expect(forgotten == Array(stride(from: 4, to: 348, by: 2)), "each is told")
     #expect(kept.count { $0 % 2 == 1 } == 301)
-    #expect(try store.unshownCount(of: mail.owner) == 300)
-    #expect(try store.unshownCount(of: UserID(1)) == 0)
+    #expect(try store.contents().unshownCount(of: mail.owner) == 300)
+    #expect(try store.contents().unshownCount(of: UserID(1)) == 0)
     #expect(try store.list(of: game).count == 1)
   }
 
@@ -180,19 +203,20 @@ struct NotificationStoreTests {
     let body = String(repeating: "x", count: 4096)
     try store.apply((1...300).map { StoreFixture.schedule($0, $0 % 2 == 0 ? mail : game) })
     try store.apply((301...400).map { StoreFixture.schedule($0, mail, body: body) })
-    let first = try store.page(of: .all)
+    let list = try store.contents()
+    let first = list.page(of: .all)
     #expect(first.notifications.map(\.id.number) == Array(1...256))
     #expect(first.next == NotificationID(256))
-    let second = try store.page(of: .all, after: first.next)
+    let second = list.page(of: .all, after: first.next)
     // 44 short ones, and as many long ones of 4099 bytes as fit.
     #expect(second.notifications.map(\.id.number) == Array(257...363))
-    let ofGame = try store.page(of: .application(game))
+    let ofGame = list.page(of: .application(game))
     #expect(ofGame.notifications.map(\.id.number) == Array(stride(from: 1, to: 300, by: 2)))
     #expect(ofGame.next == nil)
-    let last = try store.page(of: .user(game.owner), after: NotificationID(399))
+    let last = list.page(of: .user(game.owner), after: NotificationID(399))
     #expect(last.notifications.map(\.id.number) == [400])
-    #expect(try store.page(of: .user(UserID(1))).notifications.isEmpty)
-    #expect(try store.owners(of: mail.id) == [mail.owner])
+    #expect(list.page(of: .user(UserID(1))).notifications.isEmpty)
+    #expect(list.owners(of: mail.id) == [mail.owner])
   }
 
   @Test("Of a user's notifications that were presented and fire no more the latest 1024 are kept")
@@ -220,11 +244,11 @@ struct NotificationStoreTests {
       .schedule(id, mail, StoreFixture.draft(firesAt: 10, repeats: .day)),
       .fired(id, at: first, next: WallTime(nanoseconds: 20)),
     ])
-    #expect(try store.unshownCount(of: mail.owner) == 0)
+    #expect(try store.contents().unshownCount(of: mail.owner) == 0)
     try store.apply([.fired(id, at: WallTime(nanoseconds: 20), next: nil)])
-    #expect(try store.unshownCount(of: mail.owner) == 1, "its calendar has ended")
+    #expect(try store.contents().unshownCount(of: mail.owner) == 1, "its calendar has ended")
     try store.apply([.presented(id, at: WallTime(nanoseconds: 21))])
-    #expect(try store.unshownCount(of: mail.owner) == 0)
+    #expect(try store.contents().unshownCount(of: mail.owner) == 0)
   }
 
   // MARK: Durability

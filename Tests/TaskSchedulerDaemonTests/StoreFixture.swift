@@ -26,6 +26,19 @@ enum StoreFixture {
     .schedule(NotificationID(id), key, draft(firesAt: Int64(id), body: body))
   }
 
+  /// SplitMix64: the same numbers in each run.
+  struct Generator: RandomNumberGenerator {
+    private var state: UInt64 = 7
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var word = state
+      word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+      return word ^ (word >> 31)
+    }
+  }
+
   // MARK: Being killed
 
   /// Writes three at a time, and how many there are into a file after each, until a timer kills
@@ -34,7 +47,7 @@ enum StoreFixture {
     _ path: String, _ acknowledged: String, microseconds: Int32
   ) throws {
     let store = try NotificationStore(path: path)
-    var last = try store.load().idLast
+    var last = try store.idLast().number
     let body = String(repeating: "x", count: 500)
     signal(SIGALRM) { _ in kill(getpid(), SIGKILL) }
     // Whole seconds and the rest apart; up to a second the rest is all.
@@ -67,17 +80,20 @@ enum StoreFixture {
 }
 
 extension NotificationStore {
-  /// All of an application, or of all, by id: all pages.
+  /// All of an application, or of all, by id.
   func list(
     of key: ApplicationKey? = nil
   ) throws(StoreError) -> [StoredNotification] {
-    var all: [StoredNotification] = []
-    var page = NotificationPage()
-    repeat {
-      page = try self.page(of: key.map { .application($0) } ?? .all, after: page.next)
-      all += page.notifications
-    } while page.next != nil
-    return all
+    try contents().rows { key == nil || $0.application == key }
+  }
+
+  func notification(_ id: NotificationID) throws(StoreError) -> StoredNotification? {
+    try contents()[id]
+  }
+
+  /// What waits for its time.
+  func scheduled() throws(StoreError) -> [StoredNotification] {
+    try contents().rows { $0.firesAt != nil }
   }
 }
 

@@ -150,7 +150,7 @@ struct EventLogSample: Sendable {
     .event(.socket(.ready(InstanceID(3), [SocketReadiness(SocketID(5), .data)]))),
     .event(.systemChanged(nil, SystemChange(kind: .custom("vpn"), value: "up"), for: nil)),
     .event(.notification(.schedule(RequestID(17), mail, reminder))),
-    .event(.notification(.stored(NotificationID(1)))),
+    .event(.notification(.stored(TransactionID(1)))),
     .event(.notification(.setBadge(RequestID(18), mail, 1))),
     .event(.policyChanged(Policy())),
     .event(

@@ -5,23 +5,20 @@ extension Scheduler {
     switch event {
     case .schedule(let request, let key, let draft, let unshown):
       schedule(request, key, draft, unshown: unshown ?? 0, in: &turn)
+    case .cancel(let request, let key, let id, let stored):
+      cancel(request, key, id, stored: stored, in: &turn)
+    case .setBadge(let request, let key, let badge):
+      store(.setBadge(key, badge), for: request, in: &turn)
     case .stored(let id):
-      stored(id, in: &turn)
-    case .notStored(let id, let reason):
-      guard let pending = notifications.takePending(id) else { return }
-      refuse(pending.request, pending.application, .notStored(reason: reason), in: &turn)
-    case .cancel(let request, let key, let id, let shown):
-      cancel(request, key, id, shown: shown, in: &turn)
+      if let pending = notifications.takePending(id) { stored(pending, in: &turn) }
+    case .storeFailed(let id, let reason):
+      if let pending = notifications.takePending(id) { notStored(pending, reason, in: &turn) }
     case .nextFound(let id, let next):
       guard var notification = notifications.takeAwaitingNext(id), let next else { return }
       notification.firesAt = next
       notifications.schedule(notification)
     case .chosen(let id, let key):
       chosen(id, key, in: &turn)
-    case .setBadge(let request, let key, let badge):
-      turn.emit(.notification(.storeBadge(key, badge)))
-      turn.reply(request, .done)
-      tell(key, .badgeSet(badge), in: &turn)
     case .loaded(let stored, let idLast):
       for notification in stored { notifications.schedule(notification) }
       notifications.skipIDs(upTo: idLast)
@@ -47,39 +44,76 @@ extension Scheduler {
         name: "MaxNotificationsPerUser", limit: policy.notificationsPerUserMax)
       return refuse(request, key, refusal, in: &turn)
     }
-    let id = notifications.add(draft, of: key, request)
-    turn.emit(.notification(.store(id, key, draft)))
-  }
-
-  private mutating func stored(_ id: NotificationID, in turn: inout Turn) {
-    guard let pending = notifications.takePending(id) else { return }
-    turn.reply(pending.request, .scheduled(id))
-    tell(pending.application, .notificationScheduled(id), in: &turn)
-    let now = notifications.wallTime(at: turn.instant) ?? WallTime(nanoseconds: 0)
-    notifications.schedule(
-      ScheduledNotification(
-        id: id, application: pending.application, firesAt: pending.draft.firesAt ?? now,
-        repeats: pending.draft.schedule?.repeats != nil))
-    notificationsDue(in: &turn)
+    store(.schedule(notifications.newID(), key, draft), for: request, in: &turn)
   }
 
   private mutating func cancel(
     _ request: RequestID, _ key: ApplicationKey, _ id: NotificationID?,
-    shown: [NotificationID], in turn: inout Turn
+    stored: [NotificationID], in turn: inout Turn
   ) {
-    let cancelled = Set(notifications.cancel(of: key, id) + shown).sorted()
-    if let id, cancelled.isEmpty {
-      return refuse(request, key, .unknownNotification(id), in: &turn)
-    }
-    if !cancelled.isEmpty {
-      turn.emit(.notification(.remove(cancelled)))
-      tell(key, .notificationsCancelled(cancelled), in: &turn)
-    }
-    turn.reply(request, .cancelled(cancelled))
+    let ids = Set(notifications.waiting(of: key, id) + stored).sorted()
+    if !ids.isEmpty { return store(.cancel(ids, key), for: request, in: &turn) }
+    if let id { return refuse(request, key, .unknownNotification(id), in: &turn) }
+    turn.reply(request, .cancelled([]))
   }
 
-  /// How many fire in one turn: each is written to the disk, and others are served in between. The
-  /// rest is still due.
+  // MARK: The store
+
+  private mutating func store(
+    _ transaction: NotificationTransaction, for request: RequestID?, in turn: inout Turn
+  ) {
+    let id = notifications.begin(transaction, for: request)
+    turn.emit(.notification(.store(id, transaction)))
+  }
+
+  private mutating func stored(_ pending: Notifications.Pending, in turn: inout Turn) {
+    switch pending.transaction {
+    case .schedule(let id, let key, let draft):
+      turn.reply(pending.request, .scheduled(id))
+      tell(key, .notificationScheduled(id), in: &turn)
+      let now = notifications.wallTime(at: turn.instant) ?? WallTime(nanoseconds: 0)
+      notifications.schedule(
+        ScheduledNotification(
+          id: id, application: key, firesAt: draft.firesAt ?? now,
+          repeats: draft.schedule?.repeats != nil))
+      notificationsDue(in: &turn)
+    case .cancel(let ids, let key):
+      notifications.remove(ids)
+      turn.reply(pending.request, .cancelled(ids))
+      tell(key, .notificationsCancelled(ids), in: &turn)
+    case .setBadge(let key, let badge):
+      turn.reply(pending.request, .done)
+      tell(key, .badgeSet(badge), in: &turn)
+    case .fire(let id, _, let at, _):
+      findNext(id, after: at, in: &turn)
+    }
+  }
+
+  private mutating func notStored(
+    _ pending: Notifications.Pending, _ reason: String, in turn: inout Turn
+  ) {
+    let refusal = Refusal.notStored(reason: reason)
+    switch pending.transaction {
+    case .schedule(_, let key, _), .setBadge(let key, _):
+      refuse(pending.request, key, refusal, in: &turn)
+    case .cancel(_, let key):
+      refuse(pending.request, key, refusal, in: &turn)
+      // The time of one may have come meanwhile.
+      notificationsDue(in: &turn)
+    case .fire(let id, _, let at, _):
+      // It was given to the user all the same. The store fires it once more after a reboot.
+      findNext(id, after: at, in: &turn)
+    }
+  }
+
+  private func findNext(_ id: NotificationID, after time: WallTime, in turn: inout Turn) {
+    guard notifications.awaitingNext[id] != nil else { return }
+    turn.emit(.notification(.findNext(id, after: time)))
+  }
+
+  // MARK: Firing
+
+  /// How many fire in one turn: others are served in between. The rest is still due.
   private static let firedAtOnceMax = 8
 
   /// Fires those whose time has come.
@@ -97,10 +131,12 @@ extension Scheduler {
     let instance = applications[key]?.instance.flatMap { instances[$0] }
     let isHeard = instance.map { $0.state == .active && $0.hasStream && $0.termination == nil }
     let receiver = isHeard == true ? instance?.id : nil
-    turn.emit(.notification(.fire(notification.id, key, to: receiver)))
+    let at = notification.firesAt
+    store(.fire(notification.id, key, at: at, to: receiver), for: nil, in: &turn)
+    // At once: a slow disk delays no notification.
+    turn.emit(.notification(.fire(notification.id, key, at: at, to: receiver)))
     if let receiver { turn.emit(.notify(receiver, .notificationFired(notification.id))) }
     tell(key, .notificationFired(notification.id), in: &turn)
-    if notification.repeats { turn.emit(.notification(.findNext(notification.id))) }
   }
 
   /// The user's choice activates the application, launching it if need be.
@@ -132,23 +168,17 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: leader, change: change)))
   }
 
-  /// The scheduler stops: what is being stored was promised to nobody, and must not fire later.
-  mutating func refusePendingNotifications(in turn: inout Turn) {
-    for id in notifications.pending.keys.sorted() {
-      guard let pending = notifications.takePending(id) else { continue }
-      turn.emit(.notification(.remove([id])))
-      let refusal = Refusal.notStored(reason: "the scheduler stops")
-      refuse(pending.request, pending.application, refusal, in: &turn)
-    }
-  }
-
-  /// After the daemon's absence: what was being stored or looked up is asked for again.
+  /// After the daemon's absence: gives the store what it has not answered, in order, and asks again
+  /// for the times that were being looked up.
   func recoverNotifications(in turn: inout Turn) {
+    var firing: Set<NotificationID> = []
     for pending in notifications.pending.values.sorted(by: { $0.id < $1.id }) {
-      turn.emit(.notification(.store(pending.id, pending.application, pending.draft)))
+      if case .fire(let id, _, _, _) = pending.transaction { firing.insert(id) }
+      turn.emit(.notification(.store(pending.id, pending.transaction)))
     }
-    for id in notifications.awaitingNext.keys.sorted() {
-      turn.emit(.notification(.findNext(id)))
+    for (id, notification) in notifications.awaitingNext.sorted(by: { $0.key < $1.key })
+    where !firing.contains(id) {
+      turn.emit(.notification(.findNext(id, after: notification.firesAt)))
     }
   }
 }

@@ -7,17 +7,18 @@ public enum NotificationEvent: Hashable, Sendable {
   /// user's have fired, fire no more and were not shown yet, which only the store knows; nil where
   /// the store does not say.
   case schedule(RequestID, ApplicationKey, NotificationDraft, unshown: Int? = nil)
-  /// ``NotificationEffect/store(_:_:_:)`` has stored it durably.
-  case stored(NotificationID)
-  case notStored(NotificationID, reason: String)
-  /// nil cancels all of the application: those that wait for their time, and those that are shown,
-  /// which only the store knows.
-  case cancel(RequestID, ApplicationKey, NotificationID?, shown: [NotificationID])
-  /// The answer to ``NotificationEffect/findNext(_:)``; nil is never again.
+  /// Cancels one notification of the application, or all (nil). `stored` are those that the store
+  /// has of them, including those that have fired, which the scheduler does not keep.
+  case cancel(RequestID, ApplicationKey, NotificationID?, stored: [NotificationID])
+  case setBadge(RequestID, ApplicationKey, Int)
+  /// The transaction is durable.
+  case stored(TransactionID)
+  /// The transaction changed nothing in the store.
+  case storeFailed(TransactionID, reason: String)
+  /// The answer to ``NotificationEffect/findNext(_:after:)``; nil is never again.
   case nextFound(NotificationID, WallTime?)
   /// The user has chosen one that was shown.
   case chosen(NotificationID, ApplicationKey)
-  case setBadge(RequestID, ApplicationKey, Int)
   /// What the store has, at the start of a daemon that goes on from no earlier one. No id up to
   /// `idLast` is given again.
   case loaded([ScheduledNotification], idLast: UInt64)
@@ -27,43 +28,58 @@ public enum NotificationEvent: Hashable, Sendable {
     case .schedule(let request, _, _, _), .cancel(let request, _, _, _),
       .setBadge(let request, _, _):
       request
-    case .stored, .notStored, .nextFound, .chosen, .loaded: nil
+    case .stored, .storeFailed, .nextFound, .chosen, .loaded: nil
     }
   }
 }
 
-/// What is to be done about notifications.
-public enum NotificationEffect: Hashable, Sendable {
-  /// Stores it durably; answered by `stored` or `notStored`.
-  case store(NotificationID, ApplicationKey, NotificationDraft)
-  case remove([NotificationID])
-  /// It fires: stored as such, and given to the active instance or shown to the user.
-  case fire(NotificationID, ApplicationKey, to: InstanceID?)
-  /// It has fired and repeats: when next, by its calendar; answered by `nextFound`.
-  case findNext(NotificationID)
-  case storeBadge(ApplicationKey, Int)
+/// A change of the store, which is made as a whole or not at all. Making it again changes nothing.
+public enum NotificationTransaction: Hashable, Sendable {
+  case schedule(NotificationID, ApplicationKey, NotificationDraft)
+  case cancel([NotificationID], ApplicationKey)
+  case setBadge(ApplicationKey, Int)
+  /// The time `at` of a notification has come. The instance receives it; nil shows it to the user.
+  case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
 }
 
-/// The notifications that wait.
+/// What is to be done about notifications.
+public enum NotificationEffect: Hashable, Sendable {
+  /// Makes a transaction durable, after all with lower ids. `stored` or `storeFailed` answers. The
+  /// effect is repeated after an absence of the daemon until one of them has answered.
+  case store(TransactionID, NotificationTransaction)
+  /// Shows a notification to the user; with an instance, only sets the application's badge.
+  case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
+  /// Finds the next time of a notification that fired at `after`; `nextFound` answers.
+  case findNext(NotificationID, after: WallTime)
+}
+
+/// The notifications that wait, and the transactions that the store has not answered.
+///
+/// Every promise takes the same way. A request becomes a transaction; the store makes it durable
+/// and answers; then the state changes and the caller gets its reply. Until then the transaction is
+/// part of this state, so a recovered daemon gives it to the store once more. Transactions are
+/// answered in the order of their ids. So those that are outstanding are always the latest, and
+/// repeating all of them in order leads to the same store, whichever of them were durable already.
 struct Notifications: Sendable {
-  /// One that is being stored: nothing is promised yet.
+  /// A transaction that the store has not answered: nothing is promised yet.
   struct Pending: Hashable {
-    var id: NotificationID
-    var request: RequestID
-    var application: ApplicationKey
-    var draft: NotificationDraft
-    /// Whether it counts as scheduled: what is presented now does not wait for its time.
-    var isScheduled: Bool { draft.schedule != nil }
+    var id: TransactionID
+    var transaction: NotificationTransaction
+    /// nil for a notification that fires.
+    var request: RequestID?
   }
 
   private(set) var scheduled: [NotificationID: ScheduledNotification] = [:]
-  private(set) var pending: [NotificationID: Pending] = [:]
+  private(set) var pending: [TransactionID: Pending] = [:]
+  /// How many pending transactions cancel a notification. It does not fire meanwhile.
+  private var cancelling: [NotificationID: Int] = [:]
   /// Those that have fired and whose next time is being found.
   private(set) var awaitingNext: [NotificationID: ScheduledNotification] = [:]
   private var countByApplication: [ApplicationKey: Int] = [:]
   private var countByUser: [UserID: Int] = [:]
   private var due = Deadlines<NotificationID>()
   private(set) var idLast: UInt64 = 0
+  private(set) var transactionLast: UInt64 = 0
   /// What the wall clock shows, less the time since boot, in nanoseconds; nil until it was read.
   private(set) var wallOffset: Int64?
 
@@ -76,8 +92,10 @@ struct Notifications: Sendable {
   /// How many of a user's applications wait to fire, or are being stored.
   func count(of user: UserID) -> Int { countByUser[user] ?? 0 }
 
-  /// Those that wait for their time, or for the next to be found.
-  var waiting: [NotificationID] { (Array(scheduled.keys) + awaitingNext.keys).sorted() }
+  /// Those that wait for their time, or for the next to be found, and are not being cancelled.
+  var waiting: [NotificationID] {
+    (Array(scheduled.keys) + awaitingNext.keys).filter { cancelling[$0] == nil }.sorted()
+  }
 
   /// What the wall clock shows; nil until it was read.
   func wallTime(at now: Instant) -> WallTime? {
@@ -87,7 +105,12 @@ struct Notifications: Sendable {
   mutating func readClock(_ wall: WallTime, at now: Instant) {
     let offset = wall.nanoseconds.subtractingReportingOverflow(Int64(clamping: now.nanoseconds))
     wallOffset = offset.overflow ? 0 : offset.partialValue
-    for (id, notification) in scheduled { due.set(id, to: instant(of: notification)) }
+    for notification in scheduled.values { setDue(notification) }
+  }
+
+  private mutating func setDue(_ notification: ScheduledNotification) {
+    let isCancelling = cancelling[notification.id] != nil
+    due.set(notification.id, to: isCancelling ? nil : instant(of: notification))
   }
 
   private func instant(of notification: ScheduledNotification) -> Instant? {
@@ -98,20 +121,46 @@ struct Notifications: Sendable {
     return Instant(nanoseconds: UInt64(max(0, nanoseconds)))
   }
 
-  mutating func add(
-    _ draft: NotificationDraft, of application: ApplicationKey, _ request: RequestID
-  ) -> NotificationID {
+  mutating func newID() -> NotificationID {
     idLast += 1
-    let id = NotificationID(idLast)
-    let added = Pending(id: id, request: request, application: application, draft: draft)
-    pending[id] = added
-    count(application, isScheduled: added.isScheduled)
+    return NotificationID(idLast)
+  }
+
+  /// Begins a transaction, which ``takePending(_:)`` ends.
+  mutating func begin(
+    _ transaction: NotificationTransaction, for request: RequestID?
+  ) -> TransactionID {
+    transactionLast += 1
+    let id = TransactionID(transactionLast)
+    add(Pending(id: id, transaction: transaction, request: request))
     return id
   }
 
-  mutating func takePending(_ id: NotificationID) -> Pending? {
+  private mutating func add(_ added: Pending) {
+    pending[added.id] = added
+    switch added.transaction {
+    case .schedule(_, let key, let draft): count(key, isScheduled: draft.schedule != nil)
+    case .cancel(let ids, _):
+      for id in ids {
+        cancelling[id, default: 0] += 1
+        due.set(id, to: nil)
+      }
+    case .setBadge, .fire: break
+    }
+  }
+
+  mutating func takePending(_ id: TransactionID) -> Pending? {
     guard let taken = pending.removeValue(forKey: id) else { return nil }
-    uncount(taken.application, isScheduled: taken.isScheduled)
+    switch taken.transaction {
+    case .schedule(_, let key, let draft): uncount(key, isScheduled: draft.schedule != nil)
+    case .cancel(let ids, _):
+      for id in ids {
+        let count = cancelling[id, default: 1] - 1
+        cancelling[id] = count == 0 ? nil : count
+        if let notification = scheduled[id] { setDue(notification) }
+      }
+    case .setBadge, .fire: break
+    }
     return taken
   }
 
@@ -120,22 +169,22 @@ struct Notifications: Sendable {
       count(notification.application)
     }
     idLast = max(idLast, notification.id.number)
-    due.set(notification.id, to: instant(of: notification))
+    setDue(notification)
   }
 
-  /// - Returns: the ids of the application's that waited, in order; of one only, where it is named.
-  mutating func cancel(
-    of application: ApplicationKey, _ id: NotificationID?
-  ) -> [NotificationID] {
+  /// Returns the ids of the application's notifications that wait, or of the one that is named.
+  func waiting(of application: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
     let waiting = scheduled.values.filter { $0.application == application }.map(\.id)
     let repeating = awaitingNext.values.filter { $0.application == application }.map(\.id)
-    let ids = (waiting + repeating).filter { id == nil || $0 == id }.sorted()
+    return (waiting + repeating).filter { id == nil || $0 == id }
+  }
+
+  mutating func remove(_ ids: [NotificationID]) {
     for id in ids {
       let taken = scheduled.removeValue(forKey: id) ?? awaitingNext.removeValue(forKey: id)
       if let taken { uncount(taken.application) }
       due.set(id, to: nil)
     }
-    return ids
   }
 
   /// The next whose time has come, which waits no longer.
@@ -144,7 +193,7 @@ struct Notifications: Sendable {
     guard let taken = scheduled.removeValue(forKey: id) else {
       preconditionFailure("a time of no notification")
     }
-    // Who repeats keeps its place: nobody may take it while the next time is being found.
+    // One that repeats keeps its place while its next time is being found.
     if taken.repeats { awaitingNext[id] = taken } else { uncount(taken.application) }
     return taken
   }
@@ -176,13 +225,25 @@ struct Notifications: Sendable {
     try due.check()
     for (id, notification) in scheduled {
       try require(id == notification.id && id.number <= idLast, "a notification has a wrong id")
-      try require(due.isSet(id, to: instant(of: notification)), "a notification is not awaited")
+      let expected = cancelling[id] == nil ? instant(of: notification) : nil
+      try require(due.isSet(id, to: expected), "a notification is not awaited")
     }
-    let waiting = scheduled.values.map(\.application) + awaitingNext.values.map(\.application)
-    let all = waiting + pending.values.filter(\.isScheduled).map(\.application)
-    let counts = all.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    var applications = scheduled.values.map(\.application) + awaitingNext.values.map(\.application)
+    var users = applications.map(\.owner)
+    var cancelled: [NotificationID: Int] = [:]
+    for (id, one) in pending {
+      try require(id == one.id && id.number <= transactionLast, "a transaction has a wrong id")
+      switch one.transaction {
+      case .schedule(_, let key, let draft):
+        users.append(key.owner)
+        if draft.schedule != nil { applications.append(key) }
+      case .cancel(let ids, _): for id in ids { cancelled[id, default: 0] += 1 }
+      case .setBadge, .fire: break
+      }
+    }
+    try require(cancelled == cancelling, "the notifications to be cancelled are miscounted")
+    let counts = applications.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     try require(counts == countByApplication, "the notifications are miscounted")
-    let users = (waiting + pending.values.map(\.application)).map(\.owner)
     let userCounts = users.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     try require(userCounts == countByUser, "the users' notifications are miscounted")
   }
@@ -191,15 +252,16 @@ struct Notifications: Sendable {
 extension Notifications {
   /// Restores what was stored.
   init(
-    scheduled: [NotificationID: ScheduledNotification], pending: [NotificationID: Pending],
-    awaitingNext: [NotificationID: ScheduledNotification], idLast: UInt64, wallOffset: Int64?
+    scheduled: [NotificationID: ScheduledNotification], pending: [TransactionID: Pending],
+    awaitingNext: [NotificationID: ScheduledNotification], idLast: UInt64,
+    transactionLast: UInt64, wallOffset: Int64?
   ) {
     self.wallOffset = wallOffset
     self.idLast = idLast
+    self.transactionLast = transactionLast
     self.awaitingNext = awaitingNext
-    self.pending = pending
     for notification in scheduled.values { schedule(notification) }
     for notification in awaitingNext.values { count(notification.application) }
-    for one in pending.values { count(one.application, isScheduled: one.isScheduled) }
+    for one in pending.values { add(one) }
   }
 }

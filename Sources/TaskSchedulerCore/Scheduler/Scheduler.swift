@@ -210,7 +210,6 @@ public struct Scheduler: Sendable {
     isStarted = false
     memory.calmDown()
     for key in relaunches.all { cancelRelaunch(key) }
-    refusePendingNotifications(in: &turn)
     for id in launches.keys.sorted() {
       spawnFailed(id, reason: "the scheduler stops", in: &turn)
     }

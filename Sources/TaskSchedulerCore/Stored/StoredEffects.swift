@@ -154,17 +154,30 @@ extension SocketEffect: StoredByForm {
 extension NotificationEffect: StoredByForm {
   package static let form = Form(cases: [
     Case("store", NotificationEffect.store) {
-      if case .store(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+      if case .store(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("remove", NotificationEffect.remove) { if case .remove(let a) = $0 { a } else { nil } },
     Case("fire", NotificationEffect.fire) {
-      if case .fire(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+      if case .fire(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
     },
     Case("findNext", NotificationEffect.findNext) {
-      if case .findNext(let a) = $0 { a } else { nil }
+      if case .findNext(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("storeBadge", NotificationEffect.storeBadge) {
-      if case .storeBadge(let a, let b) = $0 { (a, b) } else { nil }
+  ])
+}
+
+extension NotificationTransaction: StoredByForm {
+  package static let form = Form(cases: [
+    Case("schedule", NotificationTransaction.schedule) {
+      if case .schedule(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("cancel", NotificationTransaction.cancel) {
+      if case .cancel(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("setBadge", NotificationTransaction.setBadge) {
+      if case .setBadge(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("fire", NotificationTransaction.fire) {
+      if case .fire(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
     },
   ])
 }

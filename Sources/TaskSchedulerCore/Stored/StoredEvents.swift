@@ -131,8 +131,8 @@ extension NotificationEvent: StoredByForm {
       if case .schedule(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
     },
     Case("stored", NotificationEvent.stored) { if case .stored(let a) = $0 { a } else { nil } },
-    Case("notStored", NotificationEvent.notStored) {
-      if case .notStored(let a, let b) = $0 { (a, b) } else { nil }
+    Case("storeFailed", NotificationEvent.storeFailed) {
+      if case .storeFailed(let a, let b) = $0 { (a, b) } else { nil }
     },
     Case("cancel", NotificationEvent.cancel) {
       if case .cancel(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }

@@ -4,6 +4,7 @@ extension CallbackID: Stored {}
 extension SocketID: Stored {}
 extension RequestID: Stored {}
 extension NotificationID: Stored {}
+extension TransactionID: Stored {}
 
 extension ApplicationID: StoredByForm {
   package static let form = Form(

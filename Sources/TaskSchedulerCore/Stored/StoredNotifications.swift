@@ -22,13 +22,13 @@ extension ScheduledNotification: StoredByForm {
 
 extension Notifications.Pending: StoredByForm {
   static let form = Form(
-    Notifications.Pending.init(id:request:application:draft:), \.id, \.request, \.application,
-    \.draft)
+    Notifications.Pending.init(id:transaction:request:), \.id, \.transaction, \.request)
 }
 
 /// Counts and deadlines follow from the notifications.
 extension Notifications: StoredByForm {
   static let form = Form(
-    derived: Notifications.init(scheduled:pending:awaitingNext:idLast:wallOffset:), \.scheduled,
-    \.pending, \.awaitingNext, \.idLast, \.wallOffset)
+    derived: Notifications.init(
+      scheduled:pending:awaitingNext:idLast:transactionLast:wallOffset:), \.scheduled, \.pending,
+    \.awaitingNext, \.idLast, \.transactionLast, \.wallOffset)
 }

@@ -2,31 +2,36 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The hands of the policy for local notifications (contract §9): the store, the calendar and the
-/// users' desktops.
+/// Carries out what the scheduler decides about local notifications (contract §9): with the store,
+/// the calendar and the users' desktops.
+///
+/// The loop reads ``StoredNotifications``, a copy of the store in memory. ``StoreWriter`` writes on
+/// a thread. What is to be written comes in two kinds. A transaction belongs to the scheduler,
+/// which hears whether it is durable and begins it again in the next daemon. A note says what a
+/// desktop shows; if a note is lost, the next daemon shows the notification once more.
 final class LocalNotifications {
-  /// nil where the file cannot be used: nothing is promised then.
+  private enum Writing {
+    case transaction(TransactionID, NotificationTransaction, [NotificationChange])
+    /// What is not known to the next daemon if it cannot be written.
+    case note(String)
+  }
+
+  /// nil where the file cannot be used: nothing is promised then. The writer's while it writes.
   private let store: NotificationStore?
+  private var writer: StoreWriter?
   private let problem: StoreError?
+  private var stored = StoredNotifications()
   private let calendar = NotificationCalendar()
   private var desktop: DesktopNotifications?
   private let log: Log
   private let post: (Event) -> Void
   /// A name for people, where a manifest has one.
   var displayName: (ApplicationKey) -> String? = { _ in nil }
-  /// The numbers at the applications' icons that are not 0.
-  private(set) var badges: [ApplicationKey: Int] = [:]
-  /// Asked to be stored since the last transaction.
-  private var waiting: [(NotificationID, ApplicationKey, NotificationDraft)] = []
-  private var commitWhenIdle: DeferredSource?
-  private var commitTimer: TimerSource?
-  /// Whoever asks while others are heard shares their sync of the disk, which takes some
-  /// milliseconds itself.
-  private static let commitDelayMax: Duration = .milliseconds(5)
-  /// Those that have fired, which could not be stored, and whose next time is being found.
-  private var unstored: Set<NotificationID> = []
-  /// Those that the desktop has closed since the last transaction.
-  private var closed: [NotificationID] = []
+  /// What is being written, by its number at the writer.
+  private var writing: [UInt64: Writing] = [:]
+  /// Transactions until ``serve()``: an interrupted event may begin its own before the earlier ones
+  /// are begun again.
+  private var held: [TransactionID: NotificationTransaction]? = [:]
 
   /// - Parameters:
   ///   - path: of the store's file; nil keeps none.
@@ -42,7 +47,7 @@ final class LocalNotifications {
     if let path {
       do throws(StoreError) {
         store = try NotificationStore(path: path)
-        badges = try store?.badges() ?? [:]
+        stored = try store?.contents() ?? StoredNotifications()
       } catch {
         store = nil
         problem = error
@@ -60,24 +65,22 @@ final class LocalNotifications {
     desktop = try DesktopNotifications(loop: loop, addresses: addresses, log: log) {
       [unowned self] in hear($0)
     }
-    commitWhenIdle = try loop.whenIdle { [unowned self] in commit() }
-    commitTimer = try loop.timer { [unowned self] in commit() }
+    if let store {
+      writer = try StoreWriter(store, loop: loop) { [unowned self] in takeAnswers() }
+    }
   }
 
   /// Tells of those that an earlier daemon promised, and that are not in the store.
   ///
   /// - Parameter waiting: those that wait for their time, by the event log.
   func reportLost(of waiting: [NotificationID]) {
-    guard let store, !waiting.isEmpty else { return }
-    attempt("they cannot be read") { () throws(StoreError) in
-      let lost = Set(waiting).subtracting(try store.ids()).sorted()
-      if lost.isEmpty { return }
-      log.write(
-        .error, "\(lost.count) of \(waiting.count) scheduled notifications are missing in "
-          + "\(store.path) and cannot be shown: \(Self.words(lost)). The file or its -wal was "
-          + "removed, emptied or replaced, or the last daemon died while it cancelled them",
-        id: .storeFailed)
-    }
+    guard let store else { return }
+    let lost = Set(waiting).subtracting(stored.ids).sorted()
+    if lost.isEmpty { return }
+    log.write(
+      .error, "\(lost.count) of \(waiting.count) scheduled notifications are missing in "
+        + "\(store.path) and cannot be shown: \(Self.words(lost)). The file or its -wal was "
+        + "removed, emptied or replaced", id: .storeFailed)
   }
 
   /// The first of many.
@@ -86,45 +89,65 @@ final class LocalNotifications {
     return ids.count > 10 ? first + ", …" : first
   }
 
-  /// What the policy is told at the start of a daemon that goes on from no earlier one.
+  /// Tells the scheduler what is stored, in a daemon that does not continue from an earlier one.
+  ///
+  /// What an earlier boot was to present at once, and did not, fires now.
   func load() {
-    attempt("that some have fired cannot be stored") { () throws(StoreError) in
-      try store?.fireUnfired(at: WallTime(nanoseconds: WallClock.nanoseconds))
+    guard let store else { return }
+    let now = WallTime(nanoseconds: WallClock.nanoseconds)
+    var changes = stored.rows { $0.firesAt == nil && $0.isDue && $0.firedAt == nil }
+      .map { NotificationChange.fired($0.id, at: now, next: nil) }
+    var scheduled: [ScheduledNotification] = []
+    for row in stored.rows(where: { $0.firesAt != nil }) {
+      guard let stored = row.firesAt else { continue }
+      // By the rules of today's time zones.
+      let firesAt = ((try? calendar.corrected(row)) ?? nil) ?? stored
+      if firesAt != stored { changes.append(.moved(row.id, to: firesAt)) }
+      scheduled.append(
+        ScheduledNotification(
+          id: row.id, application: row.application, firesAt: firesAt,
+          repeats: row.schedule?.repeats != nil))
+    }
+    stored.apply(changes)
+    attempt("the times of some are not stored") { () throws(StoreError) in
+      try store.apply(changes)
     }
     attempt("they cannot be read") { () throws(StoreError) in
-      guard let (scheduled, idLast) = try store?.load() else { return }
-      post(.notification(.loaded(scheduled.map(corrected), idLast: idLast)))
+      post(.notification(.loaded(scheduled, idLast: try store.idLast().number)))
     }
-  }
-
-  /// By the rules of today's time zones.
-  private func corrected(_ scheduled: ScheduledNotification) -> ScheduledNotification {
-    guard let stored = notification(scheduled.id),
-      let firesAt = (try? calendar.corrected(stored)) ?? nil, firesAt != scheduled.firesAt
-    else { return scheduled }
-    attempt("one cannot be moved") { () throws(StoreError) in
-      try store?.apply([.moved(scheduled.id, to: firesAt)])
-    }
-    var corrected = scheduled
-    corrected.firesAt = firesAt
-    return corrected
   }
 
   /// Takes up what an earlier daemon has had shown, and shows what has fired and was not shown.
-  func showRest() {
-    attempt("they cannot be read") { () throws(StoreError) in
-      for stored in try store?.shown() ?? [] {
-        if let name = stored.shownAs { desktop?.remember(desktopNotification(stored), as: name) }
-      }
-      for stored in try store?.unpresented() ?? [] { show(stored) }
+  private func showRest() {
+    for row in stored.rows(where: { $0.shownAs != nil }) {
+      if let name = row.shownAs { desktop?.remember(desktopNotification(row), as: name) }
+    }
+    for row in stored.unpresented { show(row) }
+  }
+
+  /// Continues what the desktop shows, and carries out transactions from now on, those of an earlier
+  /// daemon first.
+  func serve() {
+    showRest()
+    let earlier = held ?? [:]
+    held = nil
+    for (id, transaction) in earlier.sorted(by: { $0.key < $1.key }) {
+      // The earlier daemon may not have come to show it, and the store does not know yet.
+      if case .fire(let id, _, let at, to: nil) = transaction { show(id, firedAt: at) }
+      write(id, transaction)
     }
   }
 
-  /// Before the daemon ends.
-  func stop() {
-    forgetClosed()
+  /// Waits until everything is written, and tells the scheduler, before the daemon ends. It waits
+  /// for the disk, so every application is resumed before.
+  func finish() {
+    guard let store, let writer else { return }
+    while !writing.isEmpty {
+      writer.waitUntilIdle()
+      takeAnswers()
+    }
     attempt("their log cannot be put into the database") { () throws(StoreError) in
-      try store?.putLogIntoDatabase()
+      try store.putLogIntoDatabase()
     }
   }
 
@@ -135,123 +158,112 @@ final class LocalNotifications {
     try calendar.first(schedule)
   }
 
-  func notification(_ id: NotificationID) -> StoredNotification? {
-    (try? store?.notification(id)) ?? nil
-  }
+  func notification(_ id: NotificationID) -> StoredNotification? { stored[id] }
 
-  /// How many of a user's have fired, fire no more and were not shown; nil where that cannot be
-  /// read.
-  func unshownCount(of user: UserID) -> Int? { try? store?.unshownCount(of: user) }
+  /// How many of a user's have fired, fire no more and were not shown.
+  func unshownCount(of user: UserID) -> Int { stored.unshownCount(of: user) }
+
+  /// The number at an application's icon; nil is none.
+  func badge(of key: ApplicationKey) -> Int? { stored.badges[key] }
 
   /// A page of a list, by id.
   func page(
     of scope: NotificationScope, after id: NotificationID?
   ) throws(StoreError) -> NotificationPage {
     if let problem { throw problem }
-    return try store?.page(of: scope, after: id) ?? NotificationPage()
+    return stored.page(of: scope, after: id)
   }
 
   /// The users whose applications of an id have notifications; empty where that cannot be read.
-  func owners(of id: ApplicationID) -> [UserID] { (try? store?.owners(of: id)) ?? [] }
+  func owners(of id: ApplicationID) -> [UserID] { stored.owners(of: id) }
 
-  /// Takes those of an application, or the one that is named, from the disk, before they are
-  /// cancelled: what was cancelled does not come again.
-  ///
-  /// - Returns: those of them that have fired.
-  func remove(
+  /// The ids of an application's notifications, or the one that is named if it is its own.
+  func ids(
     of key: ApplicationKey, _ id: NotificationID?
   ) throws(StoreError) -> [NotificationID] {
     if let problem { throw problem }
-    let stored = try store?.states(of: key, id) ?? []
-    try store?.apply(stored.map { .removed($0.id) })
-    return stored.filter { !$0.isScheduled }.map(\.id)
-  }
-
-  /// Stores a badge before it is promised.
-  func store(badge: Int, of key: ApplicationKey) throws(StoreError) {
-    if let problem { throw problem }
-    try store?.apply([.badge(key, badge)])
-    badges[key] = badge == 0 ? nil : badge
+    return stored.ids(of: key, id)
   }
 
   // MARK: Effects
 
   func run(_ effect: NotificationEffect, at now: WallTime) {
     switch effect {
-    case .store(let id, let key, let draft):
-      waiting.append((id, key, draft))
-      guard waiting.count == 1 else { return }
-      commitWhenIdle?.request()
-      commitTimer?.set(BootClock.after(Self.commitDelayMax))
-    case .remove(let ids):
-      for id in ids { desktop?.close(id) }
-      attempt("they cannot be removed") { () throws(StoreError) in
-        try store?.apply(ids.map { .removed($0) })
+    case .store(let id, let transaction):
+      if held == nil { write(id, transaction) } else { held?[id] = transaction }
+    case .fire(let id, let key, let at, let receiver):
+      if stored[id] == nil {
+        log.write(.error, "notification \(id.number) of \(key.id) is missing in the store")
       }
-    case .fire(let id, let key, let receiver):
-      fire(id, key, receiver, at: now)
-    case .findNext(let id):
-      post(.notification(.nextFound(id, next(of: id, at: now))))
-    case .storeBadge(let key, let badge):
-      setBadge(badge, of: key)
+      if receiver == nil { show(id, firedAt: at) }
+    case .findNext(let id, let time):
+      post(.notification(.nextFound(id, stored[id].flatMap { next(of: $0, after: time, now) })))
     }
   }
 
-  /// Stores what was asked for since the last time: many share one sync of the disk.
-  private func commit() {
-    forgetClosed()
-    guard !waiting.isEmpty else { return }
-    commitTimer?.clear()
-    let batch = waiting
-    waiting = []
-    do throws(StoreError) {
-      guard let store else { throw problem ?? StoreError(kind: .failed, message: "no store") }
-      try store.apply(batch.map { .schedule($0, $1, $2) })
-      for (id, _, _) in batch { post(.notification(.stored(id))) }
-    } catch {
-      log.write(.error, "notifications cannot be stored: \(error)", id: .storeFailed)
-      for (id, _, _) in batch { post(.notification(.notStored(id, reason: "\(error)"))) }
-    }
+  /// When one that fired at `time` fires again; nil is never.
+  private func next(
+    of row: StoredNotification, after time: WallTime, _ now: WallTime
+  ) -> WallTime? {
+    guard let schedule = row.schedule, schedule.repeats != nil else { return nil }
+    // Unless its firing could not be stored, the next time is stored with it.
+    if row.firedAt == time, row.firesAt == nil { return nil }
+    if let firesAt = row.firesAt, firesAt > time { return firesAt }
+    return (try? calendar.next(schedule, after: max(now, time))) ?? nil
   }
 
-  private func fire(
-    _ id: NotificationID, _ key: ApplicationKey, _ receiver: InstanceID?, at now: WallTime
-  ) {
-    guard let stored = notification(id) else {
-      return log.write(.error, "notification \(id.number) of \(key.id) is missing in the store")
+  // MARK: Writing
+
+  private func write(_ id: TransactionID, _ transaction: NotificationTransaction) {
+    guard let writer else {
+      let reason = problem?.description ?? "the daemon has no state directory"
+      return post(.notification(.storeFailed(id, reason: reason)))
     }
-    // An earlier daemon may have died when this was stored, and not all was done that follows.
-    let isStored = stored.hasFired(by: now)
-    if !isStored {
-      let time = max(now, stored.firesAt ?? now)
-      var changes: [NotificationChange] = [
-        .fired(id, at: stored.firesAt ?? now, next: next(of: stored, after: time))
-      ]
+    let changes = changes(by: transaction, at: WallTime(nanoseconds: WallClock.nanoseconds))
+    // A fact is true before it is stored.
+    if case .fire = transaction { stored.apply(changes) }
+    writing[writer.add(changes)] = .transaction(id, transaction, changes)
+  }
+
+  private func changes(
+    by transaction: NotificationTransaction, at now: WallTime
+  ) -> [NotificationChange] {
+    switch transaction {
+    case .schedule(let id, let key, let draft): return [.schedule(id, key, draft)]
+    case .cancel(let ids, _): return ids.map { .removed($0) }
+    case .setBadge(let key, let badge): return [.badge(key, badge)]
+    case .fire(let id, let key, let at, let receiver):
+      guard let row = stored[id] else { return [] }
+      var changes: [NotificationChange] = [.fired(id, at: at, next: next(of: row, after: at, now))]
       if receiver != nil { changes.append(.presented(id, at: now)) }
-      let isDone = attempt("that one has fired cannot be stored") { () throws(StoreError) in
-        try apply(changes)
-      }
-      if !isDone { unstored.insert(id) }
+      if let badge = row.content.badge { changes.append(.badge(key, badge)) }
+      return changes
     }
-    if let badge = stored.content.badge { setBadge(badge, of: key) }
-    if receiver == nil, !isStored || stored.isDue { show(stored) }
   }
 
-  /// When one that has fired fires again; nil is never.
-  private func next(of id: NotificationID, at now: WallTime) -> WallTime? {
-    guard let stored = notification(id) else { return nil }
-    // Where that could not be stored, its time there is the one that is over.
-    return unstored.remove(id) == nil ? stored.firesAt : next(of: stored, after: now)
+  /// Writes what the next daemon is to know of the desktop.
+  private func note(_ what: String, _ changes: [NotificationChange]) {
+    stored.apply(changes)
+    if let writer { writing[writer.add(changes)] = .note(what) }
   }
 
-  private func next(of stored: StoredNotification, after time: WallTime) -> WallTime? {
-    guard let schedule = stored.schedule, schedule.repeats != nil else { return nil }
-    return (try? calendar.next(schedule, after: time)) ?? nil
+  private func takeAnswers() {
+    for answer in writer?.takeAnswers() ?? [] {
+      if case .success(let forgotten) = answer.result { forget(forgotten) }
+      for number in answer.numbers {
+        guard let written = writing.removeValue(forKey: number) else { continue }
+        switch answer.result {
+        case .success: succeeded(written)
+        case .failure(let error): failed(written, error)
+        }
+      }
+    }
   }
 
-  /// Writes changes. What is kept no longer for them is shown no longer: it cannot be chosen.
-  private func apply(_ changes: [NotificationChange]) throws(StoreError) {
-    for id in try store?.apply(changes) ?? [] {
+  /// What is kept no longer is shown no longer: it cannot be chosen.
+  private func forget(_ ids: [NotificationID]) {
+    for id in ids {
+      stored.remove(id)
       log.write(
         .info, "removed notification \(id.number): its application has more than "
           + "\(NotificationStore.pastMax) presented notifications")
@@ -259,26 +271,49 @@ final class LocalNotifications {
     }
   }
 
-  private func setBadge(_ badge: Int, of key: ApplicationKey) {
-    guard badges[key] ?? 0 != badge else { return }
-    badges[key] = badge == 0 ? nil : badge
-    attempt("a badge cannot be stored") { () throws(StoreError) in
-      try store?.apply([.badge(key, badge)])
+  private func succeeded(_ written: Writing) {
+    guard case .transaction(let id, let transaction, let changes) = written else { return }
+    switch transaction {
+    case .schedule, .setBadge: stored.apply(changes)
+    case .cancel(let ids, _):
+      stored.apply(changes)
+      for id in ids { desktop?.close(id) }
+    case .fire:
+      // A badge that was set before it may have come to the disk, and here, meanwhile.
+      stored.apply(changes.filter { if case .badge = $0 { true } else { false } })
+    }
+    post(.notification(.stored(id)))
+  }
+
+  private func failed(_ written: Writing, _ error: StoreError) {
+    switch written {
+    case .transaction(let id, .fire(let notification, _, _, _), _):
+      log.write(
+        .error, "notification \(notification.number) has fired and may fire again after a restart: "
+          + "\(error)", id: .storeFailed)
+      post(.notification(.storeFailed(id, reason: "\(error)")))
+    case .transaction(let id, _, _):
+      log.write(.error, "refused a change of the notifications: \(error)", id: .storeFailed)
+      post(.notification(.storeFailed(id, reason: "\(error)")))
+    case .note(let what):
+      log.write(.error, "notifications: \(what): \(error)", id: .storeFailed)
     }
   }
 
-  @discardableResult
-  private func attempt(_ what: String, _ body: () throws(StoreError) -> Void) -> Bool {
+  private func attempt(_ what: String, _ body: () throws(StoreError) -> Void) {
     do throws(StoreError) {
       try body()
-      return true
     } catch {
       log.write(.error, "notifications: \(what): \(error)", id: .storeFailed)
-      return false
     }
   }
 
   // MARK: The desktop
+
+  /// Shows one whose time `at` has come, unless an earlier daemon stored that it was shown then.
+  private func show(_ id: NotificationID, firedAt at: WallTime) {
+    if let row = stored[id], row.firedAt != at || row.isDue { show(row) }
+  }
 
   private func show(_ stored: StoredNotification) {
     desktop?.show(desktopNotification(stored))
@@ -291,45 +326,25 @@ final class LocalNotifications {
       body: stored.content.body, sound: stored.content.sound)
   }
 
-  /// Writes down what no desktop shows any longer. Where that is lost, the next daemon has the
-  /// notification shown once more.
-  private func forgetClosed() {
-    guard !closed.isEmpty else { return }
-    let all = closed
-    closed = []
-    attempt("that some were closed cannot be stored") { () throws(StoreError) in
-      try apply(all.map { .shown($0, nil) })
-    }
-  }
-
   private func hear(_ happening: DesktopNotifications.Happening) {
     switch happening {
     case .shown(let id):
       log.write(.debug, "notification \(id.number) is shown")
-      attempt("that one is shown cannot be stored") { () throws(StoreError) in
-        try apply([
+      note(
+        "that the desktop shows one is not stored",
+        [
           .presented(id, at: WallTime(nanoseconds: WallClock.nanoseconds)),
           .shown(id, desktop?.name(of: id)),
         ])
-      }
     case .chosen(let id, _):
       guard let stored = notification(id) else { return }
       post(.notification(.chosen(id, stored.application)))
     case .failed(let id, let failure):
       log.write(.debug, "notification \(id.number) is not shown: \(failure)")
     case .closed(let id, _):
-      closed.append(id)
-      commitWhenIdle?.request()
+      note("that the desktop closed one is not stored", [.shown(id, nil)])
     case .available:
       break
     }
-  }
-}
-
-extension StoredNotification {
-  /// Whether it is stored that it has fired, and no other time of it has come since.
-  fileprivate func hasFired(by now: WallTime) -> Bool {
-    guard firedAt != nil else { return false }
-    return firesAt.map { $0 > now } ?? true
   }
 }

@@ -191,13 +191,6 @@ final class NotificationStore {
     reserve.take()
   }
 
-  /// What an earlier boot was to present at once, and has not, counts as fired from now on.
-  func fireUnfired(at time: WallTime) throws(StoreError) {
-    try attempt { () throws(DatabaseError) in
-      try NotificationSchema.fireUnfired(at: time, database)
-    }
-  }
-
   /// Leaves nothing in the log: of what is damaged there SQLite says nothing, it reads up to there.
   func putLogIntoDatabase() throws(StoreError) {
     try attempt { () throws(DatabaseError) in try database.checkpoint() }
@@ -205,103 +198,20 @@ final class NotificationStore {
 
   // MARK: Reading
 
-  /// What waits for its time, by id, and the highest id that ever was.
-  func load() throws(StoreError) -> (scheduled: [ScheduledNotification], idLast: UInt64) {
+  /// All that it has.
+  func contents() throws(StoreError) -> StoredNotifications {
     try attempt { () throws(DatabaseError) in
-      let scheduled = try NotificationSchema.notifications(database, "firesAt IS NOT NULL")
-      return (
-        scheduled.compactMap { stored in
-          stored.firesAt.map {
-            ScheduledNotification(
-              id: stored.id, application: stored.application, firesAt: $0,
-              repeats: stored.schedule?.repeats != nil)
-          }
-        }, try NotificationSchema.idLast(database)
-      )
+      StoredNotifications(
+        try NotificationSchema.notifications(database, "TRUE"),
+        badges: try NotificationSchema.badges(database))
     }
   }
 
-  func notification(_ id: NotificationID) throws(StoreError) -> StoredNotification? {
-    try attempt { () throws(DatabaseError) in
-      try NotificationSchema.notification(id, database)
-    }
-  }
-
-  /// How many notifications a page has at most, and how many bytes of text; one is always there.
-  static let pageCountMax = 256
-  static let pageBytesMax = 256 << 10
-
-  /// A page of a list, by id.
-  ///
-  /// - Parameter id: the page begins after it; nil begins with the first.
-  func page(
-    of scope: NotificationScope, after id: NotificationID? = nil
-  ) throws(StoreError) -> NotificationPage {
-    var page = NotificationPage()
-    var bytes = 0
-    try attempt { () throws(DatabaseError) in
-      try NotificationSchema.eachNotification(database, of: scope, after: id) { stored in
-        let size = stored.content.bytesCount
-        let fits = page.notifications.count < Self.pageCountMax && bytes + size <= Self.pageBytesMax
-        guard page.notifications.isEmpty || fits else {
-          page.next = page.notifications.last?.id
-          return false
-        }
-        bytes += size
-        page.notifications.append(stored)
-        return true
-      }
-    }
-    return page
-  }
-
-  /// The ids of an application's notifications, or the one that is named if it is the
-  /// application's, and whether each waits for its time.
-  func states(
-    of key: ApplicationKey, _ id: NotificationID?
-  ) throws(StoreError) -> [(id: NotificationID, isScheduled: Bool)] {
-    try attempt { () throws(DatabaseError) in
-      try NotificationSchema.states(of: key, id, database)
-    }
-  }
-
-  /// The users whose applications of an id have notifications.
-  func owners(of id: ApplicationID) throws(StoreError) -> [UserID] {
-    try attempt { () throws(DatabaseError) in try NotificationSchema.owners(of: id, database) }
-  }
-
-  /// The notifications that a desktop showed when that was written last.
-  func shown() throws(StoreError) -> [StoredNotification] {
-    try attempt { () throws(DatabaseError) in
-      try NotificationSchema.notifications(database, "shownAs IS NOT NULL")
-    }
-  }
-
-  /// The ids of all.
-  func ids() throws(StoreError) -> Set<NotificationID> {
-    Set(try attempt { () throws(DatabaseError) in try NotificationSchema.ids(database) })
-  }
-
-  /// How many of a user's have fired, fire no more and were not shown.
-  func unshownCount(of user: UserID) throws(StoreError) -> Int {
-    try attempt { () throws(DatabaseError) in
-      try NotificationSchema.unshownCount(user, database)
-    }
-  }
-
-  /// What has fired and was shown to nobody, in the order in which it fired.
-  func unpresented() throws(StoreError) -> [StoredNotification] {
-    let due = try attempt { () throws(DatabaseError) in
-      try NotificationSchema.notifications(database, "isDue")
-    }
-    return due.sorted {
-      ($0.firedAt?.nanoseconds ?? .max, $0.id) < ($1.firedAt?.nanoseconds ?? .max, $1.id)
-    }
-  }
-
-  /// The numbers at the applications' icons that are not 0.
-  func badges() throws(StoreError) -> [ApplicationKey: Int] {
-    try attempt { () throws(DatabaseError) in try NotificationSchema.badges(database) }
+  /// The highest id that ever was.
+  func idLast() throws(StoreError) -> NotificationID {
+    NotificationID(try attempt { () throws(DatabaseError) in
+      try NotificationSchema.idLast(database)
+    })
   }
 
   /// What a closure gives, with the failure as a person wants to read it.

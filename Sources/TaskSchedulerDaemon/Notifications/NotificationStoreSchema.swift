@@ -13,8 +13,8 @@ enum NotificationSchema {
   /// must not look like a newer daemon's file.
   private static let signature: Int64 = 0x5453_4e00
 
-  /// AUTOINCREMENT: SQLite remembers the highest id that ever was, in sqlite_sequence. The last two
-  /// indexes are all that is read to count and prune: no text is.
+  /// AUTOINCREMENT: SQLite remembers the highest id that ever was, in sqlite_sequence. The index is
+  /// all that pruning reads: no text is.
   private static let tables = """
     CREATE TABLE notification (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -41,10 +41,6 @@ enum NotificationSchema {
       count INTEGER NOT NULL,
       PRIMARY KEY (application, owner)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX notificationOfApplication ON notification (application, owner);
-    CREATE INDEX notificationOfUser ON notification (owner);
-    CREATE INDEX notificationUnshown ON notification (owner, firedAt)
-      WHERE firesAt IS NULL AND isDue;
     CREATE INDEX notificationPast ON notification (owner, application, presentedAt)
       WHERE firesAt IS NULL AND NOT isDue;
     PRAGMA application_id = \(signature | version);
@@ -72,11 +68,7 @@ enum NotificationSchema {
   ) throws(DatabaseError) -> ApplicationKey? {
     switch change {
     case .schedule(let id, let key, let draft):
-      let isScheduled = draft.schedule != nil
-      try insert(
-        StoredNotification(
-          id: id, application: key, content: draft.content, schedule: draft.schedule,
-          firesAt: isScheduled ? draft.firesAt : nil, isDue: !isScheduled), database)
+      try insert(StoredNotification(id, of: key, draft), database)
     case .fired(let id, let at, let next):
       try database.run(
         """
@@ -169,45 +161,7 @@ enum NotificationSchema {
       [.id(NotificationID(id))])
   }
 
-  /// What was to be presented at once and has not fired has fired now.
-  static func fireUnfired(at time: WallTime, _ database: Database) throws(DatabaseError) {
-    try database.run(
-      "UPDATE notification SET firedAt = ? WHERE firesAt IS NULL AND isDue AND firedAt IS NULL",
-      [.time(time)])
-  }
-
   // MARK: Reading
-
-  /// How many of a user's have fired, fire no more and were not presented.
-  static func unshownCount(_ user: UserID, _ database: Database) throws(DatabaseError) -> Int {
-    let count = try database.integer(
-      """
-      SELECT count(*) FROM notification
-      WHERE owner = ? AND firesAt IS NULL AND isDue AND firedAt IS NOT NULL
-      """, [.user(user)])
-    return Int(count ?? 0)
-  }
-
-  static func states(
-    of key: ApplicationKey, _ id: NotificationID?, _ database: Database
-  ) throws(DatabaseError) -> [(id: NotificationID, isScheduled: Bool)] {
-    try database.rows(
-      """
-      SELECT id, firesAt IS NOT NULL AND NOT isDue FROM notification
-      WHERE application = ? AND owner = ? AND (?3 IS NULL OR id = ?3) ORDER BY id
-      """, key.values + [id.map(SQLValue.id) ?? .integer(nil)]
-    ) { row in NotificationID(row, at: 0).map { ($0, row.integer(1) == 1) } }
-  }
-
-  static func owners(of id: ApplicationID, _ database: Database) throws(DatabaseError) -> [UserID] {
-    try database.rows(
-      "SELECT DISTINCT owner FROM notification WHERE application = ?", [.text(id.name)]
-    ) { $0.integer(0).flatMap(UInt32.init(exactly:)).map { UserID($0) } }
-  }
-
-  static func ids(_ database: Database) throws(DatabaseError) -> [NotificationID] {
-    try database.rows("SELECT id FROM notification") { NotificationID($0, at: 0) }
-  }
 
   static func idLast(_ database: Database) throws(DatabaseError) -> UInt64 {
     let last = try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'notification'")
@@ -230,24 +184,6 @@ enum NotificationSchema {
       return true
     }
     return found
-  }
-
-  /// Those of a list, by id.
-  static func eachNotification(
-    _ database: Database, of scope: NotificationScope, after id: NotificationID?,
-    _ body: (StoredNotification) -> Bool
-  ) throws(DatabaseError) {
-    let after = SQLValue.id(id ?? NotificationID(0))
-    switch scope {
-    case .all: try eachNotification(database, "id > ?", [after], order: "id", body)
-    case .user(let user):
-      try eachNotification(
-        database, "owner = ? AND id > ?", [.user(user), after], order: "id", body)
-    case .application(let key):
-      try eachNotification(
-        database, "application = ? AND owner = ? AND id > ?", key.values + [after], order: "id",
-        body)
-    }
   }
 
   /// - Parameter body: is given those that come before an error; false ends it.

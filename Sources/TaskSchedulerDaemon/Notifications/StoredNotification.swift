@@ -30,6 +30,16 @@ struct StoredNotification: Hashable {
   }
 }
 
+extension StoredNotification {
+  /// As it is asked for. Without a schedule it is due at once.
+  init(_ id: NotificationID, of key: ApplicationKey, _ draft: NotificationDraft) {
+    let isScheduled = draft.schedule != nil
+    self.init(
+      id: id, application: key, content: draft.content, schedule: draft.schedule,
+      firesAt: isScheduled ? draft.firesAt : nil, isDue: !isScheduled)
+  }
+}
+
 extension NotificationContent {
   /// How long its texts are.
   var bytesCount: Int {

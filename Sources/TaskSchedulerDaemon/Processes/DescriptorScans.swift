@@ -82,26 +82,6 @@ final class DescriptorScans {
   }
 }
 
-/// Rings in the loop when another thread has something for it.
-private final class Bell: Sendable {
-  private let event: FileDescriptor
-
-  init() throws(SystemError) { event = try FileDescriptor.event() }
-
-  var rawValue: Int32 { event.rawValue }
-
-  func ring() {
-    var one: UInt64 = 1
-    // It fails only where it rings already.
-    _ = write(event.rawValue, &one, MemoryLayout<UInt64>.size)
-  }
-
-  func silence() {
-    var count: UInt64 = 0
-    _ = read(event.rawValue, &count, MemoryLayout<UInt64>.size)
-  }
-}
-
 /// The scans that wait, are under way and are done. The users take turns.
 struct ScanQueue: Sendable {
   struct Job: Sendable {

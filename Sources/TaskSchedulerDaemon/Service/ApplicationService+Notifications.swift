@@ -103,14 +103,14 @@ extension ApplicationService {
       return NotificationID(id)
     }
     let (key, name) = try speaker(connection)
-    let shown: [NotificationID]
+    let stored: [NotificationID]
     do throws(StoreError) {
-      shown = try notifications.remove(of: key, id)
+      stored = try notifications.ids(of: key, id)
     } catch {
       throw Interface.Failure.notStored(reason: "\(error)")
     }
     let request = requests.open(connection, .cancelNotifications, application: name)
-    post(.notification(.cancel(request, key, id, shown: shown)))
+    post(.notification(.cancel(request, key, id, stored: stored)))
   }
 
   func setBadge(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -120,11 +120,6 @@ extension ApplicationService {
         parameter: "badge", problem: "a badge is from 0 to \(NotificationDraft.badgeMax)")
     }
     let (key, name) = try speaker(connection)
-    do throws(StoreError) {
-      try notifications.store(badge: input.badge, of: key)
-    } catch {
-      throw Interface.Failure.notStored(reason: "\(error)")
-    }
     let request = requests.open(connection, .setBadge, application: name)
     post(.notification(.setBadge(request, key, input.badge)))
   }

@@ -74,15 +74,15 @@ extension ControlService {
       throw ParameterError(
         parameter: "notification", problem: "it is needed where no application is named")
     }
-    let shown: [NotificationID]
+    let stored: [NotificationID]
     do throws(StoreError) {
-      shown = try notifications.remove(of: key, id)
+      stored = try notifications.ids(of: key, id)
     } catch {
       throw Interface.Failure.notStored(reason: "\(error)")
     }
     let request = requests.open(
       connection, .cancelApplicationsNotifications, application: key.id.name)
-    post(.notification(.cancel(request, key, id, shown: shown)))
+    post(.notification(.cancel(request, key, id, stored: stored)))
   }
 
   /// The application of a notification. Others' are to a user as if they did not exist.

@@ -337,7 +337,7 @@ final class ControlService {
     let mayAll = isOperator(peer)
     return statuses.map { status in
       Interface.Application(
-        status, badge: notifications.badges[status.key],
+        status, badge: notifications.badge(of: status.key),
         problem: processes.problem(of: status.key), unmanaged: unmanaged[status.key],
         lowered: status.instance.map { processes.loweredWords(of: $0.id) } ?? [],
         unit: withUnit

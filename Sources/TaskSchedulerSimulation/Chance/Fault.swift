@@ -36,6 +36,8 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
   case crashLoops
   /// A notification cannot be stored.
   case storeFails
+  /// The disk of the notification store answers after seconds.
+  case storeIsSlow
   /// The wall clock is set.
   case clockIsSet
   /// An application uses a GPU, or processors too much, or keeps a lock, in the background too.
@@ -54,7 +56,7 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
     case .daemonDies: 60
     case .messagesAreSlow: 500
     case .crashLoops: 600
-    case .storeFails: 300
+    case .storeFails, .storeIsSlow: 300
     case .clockIsSet: 40
     case .usesGPU, .keepsLock, .resumedFromOutside: 150
     case .hogsProcessors: 300

@@ -41,7 +41,7 @@ struct ReplyChecker: Checker {
       case .launch, .activate: ledger.launches.values.contains { $0.request == current }
       case .terminate(_, let key, _): ledger.byKey[key] != nil
       // Until it is stored.
-      case .notification(.schedule): true
+      case .notification(.schedule), .notification(.cancel), .notification(.setBadge): true
       case _: false
       }
     try require(mayWait, "\(ledger.event) is not answered")

@@ -92,7 +92,7 @@ public struct EventLogTimeline {
       callbacks[id] = nil
     case .record(let record): note(record.application.id, .change(record.change))
     case .notify(let id, let notice): note(names[id], .notice(notice))
-    case .notification(.fire(let id, let key, nil)): note(key.id, .shown(id))
+    case .notification(.fire(let id, let key, _, nil)): note(key.id, .shown(id))
     case .reply, .socket, .notification, .memory, .suspend, .resume, .checkTracer, .resources:
       break
     }

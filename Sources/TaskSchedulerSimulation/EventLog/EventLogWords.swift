@@ -8,7 +8,7 @@ enum EventLogWords {
     case .schedule(_, let key, let draft, _):
       let when = draft.schedule.map { " for \($0.date) \($0.timeZone)" } ?? ""
       return "notify \(key.id.name)\(when)"
-    case .notStored(let id, let reason): return "notification \(id.number) not stored: \(reason)"
+    case .storeFailed(let id, let reason): return "transaction \(id.number) not stored: \(reason)"
     case .cancel(_, let key, let id, _):
       return "cancel \(key.id.name) \(id.map { "notification \($0.number)" } ?? "all")"
     case .chosen(let id, let key): return "choose \(key.id.name) notification \(id.number)"

@@ -41,7 +41,7 @@ extension ScenarioPlay {
       let request = request(.notification(index, name: name))
       post(.notification(.schedule(request, key(index), draft)))
     case .cancel(let index, let name):
-      post(.notification(.cancel(request(), key(index), id(of: name, index), shown: [])))
+      post(.notification(.cancel(request(), key(index), id(of: name, index), stored: [])))
     case .choose(let index, let name):
       post(.notification(.chosen(id(of: name, index), key(index))))
     case .post(let change): post(.systemChanged(request(), change, for: nil))
@@ -102,17 +102,24 @@ extension ScenarioPlay {
 
   func carryOut(_ effect: NotificationEffect) {
     switch effect {
-    case .store(let id, _, let draft):
+    case .store(let id, let transaction):
+      store(transaction)
+      post(.notification(.stored(id)))
+    case .fire(let id, let key, _, let receiver):
+      let index = scenario.applications.firstIndex { $0.key == key }
+      if receiver == nil { note(index, .shown(id)) }
+    case .findNext(let id, _): post(.notification(.nextFound(id, next(of: id))))
+    }
+  }
+
+  private func store(_ transaction: NotificationTransaction) {
+    switch transaction {
+    case .schedule(let id, _, let draft):
       store.rows[id] = ScenarioStore.Row(
         firesAt: draft.firesAt?.nanoseconds ?? wallClock.nanoseconds,
         repeats: draft.schedule?.repeats)
-      post(.notification(.stored(id)))
-    case .remove(let ids): for id in ids { store.rows[id] = nil }
-    case .fire(let id, let key, let receiver):
-      let index = scenario.applications.firstIndex { $0.key == key }
-      if receiver == nil { note(index, .shown(id)) }
-    case .findNext(let id): post(.notification(.nextFound(id, next(of: id))))
-    case .storeBadge: break
+    case .cancel(let ids, _): for id in ids { store.rows[id] = nil }
+    case .setBadge, .fire: break
     }
   }
 

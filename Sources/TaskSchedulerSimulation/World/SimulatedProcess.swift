@@ -119,6 +119,10 @@ enum Happening {
   case daemonStarts
   /// The store, or the calendar, has an answer.
   case storeAnswers(NotificationEvent, generation: Int)
+  /// The store writes what waits.
+  case storeWrites(generation: Int)
+  /// The store has answered for all that it wrote.
+  case storeRests(generation: Int)
   /// A trigger of the kernel fires, and so many more may.
   case presses(again: Int)
   /// What the daemon was asked of memory it has found out.

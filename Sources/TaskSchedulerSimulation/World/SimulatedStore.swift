@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// The store of notifications in the made-up world, which outlives the daemon. What it is told it
-/// may be told once more, after a death.
+/// The store of notifications in the simulated world. What is durable outlives the daemon; the
+/// queue of transactions dies with it.
 final class SimulatedStore {
   private struct Row {
     let application: ApplicationKey
@@ -9,10 +9,22 @@ final class SimulatedStore {
     let repeats: RepeatInterval?
   }
 
+  // On the disk.
   private var rows: [NotificationID: Row] = [:]
+  private var badges: [ApplicationKey: Int] = [:]
+
+  // In the daemon.
+  private var queue: [TransactionID: NotificationTransaction] = [:]
+  private var isWriting = false
+
+  // What is checked.
+  private var transactionsOfRequests: [RequestID: TransactionID] = [:]
+  private var durable: [TransactionID: NotificationTransaction] = [:]
+  private var refused: Set<TransactionID> = []
+
   /// Those that have fired, and whose user may choose them.
   private(set) var shown: [(id: NotificationID, application: ApplicationKey)] = []
-  /// What cannot be, and was.
+  /// What the daemon answered, and the disk does not have.
   private(set) var violatedInvariant: String?
 
   private static let shownMax = 16
@@ -25,51 +37,136 @@ final class SimulatedStore {
     shown.suffix(Self.unshownMax).count { $0.application.owner == user }
   }
 
+  /// The ids of an application's, or the one that is named if it is the application's.
+  func ids(of key: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
+    rows.filter { $0.value.application == key && (id == nil || $0.key == id) }.map(\.key).sorted()
+  }
+
   func carryOut(_ effect: NotificationEffect, in simulation: Simulation) {
     switch effect {
-    case .store(let id, let key, let draft): keep(id, key, draft, in: simulation)
-    case .remove(let ids): for id in ids { rows[id] = nil }
-    case .fire(let id, let key, let receiver):
-      // It is not in the store where that was told before a death.
-      if rows[id]?.repeats == nil { rows[id] = nil }
-      if receiver == nil {
-        shown.append((id, key))
-        if shown.count > Self.shownMax { shown.removeFirst() }
-      }
-    case .findNext(let id): findNext(id, in: simulation)
-    case .storeBadge: break
+    case .store(let id, let transaction):
+      queue[id] = transaction
+      scheduleWriting(in: simulation)
+    case .fire(let id, let key, _, let receiver):
+      guard receiver == nil else { return }
+      shown.append((id, key))
+      if shown.count > Self.shownMax { shown.removeFirst() }
+    case .findNext(let id, let time): findNext(id, after: time, in: simulation)
     }
   }
 
-  private func keep(
-    _ id: NotificationID, _ key: ApplicationKey, _ draft: NotificationDraft,
-    in simulation: Simulation
+  func daemonDied() {
+    queue = [:]
+    isWriting = false
+  }
+
+  // MARK: Writing
+
+  private func scheduleWriting(in simulation: Simulation) {
+    guard !queue.isEmpty, !isWriting else { return }
+    isWriting = true
+    var chance = simulation.draw(.effects)
+    simulation.schedule(
+      after: delay(&chance, simulation), .storeWrites(generation: simulation.recoveryCount))
+  }
+
+  /// Some transactions become durable, in the order of their ids. The daemon hears of them later.
+  func write(in simulation: Simulation) {
+    var chance = simulation.draw(.effects)
+    // The answers of a group come together; the next group is written after them.
+    let answerDelay = delay(&chance, simulation)
+    let group = queue.keys.sorted().prefix(chance.happens(500) ? 1 : 1 + chance.below(8))
+    for id in group {
+      guard let transaction = queue.removeValue(forKey: id) else { continue }
+      let fails = durable[id] == nil && chance.happens(simulation.faults[.storeFails])
+      if !fails { write(id, transaction, in: simulation) }
+      answer(
+        fails ? .storeFailed(id, reason: "ENOSPC") : .stored(id), after: answerDelay, simulation)
+    }
+    simulation.schedule(
+      after: answerDelay, .storeRests(generation: simulation.recoveryCount))
+  }
+
+  /// The daemon has heard of all that was written.
+  func rest(in simulation: Simulation) {
+    isWriting = false
+    scheduleWriting(in: simulation)
+  }
+
+  private func write(
+    _ id: TransactionID, _ transaction: NotificationTransaction, in simulation: Simulation
+  ) {
+    if refused.contains(id) { violate("transaction \(id.number) is refused, and is stored") }
+    durable[id] = transaction
+    switch transaction {
+    case .schedule(let id, let key, let draft):
+      rows[id] = Row(
+        application: key, firesAt: draft.firesAt?.nanoseconds ?? simulation.wallClock.nanoseconds,
+        repeats: draft.schedule?.repeats)
+    case .cancel(let ids, _): for id in ids { rows[id] = nil }
+    case .setBadge(let key, let badge): badges[key] = badge
+    case .fire(let id, _, _, _): if rows[id]?.repeats == nil { rows[id] = nil }
+    }
+  }
+
+  private func delay(_ chance: inout Chance, _ simulation: Simulation) -> UInt64 {
+    if chance.happens(simulation.faults[.storeIsSlow]) {
+      return chance.below(30 * Nanoseconds.second)
+    }
+    return chance.happens(500) ? 0 : chance.below(50 * Nanoseconds.millisecond)
+  }
+
+  // MARK: What the daemon answers
+
+  /// The transaction that a request has become.
+  func note(_ effects: [Effect], of request: RequestID) {
+    for case .notification(.store(let id, _)) in effects { transactionsOfRequests[request] = id }
+  }
+
+  /// What was answered is on the disk, and what was refused is not.
+  func check(_ request: RequestID, _ reply: Reply) {
+    guard let id = transactionsOfRequests[request] else { return }
+    if case .refused = reply {
+      refused.insert(id)
+      if durable[id] != nil { violate("transaction \(id.number) is stored, and is refused") }
+    } else if durable[id] == nil {
+      violate("transaction \(id.number) is answered, and is not stored")
+    }
+  }
+
+  /// The latest badge that was stored is the badge of the application, whatever was repeated.
+  func checkBadges() {
+    var expected: [ApplicationKey: Int] = [:]
+    for (_, transaction) in durable.sorted(by: { $0.key < $1.key }) {
+      if case .setBadge(let key, let badge) = transaction { expected[key] = badge }
+    }
+    if expected != badges { violate("an earlier badge has replaced a later one") }
+  }
+
+  private func violate(_ sentence: String) {
+    if violatedInvariant == nil { violatedInvariant = sentence }
+  }
+
+  // MARK: The calendar
+
+  private func findNext(
+    _ id: NotificationID, after time: WallTime, in simulation: Simulation
   ) {
     var chance = simulation.draw(.effects)
-    if rows[id] == nil, chance.happens(simulation.faults[.storeFails]) {
-      return answer(.notStored(id, reason: "ENOSPC"), &chance, simulation)
-    }
-    rows[id] = Row(
-      application: key, firesAt: draft.firesAt?.nanoseconds ?? simulation.wallClock.nanoseconds,
-      repeats: draft.schedule?.repeats)
-    answer(.stored(id), &chance, simulation)
-  }
-
-  private func findNext(_ id: NotificationID, in simulation: Simulation) {
-    var chance = simulation.draw(.effects)
+    let delay = chance.happens(500) ? 0 : chance.below(50 * Nanoseconds.millisecond)
     guard var row = rows[id], let repeats = row.repeats else {
-      return answer(.nextFound(id, nil), &chance, simulation)
+      return answer(.nextFound(id, nil), after: delay, simulation)
     }
     let step = Self.length(of: repeats)
-    let now = simulation.wallClock.nanoseconds
-    if row.firesAt <= now { row.firesAt += ((now - row.firesAt) / step + 1) * step }
+    let latest = max(simulation.wallClock.nanoseconds, time.nanoseconds)
+    if row.firesAt <= latest { row.firesAt += ((latest - row.firesAt) / step + 1) * step }
     if chance.happens(20) {
       // The calendar ends.
       rows[id] = nil
-      return answer(.nextFound(id, nil), &chance, simulation)
+      return answer(.nextFound(id, nil), after: delay, simulation)
     }
     rows[id] = row
-    answer(.nextFound(id, WallTime(nanoseconds: row.firesAt)), &chance, simulation)
+    answer(.nextFound(id, WallTime(nanoseconds: row.firesAt)), after: delay, simulation)
   }
 
   /// As good as any calendar's for the policy.
@@ -87,9 +184,8 @@ final class SimulatedStore {
   }
 
   private func answer(
-    _ event: NotificationEvent, _ chance: inout Chance, _ simulation: Simulation
+    _ event: NotificationEvent, after delay: UInt64, _ simulation: Simulation
   ) {
-    let delay = chance.happens(500) ? 0 : chance.below(50 * Nanoseconds.millisecond)
     simulation.schedule(
       after: delay, .storeAnswers(event, generation: simulation.recoveryCount))
   }

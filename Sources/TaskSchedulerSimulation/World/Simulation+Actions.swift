@@ -129,8 +129,8 @@ extension Simulation {
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.activityEnded(id, activity)) }
-    // Messages that are on the way come first, and relaunches that are planned.
-    schedule(after: Nanoseconds.second, .farewell(isLast: false))
+    // Messages that are on the way come first, what a slow disk stores, and planned relaunches.
+    schedule(after: 60 * Nanoseconds.second, .farewell(isLast: false))
     schedule(after: 1500 * Nanoseconds.second, .farewell(isLast: true))
   }
 }

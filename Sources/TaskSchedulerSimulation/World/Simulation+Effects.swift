@@ -21,7 +21,9 @@ extension Simulation {
 
   func carryOut(_ effect: Effect) {
     switch effect {
-    case .reply(let request, let reply): answer(request, reply)
+    case .reply(let request, let reply):
+      store.check(request, reply)
+      answer(request, reply)
     case .deliver(let id, let callback, _): deliver(callback, to: id)
     case .expire(let id, let task, _): expire(task, of: id)
     case .notify(let id, let notice): tell(notice, to: id)

@@ -21,6 +21,10 @@ extension Simulation {
     case .storeAnswers(let event, let generation):
       // What the daemon was about to hear is lost with it.
       if isUp, generation == recoveryCount { post(.notification(event)) }
+    case .storeWrites(let generation):
+      if isUp, generation == recoveryCount { store.write(in: self) }
+    case .storeRests(let generation):
+      if isUp, generation == recoveryCount { store.rest(in: self) }
     case .presses(let again):
       if isUp { press(again: again) }
     case .memoryAnswers(let event, let generation):
@@ -135,6 +139,7 @@ extension Simulation {
   func die(effectsDone: Int) {
     isUp = false
     sockets.daemonDied()
+    store.daemonDied()
     effectsDoneAtDeath = effectsDone
     disarmTimer()
     var chance = draw(.deaths)
@@ -211,7 +216,7 @@ extension Event {
     case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
       .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
       .activityBegan, .activityEnded, .socket(.ready), .socket(.closed), .socket(.lost),
-      .notification(.stored), .notification(.notStored), .notification(.nextFound),
+      .notification(.stored), .notification(.storeFailed), .notification(.nextFound),
       .notification(.chosen), .notification(.loaded), .deadlineReached, .clockRead, .policyChanged,
       .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
       nil

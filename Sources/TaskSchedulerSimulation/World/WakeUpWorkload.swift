@@ -94,15 +94,19 @@ extension Simulation {
     let key = index.map { processes[$0].key } ?? chance.pick(casting.keys)
     let known = index.map { processes[$0].notifications } ?? []
     switch chance.below(10) {
-    case 0: send(.notification(.cancel(request(index), key, nil, shown: [])))
+    case 0: cancel(index, key, nil)
     case 1, 2:
       let id = known.isEmpty || chance.happens(200) ? NotificationID(1 << 40) : chance.pick(known)
-      send(.notification(.cancel(request(index), key, id, shown: [])))
+      cancel(index, key, id)
     case 3: send(.notification(.setBadge(request(index), key, chance.below(9))))
     case _:
       let unshown = store.unshownCount(of: key.owner)
       send(.notification(.schedule(request(index), key, draft(&chance), unshown: unshown)))
     }
+  }
+
+  private func cancel(_ index: Int?, _ key: ApplicationKey, _ id: NotificationID?) {
+    send(.notification(.cancel(request(index), key, id, stored: store.ids(of: key, id))))
   }
 
   private func draft(_ chance: inout Chance) -> NotificationDraft {
@@ -178,7 +182,7 @@ extension Simulation {
       post(.setKeepAlive(request(index), id, interval: nil))
     }
     for key in casting.keys + [Workload.unknownKey] {
-      post(.notification(.cancel(request(nil), key, nil, shown: [])))
+      post(.notification(.cancel(request(nil), key, nil, stored: store.ids(of: key, nil))))
     }
   }
 }

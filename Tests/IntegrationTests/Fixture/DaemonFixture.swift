@@ -153,8 +153,11 @@ final class DaemonFixture: Sendable {
   }
 
   /// Stops it in good order, and starts another in its place with the same settings.
-  func restarted() throws -> DaemonFixture {
+  ///
+  /// - Parameter body: done while there is none.
+  func restarted(_ body: () throws -> Void = {}) throws -> DaemonFixture {
     try stop()
+    try body()
     return try DaemonFixture(settings, after: self)
   }
 

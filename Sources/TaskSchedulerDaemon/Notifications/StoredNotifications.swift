@@ -1,0 +1,126 @@
+import TaskSchedulerCore
+
+/// What the store has, in memory: lists, notices and the desktop read it without waiting for a
+/// disk.
+///
+/// A promise is in it when it is durable. A fact, such as that a notification has fired, is in it
+/// at once.
+struct StoredNotifications: Hashable {
+  private var byID: [NotificationID: StoredNotification] = [:]
+  private var idsByUser: [UserID: Set<NotificationID>] = [:]
+  /// The numbers at the applications' icons that are not 0.
+  private(set) var badges: [ApplicationKey: Int] = [:]
+
+  init() {}
+
+  init(_ rows: [StoredNotification], badges: [ApplicationKey: Int]) {
+    self.badges = badges
+    for row in rows { set(row) }
+  }
+
+  /// Makes changes as the store makes them.
+  mutating func apply(_ changes: [NotificationChange]) {
+    for change in changes { apply(change) }
+  }
+
+  private mutating func apply(_ change: NotificationChange) {
+    switch change {
+    case .schedule(let id, let key, let draft):
+      if byID[id] == nil { set(StoredNotification(id, of: key, draft)) }
+    case .fired(let id, let at, let next):
+      guard byID[id]?.firedAt != at else { return }
+      byID[id]?.firedAt = at
+      byID[id]?.isDue = true
+      byID[id]?.firesAt = next
+    case .presented(let id, let at):
+      // What was shown anew is presented since it was shown first.
+      if byID[id]?.isDue == true { byID[id]?.presentedAt = at }
+      byID[id]?.isDue = false
+    case .shown(let id, let name): byID[id]?.shownAs = name
+    case .moved(let id, let time): if byID[id]?.firesAt != nil { byID[id]?.firesAt = time }
+    case .removed(let id): remove(id)
+    case .badge(let key, let badge): badges[key] = badge == 0 ? nil : badge
+    }
+  }
+
+  mutating func remove(_ id: NotificationID) {
+    guard let user = byID.removeValue(forKey: id)?.application.owner else { return }
+    idsByUser[user]?.remove(id)
+    if idsByUser[user]?.isEmpty == true { idsByUser[user] = nil }
+  }
+
+  private mutating func set(_ row: StoredNotification) {
+    byID[row.id] = row
+    idsByUser[row.application.owner, default: []].insert(row.id)
+  }
+
+  // MARK: Reading
+
+  subscript(id: NotificationID) -> StoredNotification? { byID[id] }
+
+  /// The ids of all.
+  var ids: Set<NotificationID> { Set(byID.keys) }
+
+  /// Those of a condition, by id.
+  func rows(where condition: (StoredNotification) -> Bool) -> [StoredNotification] {
+    byID.values.filter(condition).sorted { $0.id < $1.id }
+  }
+
+  private func rows(of user: UserID) -> [StoredNotification] {
+    (idsByUser[user] ?? []).compactMap { byID[$0] }
+  }
+
+  /// How many of a user's have fired, fire no more and were not presented.
+  func unshownCount(of user: UserID) -> Int {
+    rows(of: user).count { $0.firesAt == nil && $0.isDue && $0.firedAt != nil }
+  }
+
+  /// The ids of an application's, or the one that is named if it is the application's.
+  func ids(of key: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
+    if let id { return byID[id]?.application == key ? [id] : [] }
+    return rows(of: key.owner).filter { $0.application == key }.map(\.id).sorted()
+  }
+
+  /// The users whose applications of an id have notifications.
+  func owners(of id: ApplicationID) -> [UserID] {
+    idsByUser.keys.filter { user in rows(of: user).contains { $0.application.id == id } }
+      .sorted { $0.uid < $1.uid }
+  }
+
+  /// What has fired and was shown to nobody, in the order in which it fired.
+  var unpresented: [StoredNotification] {
+    rows { $0.isDue && $0.firedAt != nil }.sorted {
+      ($0.firedAt?.nanoseconds ?? .max, $0.id) < ($1.firedAt?.nanoseconds ?? .max, $1.id)
+    }
+  }
+
+  /// How many notifications a page has at most, and how many bytes of text; one is always there.
+  static let pageCountMax = 256
+  static let pageBytesMax = 256 << 10
+
+  /// A page of a list, by id.
+  ///
+  /// - Parameter id: the page begins after it; nil begins with the first.
+  func page(of scope: NotificationScope, after id: NotificationID? = nil) -> NotificationPage {
+    let after = id ?? NotificationID(0)
+    let rows =
+      switch scope {
+      case .all: Array(byID.values)
+      case .user(let user): self.rows(of: user)
+      case .application(let key): self.rows(of: key.owner).filter { $0.application == key }
+      }
+    var page = NotificationPage()
+    var bytes = 0
+    for row in rows.filter({ $0.id > after }).sorted(by: { $0.id < $1.id }) {
+      let size = row.content.bytesCount
+      let fits = page.notifications.count < Self.pageCountMax && bytes + size <= Self.pageBytesMax
+      guard page.notifications.isEmpty || fits else {
+        page.next = page.notifications.last?.id
+        return page
+      }
+      bytes += size
+      page.notifications.append(row)
+    }
+    return page
+  }
+}
