@@ -122,7 +122,7 @@ public final class Daemon {
       mechanism: configuration.options.launchMechanism, openFilesSoft: openFiles.forChildren)
     processes.unitEnds = launcher.ends
     let memory = memoryService(arguments, processes, launcher)
-    processes.state = { [unowned self] in scheduler.state(of: $0) }
+    processes.state = { [unowned self] in scheduler.storedState(of: $0) }
     let runner = EffectRunner(
       processes: processes, launcher: launcher, requests: requests, streams: streams,
       monitors: monitors, sockets: sockets, notifications: notifications,
@@ -364,8 +364,8 @@ public final class Daemon {
 
   private func armTimer() {
     // Another limit may come before it, and be there already.
-    alarm?.set(scheduler.nextWakeUp)
-    let next = scheduler.nextDeadline
+    let (next, wakeUp) = scheduler.timers()
+    alarm?.set(wakeUp)
     guard next != armed else { return }
     armed = next
     if let next { timer?.set(next.nanoseconds) } else { timer?.clear() }
