@@ -59,9 +59,9 @@ public struct EventLogWriter {
     for (index, byte) in boot.bytes.enumerated() { memory[EventLogLayout.bootPlace + index] = byte }
     Self.writeVersion(to: memory)
     end = EventLogLayout.headerBytes
+    // Not by `scratch`, which would keep the memory of the longest for good.
     for record in beginning.records {
-      scratch = record
-      guard appendScratch() else { return nil }
+      guard append(record: record) else { return nil }
     }
     setEvent(beginning.eventCount)
   }
@@ -123,13 +123,15 @@ public struct EventLogWriter {
   /// Bytes that are left for records.
   public var freeBytes: Int { memory.count - end }
 
-  private mutating func appendScratch() -> Bool {
+  private mutating func appendScratch() -> Bool { append(record: scratch) }
+
+  private mutating func append(record: [UInt8]) -> Bool {
     let start = end + EventLogLayout.recordHeaderBytes
     // The next length must be there to be read as 0.
-    guard start + scratch.count + 4 <= memory.count, scratch.count <= Int(UInt32.max) else {
+    guard start + record.count + 4 <= memory.count, record.count <= Int(UInt32.max) else {
       return false
     }
-    scratch.withUnsafeBytes { bytes in
+    record.withUnsafeBytes { bytes in
       UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + bytes.count])
         .copyMemory(from: bytes)
       memory.storeBytes(
@@ -137,7 +139,7 @@ public struct EventLogWriter {
       memory.storeBytes(
         of: UInt32(bytes.count).littleEndian, toByteOffset: end, as: UInt32.self)
     }
-    end = start + scratch.count
+    end = start + record.count
     return true
   }
 
