@@ -78,6 +78,8 @@ struct LoweredState {
   /// - Returns: what has not been written down before.
   mutating func add(_ lowering: [LoweredPriority]) -> [LoweredPriority] {
     let countBefore = items.count
+    // Mostly once, for the levers of one process: growing would leave room for more.
+    if items.isEmpty { items.reserveCapacity(lowering.count) }
     for item in lowering where !isWritten(item) {
       items.append(item)
       index?.add(item)
