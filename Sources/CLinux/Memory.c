@@ -27,6 +27,11 @@ ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count) {
 
 void clinux_trim_heap(void) { malloc_trim(0); }
 
+void clinux_return_blocks(size_t bytes) {
+  mallopt(M_MMAP_THRESHOLD, (int)bytes);
+  mallopt(M_TRIM_THRESHOLD, (int)bytes);
+}
+
 /// A detached thread for which no signal is. 0, or an errno.
 static int start(void *(*body)(void *), void *argument) {
   pthread_attr_t attributes;

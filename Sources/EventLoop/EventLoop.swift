@@ -48,7 +48,7 @@ package final class EventLoop {
   package func watch(
     _ descriptor: Int32, for readiness: PollEvents, _ handler: @escaping (PollEvents) -> Void
   ) throws(SystemError) -> DescriptorSource {
-    let box = Unmanaged.passRetained(Handler { handler(PollEvents(rawValue: $0)) })
+    let box = Unmanaged.passRetained(Handler(handler))
     var source: OpaquePointer?
     let result = sd_event_add_io(
       event, &source, descriptor, readiness.rawValue,
@@ -161,7 +161,7 @@ package final class EventLoop {
 
   private static func call(_ userdata: UnsafeMutableRawPointer?, _ events: UInt32) -> Int32 {
     guard let userdata else { return 0 }
-    Unmanaged<Handler>.fromOpaque(userdata).takeUnretainedValue().call(events)
+    Unmanaged<Handler>.fromOpaque(userdata).takeUnretainedValue().call(PollEvents(rawValue: events))
     return 0
   }
 
@@ -186,9 +186,9 @@ package func check(_ call: String, _ result: Int32) throws(SystemError) {
 }
 
 private final class Handler {
-  let call: (UInt32) -> Void
+  let call: (PollEvents) -> Void
 
-  init(_ call: @escaping (UInt32) -> Void) {
+  init(_ call: @escaping (PollEvents) -> Void) {
     self.call = call
   }
 }

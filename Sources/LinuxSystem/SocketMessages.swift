@@ -123,13 +123,38 @@ extension UnixSocket {
     }
   }
 
+  /// Takes exactly as many bytes as the buffer has, all of which were peeked, where no file
+  /// descriptors ride on them: a control buffer would cost more than the bytes.
+  ///
+  /// - Throws: `short` leaves a stream that cannot be used any further.
+  public static func receive(
+    _ number: Int32, exactly buffer: UnsafeMutableRawBufferPointer
+  ) throws(ReceiveError) {
+    var received = 0
+    while received < buffer.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[received...])
+      let result = attempt("recv") {
+        recv(number, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
+      }
+      switch try transferred(result) {
+      case .bytes(let count): received += count
+      case .wouldBlock, .closed: throw .short(received: received)
+      }
+    }
+  }
+
   /// Takes what is there, at most as much as the buffer has, with the file descriptors that ride
   /// on it: for a client that does not mind where a message ends.
   public static func receive(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer,
     descriptors: inout DescriptorBag
   ) throws(ReceiveError) -> Transfer {
-    let result = try receiveOnce(number, into: buffer, descriptors: &descriptors)
+    try transferred(receiveOnce(number, into: buffer, descriptors: &descriptors))
+  }
+
+  private static func transferred(
+    _ result: Result<Int, SystemError>
+  ) throws(ReceiveError) -> Transfer {
     do throws(SystemError) {
       return try transfer(result)
     } catch {

@@ -18,7 +18,7 @@ extension Daemon {
       mechanism: options.launchMechanism, openFilesSoft: openFiles.forChildren)
     let processes = try ProcessController(
       proc: proc, loop: loop, options: options, eventLog: eventLog, store: store,
-      unitEnds: launcher.ends, state: { [unowned pump] in pump.scheduler.state(of: $0) },
+      unitEnds: launcher.ends, state: { [unowned pump] in pump.state(of: $0) },
       report: post)
     let notifications = try LocalNotifications(
       path: arguments.statePath.map { $0 + "/notifications.db" }, desktops: arguments.desktops,

@@ -56,6 +56,7 @@ public struct EventLogWriter {
     for (index, byte) in boot.bytes.enumerated() { memory[EventLogLayout.bootPlace + index] = byte }
     Self.writeVersion(to: memory)
     end = EventLogLayout.headerBytes
+    // Not by `scratch`, which would keep the memory of the longest for good.
     for record in beginning.records {
       guard append(record: record) else { return nil }
     }

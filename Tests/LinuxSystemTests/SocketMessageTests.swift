@@ -56,6 +56,20 @@ final class SocketMessageTests {
     #expect(counter == 7)
   }
 
+  @Test("are taken without a control buffer, exactly as many as were asked for")
+  func plainBytes() throws {
+    func take(_ count: Int) throws -> String {
+      var bytes = [UInt8](repeating: 0, count: count)
+      try bytes.withUnsafeMutableBytes { try UnixSocket.receive(ours.rawValue, exactly: $0) }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    try send("first\0")
+    try send("second\0")
+    #expect(try take(6) == "first\0")
+    #expect(try take(3) == "sec")
+    #expect(throws: ReceiveError.short(received: 4)) { try take(5) }
+  }
+
   @Test("that carry a descriptor and fill several kernel buffers are peeked whole, once each byte")
   func longMessageWithDescriptor() throws {
     try UnixSocket.setPeekMark(ours.rawValue, 0)

@@ -75,6 +75,9 @@ struct clinux_peer {
 /// SO_PEERCRED.
 int clinux_peer_credentials(int fd, struct clinux_peer *peer);
 
+/// From now on, a block of at least so many bytes goes back to the kernel when it is freed, and so
+/// do as many free bytes at the end of the heap. glibc would raise both limits, up to 64 MiB.
+void clinux_return_blocks(size_t bytes);
 /// malloc_trim of all pages that hold nothing.
 void clinux_trim_heap(void);
 

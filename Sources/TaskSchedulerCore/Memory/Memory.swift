@@ -140,6 +140,11 @@ struct Memory: Hashable, Sendable {
   }
 
   var phase = Phase.calm
+  /// Whether there is no pressure.
+  var isCalm: Bool {
+    if case .calm = phase { true } else { false }
+  }
+
   /// When a trigger fired last.
   var pressedAt = Instant(nanoseconds: 0)
   /// When the last stretch of pressure began.

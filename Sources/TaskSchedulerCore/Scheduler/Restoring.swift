@@ -2,9 +2,9 @@ extension Scheduler {
   /// Restores what was stored. Seats, deadlines and counts follow from the rest.
   init(
     policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
-    launches: [InstanceID: PendingLaunch], instances: [InstanceID: Instance],
-    keepAlives: KeepAlivePlanner, notifications: Notifications, changes: SystemChanges,
-    memory: Memory
+    launches: [InstanceID: PendingLaunch],
+    instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
+    notifications: Notifications, changes: SystemChanges, memory: Memory
   ) throws(InvariantViolation) {
     self.init(policy: policy)
     self.instanceIDLast = instanceIDLast

@@ -5,7 +5,7 @@
 public struct Scheduler: Sendable {
   public internal(set) var policy: Policy
   var applications = Applications()
-  var instances: [InstanceID: Instance] = [:]
+  var instances = BoxedDictionary<InstanceID, Instance>()
   var launches: [InstanceID: PendingLaunch] = [:]
   var seats = Seats()
   var deadlines = Deadlines<InstanceID>()
@@ -24,7 +24,9 @@ public struct Scheduler: Sendable {
 
   /// When ``Event/deadlineReached`` is to come next; nil where nothing is due.
   public var nextDeadline: Instant? {
-    earlier(deadlines.next, earlier(nextRelaunch, earlier(memory.deadline(policy), nextWakeUp)))
+    // The policy is large, and handing it over copies it.
+    let memoryDeadline = memory.isCalm ? nil : memory.deadline(policy)
+    return earlier(deadlines.next, earlier(nextRelaunch, earlier(memoryDeadline, nextWakeUp)))
   }
 
   /// When a machine that sleeps is to be woken for it: nobody else would call a keep-alive handler
@@ -32,6 +34,17 @@ public struct Scheduler: Sendable {
   public var nextWakeUp: Instant? {
     earlier(keepAlives.nextBurst, notifications.nextDue)
   }
+
+  /// Returns ``nextDeadline`` and ``nextWakeUp`` without a copy of the scheduler.
+  ///
+  /// A caller that stores the scheduler in an object copies all of it for a getter, with some fifty
+  /// references. A mutating function is called on the stored value itself.
+  public mutating func timers() -> (deadline: Instant?, wakeUp: Instant?) {
+    (nextDeadline, nextWakeUp)
+  }
+
+  /// Returns ``state(of:)`` without a copy of the scheduler, as ``timers()`` does.
+  public mutating func storedState(of id: InstanceID) -> ApplicationState { state(of: id) }
 
   /// The only door: takes one event and says what is to be done, in order.
   public mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
@@ -77,7 +90,7 @@ public struct Scheduler: Sendable {
       .recovered:
       handleTurn(of: event, in: &turn)
     }
-    return turn.allEffects
+    return turn.takeEffects()
   }
 
   /// What a person or an operator asks for.

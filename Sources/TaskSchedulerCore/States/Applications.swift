@@ -23,7 +23,7 @@ struct Application: Hashable, Sendable {
 /// All applications that are known: those with a manifest, those that run, and the most recently
 /// ended of the rest.
 struct Applications: Sendable {
-  private var byKey: [ApplicationKey: Application] = [:]
+  private var byKey = BoxedDictionary<ApplicationKey, Application>()
   private var manifests: [ApplicationID: Manifest] = [:]
   /// Those that run or are being launched.
   private var runningByOwner: [UserID: Int] = [:]
@@ -38,7 +38,7 @@ struct Applications: Sendable {
   /// By their keys.
   var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
   /// In no order.
-  var unordered: Dictionary<ApplicationKey, Application>.Values { byKey.values }
+  var unordered: BoxedDictionary<ApplicationKey, Application>.Values { byKey.values }
   var running: [ApplicationKey] { all.filter { $0.instance != nil }.map(\.key) }
 
   /// By their ids.

@@ -28,8 +28,12 @@ struct Turn {
     effectsLast.append(effect)
   }
 
-  /// All effects, in the order in which they are to be carried out.
-  var allEffects: [Effect] { effects + effectsLast }
+  /// Returns all effects in the order in which they are to be carried out. Mutating, because a
+  /// getter would be called on a copy, with the policy in it.
+  mutating func takeEffects() -> [Effect] {
+    effects += effectsLast
+    return effects
+  }
 
   mutating func reply(_ request: RequestID?, _ reply: Reply) {
     if let request { effects.append(.reply(request, reply)) }

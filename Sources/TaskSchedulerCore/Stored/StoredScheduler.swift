@@ -7,9 +7,9 @@ extension Scheduler: StoredByForm {
     derived: {
       (
         policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
-        launches: [InstanceID: PendingLaunch], instances: [InstanceID: Instance],
-        keepAlives: KeepAlivePlanner, notifications: Notifications, changes: SystemChanges,
-        memory: Memory
+        launches: [InstanceID: PendingLaunch],
+        instances: BoxedDictionary<InstanceID, Instance>, keepAlives: KeepAlivePlanner,
+        notifications: Notifications, changes: SystemChanges, memory: Memory
       ) throws(MalformedBytes) in
       try restoring { () throws(InvariantViolation) in
         try Scheduler(

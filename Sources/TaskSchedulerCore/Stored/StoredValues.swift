@@ -120,6 +120,29 @@ extension Dictionary: Stored where Key: Stored & Comparable, Value: Stored {
   }
 }
 
+/// Stored as a dictionary is.
+extension BoxedDictionary: Stored where Key: Stored & Comparable, Value: Stored {
+  init(from reader: inout StoredReader) throws(MalformedBytes) {
+    let count = try reader.readCount()
+    self.init()
+    reserveCapacity(Swift.min(count, StoredReader.reservedMax))
+    for _ in 0..<count {
+      let key = try Key(from: &reader)
+      guard updateValue(try Value(from: &reader), forKey: key) == nil else {
+        throw MalformedBytes("\(key) is there twice")
+      }
+    }
+  }
+
+  func write(to writer: inout StoredWriter) {
+    writer.write(number: UInt64(count))
+    for key in keys.sorted() {
+      key.write(to: &writer)
+      self[key]?.write(to: &writer)
+    }
+  }
+}
+
 /// The name of the case.
 extension Stored where Self: RawRepresentable<String> {
   package init(from reader: inout StoredReader) throws(MalformedBytes) {
@@ -163,6 +186,10 @@ extension Array: StoredContainer where Element: Stored {
 
 extension Deque: StoredContainer where Element: Stored {
   package static var elements: [any Stored.Type] { [Element.self] }
+}
+
+extension BoxedDictionary: StoredContainer where Key: Stored & Comparable, Value: Stored {
+  static var elements: [any Stored.Type] { [Key.self, Value.self] }
 }
 
 extension Dictionary: StoredContainer where Key: Stored & Comparable, Value: Stored {

@@ -167,8 +167,9 @@ final class EventLog {
     eventCount += 1
     writer.setEvent(eventCount)
     // Not of what only follows from it: that would make what the call asked for look unwritten.
-    if call != nil, event.request != nil { writer.setCallEvent(eventCount) }
-    defer { if call != nil, event.request != nil { isCallWritten = true } }
+    let isCall = call != nil && event.request != nil
+    if isCall { writer.setCallEvent(eventCount) }
+    defer { if isCall { isCallWritten = true } }
     if isBehind { return }
     if hasRoom, writer.append(event, at: now) { return }
     // Twice where it is longer than the usual room, which is known only when it has been tried.

@@ -31,6 +31,9 @@ final class Pump {
   /// to write the event log.
   var isForgetful: Bool { !eventLog.isWhole(at: now) }
 
+  /// Returns the state of an instance without a copy of the scheduler.
+  func state(of id: InstanceID) -> ApplicationState { scheduler.storedState(of: id) }
+
   /// Begins to handle events.
   func start(_ handler: any EffectHandler) { self.handler = handler }
 
@@ -72,7 +75,8 @@ final class Pump {
     backlog.removeAll(keepingCapacity: true)
     handler.didHandleAll()
     isHandling = false
-    timer.set(deadline: scheduler.nextDeadline, wakeUp: scheduler.nextWakeUp)
+    let (deadline, wakeUp) = scheduler.timers()
+    timer.set(deadline: deadline, wakeUp: wakeUp)
   }
 
   private func carryOut(_ effects: [Effect], at now: Instant) {

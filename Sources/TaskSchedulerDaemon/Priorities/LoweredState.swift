@@ -15,13 +15,27 @@ struct LoweredState {
     let lever: PriorityLever
   }
 
+  /// Finds items by what they are about.
+  private struct Index {
+    var written: Set<Key> = []
+    var before: [Origin: Int] = [:]
+    var threads: Set<ProcessIdentity> = []
+
+    init(_ items: [LoweredPriority]) { for item in items { add(item) } }
+
+    mutating func add(_ item: LoweredPriority) {
+      threads.insert(item.thread)
+      written.insert(Key(thread: item.thread, lever: item.lever, after: item.after))
+      let origin = Origin(thread: item.thread, lever: item.lever)
+      if before[origin] == nil { before[origin] = item.before }
+    }
+  }
+
   /// In the order in which it was written down.
   private(set) var items: [LoweredPriority] = []
-  private var written: Set<Key> = []
-  private var origins: [Origin: (before: Int, isLowered: Bool)] = [:]
-  /// Of each lever, how many threads have it lowered, and what was lowered last.
-  private var counts: [PriorityLever: (threads: Int, last: LoweredPriority)] = [:]
-  private var threads: Set<ProcessIdentity> = []
+  /// Present where there are many: most instances have one process, whose few items are looked
+  /// through, and an index would take six times their memory.
+  private var index: Index?
   private var countMax = Self.countMin
   /// When it was begun, in ticks as ``ProcessIdentity/startTime`` has them; nil where an earlier
   /// daemon began it. Whoever is older has its priorities from elsewhere.
@@ -31,6 +45,8 @@ struct LoweredState {
 
   /// Below this many, nothing is forgotten of who has ended.
   private static let countMin = 1024
+  /// Up to this many, items are looked through.
+  private static let unindexedMax = 16
 
   init(_ held: [Holdings.Lowered] = []) {
     _ = add(held.compactMap { LoweredPriority($0) })
@@ -41,7 +57,9 @@ struct LoweredState {
   }
 
   /// Whether something of this thread is known from before it was lowered.
-  func isKnown(_ thread: ProcessIdentity) -> Bool { threads.contains(thread) }
+  func isKnown(_ thread: ProcessIdentity) -> Bool {
+    index?.threads.contains(thread) ?? items.contains { $0.thread == thread }
+  }
 
   /// Whether it was there before anything was lowered: what it has then, it has not from a parent
   /// that was lowered.
@@ -51,30 +69,33 @@ struct LoweredState {
 
   /// What it was before it was lowered; nil where it was not.
   func before(_ thread: ProcessIdentity, _ lever: PriorityLever) -> Int? {
-    origins[Origin(thread: thread, lever: lever)]?.before
+    if let index { return index.before[Origin(thread: thread, lever: lever)] }
+    return items.first { $0.thread == thread && $0.lever == lever }?.before
   }
 
   /// Takes in what is about to be lowered.
   ///
   /// - Returns: what has not been written down before.
   mutating func add(_ lowering: [LoweredPriority]) -> [LoweredPriority] {
-    let fresh = lowering.filter {
-      threads.insert($0.thread)
-      return written.insert(Key(thread: $0.thread, lever: $0.lever, after: $0.after)).inserted
+    let countBefore = items.count
+    // Mostly once, for the levers of one process: growing would leave room for more.
+    if items.isEmpty { items.reserveCapacity(lowering.count) }
+    for item in lowering where !isWritten(item) {
+      items.append(item)
+      index?.add(item)
+      if index == nil, items.count > Self.unindexedMax { index = Index(items) }
     }
-    for item in fresh { count(item) }
-    items += fresh
-    return fresh
+    return Array(items[countBefore...])
   }
 
-  private mutating func count(_ item: LoweredPriority) {
-    let origin = Origin(thread: item.thread, lever: item.lever)
-    let known = origins[origin] ?? (item.before, false)
-    let isLowered = item.before != item.after
-    origins[origin] = (known.before, known.isLowered || isLowered)
-    guard isLowered else { return }
-    let threads = counts[item.lever]?.threads ?? 0
-    counts[item.lever] = (known.isLowered ? threads : threads + 1, item)
+  private func isWritten(_ item: LoweredPriority) -> Bool {
+    if let index {
+      return index.written.contains(
+        Key(thread: item.thread, lever: item.lever, after: item.after))
+    }
+    return items.contains {
+      $0.thread == item.thread && $0.lever == item.lever && $0.after == item.after
+    }
   }
 
   /// The threads that may be forgotten. An application may stay in the background for months, while
@@ -94,18 +115,13 @@ struct LoweredState {
 
   /// Forgets these, which have ended.
   mutating func forget(_ ended: Set<ProcessIdentity>) {
-    threads.subtract(ended)
-    for item in items where item.group == nil && ended.contains(item.thread) {
-      written.remove(Key(thread: item.thread, lever: item.lever, after: item.after))
-      let origin = origins.removeValue(forKey: Origin(thread: item.thread, lever: item.lever))
-      if origin?.isLowered == true { counts[item.lever]?.threads -= 1 }
-    }
     items.removeAll { $0.group == nil && ended.contains($0.thread) }
+    index = items.count > Self.unindexedMax ? Index(items) : nil
     countMax = max(Self.countMin, 2 * items.count)
   }
 
   mutating func forget() {
-    (items, written, origins, counts, threads, obstacles) = ([], [], [:], [:], [], [:])
+    (items, index, obstacles) = ([], nil, [:])
     (since, countMax) = (nil, Self.countMin)
   }
 
@@ -117,7 +133,9 @@ struct LoweredState {
     var words: [String] = []
     // A limit of processors is told of as a throttle.
     for lever in PriorityLever.allCases where lever != .processorLimit {
-      if let (threads, last) = counts[lever], threads > 0 {
+      let lowered = items.filter { $0.lever == lever && $0.before != $0.after }
+      if let last = lowered.last {
+        let threads = Set(lowered.map(\.thread)).count
         words.append(lever.words(last.after, before: last.before, count: threads))
       }
       if let obstacle = obstacles[lever] { words.append("not the \(lever.name): \(obstacle)") }

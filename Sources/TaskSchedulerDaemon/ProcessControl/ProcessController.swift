@@ -143,9 +143,7 @@ final class ProcessController {
 
   func watch(_ instance: InstanceProcesses) throws(SystemError) {
     let id = instance.id
-    instance.exitSource = try loop.watch(
-      instance.leader.pidfd.rawValue, for: [.input, .onChange]
-    ) { [weak leaderEnds] _ in leaderEnds?.add(id) }
+    try leaderEnds?.watch(instance.leader.pidfd, of: id)
     instance.willStop = { [eventLog] in eventLog.note(.stopping(id, $0)) }
     instances[id] = instance
     membership.add(instance)
@@ -156,7 +154,7 @@ final class ProcessController {
 
   private func leaderEnded(_ id: InstanceID) {
     guard let instance = instances[id] else { return }
-    instance.exitSource = nil
+    leaderEnds?.forget(instance.leader.pidfd)
     if let unitEnds, let group = instance.origin.group, InstanceGroups.isUnit(group) {
       return unitEnds.status(of: group.name) { [weak self] in
         self?.report(.leaderExited(id, ExitStatus($0)))
@@ -303,7 +301,7 @@ final class ProcessController {
   func release(_ id: InstanceID, killing: Bool) {
     guard let instance = instances.removeValue(forKey: id) else { return }
     instance.isReleased = true
-    instance.exitSource = nil
+    leaderEnds?.forget(instance.leader.pidfd)
     dropSuspension(instance)
     dropLooks(instance)
     store.removeLeader(of: id)

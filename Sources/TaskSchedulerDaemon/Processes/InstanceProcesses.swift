@@ -58,8 +58,6 @@ final class InstanceProcesses {
   let leadsSession: Bool
   let leadsGroup: Bool
 
-  /// Tells of the leader's end, for as long as it is kept.
-  var exitSource: DescriptorSource?
   /// A suspension that is under way.
   var suspension: (any Suspension)?
   /// Whether one is to be begun when others have been.

@@ -8,9 +8,13 @@ import TaskSchedulerCore
 /// Thousands may come at one moment, and the loop has all of them before anything that comes after.
 /// So only the first are reported at once; the rest wait, and are reported some at a time, with
 /// others' turns in between.
+///
+/// One epoll instance watches all leaders: an event source for each would take 430 bytes.
 final class LeaderEnds {
   private static let atOnceMax = 32
 
+  private let leaders: Epoll
+  private var source: DescriptorSource?
   private let report: (InstanceID) -> Void
   private var waiting: Deque<InstanceID> = []
   /// How many were reported since the timer was set.
@@ -20,10 +24,27 @@ final class LeaderEnds {
 
   init(loop: EventLoop, report: @escaping (InstanceID) -> Void) throws(SystemError) {
     self.report = report
+    leaders = try Epoll()
+    source = try loop.watch(leaders.rawValue, for: .input) { [weak self] _ in self?.collect() }
     timer = try loop.timer { [weak self] in self?.continueReporting() }
   }
 
-  func add(_ id: InstanceID) {
+  /// Reports the end of this leader, also where it has ended already.
+  func watch(_ leader: borrowing PIDFD, of id: InstanceID) throws(SystemError) {
+    try leaders.add(leader.rawValue, data: id.number)
+  }
+
+  /// Forgets a leader. Closing its pidfd would not do: systemd may hold the same one.
+  func forget(_ leader: borrowing PIDFD) {
+    // ENOENT: it is forgotten already.
+    try? leaders.remove(leader.rawValue)
+  }
+
+  private func collect() {
+    for number in leaders.collect(countMax: Self.atOnceMax) { add(InstanceID(number)) }
+  }
+
+  private func add(_ id: InstanceID) {
     guard waiting.isEmpty, reportedCount < Self.atOnceMax else { return waiting.append(id) }
     if reportedCount == 0 { timer?.set(BootClock.now()) }
     reportedCount += 1

@@ -55,6 +55,8 @@ final class Connection: TurnTaker, LoggedCall {
   private let descriptor: FileDescriptor
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
+  /// The owner's, which lives as long: each call uses it several times.
+  private let eventLog: EventLog
   private var input = MessageInput()
   private var wire: ServerConnection
   /// What the kernel has not taken yet, from `sent` on.
@@ -84,6 +86,7 @@ final class Connection: TurnTaker, LoggedCall {
     self.descriptor = descriptor
     self.peer = peer
     self.owner = owner
+    eventLog = owner.eventLog
     wire = ServerConnection(service: service)
     if let held {
       input = MessageInput(collected: held.input.bytes)
@@ -266,7 +269,6 @@ final class Connection: TurnTaker, LoggedCall {
   }
 
   private func take(_ message: UnsafeRawBufferPointer) {
-    let eventLog = owner.eventLog
     let wasCollecting = input.isCollecting
     if input.hasDescriptors, input.untakenCount > 0 {
       // They are in the message's place in the socket, and come with it alone.
@@ -303,7 +305,6 @@ final class Connection: TurnTaker, LoggedCall {
   /// The event log has it first. How much of it was taken only the socket knows, by its mark: the
   /// next daemon takes the rest. Descriptors do not outlive us, nor does a connection with them.
   private func collect(_ part: UnsafeRawBufferPointer) {
-    let eventLog = owner.eventLog
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,
       phase: input.hasDescriptors ? .taking : .takingPart)
@@ -328,7 +329,6 @@ final class Connection: TurnTaker, LoggedCall {
   /// the event log, or it is about to be answered.
   func takeMessage() {
     guard isOpen, input.untakenCount > 0 else { return }
-    let eventLog = owner.eventLog
     eventLog.setCallPhase(.taking)
     do throws(ReceiveError) {
       try input.take(descriptor.rawValue, owner.readBuffer)
@@ -358,6 +358,7 @@ final class Connection: TurnTaker, LoggedCall {
   func reply(_ parameters: some WireValue, continues: Bool = false) {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     takeMessage()
+    borrowOutput()
     wire.reply(parameters, continues: continues, output: &output)
     owner.eventLog.willSend(toConnection: cookie)
     flush()
@@ -370,6 +371,7 @@ final class Connection: TurnTaker, LoggedCall {
   /// - Parameter inTurn: whether its user waits for a turn where that has none left.
   func tell(_ message: [UInt8], inTurn: Bool) {
     guard isOpen, wire.isBusy, hasRoom() else { return }
+    borrowOutput()
     output += message
     if !inTurn || owner.admits(self) {
       owner.eventLog.willSend(toConnection: cookie)
@@ -382,6 +384,7 @@ final class Connection: TurnTaker, LoggedCall {
   func replySnapshot(_ replies: some Sequence<some WireValue>) {
     takeMessage()
     guard isOpen, wire.isBusy else { return }
+    borrowOutput()
     for reply in replies { wire.reply(reply, continues: true, output: &output) }
     answerEnd = output.count
     owner.eventLog.willSend(toConnection: cookie)
@@ -393,6 +396,7 @@ final class Connection: TurnTaker, LoggedCall {
   func fail(_ failure: some MethodFailure) {
     takeMessage()
     guard isOpen, wire.isBusy else { return }
+    borrowOutput()
     wire.fail(failure, output: &output)
     owner.eventLog.willSend(toConnection: cookie)
     flush()
@@ -428,9 +432,23 @@ final class Connection: TurnTaker, LoggedCall {
         return close(reason: String(describing: error))
       }
     }
-    output.removeAll(keepingCapacity: output.capacity <= 512)
     sent = 0
     answerEnd = 0
+    returnOutput()
+  }
+
+  /// Takes the buffer that the owner lends for answers: most are sent at once, and a buffer for
+  /// each of thousands of connections would be empty.
+  private func borrowOutput() {
+    if output.capacity == 0 { swap(&output, &owner.readBuffer.answer) }
+  }
+
+  /// Gives it back, once all of it is sent.
+  private func returnOutput() {
+    guard output.capacity > 0 else { return }
+    output.removeAll(keepingCapacity: output.capacity <= ReadBuffer.answerBytesMax)
+    swap(&output, &owner.readBuffer.answer)
+    output = []
   }
 
   /// Whoever always leaves a little unread must not make it grow for ever. Bytes are moved less
@@ -462,7 +480,7 @@ final class Connection: TurnTaker, LoggedCall {
     let isUnsaved = !output.isEmpty || (input.isCollecting && input.descriptors.count > 0)
     guard isOpen, isUnsaved != self.isUnsaved else { return }
     self.isUnsaved = isUnsaved
-    owner.eventLog.note(.unsaved(isUnsaved, connection: cookie))
+    eventLog.note(.unsaved(isUnsaved, connection: cookie))
   }
 
   func close(reason: String?) {

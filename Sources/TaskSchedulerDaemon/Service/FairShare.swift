@@ -67,10 +67,14 @@ protocol TurnTaker: AnyObject {
 /// turn, and a turn is one call where there is more than one user; and nobody waits for longer than
 /// it takes to pay for what was had, however busy the others keep the daemon.
 final class FairShare {
-  private struct Account {
+  /// An object, since every call changes one: to change a dictionary's value in place costs more
+  /// than the change.
+  private final class Account {
     var credit: TimeCredit
     /// Put off, the first first.
     var waiting: Deque<any TurnTaker> = []
+
+    init(at now: UInt64) { credit = TimeCredit(at: now) }
   }
 
   /// Calls answered without returning to the loop where nobody else waits for it.
@@ -102,15 +106,11 @@ final class FairShare {
   func admits(_ taker: any TurnTaker, of party: Party) -> Bool {
     if taker.isPutOff { return false }
     let now = BootClock.now()
-    guard let isLeft = accounts[party]?.credit.isLeft(at: now) else {
-      openAccount(of: party, at: now)
-      return true
-    }
+    let account = account(of: party, at: now)
     // Connecting comes before the calls of the only user, too, and must leave them time.
-    if isLeft || (userCount < 2 && party != .newcomers) { return true }
+    if account.credit.isLeft(at: now) || (userCount < 2 && party != .newcomers) { return true }
     taker.isPutOff = true
-    // In place: a copy of thousands that wait, for each that comes, would take seconds.
-    accounts[party]?.waiting.append(taker)
+    account.waiting.append(taker)
     lineUp(party)
     idle?.request()
     waitForRepayment()
@@ -118,23 +118,23 @@ final class FairShare {
   }
 
   func spend(_ nanoseconds: UInt64, by party: Party) {
-    if accounts[party]?.credit.spend(nanoseconds) == nil {
-      openAccount(of: party, at: BootClock.now())
-      accounts[party]?.credit.spend(nanoseconds)
-    }
+    (accounts[party] ?? account(of: party, at: BootClock.now())).credit.spend(nanoseconds)
     worked(nanoseconds)
   }
 
   /// What a user has spent is remembered without connections too: else whoever closes each before
   /// the next would always begin with a whole credit.
-  private func openAccount(of party: Party, at now: UInt64) {
+  private func account(of party: Party, at now: UInt64) -> Account {
+    if let account = accounts[party] { return account }
     if accounts.count >= userCount + Self.strangersMax {
       accounts = accounts.filter { _, account in
         var credit = account.credit
         return !account.waiting.isEmpty || !credit.isWhole(at: now)
       }
     }
-    accounts[party] = Account(credit: TimeCredit(at: now))
+    let account = Account(at: now)
+    accounts[party] = account
+    return account
   }
 
   private func serveNext() {

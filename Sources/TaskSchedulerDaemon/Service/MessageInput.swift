@@ -1,12 +1,17 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-/// One buffer for all connections to look at what has arrived.
+/// One buffer for all connections to look at what has arrived, and one for what is to be sent.
 package final class ReadBuffer {
   /// More than the interfaces' messages need; longer ones are collected in memory.
   static let bytesCount = 1 << 16
 
   let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesCount, alignment: 16)
+
+  /// What is kept of a buffer for answers; a longer answer is rare.
+  static let answerBytesMax = 1 << 12
+  /// Empty; lent to the connection that writes an answer until that is sent.
+  var answer: [UInt8] = []
 
   package init() {}
 
@@ -155,7 +160,11 @@ package struct MessageInput: ~Copyable {
   ) throws(ReceiveError) -> UnsafeMutableRawBufferPointer {
     let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<untakenCount])
     untakenCount = 0
-    try UnixSocket.receive(socket, exactly: bytes, descriptors: &descriptors)
+    if hasDescriptors {
+      try UnixSocket.receive(socket, exactly: bytes, descriptors: &descriptors)
+    } else {
+      try UnixSocket.receive(socket, exactly: bytes)
+    }
     return bytes
   }
 }

@@ -73,6 +73,7 @@ final class Server: ConnectionOwner {
     try self.listener.setNonblocking(true)
     pause = try loop.timer { [unowned self] in resumeAccepting() }
     saveTimer = try loop.timer { [unowned self] in saveSome() }
+    Heap.returnLargeBlocks()
     trimming = try HeapTrimming(loop: loop, trim: Heap.trim)
     fairShare.worked = { [unowned self] in trimming?.worked($0) }
     listening.takeTurn = { [unowned self] in takeListenersTurn() }

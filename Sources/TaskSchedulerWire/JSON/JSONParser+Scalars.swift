@@ -34,6 +34,8 @@ extension JSONParser {
   private func text(_ range: Range<Int>) throws(JSONError) -> String {
     if range.isEmpty { return "" }
     let slice = UnsafeBufferPointer(rebasing: bytes[range])
+    // Most text is ASCII. `String(validating:as:)` looks up its generic types for each string.
+    if slice.allSatisfy({ $0 < 0x80 }) { return String(decoding: slice, as: UTF8.self) }
     if let string = String(validating: slice, as: UTF8.self) { return string }
     throw JSONError(
       offset: range.lowerBound + invalidOffset(slice), problem: "the string is not valid UTF-8")

@@ -1,0 +1,92 @@
+/// A dictionary of large values, each in memory of its own.
+///
+/// The table of a dictionary is a quarter to five eighths empty, and all of it moves when it
+/// grows: instances in a table waste up to twice their size. Here the table holds references.
+/// A copy is independent of its original, as with every value.
+struct BoxedDictionary<Key: Hashable, Value> {
+  final class Box {
+    fileprivate var value: Value
+
+    fileprivate init(_ value: Value) { self.value = value }
+  }
+
+  typealias Index = Dictionary<Key, Box>.Index
+
+  private var boxes: [Key: Box] = [:]
+
+  var isEmpty: Bool { boxes.isEmpty }
+  var count: Int { boxes.count }
+  var keys: Dictionary<Key, Box>.Keys { boxes.keys }
+
+  mutating func reserveCapacity(_ count: Int) { boxes.reserveCapacity(count) }
+
+  func index(forKey key: Key) -> Index? { boxes.index(forKey: key) }
+
+  /// The value of a key. Setting nil removes it.
+  subscript(key: Key) -> Value? {
+    get { boxes[key]?.value }
+    set {
+      if let newValue { updateValue(newValue, forKey: key) } else { boxes[key] = nil }
+    }
+  }
+
+  /// Returns the value that was there before.
+  @discardableResult
+  mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
+    boxes.updateValue(Box(value), forKey: key)?.value
+  }
+
+  mutating func removeValue(forKey key: Key) -> Value? { boxes.removeValue(forKey: key)?.value }
+
+  /// The values, in no order.
+  var values: Values {
+    get { Values(boxes: boxes) }
+    _modify {
+      var values = Values(boxes: boxes)
+      boxes = [:]
+      defer { boxes = values.boxes }
+      yield &values
+    }
+  }
+
+  struct Values: Sequence {
+    fileprivate var boxes: [Key: Box]
+
+    var underestimatedCount: Int { boxes.count }
+
+    func makeIterator() -> AnyIterator<Value> {
+      var rest = boxes.values.makeIterator()
+      return AnyIterator { rest.next()?.value }
+    }
+
+    /// The value at a place, which is changed where it lies.
+    subscript(index: Index) -> Value {
+      get { boxes.values[index].value }
+      _modify {
+        if !isKnownUniquelyReferenced(&boxes.values[index]) {
+          boxes.values[index] = Box(boxes.values[index].value)
+        }
+        yield &boxes.values[index].value
+      }
+    }
+  }
+}
+
+extension BoxedDictionary: Sequence {
+  func makeIterator() -> AnyIterator<(key: Key, value: Value)> {
+    var rest = boxes.makeIterator()
+    return AnyIterator { rest.next().map { ($0.key, $0.value.value) } }
+  }
+}
+
+extension BoxedDictionary: Equatable where Value: Equatable {
+  static func == (left: Self, right: Self) -> Bool {
+    left.count == right.count
+      && left.boxes.allSatisfy { right.boxes[$0]?.value == $1.value }
+  }
+}
+
+/// A box is changed only while one dictionary has it.
+extension BoxedDictionary.Box: @unchecked Sendable where Value: Sendable {}
+extension BoxedDictionary: Sendable where Key: Sendable, Value: Sendable {}
+extension BoxedDictionary.Values: Sendable where Key: Sendable, Value: Sendable {}
