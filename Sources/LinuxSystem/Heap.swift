@@ -1,7 +1,7 @@
 import CLinux
 
-/// The process's own heap.
+/// The heap of this process.
 public enum Heap {
-  /// Returns to the kernel all pages that hold nothing (malloc_trim(3)).
+  /// Returns all empty pages to the kernel (malloc_trim(3)).
   public static func trim() { clinux_trim_heap() }
 }

@@ -81,7 +81,7 @@ struct BadInputTests {
         #"{"method":"org.varlink.service.GetInterfaceDescription","parameters":"#
           + #"{"interface":"org.taskschedd.\#(interface)"}}"#)
       let description = try #require(answer?["parameters"]?["description"])
-      #expect("\(description)".contains("A message that is no call closes its connection"))
+      #expect("\(description)".contains("a client that sends a message that is not a valid call"))
     }
   }
 

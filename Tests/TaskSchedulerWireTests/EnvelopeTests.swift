@@ -50,7 +50,7 @@ struct EnvelopeTests {
       #"{"method":"a","parameters":{"x":1,"x":2}}"#,
       malformed(34, "the name 'x' appears twice in this object")
     ),
-    (#"{"method":"a"}x"#, malformed(14, "the text goes on behind its value")),
+    (#"{"method":"a"}x"#, malformed(14, "unexpected text after the value")),
   ]
 
   @Test("a call that breaks the rules is refused by name", arguments: badCalls.indices)
