@@ -41,10 +41,10 @@ struct BenchmarkTests {
   }
 
   @Test(
-    """
-    All release builds of the Makefile have the same flags: builds with others would compile \
-    everything anew, each after the other
-    """)
+      """
+      All release builds of the Makefile have the same flags, so that none compiles everything \
+      again
+      """)
   func sameFlags() throws {
     let lines = try Programs.text(of: "Makefile").split(separator: "\n")
       .filter { !$0.drop { $0 == "\t" }.hasPrefix("#") }

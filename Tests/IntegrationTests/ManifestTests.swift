@@ -21,10 +21,10 @@ struct ManifestTests {
     """
 
   @Test(
-    """
-    launched as the manifest's user: with that user's groups, its folder and environment, and \
-    without capabilities
-    """,
+      """
+      A program runs as the manifest's user: with that user's groups, its directory and \
+      environment, and without capabilities
+      """,
     .enabled(if: geteuid() == 0, "only root starts other users' programs"),
     .enabled(if: userNobody != nil, "there is no user 'nobody' on this machine"))
   func user() throws {
@@ -64,7 +64,11 @@ struct ManifestTests {
     #expect(pid > 0)
   }
 
-  @Test("its manifest opts out, when it is sent away: terminated, optedOut; others stay")
+  @Test(
+      """
+      An application that opts out ends with optedOut when it is sent to the background; others \
+      stay
+      """)
   func optedOut() throws {
     let sleeper = "command = [\"/bin/sleep\", \"1000\"]"
     let daemon = try DaemonFixture(
@@ -111,7 +115,7 @@ struct ManifestTests {
   }
 
   @Test(
-    "users without a seat do not send each other's applications away",
+    "Users without a seat do not send each other's applications to the background",
     .enabled(if: geteuid() == 0, "only root starts other users' programs"))
   func usersSeats() throws {
     let daemon = try DaemonFixture()

@@ -8,7 +8,7 @@ import Testing
 /// was stopped. It cannot by itself; so a debugger holds one that is sent SIGSTOP, for as long as
 /// the daemon looks whether it stands still, and lets it run then.
 @Suite(
-  "§15: A process never stays suspended, though the kernel refuses to let it run",
+  "§15: A process never stays suspended when the kernel refuses SIGCONT",
   .enabled(if: geteuid() == 0, "only root makes a process another user's"))
 struct RefusedSignalTests {
   private let id = "org.test.changing"
@@ -52,10 +52,10 @@ struct RefusedSignalTests {
     """
 
   @Test(
-    """
-    SIGCONT that is refused is remembered, shown as a problem, and tried again until it reaches: \
-    when the application is resumed, and when it is over
-    """,
+      """
+      A refused SIGCONT is shown as a problem and tried again until it succeeds, when the \
+      application is resumed and after its end
+      """,
     arguments: ["resume", "release"])
   func refused(_ way: String) throws {
     let daemon = try DaemonFixture(

@@ -6,7 +6,7 @@ import Testing
 extension SystemdTests {
   /// What lets an application sleep and be reachable is not forgotten by kill -9 of the daemon
   /// (§15.4), where systemd keeps its descriptors.
-  @Suite("waking and relaunching over the daemon's death")
+  @Suite("Wake-ups and relaunches across the death of the daemon")
   struct WakeUps {
     private static let id = "org.example.client"
     private static let manifest = "/etc/taskschedd/applications/\(id).toml"
@@ -135,7 +135,7 @@ extension SystemdTests {
           print("sent", flush=True)
       """
 
-    @Test("a byte that comes while no daemon runs wakes the application when one runs again")
+    @Test("A byte that arrives while no daemon runs wakes the application when one runs again")
     func socket() throws {
       try withManifest("") {
         try installed.change("RestartSec=3s")

@@ -160,23 +160,23 @@ extension Effect {
   }
 }
 
-@Suite("the event log's form: what is written is read again unchanged")
+@Suite("The event log's form: written values read back unchanged")
 struct CodableTests {
   private func roundTrip<Value: Codable>(_ value: Value) throws -> Value {
     try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
   }
 
-  @Test("every event", arguments: Event.samples)
+  @Test("Every event reads back unchanged", arguments: Event.samples)
   func event(_ event: Event) throws {
     #expect(try roundTrip(event) == event)
   }
 
-  @Test("no case of an event is left out")
+  @Test("No case of an event is left out")
   func everyCase() {
     #expect(Set(Event.samples.map(\.caseNumber)) == Set(0...35))
   }
 
-  @Test("every effect that a walk brings about, of every case")
+  @Test("Every effect of a walk, of every case, reads back unchanged")
   func effects() throws {
     var seen: Set<Int> = []
     for seed in 1...4 as ClosedRange<UInt64> {
@@ -190,7 +190,7 @@ struct CodableTests {
     #expect(seen.union([expiration.caseNumber]) == Set(0...16))
   }
 
-  @Test("what earlier versions wrote with the names of its fields is read as the lists of today")
+  @Test("The named fields of earlier versions are read as the present lists")
   func namedFields() throws {
     func read<Value: Codable & Equatable>(_ text: String, _ value: Value) throws {
       #expect(try JSONDecoder().decode(Value.self, from: Data(text.utf8)) == value, "\(text)")
@@ -223,7 +223,7 @@ struct CodableTests {
     }
   }
 
-  @Test("an application's id that is none is refused when it is read")
+  @Test("An invalid application id is refused when it is read")
   func badID() {
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode(ApplicationID.self, from: Data("\"no id\"".utf8))

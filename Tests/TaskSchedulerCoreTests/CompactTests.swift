@@ -18,7 +18,7 @@ extension CompactBytes {
   }
 }
 
-@Suite("what the state has thousands of, as plain bytes")
+@Suite("Frequent values of the state, as plain bytes")
 struct CompactTests {
   private func json(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
@@ -31,7 +31,7 @@ struct CompactTests {
     #expect(try JSONDecoder().decode(CompactBytes.self, from: text).values() == values)
   }
 
-  @Test("numbers up to their bounds")
+  @Test("Numbers up to their bounds read back unchanged")
   func numbers() throws {
     try returns([0, 1, 127, 128, .max - 1, .max] as [UInt64])
     try returns([0, .max] as [UInt32])
@@ -41,7 +41,7 @@ struct CompactTests {
     try returns([.zero, .nanoseconds(1), .seconds(-3), .nanoseconds(Int64.max)] as [Duration])
   }
 
-  @Test("texts, lists and what may be missing")
+  @Test("Texts, lists and optional values read back unchanged")
   func others() throws {
     try returns([true, false])
     try returns(["", "org.example.mail", "\"ü\"\n"])
@@ -49,7 +49,7 @@ struct CompactTests {
     try returns([nil, "", nil] as [String?])
   }
 
-  @Test("each case of what has cases")
+  @Test("Each case of an enumeration reads back unchanged")
   func cases() throws {
     let at = Instant(nanoseconds: 7)
     try returns([.none, .stopping, .failed(retryAt: at)] as [Instance.Suspension])
@@ -67,7 +67,7 @@ struct CompactTests {
       ].map { EndedEntitlement(kind: $0, at: at) })
   }
 
-  @Test("bytes cut off anywhere, another form and a count of what is not there are refused")
+  @Test("Truncated bytes, another form and a count of missing values are refused")
   func damaged() throws {
     var walk = Walk(seed: 3)
     walk.run(steps: 300, thenStop: false)
@@ -88,7 +88,7 @@ struct CompactTests {
     #expect(throws: DecodingError.self) { try read("02ffffffffffffffffff7f") }
   }
 
-  @Test("a state of an older version, which named the fields of all, is read",
+  @Test("A state of an older version with named fields is read",
     arguments: 1...6 as ClosedRange<UInt64>)
   func older(seed: UInt64) throws {
     var walk = Walk(seed: seed)

@@ -106,11 +106,11 @@ private struct KeepAliveWalk {
   }
 }
 
-@Suite("§6 keep-alive: handlers come, change and leave at any moment")
+@Suite("§6 Keep-alive: handlers are set, changed and cleared at any time")
 struct KeepAliveWalkTests {
   private static let seeds = 1...12 as ClosedRange<UInt64>
 
-  @Test("the handler is called at least once before each interval ends", arguments: seeds)
+  @Test("The handler is called at least once before each interval ends", arguments: seeds)
   func neverLate(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<400 { try walk.step(changes: true, wakesByItself: true) }
@@ -119,7 +119,7 @@ struct KeepAliveWalkTests {
   }
 
   @Test(
-    "wake-ups are as few as if everybody ran at every burst, whoever comes in between",
+    "Wake-ups are as few as if every handler ran at every burst",
     arguments: seeds)
   func lowerBound(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
@@ -142,7 +142,7 @@ struct KeepAliveWalkTests {
   }
 
   @Test(
-    "a wake-up that is used saves three quarters of one, and nobody runs more than 4/3 as often",
+    "A used wake-up saves three quarters of one, and no handler runs more than 4/3 as often",
     arguments: seeds)
   func wakeUps(seed: UInt64) throws {
     var alone = KeepAliveWalk(seed: seed)
@@ -164,7 +164,7 @@ struct KeepAliveWalkTests {
     }
   }
 
-  @Test("the planned burst is the one at which the handler runs", arguments: seeds)
+  @Test("The planned burst is the one at which the handler runs", arguments: seeds)
   func planned(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<100 { try walk.step(changes: true, wakesByItself: true) }
@@ -179,7 +179,7 @@ struct KeepAliveWalkTests {
     }
   }
 
-  @Test("a planner that was written and read goes on as one that was not", arguments: seeds)
+  @Test("A planner that was written and read continues like the original", arguments: seeds)
   func codable(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<100 { try walk.step(changes: true, wakesByItself: true) }
@@ -197,7 +197,7 @@ struct KeepAliveWalkTests {
     #expect(walk.called == other.called)
   }
 
-  @Test("an interval that none can have is refused when it is read", arguments: ["[0,0]", "[-1,1]"])
+  @Test("An invalid interval is refused when it is read", arguments: ["[0,0]", "[-1,1]"])
   func badInterval(interval: String) {
     let text = "[{\"instance\":1,\"keepAlive\":{\"interval\":\(interval),\"countedFrom\":0}}]"
     #expect(throws: DecodingError.self) {

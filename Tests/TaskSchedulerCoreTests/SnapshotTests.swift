@@ -3,13 +3,13 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("what never happens: an acknowledged promise is forgotten by a crash of the daemon")
+@Suite("An acknowledged promise survives a crash of the daemon")
 struct SnapshotTests {
   private func restored(_ scheduler: Scheduler) throws -> Scheduler {
     try JSONDecoder().decode(Scheduler.self, from: JSONEncoder().encode(scheduler))
   }
 
-  @Test("a scheduler that was written and read goes on as one that was not",
+  @Test("A scheduler that was written and read continues like the original",
     arguments: 1...12 as ClosedRange<UInt64>)
   func goesOn(seed: UInt64) throws {
     var walk = Walk(seed: seed)
@@ -28,7 +28,7 @@ struct SnapshotTests {
     }
   }
 
-  @Test("the same state is written as the same bytes")
+  @Test("The same state is written as the same bytes")
   func canonical() throws {
     var walk = Walk(seed: 7)
     walk.run(steps: 300, thenStop: false)
@@ -38,7 +38,7 @@ struct SnapshotTests {
     #expect(try encoder.encode(restored(walk.world.scheduler)) == first)
   }
 
-  @Test("a state that contradicts itself is refused when it is read")
+  @Test("A state that violates an invariant is refused when it is read")
   func violatedInvariant() throws {
     var world = World()
     _ = world.make(mail, .background)
@@ -57,7 +57,7 @@ struct SnapshotTests {
     }
   }
 
-  @Test("a state of an older version, which knew nothing of what wakes applications, is read")
+  @Test("A state of an older version without wake-ups is read")
   func olderState() throws {
     var world = World()
     let id = world.make(mail, .background)
@@ -85,7 +85,7 @@ struct SnapshotTests {
     #expect(read.state(of: id) == .background)
   }
 
-  @Test("a policy of an older version has the defaults of what it did not know")
+  @Test("Limits of an older version get the defaults of missing ones")
   func olderPolicy() throws {
     let old = Data("{\"backgroundTime\":[30,0]}".utf8)
     var expected = Policy()

@@ -91,7 +91,7 @@ struct GPULooksTests {
     #expect(BootClock.now() - start < 2_000_000_000)
   }
 
-  @Test("An instance that has no GPU device open costs no look, and a machine without a GPU none")
+  @Test("An instance without an open GPU device costs no check, nor does a machine without a GPU")
   func none() throws {
     let looks = try looks { _ in Issue.record("there is nothing to be found") }
     var isAnswered = false

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("One user's flood does not drown the log")
+@Suite("One user's flood does not fill the log")
 struct RecordBudgetTests {
   private let start = Instant(nanoseconds: 1)
 
@@ -26,7 +26,7 @@ struct RecordBudgetTests {
     return budget
   }
 
-  @Test("beyond the budget records are left out, which is said once")
+  @Test("Records beyond the budget are left out, which the log says once")
   func leftOut() throws {
     var budget = try spent()
     let grant = try record(.taskEnded(TaskID(1), name: nil))
@@ -37,7 +37,7 @@ struct RecordBudgetTests {
     #expect(budget.verdict(on: grant, at: later) == .write(leftOut: 0))
   }
 
-  @Test("one user slows, starves no other: another's records are written")
+  @Test("A flooding user does not delay the records of another user")
   func otherUser() throws {
     var budget = try spent()
     let other = try record(.taskEnded(TaskID(1), name: nil), uid: 2)
@@ -45,7 +45,7 @@ struct RecordBudgetTests {
   }
 
   @Test(
-    "why an application was killed is always written",
+    "The reason why an application was killed is always written",
     arguments: [EndReason.backgroundTimeExpired, .callbackTimeout, .terminatedByOperator])
   func kills(_ reason: EndReason) throws {
     func ended(_ reason: EndReason) -> Record.Change { .ended(End(reason: reason, at: start)) }

@@ -9,7 +9,7 @@ private func ended(
   .ended(End(reason: reason, at: Instant(nanoseconds: 1), detail: detail, forced: forced))
 }
 
-@Suite("§14 The log says in a sentence what became of an application")
+@Suite("§14 The log describes the end of an application in a sentence")
 struct RecordSentenceTests {
   private func message(_ change: Record.Change) throws -> String {
     let id = try #require(ApplicationID("org.example.mail"))

@@ -24,7 +24,7 @@ private struct Everything: Codable, Equatable {
   struct Empty: Codable, Equatable {}
 }
 
-@Suite("the event log's form: values as bytes")
+@Suite("The event log's form: values as bytes")
 struct CodingTests {
   @Test("A part of an unfinished message takes a byte for each byte, whatever it holds")
   func messagePart() throws {
@@ -35,7 +35,7 @@ struct CodingTests {
     #expect(try BinaryDecoding.decode(Note.self, from: bytes) == note)
   }
 
-  @Test("what is written is read again unchanged")
+  @Test("A written value reads back unchanged")
   func roundTrip() throws {
     let bytes = try BinaryEncoding.bytes(of: Everything())
     #expect(try BinaryDecoding.decode(Everything.self, from: bytes) == Everything())
@@ -52,7 +52,7 @@ struct CodingTests {
     var later: Int?
   }
 
-  @Test("fields that a reader does not know are stepped over; those it misses are optional")
+  @Test("Unknown fields are skipped, and missing fields are optional")
   func versions() throws {
     let older = try BinaryDecoding.decode(Older.self, from: BinaryEncoding.bytes(of: Newer()))
     #expect(older.text == "t")
@@ -64,7 +64,7 @@ struct CodingTests {
     }
   }
 
-  @Test("a notification that was asked for is read as earlier versions wrote it")
+  @Test("A requested notification of an earlier version is read")
   func notificationAskedFor() throws {
     enum Older: Encodable { case schedule(RequestID, ApplicationKey, NotificationDraft) }
     let (request, draft) = (
@@ -77,7 +77,7 @@ struct CodingTests {
         == .schedule(request, key, draft, unshown: nil))
   }
 
-  @Test("what was lowered is read as a list, and as the fields of earlier versions")
+  @Test("Lowered priorities are read as a list, and as the fields of earlier versions")
   func lowered() throws {
     struct Named: Codable {
       struct Process: Codable {
@@ -103,7 +103,11 @@ struct CodingTests {
     }
   }
 
-  @Test("what is held is read as it was written, as plain bytes and as earlier versions did")
+  @Test(
+      """
+      Held processes are read in the present form, as plain bytes and as earlier versions wrote \
+      them
+      """)
   func holdings() throws {
     struct Named: Codable {
       var instances: [InstanceID: Holdings.Instance]
@@ -149,7 +153,7 @@ struct CodingTests {
     }
   }
 
-  @Test("fields are found in whatever order they are asked for, also while others are decoded")
+  @Test("Fields are found in any order, even while others are decoded")
   func anyOrder() throws {
     struct Pair: Codable, Equatable {
       var first: [Older]
@@ -174,7 +178,7 @@ struct CodingTests {
     #expect([turned.last, turned.again] == [9, 9])
   }
 
-  @Test("bytes cut off anywhere are refused")
+  @Test("Truncated bytes are refused")
   func truncated() throws {
     let bytes = try BinaryEncoding.bytes(of: Everything())
     for count in 0..<bytes.count {
@@ -187,7 +191,7 @@ struct CodingTests {
     }
   }
 
-  @Test("no changed byte makes the reader crash")
+  @Test("A changed byte does not crash the reader")
   func damaged() throws {
     let bytes = try BinaryEncoding.bytes(of: Everything())
     for index in bytes.indices {
@@ -199,7 +203,7 @@ struct CodingTests {
     }
   }
 
-  @Test("a number that does not fit its type is refused")
+  @Test("A number that does not fit its type is refused")
   func numbers() throws {
     let bytes = try BinaryEncoding.bytes(of: UInt64(300))
     #expect(throws: DecodingError.self) { try BinaryDecoding.decode(UInt8.self, from: bytes) }
@@ -209,7 +213,7 @@ struct CodingTests {
     #expect(throws: DecodingError.self) { try BinaryDecoding.decode(UInt64.self, from: long) }
   }
 
-  @Test("the checksum is that of zlib")
+  @Test("The checksum is that of zlib")
   func checksum() {
     #expect(Array("123456789".utf8).withUnsafeBytes { Checksum.crc32($0) } == 0xCBF4_3926)
     // 32 bytes of ones, as zlib sums them up.

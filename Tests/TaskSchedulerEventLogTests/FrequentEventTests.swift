@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskSchedulerEventLog
 
-@Suite("the event log's form: frequent events")
+@Suite("The event log's form: frequent events")
 struct FrequentEventTests {
   static let events: [Event] = [
     .acknowledge(RequestID(1), InstanceID(2), CallbackID(.max)),
@@ -25,19 +25,19 @@ struct FrequentEventTests {
     try bytes.withUnsafeBytes { try FrequentEvents.event($0) }
   }
 
-  @Test("what is written is read again unchanged", arguments: events)
+  @Test("A frequent event reads back unchanged", arguments: events)
   func roundTrip(_ event: Event) throws {
     #expect(try self.event(bytes(of: event)) == event)
   }
 
-  @Test("the others are left alone")
+  @Test("Other events have no short form")
   func others() {
     var bytes: [UInt8] = [7]
     #expect(!FrequentEvents.append(.deadlineReached, to: &bytes))
     #expect(bytes == [7])
   }
 
-  @Test("cut off at any byte or with bytes behind it, one is refused or is another whole one")
+  @Test("A truncated or extended frequent event is refused or is another complete one")
   func damaged() throws {
     for event in Self.events {
       let whole = try bytes(of: event)
@@ -56,7 +56,7 @@ struct FrequentEventTests {
     }
   }
 
-  @Test("as earlier versions wrote them, they are read as well", arguments: events)
+  @Test("Frequent events of earlier versions are read", arguments: events)
   func earlier(_ event: Event) throws {
     var record = [EventLogLayout.RecordKind.event.rawValue, 5, 0, 0, 0, 0, 0, 0, 0]
     try BinaryEncoding.append(event, to: &record)

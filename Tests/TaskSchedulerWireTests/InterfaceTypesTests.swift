@@ -2,14 +2,14 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-@Suite("The Swift types of the interfaces are what the .varlink files say")
+@Suite("The Swift types of the interfaces match the .varlink files")
 struct InterfaceTypesTests {
   private typealias Field = InterfaceDescription.Field
   private static let ours = [ApplicationInterface.description, ControlInterface.description]
 
   // MARK: - Methods
 
-  @Test("A method's input and output are read and written as declared, optional fields or not")
+  @Test("A method's input and output are read and written as declared, with or without options")
   func methods() throws {
     try check(ApplicationInterface.description, ApplicationInterface.methods)
     try check(ControlInterface.description, ControlInterface.methods)
@@ -85,7 +85,7 @@ struct InterfaceTypesTests {
 
   // MARK: - Errors
 
-  @Test("An error is read and written as declared, and a field that is wrong is named")
+  @Test("An error is read and written as declared, and a wrong field is named")
   func errors() throws {
     try check(ApplicationInterface.Failure.self, ApplicationInterface.description)
     try check(ControlInterface.Failure.self, ControlInterface.description)
@@ -139,7 +139,7 @@ struct InterfaceTypesTests {
 
   // MARK: - Texts
 
-  @Test("The text of both interfaces says that descriptors are indices among the message's, from 0")
+  @Test("The text of both interfaces says that descriptors are indices, from 0")
   func descriptorText() {
     for interface in Self.ours {
       #expect(interface.text.contains("is an index into the file descriptors"))

@@ -29,7 +29,7 @@ struct ClockProviderTests {
       SyscallFaults.$errnoFor.withValue(wasSet) { provider.look() }
     }
 
-    @Test("is told with the new offset once it was set, forward or back (made-up ECANCELED)")
+    @Test("A set clock is reported with the new offset, forward or back (simulated ECANCELED)")
     func set() throws {
       let clock = Clock()
       let provider = try provider(clock)
@@ -43,7 +43,7 @@ struct ClockProviderTests {
       #expect(clock.told.count == 3, "it is as it was told last")
     }
 
-    @Test("is none when the machine wakes up with the clock as right as before (made-up ECANCELED)")
+    @Test("A wake-up of the machine with the correct clock is not a change (simulated ECANCELED)")
     func wake() throws {
       let clock = Clock()
       let provider = try provider(clock)
@@ -56,7 +56,7 @@ struct ClockProviderTests {
       #expect(clock.told.isEmpty)
     }
 
-    @Test("is told when it was set by many small steps (made-up ECANCELED)")
+    @Test("Many small steps of the clock are reported (simulated ECANCELED)")
     func steps() throws {
       let clock = Clock()
       let provider = try provider(clock)
@@ -67,7 +67,7 @@ struct ClockProviderTests {
       #expect(clock.told.count == 1)
     }
 
-    @Test("is none as long as the kernel has not said so")
+    @Test("No change is reported before the kernel does")
     func quiet() throws {
       let clock = Clock()
       let provider = try provider(clock)
@@ -77,7 +77,7 @@ struct ClockProviderTests {
     }
   #endif
 
-  @Test("is told where the offset jumps as far as numbers go")
+  @Test("A jump of the maximum offset is reported")
   func extremes() {
     #expect(ClockProvider.isSet(from: .min, to: .max))
     #expect(ClockProvider.isSet(from: .max, to: .min))
