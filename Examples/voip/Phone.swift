@@ -92,7 +92,7 @@ final class Phone: ApplicationDelegate {
   // MARK: - The connection
 
   private func connect(_ application: ScheduledApplication) {
-    guard let line = Line.connect(port: port) else { fail("nobody serves port \(port)") }
+    guard let line = Line.connect(port: port) else { fail("no server listens on port \(port)") }
     line.send("REGISTER \(options.name)")
     do throws(ApplicationError) {
       let socket = try application.manage(socket: line.number)

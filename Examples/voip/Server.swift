@@ -1,6 +1,6 @@
 import Glibc
 
-/// Passes calls on between whoever is connected.
+/// Passes calls on between connected clients.
 final class Server {
   private let listener: Int32
   private var lines: [Line] = []
@@ -80,7 +80,7 @@ final class Server {
 
 /// Calls, and ends the program when there is an answer.
 func call(_ name: String, as caller: String, port: UInt16) -> Never {
-  guard let line = Line.connect(port: port) else { fail("nobody serves port \(port)") }
+  guard let line = Line.connect(port: port) else { fail("no server listens on port \(port)") }
   let start = ContinuousClock.now
   line.send("CALL \(name) \(caller)")
   let limit: Int32 = 30_000

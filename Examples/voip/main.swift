@@ -1,5 +1,5 @@
 // Signalling for calls, on this machine: a server, a phone that sleeps until it is called, and
-// somebody who calls. See Phone.swift for how it is reached while it is suspended.
+// a caller. See Phone.swift for how it is reached while it is suspended.
 
 import Glibc
 

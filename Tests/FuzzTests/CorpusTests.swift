@@ -9,7 +9,7 @@ struct KeptInput: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { path }
 
-  /// The folder `Fuzz`: this file is Tests/FuzzTests/CorpusTests.swift.
+  /// The directory `Fuzz`, from the path of this file.
   private static let fuzz =
     #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
     .joined(separator: "/") + "/Fuzz"

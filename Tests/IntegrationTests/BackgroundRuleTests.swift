@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// That a use of the GPU kills is shown with made-up counters by `UseMeterTests` and the core's
+/// That a use of the GPU kills is shown with simulated counters by `UseMeterTests` and the core's
 /// tests: test machines have no GPU.
 @Suite("§12: Off limits in the background")
 struct BackgroundRuleTests {
@@ -126,7 +126,7 @@ struct BackgroundRuleTests {
       ("BackgroundProcessorShare", "10"), ("ThrottledProcessorShare", "9"))
   }
 
-  /// A program that uses processors until it is throttled, in small bits: what it uses after that
+  /// A program that uses CPU time until it is throttled, in small bits: what it uses after that
   /// must not kill it.
   private func throttled(_ daemon: DaemonFixture) throws -> UsingProgram {
     let program = try UsingProgram(daemon)

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.1 where what a daemon has written does not come back as it was: whoever stands
-/// still is managed or let run, and no other daemon's is touched.
+/// Contract §15.1 with a damaged event log: every stopped process is managed or resumed, and other
+/// daemons' processes stay as they are.
 @Suite("§15: A process never stays suspended because the event log was damaged or lost")
 struct DamagedEventLogTests {
   private let ids = (0..<3).map { "org.test.r\($0)" }
@@ -212,7 +212,7 @@ struct DamagedEventLogTests {
     #expect(try second.programs() == [pid])
   }
 
-  /// Says when it is let run.
+  /// Prints a line when it is resumed.
   private static let continued = """
     import signal
     signal.signal(signal.SIGCONT, lambda *_: print("ran", flush=True))

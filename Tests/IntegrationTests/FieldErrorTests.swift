@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §15.7, for each field of each method of both interfaces. The fields are those of the
-/// interfaces' descriptions, so that a new one is looked at too.
+/// interfaces' descriptions, so that they include new ones.
 @Suite("§15.7: Invalid input in each field of each method gets an error that names the field")
 struct FieldErrorTests {
   private typealias FieldType = InterfaceDescription.FieldType

@@ -293,7 +293,7 @@ struct KeepAliveTests {
     monitor = try Monitor(daemon)
     let call = try monitor.next(.keepAliveCalled, of: id)
     #expect(before.plannedUSec <= call.atUSec)
-    // Its connections have ended with the daemon that nobody had put under a service manager.
+    // Without a service manager, its connections have ended with the daemon.
     try application.streamEnd()
     try application.reconnect()
     try application.callback("keepAlive")

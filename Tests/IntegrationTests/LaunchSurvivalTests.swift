@@ -32,7 +32,7 @@ struct LaunchSurvivalTests {
       })
   }
 
-  /// Every program that was started of an application, whoever started it.
+  /// Every program of an application that any daemon started.
   private func started(_ id: String, in folder: TemporaryDirectory) throws -> [Int] {
     let file = try FileDescriptor.open(reading: folder.file(id))
     return String(decoding: try file.readToEnd(), as: UTF8.self).split(separator: "\n")

@@ -20,7 +20,7 @@ struct ManagedSocketTests {
     init(
       _ kind: StreamKind = .unix, _ flags: String..., policy: [(String, String)] = []
     ) throws {
-      // Whoever must not be waiting for this limit, is not.
+      // No step of these tests waits for this limit.
       let limits = policy.isEmpty ? [("EventTime", "1h")] : policy
       daemon = try DaemonFixture(.voip(ManagedSocketTests.id, policy: limits))
       application = try TestApplication(daemon, ManagedSocketTests.id, flags: flags)
@@ -147,7 +147,7 @@ struct ManagedSocketTests {
     try peer.reset()
     let event = try it.application.nextSocketEvent()
     #expect(event.sockets[socket]?.contains("error") == true, "\(event)")
-    // The error is still there for whom it is meant.
+    // The application still gets the error.
     #expect(try it.application.read().error == "Connection reset by peer")
     try it.acknowledge(event)
   }
@@ -335,7 +335,7 @@ struct ManagedSocketTests {
       ("file", "a file"), ("path", "O_PATH"), ("pipe", "a pipe"), ("epoll", "epoll"),
       ("listening", "a listening socket"), ("datagram", "SOCK_DGRAM"),
       ("packets", "a socket of packets"), ("unconnected", "not connected"),
-      ("own", "the scheduler itself"), ("events", "the scheduler itself"),
+      ("own", "taskschedd"), ("events", "taskschedd"),
     ])
   func noConnection(_ what: String, _ reason: String) throws {
     let it = try Scene()
@@ -370,7 +370,7 @@ struct ManagedSocketTests {
     let answer = try it.application.handOver(what)
     #expect(answer.errorName == "InvalidParameter", "\(answer)")
     #expect(answer["parameters"]?["parameter"] == "socketFileDescriptor")
-    // What nobody has asked for is closed with its message.
+    // A descriptor that no field names is closed with its message.
     #expect(try it.application.begin() > 0)
     try waitUntil("the daemon holds no more") { try it.daemon.descriptorCount() <= before }
   }

@@ -14,7 +14,7 @@ struct ManifestTests {
     status = dict(l.split(":", 1) for l in open("/proc/self/status") if ":" in l)
     print(json.dumps({
         "uids": os.getresuid(), "gids": os.getresgid(), "groups": sorted(os.getgroups()),
-        "folder": os.getcwd(), "environment": dict(os.environ),
+        "directory": os.getcwd(), "environment": dict(os.environ),
         "capabilities": [status[k].strip() for k in ("CapPrm", "CapEff", "CapAmb")],
         "session": os.getsid(0) == os.getpid(),
         "descriptors": sorted(int(n) for n in os.listdir("/proc/self/fd"))[:3]}))
@@ -49,7 +49,7 @@ struct ManifestTests {
     #expect(seen["gids"] == .array([gid, gid, gid]))
     let groups = Users.groups(of: nobody).sorted().map { JSONValue.integer(Int64($0)) }
     #expect(seen["groups"] == .array(groups))
-    #expect(seen["folder"] == "/usr")
+    #expect(seen["directory"] == "/usr")
     #expect(seen["capabilities"] == .array(Array(repeating: "0000000000000000", count: 3)))
     #expect(seen["session"] == .bool(true))
     #expect(seen["descriptors"] == [0, 1, 2])

@@ -260,7 +260,7 @@ struct NotificationTests {
     try monitor.end(id)
     #expect(try daemon.application(id).scheduledNotifications == 1)
     try monitor.fires(id, number)
-    #expect(try daemon.notifications(of: id).map(\.state) == [.fired], "nobody was shown it yet")
+    # expect(try daemon.notifications(of: id).map(\.state) == [.fired], "it was not shown yet")
   }
 
   @Test("Without a desktop, a notification is kept, logged and listed")
@@ -273,7 +273,7 @@ struct NotificationTests {
     let monitor = try Monitor(daemon)
     let application = try daemon.suspended(id, monitor)
     let number = try daemon.keepsStill(application) {
-      let number = try daemon.post(id, "Nobody is here")
+      let number = try daemon.post(id, "No desktop")
       try monitor.fires(id, number)
       try waitUntil("it is logged") {
         daemon.logged.contains("notification \(number) is not shown")

@@ -14,7 +14,7 @@ struct RefusedSignalTests {
   private let id = "org.test.changing"
   private static let nobody: UInt32 = 65534
 
-  /// Becomes a leader of nobody's with a child that is nobody's or root's, as it is told.
+  /// Becomes a leader that runs as the user nobody. Its child runs as nobody or root on request.
   private static let program = """
     import os, signal, sys
     uid = int(sys.argv[1])
@@ -85,7 +85,7 @@ struct RefusedSignalTests {
     #expect(try daemon.taskctl("status", id).text.contains("      Problem: \(problem)\n"))
     try program.writeLine("nobody")
     #expect(try program.nextLine() == "nobody")
-    try waitUntil("it is let run") { try daemon.application(id).problem == nil }
+    try waitUntil("it is resumed") { try daemon.application(id).problem == nil }
     #expect(try daemon.state(of: child)?.hasEnded == false)
     kill(child, SIGKILL)
   }

@@ -47,7 +47,7 @@ struct RelaunchTests {
     try monitor.next("the relaunch") { $0.kind == .transition && $0.from == .notRunning }
   }
 
-  /// A fifo in that folder by which a program can be made to go on.
+  /// A fifo in that directory that makes a program continue.
   private func gate(_ folder: TemporaryDirectory) -> String {
     let path = folder.file("gate")
     mkfifo(path, 0o600)
@@ -173,7 +173,7 @@ struct RelaunchTests {
       let ended = try monitor.next(.ended, of: id)
       let plan = try monitor.next(.relaunchPlanned, of: id)
       delays.append(try Self.delay(plan))
-      // Whoever was slow to let it end has made it run for long.
+      // A slow machine makes it run for longer.
       let ran = ended.atUSec - instance.startedAtUSec
       let isLong = ran >= 300_000
       let before = delays.dropLast().last

@@ -25,8 +25,8 @@ struct StartFailureTests {
   @Test("The daemon does not replace a file or a directory with its socket, and names it")
   func noSocket() throws {
     folder.write("file", "precious")
-    mkdir(folder.file("folder"), 0o755)
-    for (name, kind) in [("file", "a file"), ("folder", "a directory")] {
+    mkdir(folder.file("directory"), 0o755)
+    for (name, kind) in [("file", "a file"), ("directory", "a directory")] {
       let path = folder.file(name)
       let (exit, text) = try start(socket: path)
       #expect(exit == .exited(code: 1))

@@ -161,7 +161,7 @@ struct SuspensionTests {
   private func storming(_ daemon: DaemonFixture) throws -> Set<Int32> {
     var found: Set<Int32> = []
     for pid in try daemon.proc.pids() {
-      // Some system processes' environment is nobody's to read.
+      // Not even root may read the environment of some system processes.
       let marker = try? daemon.proc.environmentValue(pid, of: "TASKSCHEDD_INSTANCE")
       if marker == "integration0storm", try daemon.state(of: pid)?.hasEnded == false {
         found.insert(pid)
@@ -194,7 +194,7 @@ struct SuspensionTests {
     try monitor.transition(id, to: .suspended)
     #expect(try daemon.state(of: child) == .stopped)
     #expect(try daemon.application(id).problem == nil)
-    // Again: what insists is a problem, and is let run until the next try.
+    // After the second time it is a problem, and the application runs until the next attempt.
     try other.send(signal: SIGCONT)
     try waitUntil("the child runs") { try daemon.state(of: child) != .stopped }
     let status = try daemon.application(id)

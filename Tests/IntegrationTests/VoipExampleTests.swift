@@ -25,7 +25,7 @@ struct VoipExampleTests {
       while try !process.nextLine().hasSuffix(words) {}
     }
 
-    /// Somebody calls, and is answered.
+    /// Calls the phone, which answers.
     func call(from caller: String) throws {
       let path = Programs.path(of: "voip-example")
       let call = try TestProcess(path, ["voip-example", "call", port, "ada", caller])

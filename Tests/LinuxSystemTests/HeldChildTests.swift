@@ -90,14 +90,14 @@ final class HeldChildTests {
     let nowhere = directory.file("nothing")
     let missing = SpawnRequest(path: nowhere, arguments: ["x"], environment: [])
     var noDirectory = request("exit 0")
-    noDirectory.directory = directory.file("no-folder")
+    noDirectory.directory = directory.file("missing")
     let script = directory.write("script", "no #! line", mode: 0o755)
     let noFormat = SpawnRequest(path: script, arguments: ["x"], environment: [])
     let plain = directory.write("plain", "", mode: 0o644)
     let notExecutable = SpawnRequest(path: plain, arguments: ["x"], environment: [])
     for (request, step, code, path) in [
       (missing, SpawnError.Step.execute, ENOENT, nowhere),
-      (noDirectory, .directory, ENOENT, directory.file("no-folder")),
+      (noDirectory, .directory, ENOENT, directory.file("missing")),
       (noFormat, .execute, ENOEXEC, script),
       (notExecutable, .execute, EACCES, plain),
     ] {
@@ -151,7 +151,7 @@ final class HeldChildTests {
     sigemptyset(&blocked)
     sigaddset(&blocked, SIGUSR1)
     pthread_sigmask(SIG_BLOCK, &blocked, &before)
-    // ls has one more open, the folder that it lists.
+    // ls also has the directory open that it lists.
     let script = "ls -m /proc/self/fd; exec grep -E '^Sig(Blk|Ign)' /proc/self/status"
     let process = try TestProcess.shell(script)
     pthread_sigmask(SIG_SETMASK, &before, nil)
@@ -198,7 +198,7 @@ final class HeldChildTests {
     let child = try HeldChild.spawn(request)
     do {
       _ = try child.releaseAndWaitForExec()
-      Issue.record("it entered a folder that is root's alone")
+      Issue.record("it entered a directory that only root may enter")
     } catch {
       #expect(error.step == .directory)
       #expect(error.errno == EACCES)

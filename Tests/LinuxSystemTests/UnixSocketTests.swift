@@ -16,7 +16,7 @@ struct UnixSocketTests {
     #expect(status.st_mode & 0o777 == 0o666)
     let client = try UnixSocket.connect(path: path)
     let accepted = try unwrap(UnixSocket.accept(listener.rawValue))
-    if try UnixSocket.accept(listener.rawValue) != nil { Issue.record("nobody else connected") }
+    if try UnixSocket.accept(listener.rawValue) != nil { Issue.record("there is only one connection") }
     #expect(fcntl(accepted.rawValue, F_GETFL) & O_NONBLOCK != 0)
     #expect(fcntl(accepted.rawValue, F_GETFD) & FD_CLOEXEC != 0)
     let expected = PeerCredentials(pid: getpid(), uid: geteuid(), gid: getegid())
@@ -48,7 +48,7 @@ struct UnixSocketTests {
 
   @Test("A socket file of a dead listener is replaced when its last child has closed the copy")
   func leftBehind() throws {
-    // The child ends when it sees that somebody has connected.
+    // The child ends when it sees a connection.
     let listening = """
       import os, select, signal, socket, sys
       s = socket.socket(socket.AF_UNIX)

@@ -19,7 +19,7 @@ extension SystemdTests {
     func kills() throws {
       let (code, text) = try run("--kills", "100", "--clients", "200")
       #expect(code == 0, "\(text)")
-      // For whoever reads CI's log: the time of the longest restart.
+      // The time of the longest restart, for the reader of CI's log.
       print(text)
     }
 

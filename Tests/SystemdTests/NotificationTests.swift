@@ -32,7 +32,7 @@ extension SystemdTests {
       try machine.must("taskctl", "list")
     }
 
-    /// What a machine finds after a reboot: no runtime directory, and the state folder.
+    /// The directories after a reboot: no runtime directory, and the state directory.
     private func reboot() throws {
       try machine.must("systemctl", "stop", "taskschedd.service", "taskschedd.slice")
       try machine.must("rm", "-rf", "/run/taskschedd/event-log")

@@ -236,7 +236,7 @@ extension SystemdTests {
       "Without the last records of the event log, no process that it does not name stays suspended",
       arguments: [60, 100, 180, 260, 5000])
     func torn(bytes: Int) throws {
-      let id = "org.example.torn"
+      let id = "org.example.truncated"
       try machine.must("systemctl", "start", "taskschedd.service")
       let program = try machine.start([
         "taskctl", "run", "--id", id, "--", "sh", "-c", "echo $$; exec sleep 1000",

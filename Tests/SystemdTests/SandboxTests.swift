@@ -104,7 +104,7 @@ extension SystemdTests {
       "Every capability of the unit is needed",
       arguments: ["CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE", "CAP_SYS_NICE"])
     func missed(capability: String) throws {
-      // Without CAP_SYS_PTRACE, ProtectProc= would hide from it whom it is to manage.
+      // Without CAP_SYS_PTRACE, ProtectProc= would hide the applications from the daemon.
       try installed.change("CapabilityBoundingSet=~\(capability)\nProtectProc=default")
       try machine.must("systemctl", "start", "taskschedd.service")
       if capability == "CAP_KILL" {

@@ -83,10 +83,10 @@ extension SystemdTests {
       let used = try group.cpuMicroseconds()
       try machine.must("systemctl", "--user", "restart", "taskschedd.service", as: Self.user)
       try machine.must("taskctl", "list", "--user", as: Self.user)
-      #expect(try group.cpuMicroseconds() == used, "§15.4: an upgrade lets nobody run")
+      # expect(try group.cpuMicroseconds() == used, "§15.4: an upgrade resumes no application")
     }
 
-    /// The owner of a process, as its folder in /proc tells.
+    /// The owner of a process, which is that of its directory in /proc.
     private func uid(of pid: Int32) throws -> UInt32? {
       let status = String(
         decoding: try FileDescriptor.open(reading: "/proc/\(pid)/status").readToEnd(),

@@ -157,7 +157,7 @@ extension SystemdTests {
           try installed.wait(for: Self.id, toBe: "suspended")
         }
         #expect(try number("managedSockets", in: status()) == 1)
-        // Nobody but the application holds the connection, and nobody did.
+        // Only the application has the connection open.
         try machine.must("taskctl", "terminate", Self.id)
         #expect(try peer.readLine() == "hang-up")
       }
@@ -194,7 +194,7 @@ extension SystemdTests {
         #expect(try nextLaunch(status()) == nextLaunch(planned))
         #expect(try output.readLine() == "for relaunch")
         try installed.waitForJournal("will be relaunched in 6s")
-        // An upgrade does not lose it. Whoever is connected tells it from another boot.
+        // An upgrade does not lose it. A connection distinguishes an upgrade from a boot.
         let monitor = try machine.start(["taskctl", "monitor", "--json"])
         while try monitor.readLine()?.contains("\"ready\"") != true {}
         try machine.must("systemctl", "restart", "taskschedd.service")

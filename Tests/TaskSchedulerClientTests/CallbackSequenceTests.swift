@@ -76,7 +76,7 @@ import Testing
     try await sequence.daemon.state.waitAsync("acknowledged") { $0.memory.callback == nil }
   }
 
-  @Test("Callbacks that nobody takes any longer are acknowledged at once")
+  @Test("Callbacks without a reader are acknowledged at once")
   func abandoned() async throws {
     let sequence = try Sequence.register().0
     sequence.daemon.send(.willResignActive)

@@ -4,7 +4,7 @@ import TaskSchedulerClient
 import TaskSchedulerWire
 import TestSupport
 
-/// A folder with a stand-in that listens in it, and the applications that registered with it.
+/// A directory with a stand-in that listens in it, and the applications that registered with it.
 final class Fixture: Sendable {
   let folder = TemporaryDirectory()
   let daemon: StandInDaemon

@@ -136,7 +136,7 @@ import Testing
     #expect(!socket.isManaged)
   }
 
-  @Test("An event of a socket that was released meanwhile is acknowledged, and told to nobody")
+  @Test("An event of a socket that was released meanwhile is acknowledged, and not delivered")
   func eventOfReleased() throws {
     let fixture = try Fixture()
     let ends = try Ends()

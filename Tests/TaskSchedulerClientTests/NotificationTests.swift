@@ -102,7 +102,7 @@ import Testing
     #expect(error?.description == "the notification could not be stored: the disk is full")
   }
 
-  @Test("Without a daemon nobody keeps a notification: to schedule one is an error")
+  @Test("Without a daemon, scheduling a notification is an error")
   func unmanaged() throws {
     let folder = TemporaryDirectory()
     let path = folder.file("socket")

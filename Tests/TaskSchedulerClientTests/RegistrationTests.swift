@@ -17,7 +17,7 @@ import Testing
     #expect(error?.description.contains(path) == true)
   }
 
-  @Test("A socket file that nobody listens at is no daemon either")
+  @Test("A socket file without a listening process counts as no daemon")
   func staleSocket() throws {
     let folder = TemporaryDirectory()
     let path = folder.file("socket")
@@ -90,7 +90,7 @@ import Testing
     #expect(throws: ApplicationError.closed) {
       _ = try fixture.application.backgroundTimeRemaining
     }
-    // It is told to nobody, and that is no error.
+    // It is not delivered, and that is not an error.
     try fixture.application.endBackgroundTask(task)
     #expect(fixture.recorder.log.current == [])
   }

@@ -53,7 +53,7 @@ extension StandInDaemon {
   ) throws -> Answer {
     switch method {
     case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .getStatus:
-      fatalError("\(method) wakes nobody")
+      fatalError("\(method) wakes no application")
     case .setKeepAliveTimeout:
       let seconds = try call.decode(Application.SetKeepAliveTimeout.Input.self).seconds
       try note(seconds.map { "\($0)" } ?? "-")

@@ -6,8 +6,8 @@ import Testing
 struct MeasuringAheadTests {
   private let lead = Policy.memoryMeasuringLead
 
-  /// Pressure with less than the floor available, and these suspended; nobody answers by itself how
-  /// much they use.
+  /// Pressure with less than the floor available, and these suspended; the test answers how much
+  /// they use.
   private func pressed(
     _ apps: [ApplicationKey], _ state: ApplicationState = .suspended
   ) -> (World, [InstanceID]) {
@@ -57,7 +57,7 @@ struct MeasuringAheadTests {
     world.advance(by: .milliseconds(20))
     world.feed(sizes(ids, [10, 30]))
     world.advance(by: lead - .milliseconds(20) - nanosecond)
-    #expect(world.chosen.isEmpty, "nobody is ended earlier")
+    # expect(world.chosen.isEmpty, "no application is terminated earlier")
     world.advance(by: nanosecond)
     #expect(world.chosen == [music] && askings(world) == 1)
     #expect(choice(world, music)?.at == world.now)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// What the policy's effects meet in a test: made-up processes at virtual instants.
+/// Carries out the scheduler's effects in a test, with simulated processes and time.
 ///
 /// Every event is followed by `checkInvariants()`, and every answer that the world owes (to
 /// `checkTracer`, `suspend`, `spawn`, `terminate`, `kill`) is given as its setting says.
@@ -183,7 +183,7 @@ struct World {
 
   mutating func forget() { effects = [] }
 
-  /// The daemon dies, is away for `duration`, and goes on from what it has written.
+  /// The daemon dies, and recovers from its event log after `duration`.
   mutating func crash(awayFor duration: Duration = .milliseconds(100)) throws {
     let lastAlive = now
     let written = try JSONEncoder().encode(scheduler)
@@ -361,7 +361,7 @@ struct World {
     effects.compactMap { if case .notify(id, let notice) = $0 { notice } else { nil } }
   }
 
-  /// The notifications that fired, and whom they were given to.
+  /// The notifications that fired, and the recipient of each.
   var fired: [NotificationID] {
     effects.compactMap { if case .notification(.fire(let id, _, _)) = $0 { id } else { nil } }
   }

@@ -68,7 +68,7 @@ struct EventLogRoomTests {
     #expect(try replay().eventCount == UInt64(count + 1))
   }
 
-  /// While the body runs, no file can be made in the folder that has such a name.
+  /// While the body runs, no file with such a name can be created in the directory.
   private func full(_ name: String = "unfinished", _ body: () throws -> Void) rethrows {
     try SyscallFaults.$errnoFor.withValue(
       { $0.hasPrefix("open ") && $0.contains("/\(name)") ? ENOSPC : nil }, operation: body)

@@ -58,7 +58,7 @@ struct GroupPriorityTests {
       #expect(try text("cpu.weight") == "160\n")
       #expect(try text("io.weight") == "default 400\n8:0 300\n")
       #expect(try ThreadPriority(of: program.pid) == before)
-      let words = ["weight for processors 160, from 200", "weight for I/O 400, from 500"]
+      let words = ["CPU weight 160, from 200", "I/O weight 400, from 500"]
       #expect(words.allSatisfy { instance.lowered.words(instance.priority).contains($0) })
       priorities.prioritize(instance, .suspended)
       #expect(try text("cpu.weight") == "160\n")
@@ -97,6 +97,7 @@ struct GroupPriorityTests {
     #expect(try priorities.limit(instance, percent: nil))
     #expect(try text("cpu.max") == "90000 100000\n")
     unlink(folder.file("cpu.max"))
-    #expect(try !priorities.limit(instance, percent: 25), "then it is stopped and let run")
+    # expect(try !priorities.limit(instance, percent: 25), "then it is stopped and resumed in
+    # turns")
   }
 }

@@ -326,7 +326,7 @@ private final class Client: ConnectionOwner {
       isCalled = true
       try body()
     }
-    // Else it would keep the suite, and its folder, for ever.
+    // Otherwise the suite and its directory would never end.
     defer { self.body = {} }
     while !isCalled { try loop.turn(within: deadline) }
     if let problem { throw problem }

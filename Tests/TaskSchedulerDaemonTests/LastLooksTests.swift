@@ -97,7 +97,7 @@ struct LastLooksTests {
   func unexamined() throws {
     var ended: [[UInt64]] = []
     let looks = try LastLooks(scans: scans, loop: loop) { _, _ in
-      Issue.record("nothing is looked at")
+      Issue.record("nothing is scanned")
     } ended: {
       ended.append($0.map(\.number))
     }

@@ -255,7 +255,7 @@ struct ManifestConfigurationTests {
     fixture.chmod(path, 0o664)
     #expect(
       fixture.systemProblems == ["\(path): is writable by others (mode 664), \(reason)"])
-    // The user's daemon allows the user's group, as umask 002 does, but nobody else.
+    // The user's daemon allows the user's group, as umask 002 does, but no others.
     #expect(Configuration.load(from: fixture.user).problems == [])
     fixture.chmod(path, 0o646)
     #expect(Configuration.load(from: fixture.user).problems.count == 1)

@@ -6,7 +6,7 @@ import Testing
 /// The files below `systemd/` that are installed, held to what the daemon reads and writes.
 @Suite("Configuration files that are installed")
 struct ShippedConfigurationTests {
-  /// The package's folder, from this file's path.
+  /// The package's directory, from the path of this file.
   private static let package = #filePath.split(separator: "/").dropLast(3)
     .reduce("") { $0 + "/" + $1 }
 

@@ -248,7 +248,7 @@ struct JournalTests {
     #expect(
       Self.names.indices.map { found.holdings.instances[InstanceID(UInt64($0 + 1))]?.arrival }
         == leaders.map { Self.arrival($0) })
-    // Whom the policy did not take is let go, and nobody else.
+    // Only a process that the scheduler did not accept is released.
     let others = (4...5).map { Leader(pid: Int32($0), startTime: 7) }
     for leader in others { #expect(diary.note(.arrival(Self.arrival(leader)))) }
     diary.happen(

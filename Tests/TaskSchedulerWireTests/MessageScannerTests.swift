@@ -47,7 +47,7 @@ struct MessageScannerTests {
     var scanner = MessageScanner()
     #expect(try scan(&scanner, [1, 2, 3]) == nil)
     #expect(scanner.scannedCount == 3)
-    // A NUL among the bytes that have been seen would be found if they were looked at.
+    // A second scan of these bytes would find the NUL among them.
     #expect(try scan(&scanner, [0, 0, 0, 4]) == nil)
     #expect(try scan(&scanner, [0, 0, 0, 4, 0]) == 5)
     #expect(scanner.scannedCount == 0)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// A bus alone, in a folder of its own.
+/// Only a bus, in a directory of its own.
 private final class BareBus {
   let folder = TemporaryDirectory()
   let bus: SessionBus
@@ -287,7 +287,7 @@ struct MadeUpServiceTests {
     try driver.show(1, "a")
     try driver.wait { _ in ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
-    // It hangs up on whom it lets in.
+    // It closes the connections that it accepts.
     let connection = try unwrap(try UnixSocket.accept(listener.rawValue))
     connection.close()
     try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Nobody may set the clock of a machine for a test: the kernel's word that it was set (ECANCELED)
-/// is made up here; the timer that it is read from is real.
+/// A test must not set the clock of the machine: the kernel's word that it was set (ECANCELED) is
+/// made up here; the timer that it is read from is real.
 @Suite("A change of the clock")
 struct ClockProviderTests {
   private final class Clock {

@@ -78,8 +78,8 @@ struct NextDayTests {
   }
 }
 
-/// The machine's clock is left alone: what the provider is told of it is made up, and goes on from
-/// there.
+/// The test does not set the machine's clock. The provider gets a simulated clock that continues
+/// from there.
 @Suite("A new day")
 struct DayProviderTests {
   private final class Clock {
