@@ -22,6 +22,10 @@ SMALL := -Xswiftc -Osize -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlin
 # The installed programs must run without Swift. All release builds use the same flags, because
 # other flags compile everything again.
 RELEASE := $(BUILD) -c release --static-swift-stdlib $(SMALL)
+# taskctl calls no C++ that throws, so it needs no tables for unwinding the stack, which take 3 MB.
+# Debuggers follow the frame pointers, which Swift keeps.
+RELEASE_TASKCTL = $(RELEASE) -Xlinker --no-eh-frame-hdr -Xlinker -T \
+  -Xlinker $(CURDIR)/scripts/discard-unwind-tables.ld --product taskctl
 # The maximum size of each installed program, in MB.
 SIZES := taskschedd=20 taskctl=20
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
@@ -61,7 +65,7 @@ interfaces: setup ## Write the Swift types of the .varlink files
 .PHONY: release
 release: setup ## Build the installed programs
 	$(RELEASE) --product taskschedd
-	$(RELEASE) --product taskctl
+	$(RELEASE_TASKCTL)
 	@scripts/check-programs .build/release $(SIZES)
 
 .PHONY: demo
@@ -78,7 +82,7 @@ SEEDS ?= 10000
 FIRST ?= 1
 .PHONY: simulate
 simulate: setup ## Simulate the scheduler (SEEDS=10000 FIRST=1) and check that canaries are caught
-	$(RELEASE) --product taskctl
+	$(RELEASE_TASKCTL)
 	.build/release/taskctl simulate --seeds 100 --first $(FIRST) --canary all
 	.build/release/taskctl simulate --seeds $(SEEDS) --first $(FIRST)
 
@@ -113,7 +117,7 @@ CHAOS_OPTIONS = --kills $(KILLS) --clients $(CLIENTS) $(if $(SEED),--seed $(SEED
 .PHONY: chaos
 chaos: test-setup ## Kill the daemon repeatedly under load (KILLS=1000, CLIENTS=200, SEED=, LOG=)
 	$(RELEASE) --product taskschedd
-	$(RELEASE) --product taskctl
+	$(RELEASE_TASKCTL)
 	$(RELEASE) --product chaos
 	@.build/release/chaos $(CHAOS_OPTIONS)
 
@@ -123,7 +127,7 @@ upgrade: test-setup ## Like chaos, starting with the daemon of another commit (F
 	@git rev-parse --quiet --verify "$(FROM)^{commit}" >/dev/null || \
 	  { echo "make upgrade: FROM= is the commit to upgrade from, not '$(FROM)'" >&2; exit 2; }
 	$(RELEASE) --product taskschedd
-	$(RELEASE) --product taskctl
+	$(RELEASE_TASKCTL)
 	$(RELEASE) --product chaos
 	mkdir -p $(PREVIOUS)
 	git -C $(CURDIR) archive "$(FROM)" | tar -x -C $(PREVIOUS) --recursive-unlink

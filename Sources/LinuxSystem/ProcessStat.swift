@@ -1,5 +1,5 @@
 /// Identifies a process by its pid and its start time, because the kernel reuses pids.
-public struct ProcessIdentity: Hashable, Sendable, Codable, CustomStringConvertible {
+public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
   public let pid: Int32
   /// Clock ticks (100 a second) of CLOCK_BOOTTIME at its start: field 22 of /proc/PID/stat.
   public let startTime: UInt64

@@ -32,7 +32,7 @@ struct ReleaseTests {
     ] {
       let outcome = try TaskctlProcess(["release", "--event-log", path], socket: nil).outcome()
       #expect(outcome.code == 1)
-      #expect(outcome.errors == "taskctl: UnreadableJournal: \(words)\n")
+      #expect(outcome.errors == "taskctl: UnreadableEventLog: \(words)\n")
     }
   }
 
@@ -53,7 +53,7 @@ struct ReleaseTests {
       let outcome = try TaskctlProcess(["release", "--event-log", file], socket: nil).outcome()
       #expect(outcome.code == 1)
       #expect(outcome.output == "")
-      #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: \(file): "))
+      #expect(outcome.errors.hasPrefix("taskctl: UnreadableEventLog: \(file): "))
     }
     #expect(try stopped.isStopped)
   }
@@ -78,6 +78,20 @@ struct ReleaseTests {
     #expect(try other.isStopped)
   }
 
+  @Test("The JSON output of release lists what was resumed, the priorities and the failures")
+  func json() throws {
+    let directory = TemporaryDirectory()
+    let own = try StoppedProgram(socket: directory.file("socket"))
+    let outcome = try TaskctlProcess(
+      ["release", "--json"], socket: directory.file("socket")
+    ).outcome()
+    #expect(outcome.code == 0)
+    let resumed = "process \(own.pid) (sleep)"
+    let document = #"{"failures":[],"restoredPriorities":0,"resumed":["\#(resumed)"]}"#
+    #expect(outcome.output == document + "\n")
+    #expect(try !own.isStopped)
+  }
+
   @Test(
     "The error for an unreadable event log names the users with permission",
     .enabled(if: geteuid() == 0))
@@ -90,7 +104,7 @@ struct ReleaseTests {
     ).outcome()
     #expect(outcome.code == 1)
     #expect(
-      outcome.errors == "taskctl: UnreadableJournal: permission to read \(path) denied: only root "
+      outcome.errors == "taskctl: UnreadableEventLog: permission to read \(path) denied: only root "
         + "and the daemon's user may\n")
   }
 }

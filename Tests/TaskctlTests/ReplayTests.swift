@@ -223,7 +223,7 @@ struct ReplayTests {
     #expect(outcome.output.hasSuffix("background -> suspended (noEntitlement)\n"))
     #expect(outcome.code == 1)
     #expect(
-      outcome.errors == "taskctl: DamagedJournal: \(path): from byte \(place) on: a record's"
+      outcome.errors == "taskctl: DamagedEventLog: \(path): from byte \(place) on: a record's"
         + " checksum is wrong; only the records before it are shown\n")
     let cut = try replay([try directory.write("event-log.1", Array(diary.bytes.dropLast(10)))])
     #expect(cut.output == outcome.output)
@@ -238,13 +238,13 @@ struct ReplayTests {
     for (bytes, sentence) in [
       ([], "the file is not an event log of taskschedd, or is truncated"),
       (Array("application org.example.mail\n".utf8), "the file is not an event log of taskschedd"),
-      (newer, "its format version is 77; this taskschedd reads 1 to 2"),
+      (newer, "its format version is 77; this taskschedd reads version 1"),
       (Array(Diary().bytes.prefix(4200)), "its first record is damaged: "),
     ] {
       let path = try directory.write("event-log.1", bytes)
       let outcome = try replay([path])
       #expect(outcome.code == 1 && outcome.output == "")
-      #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: \(path): \(sentence)"))
+      #expect(outcome.errors.hasPrefix("taskctl: UnreadableEventLog: \(path): \(sentence)"))
     }
   }
 
@@ -257,7 +257,7 @@ struct ReplayTests {
   func unreadable(_ path: String, _ sentence: String) throws {
     let outcome = try replay([path])
     #expect(outcome.code == 1 && outcome.output == "")
-    #expect(outcome.errors.hasPrefix("taskctl: UnreadableJournal: "))
+    #expect(outcome.errors.hasPrefix("taskctl: UnreadableEventLog: "))
     #expect(outcome.errors.contains(path) && outcome.errors.contains(sentence))
   }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TaskSchedulerWire
 import TestSupport
 import Testing
 
@@ -23,6 +24,19 @@ struct SimulateFileTests {
     let outcome = try simulate(["\(root)/Examples/scenarios/\(name).scenario"])
     #expect(outcome.output == expected)
     #expect(outcome.code == 0 && outcome.errors == "")
+  }
+
+  @Test("With --json, the summary of a campaign has its seeds and its exact trace hash")
+  func summary() throws {
+    let text = try simulate(["--seeds", "2", "--first", "7"]).output
+    let outcome = try simulate(["--seeds", "2", "--first", "7", "--json"])
+    #expect(outcome.code == 0)
+    let document = try JSONParser.parse(Array(outcome.output.utf8))
+    #expect(document["firstSeed"] == "7")
+    #expect(document["seeds"] == 2)
+    #expect(document["differing"] == [])
+    let hash = try #require(text.firstMatch(of: /trace hash ([0-9a-f]+)\n/)).1
+    #expect(document["traceHash"] == .string(String(hash)))
   }
 
   @Test("The simulate command with --json prints one document on one line")

@@ -27,6 +27,8 @@ struct ReleaseCommand: ParsableCommand {
       Exit codes: 0 success, or nothing to release; 1 a process could not be resumed, a daemon \
       runs, or --event-log does not name an event log.
 
+      With --json: "resumed", "restoredPriorities" and "failures".
+
       Example: sudo taskctl release
       """)
 
@@ -45,9 +47,26 @@ struct ReleaseCommand: ParsableCommand {
         + "$EXIT_STATUS)."))
   var unlessRestarted = false
 
-  struct Report: Encodable {
-    var letRun: [String]
-    var failures: [String]
+  /// What the command has released. Its JSON form is the output of `--json`.
+  struct Report: Equatable {
+    /// The processes and control groups that were resumed.
+    var resumed: [String] = []
+    /// The number of priorities that were restored.
+    var restoredPriorities = 0
+    /// What could not be resumed or restored, with the reason.
+    var failures: [String] = []
+
+    fileprivate var json: JSONValue {
+      [
+        "resumed": JSONValue(resumed), "restoredPriorities": JSONValue(restoredPriorities),
+        "failures": JSONValue(failures),
+      ]
+    }
+
+    fileprivate mutating func add(_ outcome: ProcessRelease.Outcome) {
+      resumed += outcome.letRun
+      failures += outcome.failures
+    }
   }
 
   func validate() throws {
@@ -57,7 +76,7 @@ struct ReleaseCommand: ParsableCommand {
   func run() throws {
     if unlessRestarted, Self.isRestarted { return }
     let eventLogs = try eventLogs()
-    guard let outcome = try Self.release(eventLogs, isUnit: unlessRestarted) else {
+    guard let report = try Self.release(eventLogs, isUnit: unlessRestarted) else {
       if unlessRestarted { return }
       throw CommandFailure.failed(
         name: "DaemonRuns",
@@ -65,18 +84,20 @@ struct ReleaseCommand: ParsableCommand {
           + " 'taskctl foreground ID', or stop the daemon to resume all")
     }
     if options.json {
-      try Output.write(
-        JSONOutput.line(document: Report(letRun: outcome.letRun, failures: outcome.failures)))
+      try Output.write(JSONOutput.line(report.json))
     } else {
-      for name in outcome.letRun { try Output.write("resumed: \(PrintableText.of(name))\n") }
-      if outcome.letRun.isEmpty, outcome.failures.isEmpty, !unlessRestarted {
+      for name in report.resumed { try Output.write("resumed: \(PrintableText.of(name))\n") }
+      if report.restoredPriorities > 0 {
+        try Output.write("restored: \(report.restoredPriorities) priorities\n")
+      }
+      if report == Report(), !unlessRestarted {
         try Output.write(PrintableText.of(eventLogs.nothing) + "\n")
       }
     }
-    for failure in outcome.failures {
+    for failure in report.failures {
       Output.complain("taskctl: not resumed: \(PrintableText.of(failure))")
     }
-    if !outcome.failures.isEmpty { throw ExitCode(ExitStatusCode.refused) }
+    if !report.failures.isEmpty { throw ExitCode(ExitStatusCode.refused) }
   }
 
   /// Whether systemd restarts the daemon of the unit that runs this command.
@@ -163,22 +184,22 @@ struct ReleaseCommand: ParsableCommand {
   }
 
   private static func unreadable(_ sentence: String) -> CommandFailure {
-    .failed(name: "UnreadableJournal", sentence: PrintableText.of(sentence))
+    .failed(name: "UnreadableEventLog", sentence: PrintableText.of(sentence))
   }
 
   /// Resumes and restores what the event logs name. Returns nil if a daemon runs.
   private static func release(
     _ eventLogs: EventLogs, isUnit: Bool
-  ) throws -> ProcessRelease.Outcome? {
+  ) throws -> Report? {
     guard let path = eventLogs.lock else {
       // A daemon without an event log holds no lock. Its own unit runs this after the daemon's end.
       return eventLogs.paths.isEmpty && !isUnit && answers(eventLogs.socket)
-        ? nil : try letRun(eventLogs)
+        ? nil : try resume(eventLogs)
     }
     guard let lock = try Folder.lock(path: path) else { return nil }
-    let outcome = try letRun(eventLogs)
+    let report = try resume(eventLogs)
     lock.close()
-    return outcome
+    return report
   }
 
   private static func answers(_ socket: String) -> Bool {
@@ -189,8 +210,8 @@ struct ReleaseCommand: ParsableCommand {
     return answer != nil
   }
 
-  private static func letRun(_ eventLogs: EventLogs) throws -> ProcessRelease.Outcome {
-    var outcome = ProcessRelease.Outcome()
+  private static func resume(_ eventLogs: EventLogs) throws -> Report {
+    var report = Report()
     let boot = BootID(try BootIdentity.text())
     for path in eventLogs.paths {
       do {
@@ -198,40 +219,39 @@ struct ReleaseCommand: ParsableCommand {
         let left = try bytes.withUnsafeBytes { bytes in
           Result { () throws(EventLogRefusal) in try LeftBehind(bytes, boot: boot) }
         }.get()
-        let released = try letRun(left)
-        outcome.add(released)
+        let failuresBefore = report.failures.count
+        try resume(left, &report)
+        let isComplete = report.failures.count == failuresBefore
         if let damage = left.damage {
-          outcome.failures.append("the event log \(path): \(damage)")
+          report.failures.append("the event log \(path): \(damage)")
         }
-        if released.failures.isEmpty, let mapping = try? FileMapping.open(path: path) {
+        if isComplete, let mapping = try? FileMapping.open(path: path) {
           EventLogWriter.setClean(in: mapping.bytes)
         }
       } catch EventLogRefusal.otherBoot {
         continue
       } catch {
         if eventLogs.isFile { throw unreadable("\(path): \(error)") }
-        outcome.failures.append("the event log \(path): \(error)")
+        report.failures.append("the event log \(path): \(error)")
       }
     }
     // The event log may be missing or older than a suspension; the environment marks the processes.
-    outcome.add(ProcessRelease.letRun(ProcessMarks(socket: eventLogs.socket), in: try ProcFS()))
-    return outcome
+    report.add(ProcessRelease.letRun(ProcessMarks(socket: eventLogs.socket), in: try ProcFS()))
+    return report
   }
 
-  private static func letRun(_ left: LeftBehind) throws -> ProcessRelease.Outcome {
+  private static func resume(_ left: LeftBehind, _ report: inout Report) throws {
     let proc = try ProcFS()
     // Priorities first, so that no process runs at a lowered priority once it is resumed.
     let priorities = PriorityRelease.all(
       left.lowered.map { $0.compactMap { LoweredPriority($0) } }, in: proc)
-    var outcome = ProcessRelease.letRun(
-      left.stopped.filter { !$0.wasStopped }.map {
-        ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
-      }, groups: left.groups.map { ControlGroup(path: $0) }, in: proc)
-    if priorities.count > 0 {
-      outcome.letRun.insert("restored \(priorities.count) priorities", at: 0)
-    }
-    outcome.failures = priorities.failures + outcome.failures
-    return outcome
+    report.restoredPriorities += priorities.count
+    report.failures += priorities.failures
+    report.add(
+      ProcessRelease.letRun(
+        left.stopped.filter { !$0.wasStopped }.map {
+          ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
+        }, groups: left.groups.map { ControlGroup(path: $0) }, in: proc))
   }
 }
 

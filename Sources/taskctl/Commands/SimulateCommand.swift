@@ -122,14 +122,6 @@ struct SimulateCommand: ParsableCommand {
   }
 }
 
-/// The exit codes of `taskctl simulate`, in addition to those of every command.
-enum SimulationExitCode {
-  static let violation: Int32 = 4
-  static let canaryNotCaught: Int32 = 5
-  static let notDeterministic: Int32 = 6
-  static let trapped: Int32 = 7
-}
-
 /// A range of action numbers: `10-20`, or `7`.
 struct SkippedActions: ExpressibleByArgument {
   let range: Range<Int>
@@ -163,23 +155,4 @@ enum CanaryChoice: ExpressibleByArgument {
   static var allValueStrings: [String] { ["all"] + Canary.allCases.map(\.rawValue) }
 
   var one: Canary? { if case .one(let canary) = self { canary } else { nil } }
-}
-
-/// A worker's share of the seeds: `2/4` is the third of four shares.
-struct WorkerShare: ExpressibleByArgument {
-  let index: UInt64
-  let count: UInt64
-
-  init(index: UInt64, count: UInt64) {
-    self.index = index
-    self.count = count
-  }
-
-  init?(argument: String) {
-    let parts = argument.split(separator: "/").map { UInt64($0) }
-    guard parts.count == 2, let index = parts[0], let count = parts[1], index < count else {
-      return nil
-    }
-    self.init(index: index, count: count)
-  }
 }

@@ -8,7 +8,7 @@ struct RenderingContext: Sendable {
   var userName: @Sendable (Int) -> String
 
   static func forStandardOutput() -> RenderingContext {
-    RenderingContext(clock: .now(), painter: .forStandardOutput(), userName: Owner.name(of:))
+    RenderingContext(clock: .now(), painter: .forStandardOutput(), userName: UserName.of)
   }
 }
 

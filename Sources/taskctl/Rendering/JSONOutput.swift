@@ -1,4 +1,3 @@
-import FoundationEssentials
 import TaskSchedulerWire
 
 /// The `--json` form of the daemon's replies: its own objects, on one line, with sorted keys.
@@ -21,15 +20,9 @@ enum JSONOutput {
     escaped(ordered(JSONValue(value), clock).description) + "\n"
   }
 
-  /// Returns the text of a document that only taskctl writes.
-  static func line(
-    document: some Encodable, _ clock: ClockReading? = .now()
-  ) -> String {
-    do {
-      return line(try JSONParser.parse(Array(try JSONEncoder().encode(document))), clock)
-    } catch {
-      fatalError("a document cannot be written as JSON: \(error)")
-    }
+  /// Returns a field of a document that only taskctl writes; null, which `line` omits, for nil.
+  static func optional(_ value: (some WireValue)?) -> JSONValue {
+    value.map { JSONValue($0) } ?? .null
   }
 
   /// Returns the value with the keys of each object sorted, and with wall-clock times added.

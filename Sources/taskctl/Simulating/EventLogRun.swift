@@ -27,18 +27,18 @@ struct EventLogRun {
     try Output.write(
       isJSON
         ? JSONOutput.line(
-          document: TimelineDocument(eventLog.timeline, of: facts(of: eventLog, path)), nil)
+          TimelineDocument.json(eventLog.timeline, of: facts(of: eventLog, path)), nil)
         : heading(of: eventLog, path)
           + TimelineText.text(eventLog.timeline, .forStandardOutput()))
     if let violation = eventLog.violation {
       Output.complain(
         "taskctl: \(PrintableText.of(path)): event \(violation.eventNumber): \(violation.checker): "
           + PrintableText.of(violation.sentence))
-      throw SimulationExit(SimulationExitCode.violation)
+      throw SimulationExit.violation
     }
     if let damage = eventLog.damage {
       throw CommandFailure.failed(
-        name: "DamagedJournal",
+        name: "DamagedEventLog",
         sentence: PrintableText.of("\(path): \(damage); only the records before it are shown"))
     }
   }
@@ -118,6 +118,6 @@ struct EventLogRun {
   }
 
   private func unreadable(_ sentence: String) -> CommandFailure {
-    .failed(name: "UnreadableJournal", sentence: PrintableText.of(sentence))
+    .failed(name: "UnreadableEventLog", sentence: PrintableText.of(sentence))
   }
 }

@@ -23,7 +23,7 @@ struct ScenarioRun {
     let timeline = ScenarioPlay.timeline(of: scenario)
     try Output.write(
       isJSON
-        ? JSONOutput.line(document: TimelineDocument(timeline), nil)
+        ? JSONOutput.line(TimelineDocument.json(timeline), nil)
         : TimelineText.text(timeline, .forStandardOutput()))
   }
 

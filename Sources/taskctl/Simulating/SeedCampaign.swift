@@ -1,9 +1,6 @@
-import ArgumentParser
-import Glibc
 import LinuxSystem
 import TaskSchedulerSimulation
-
-typealias SimulationExit = ExitCode
+import TaskSchedulerWire
 
 /// Runs many seeds in several processes and reports the results.
 ///
@@ -29,12 +26,12 @@ struct SeedCampaign {
       firstSeed: plan.seeds.lowerBound, seeds: tally.hashes.count, events: tally.events,
       recoveries: tally.recoveries, seconds: seconds, traceHash: tally.combinedHash,
       comparedSeeds: min(Int(Self.comparedMax), plan.seeds.count), differing: different)
-    try Output.write(isJSON ? JSONOutput.line(document: summary, nil) : summary.text)
+    try Output.write(isJSON ? JSONOutput.line(summary.json, nil) : summary.text)
     if let seed = different.first {
       Output.complain(
         "taskctl: seed \(seed) gave different results in two processes; see 'taskctl simulate"
           + " --seeds 1 --first \(seed) --trace'")
-      throw ExitCode(SimulationExitCode.notDeterministic)
+      throw SimulationExit.notDeterministic
     }
   }
 
@@ -54,7 +51,7 @@ struct SeedCampaign {
       let finder = violation.map { "\($0.checker): \($0.sentence)" } ?? "the scheduler trapped"
       try say(canary, "caught by \(caught) of \(plan.seeds.count) seeds; seed \(seed): \(finder)")
     }
-    if !missed.isEmpty { throw ExitCode(SimulationExitCode.canaryNotCaught) }
+    if !missed.isEmpty { throw SimulationExit.canaryNotCaught }
   }
 
   private func say(_ canary: Canary, _ text: String) throws {
@@ -74,14 +71,14 @@ struct SeedCampaign {
     Output.complain(
       "taskctl: the scheduler trapped at seed \(seed); reproduce it with 'taskctl simulate"
         + " \(plan.options(seed, canary: nil).commandLine) --worker 0/1'")
-    throw ExitCode(SimulationExitCode.trapped)
+    throw SimulationExit.trapped
   }
 
   private func reportViolation(_ seed: UInt64, _ tally: SeedTally) throws {
     let options = plan.options(seed, canary: nil)
     guard let violation = Simulation(options).run().violation else {
       Output.complain("taskctl: seed \(seed) has a violation in one process but not in another")
-      throw ExitCode(SimulationExitCode.notDeterministic)
+      throw SimulationExit.notDeterministic
     }
     Output.complain(
       "taskctl: \(tally.violated.count) of \(plan.seeds.count) seeds have a violation")
@@ -93,7 +90,7 @@ struct SeedCampaign {
     }
     Output.complain("for Tests/TaskSchedulerSimulationTests/RegressionTests.swift:")
     Output.complain("  " + smallest.swiftText)
-    throw ExitCode(SimulationExitCode.violation)
+    throw SimulationExit.violation
   }
 
   private static func text(_ options: SimulationOptions, _ violation: Violation) -> String {
@@ -106,7 +103,7 @@ struct SeedCampaign {
 }
 
 /// The summary of a campaign without a violation.
-struct SeedSummary: Encodable {
+struct SeedSummary {
   var firstSeed: UInt64
   var seeds: Int
   var events: Int
@@ -116,13 +113,26 @@ struct SeedSummary: Encodable {
   var comparedSeeds: Int
   var differing: [UInt64]
 
+  /// The JSON form. A JSON number cannot hold all hashes and seeds, so these are strings.
+  var json: JSONValue {
+    [
+      "firstSeed": JSONValue("\(firstSeed)"), "seeds": JSONValue(seeds),
+      "events": JSONValue(events), "recoveries": JSONValue(recoveries),
+      "seconds": JSONValue(seconds), "traceHash": JSONValue(traceHashText),
+      "comparedSeeds": JSONValue(comparedSeeds),
+      "differing": JSONValue(differing.map { "\($0)" }),
+    ]
+  }
+
+  private var traceHashText: String { String(traceHash, radix: 16) }
+
   var text: String {
     let tenths = Int(seconds * 10)
     let rate = seconds > 0 ? Int(Double(events) / seconds) : 0
     return """
       seeds \(firstSeed)-\(firstSeed + UInt64(seeds) - 1): \(events) events, \
       \(recoveries) restarts of the daemon, no violation
-      \(tenths / 10).\(tenths % 10) s, \(rate) events/s, trace hash \(String(traceHash, radix: 16))
+      \(tenths / 10).\(tenths % 10) s, \(rate) events/s, trace hash \(traceHashText)
       \(comparedSeeds - differing.count) of \(comparedSeeds) seeds had the same hash in two \
       processes
 

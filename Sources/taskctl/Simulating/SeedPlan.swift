@@ -1,3 +1,4 @@
+import ArgumentParser
 import TaskSchedulerSimulation
 
 /// The seeds and options of a campaign.
@@ -24,6 +25,25 @@ struct SeedPlan {
     }
     if let canary { words += ["--canary", canary.rawValue] }
     return words
+  }
+}
+
+/// A worker's share of the seeds: `2/4` is the third of four shares.
+struct WorkerShare: ExpressibleByArgument {
+  let index: UInt64
+  let count: UInt64
+
+  init(index: UInt64, count: UInt64) {
+    self.index = index
+    self.count = count
+  }
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "/").map { UInt64($0) }
+    guard parts.count == 2, let index = parts[0], let count = parts[1], index < count else {
+      return nil
+    }
+    self.init(index: index, count: count)
   }
 }
 

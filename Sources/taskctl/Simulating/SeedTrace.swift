@@ -18,16 +18,12 @@ struct SeedTrace {
     try Output.write(text)
     if let violation = outcome.violation {
       Output.complain("taskctl: \(violation.checker): \(violation.sentence)")
-      throw ExitStatus.violation
+      throw SimulationExit.violation
     }
   }
 
   /// Returns Swift's description of the value without module names.
   static func short(_ value: some Any) -> String {
     String(describing: value).replacing("TaskSchedulerCore.", with: "")
-  }
-
-  private enum ExitStatus {
-    static let violation = SimulationExit(SimulationExitCode.violation)
   }
 }

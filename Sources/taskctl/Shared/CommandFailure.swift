@@ -95,7 +95,7 @@ extension ControlInterface.Failure {
           ?? "; see 'taskctl list --all'; 'taskctl reload' reads new manifests")
     case .ambiguousApplication(let id, let owners):
       "several users run \(quoted(id)); select one with --owner:"
-        + " \(owners.map { Owner.name(of: $0) }.map(PrintableText.of).joined(separator: ", "))"
+        + " \(owners.map { PrintableText.of(UserName.of($0)) }.joined(separator: ", "))"
     case .invalidApplicationID(let id):
       "\(quoted(id)) is not an application id; use two or more labels of letters, digits, - and _,"
         + " joined by dots, like 'org.example.mail'"

@@ -17,12 +17,4 @@ struct Owner: Hashable, Sendable {
       throw ValidationError("there is no user '\(PrintableText.of(text))' on this machine")
     }
   }
-
-  /// Returns the user's name, or the uid in digits for a user without a name.
-  static func name(of uid: Int) -> String {
-    guard let number = UInt32(exactly: uid), let user = try? Users.user(uid: number) else {
-      return "\(uid)"
-    }
-    return user.name
-  }
 }
