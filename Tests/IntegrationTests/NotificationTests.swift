@@ -260,7 +260,7 @@ struct NotificationTests {
     try monitor.end(id)
     #expect(try daemon.application(id).scheduledNotifications == 1)
     try monitor.fires(id, number)
-    # expect(try daemon.notifications(of: id).map(\.state) == [.fired], "it was not shown yet")
+    #expect(try daemon.notifications(of: id).map(\.state) == [.fired], "it was not shown yet")
   }
 
   @Test("Without a desktop, a notification is kept, logged and listed")

@@ -91,7 +91,7 @@ final class ConnectedSocketTests {
     #expect(
       refusal(second.number)?.description
         == "a socket that is not connected yet; hand it over once connect has succeeded")
-    # expect(refusal(first.number) == nil, "although it was not accepted yet")
+    #expect(refusal(first.number) == nil, "although it was not accepted yet")
   }
 
   @Test("A connection that the peer has reset is refused, and its pending error is not read")
@@ -160,8 +160,8 @@ struct OwnConnectionTests {
   @Test("A connection to the daemon is refused, whatever its path, accepted or not")
   func client() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
-    # expect(symlink("socket", directory.file("link")) == 0) expect(symlink(".",
-    # directory.file("parent")) == 0)
+    #expect(symlink("socket", directory.file("link")) == 0)
+    #expect(symlink(".", directory.file("parent")) == 0)
     for name in ["socket", "link", "parent/socket", "./parent/link"] {
       let client = try UnixSocket.connect(path: directory.file(name))
       #expect(isRefused(client.rawValue, listener.rawValue), "\(name)")

@@ -135,7 +135,7 @@ struct EndTests {
     ]))
     let id = world.make(mail, .active)
     let other = world.register(music)
-    # expect(world.state(other).isForeground, "it does not wait")
+    #expect(world.state(other).isForeground, "it does not wait")
     world.acknowledgeAll(id)
     #expect(world.ends(of: mail) == [.optedOut])
   }

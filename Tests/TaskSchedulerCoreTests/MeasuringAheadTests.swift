@@ -57,7 +57,7 @@ struct MeasuringAheadTests {
     world.advance(by: .milliseconds(20))
     world.feed(sizes(ids, [10, 30]))
     world.advance(by: lead - .milliseconds(20) - nanosecond)
-    # expect(world.chosen.isEmpty, "no application is terminated earlier")
+    #expect(world.chosen.isEmpty, "no application is terminated earlier")
     world.advance(by: nanosecond)
     #expect(world.chosen == [music] && askings(world) == 1)
     #expect(choice(world, music)?.at == world.now)

@@ -97,7 +97,6 @@ struct GroupPriorityTests {
     #expect(try priorities.limit(instance, percent: nil))
     #expect(try text("cpu.max") == "90000 100000\n")
     unlink(folder.file("cpu.max"))
-    # expect(try !priorities.limit(instance, percent: 25), "then it is stopped and resumed in
-    # turns")
+    #expect(try !priorities.limit(instance, percent: 25), "then it is stopped by turns")
   }
 }
