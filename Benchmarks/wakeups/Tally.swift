@@ -30,7 +30,7 @@ struct Tally {
   }
 
   mutating func called(_ client: Int, at now: Instant) {
-    guard let deadline = deadlines[client] else { preconditionFailure("a call of an unknown client") }
+    guard let deadline = deadlines[client] else { preconditionFailure("an unknown client") }
     if deadline < now { missed += 1 }
     if mix.window.contains(now) { runs += 1 }
     deadlines[client] = now.advanced(by: mix.clients[client].interval)
