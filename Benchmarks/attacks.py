@@ -9,7 +9,7 @@ import time
 
 from harness import Failure
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+DIRECTORY = os.path.dirname(os.path.abspath(__file__))
 ATTACKER, VICTIM = 65534, 65533
 # As systemd's unit has it.
 NICE = -10
@@ -53,7 +53,7 @@ def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=Fa
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
     return workshop.start(
-        [sys.executable, os.path.join(FOLDER, name), *map(str, arguments)], stdout=stdout,
+        [sys.executable, os.path.join(DIRECTORY, name), *map(str, arguments)], stdout=stdout,
         text=True, prepare=prepare)
 
 
@@ -90,8 +90,8 @@ def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
     attacker."""
     if os.geteuid() != 0:
         return "only root is two users"
-    # The socket is below the workshop's folder.
-    os.chmod(workshop.folder, 0o755)
+    # The socket is below the workshop's directory.
+    os.chmod(workshop.directory, 0o755)
     results = {}
     for name, (kind, count) in ATTACKS.items():
         daemon = workshop.daemon(f"attack-{kind}", SETTINGS)

@@ -243,7 +243,7 @@ def table_of(results):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--daemon", required=True, help="the taskschedd to measure: a release")
-    parser.add_argument("--programs", required=True, help="the folder of the built C programs")
+    parser.add_argument("--programs", required=True, help="the directory of the built C programs")
     parser.add_argument("--quick", action="store_true", help="measure less: under a minute")
     parser.add_argument("--json", action="store_true", help="print the numbers for programs")
     return parser.parse_args()

@@ -19,10 +19,10 @@ from harness import Failure, median
 from small_machine import SmallMachine, is_virtualized, missing
 
 MACHINE = 768
-# Where each instruction is a nanosecond, two processors would wait for each other without end.
-PROCESSORS = 2 if is_virtualized() else 1
+# If each instruction is a nanosecond, two CPUs would wait for each other without end.
+CPUS = 2 if is_virtualized() else 1
 THRESHOLD_PERCENT = 10
-# In MiB. Whoever grows begins with what is said here.
+# Initial sizes in MiB.
 SIZES = {"large": 200, "small": 60, "foreground": 60, "eater": 20}
 SECONDS_MAX = 60
 
@@ -66,7 +66,7 @@ def summary(results):
         "range": (min(signals), max(signals)) if signals else None,
         "back": median(backs) if backs else None,
         "lowest": min(one["lowest"] for one in results),
-        # What the kernel ends is nobody's choice.
+        # A process that the kernel kills is no choice of the daemon.
         "right": sum(one["victim"] == "large" and one["signal"] is not None for one in results),
         "alive": sum(one["foreground"] for one in results), "runs": len(results)}
 
@@ -74,7 +74,7 @@ def summary(results):
 def show(results, release, grows):
     total = results["taskschedd"][0]["total"]
     means = "KVM" if is_virtualized() else "no KVM, 1 ns for each instruction"
-    print(f"Linux {release} in qemu ({means}), processors: {PROCESSORS}, {total} MiB, "
+    print(f"Linux {release} in qemu ({means}), CPUs: {CPUS}, {total} MiB, "
           f"threshold {THRESHOLD_PERCENT} %, {grows} grows")
     print(f"{'':<12}{'to signal':>12}{'least':>11}{'most':>11}{'to memory':>12}{'lowest':>10}"
           f"{'victim':>9}{'screen':>9}")
@@ -113,9 +113,9 @@ def main():
         print("SKIPPED: " + reason)
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    folder = tempfile.mkdtemp(prefix="taskschedd-bench-memory-")
+    directory = tempfile.mkdtemp(prefix="taskschedd-bench-memory-")
     try:
-        machine = SmallMachine(folder, arguments.unpacked, MACHINE, PROCESSORS)
+        machine = SmallMachine(directory, arguments.unpacked, MACHINE, CPUS)
         earlyoom = os.path.join(arguments.unpacked, "usr/bin/earlyoom")
         script = os.path.join(os.path.dirname(__file__), "memory_run.py")
         machine.make([arguments.daemon, earlyoom], script, {
@@ -126,7 +126,7 @@ def main():
         results = runs(machine, arguments)
         print(f"{time.monotonic() - begin:.0f} s", file=sys.stderr)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
     if arguments.json:
         return print(json.dumps(results))
     show(results, machine.release, arguments.grows)

@@ -42,7 +42,7 @@ class Herd:
 
 
 def registrations(workshop, rounds, count):
-    """Registrations in a second at a daemon that knows nobody yet: the median of rounds."""
+    """Registrations in a second at a daemon that knows no application yet: the median of rounds."""
     rates = []
     for number in range(rounds):
         daemon = workshop.daemon(f"registrations-{number}", SETTINGS)

@@ -193,8 +193,8 @@ def measure(workshop, sockets=SOCKETS, children=CHILDREN, name="descriptors", se
         return "only root is two users"
     daemon = workshop.daemon(name, SETTINGS + settings)
     os.setpriority(os.PRIO_PROCESS, daemon.pid, DAEMON_NICE)
-    # The socket is below the workshop's folder.
-    os.chmod(workshop.folder, 0o755)
+    # The socket is below the workshop's directory.
+    os.chmod(workshop.directory, 0o755)
     limits, limits_pipe = watch_limits(daemon.socket)
     os.read(limits_pipe, 1)
     attacker = attack(sockets, children)

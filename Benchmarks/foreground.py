@@ -79,7 +79,7 @@ def main():
                     by_daemon(workshop, number, options.seconds, work) if way == "taskschedd"
                     else by_hand(workshop, way, options.seconds, work))
     print(f"lateness of a 1 ms period beside {BUSY} busy processes on "
-          f"{len(os.sched_getaffinity(0))} processors, medians of {options.rounds} rounds, in µs")
+          f"{len(os.sched_getaffinity(0))} CPUs, medians of {options.rounds} rounds, in µs")
     print(f"{'':28}{'p50':>10}{'p99':>10}{'max':>10}")
     names = {"alone": "without busy processes", "neither": "busy, without taskschedd",
              "nice": f"busy, nice -n {NICE} alone", "taskschedd": "busy, with taskschedd"}

@@ -1,4 +1,4 @@
-"""The world that a measurement runs in: a folder, a daemon, peers, and their sure end."""
+"""The environment of a measurement: a directory, a daemon, peers, and their cleanup."""
 
 import ctypes
 import glob
@@ -51,7 +51,7 @@ def median(values):
 
 
 class Workshop:
-    """A folder of the benchmark's own, and the processes in it; all gone when it is left."""
+    """A directory for the benchmark, and the processes in it, which leaving it removes."""
 
     def __init__(self, binaries, daemon):
         self.binaries = binaries
@@ -60,7 +60,7 @@ class Workshop:
     def __enter__(self):
         # What a process of ours leaves behind becomes our child, for us to end.
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
-        self.folder = tempfile.mkdtemp(prefix="taskschedd-bench-")
+        self.directory = tempfile.mkdtemp(prefix="taskschedd-bench-")
         # The runtime directory is in memory; /tmp may be on a disk.
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.runtime = tempfile.mkdtemp(prefix="taskschedd-bench-", dir=memory)
@@ -74,11 +74,11 @@ class Workshop:
         for group in reversed(self.groups):
             remove_group(group)
         end_children()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
         shutil.rmtree(self.runtime, ignore_errors=True)
 
     def path(self, name):
-        return os.path.join(self.folder, name)
+        return os.path.join(self.directory, name)
 
     def write(self, name, text):
         path = self.path(name)
@@ -146,18 +146,18 @@ class Workshop:
         socket_path = self.path(name + ".socket")
         configuration = self.write(
             name + ".toml", f'log-level = "{log_level}"\noperator-group = ""\n{settings}')
-        folder = self.path(name + ".applications")
-        os.makedirs(folder)
+        directory = self.path(name + ".applications")
+        os.makedirs(directory)
         for id, text in manifests:
             self.write(f"{name}.applications/{id}.toml", f'id = "{id}"\n{text}')
         with open(self.path(name + ".log"), "w", encoding="utf-8") as log:
             process = self.start(
-                [self.daemon_program, "--config", configuration, "--manifests", folder,
+                [self.daemon_program, "--config", configuration, "--manifests", directory,
                  "--socket", socket_path, "--state", self.path(name + ".state"),
                  "--log-target", "stderr",
                  *(["--event-log", os.path.join(self.runtime, name)] if journal else ["--no-event-log"])],
                 group=group, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={"PATH": os.environ["PATH"], "HOME": self.folder})
+                env={"PATH": os.environ["PATH"], "HOME": self.directory})
         self.wait_for_socket(process, socket_path, self.path(name + ".log"))
         return Daemon(process, socket_path)
 
@@ -240,7 +240,7 @@ def cgroup_mount():
 
 
 def own_group():
-    """The folder of our cgroup (v2); None, with the reason, where there is none to write to."""
+    """The directory of our cgroup (v2); None, with the reason, if it is not writable."""
     mount = cgroup_mount()
     if mount is None:
         return None, "no cgroup v2 hierarchy is mounted"

@@ -39,9 +39,9 @@ static int measure(int seconds, int work, const char *path) {
     struct timespec until = {.tv_sec = due / SECOND, .tv_nsec = due % SECOND};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {}
     late[index] = now() - due;
-    // By the thread's own time: whoever is interrupted has the rest yet to do.
+    // CPU time of the thread, so that an interrupted thread still does the rest.
     for (int64_t end = used() + (int64_t)work * MICROSECOND; used() < end;) {}
-    // Whoever is a period late goes on from where it is, as a player would.
+    // A thread that is a period late continues from the present, as a player would.
     if (now() > due + PERIOD) due = now();
   }
   qsort(late, count, sizeof *late, by_value);

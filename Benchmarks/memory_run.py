@@ -20,11 +20,11 @@ RB_AUTOBOOT = 0x01234567
 MCL_CURRENT, MCL_FUTURE = 1, 2
 STEP, PAUSE = 1 * MIB, 0.004
 SECONDS_MAX = 30
-# The most that one may take before it is clear that nobody is going to act.
+# The maximum time before it is clear that no program is going to act.
 GROWTH_MAX = 4096 * MIB
 # With so little free, the kernel begins to give up what is in the page cache.
 FREE_MAX = 24 * MIB
-FOLDER = "/run/taskschedd"
+DIRECTORY = "/run/taskschedd"
 SETTINGS = """operator-group = ""
 log-level = "notice"
 [policy]
@@ -102,7 +102,7 @@ class Memory:
             self.stalled_at = time.monotonic()
 
     def stalls(self):
-        """For how long somebody has waited for memory so far, in µs, as the kernel counts it."""
+        """The total time for which a process has waited for memory, in µs, from the kernel."""
         return int(os.pread(self.pressure, 4096, 0).split(b"total=")[1].split(None, 1)[0])
 
     def close(self):
@@ -111,20 +111,20 @@ class Memory:
 
 
 class Contender:
-    """Whoever is to act, and what it says, with the time of each line."""
+    """The program that acts under pressure, and its output with the time of each line."""
 
     def __init__(self, who, parameters):
         self.who, self.said = who, []
         percent = parameters["percent"]
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        os.makedirs(FOLDER + "/applications")
-        write(FOLDER + "/settings", SETTINGS.format(percent=percent, stall=parameters["stall"]))
+        shutil.rmtree(DIRECTORY, ignore_errors=True)
+        os.makedirs(DIRECTORY + "/applications")
+        write(DIRECTORY + "/settings", SETTINGS.format(percent=percent, stall=parameters["stall"]))
         command = [parameters["earlyoom"], "-m", str(percent), "-r", "0"]
         if who == "taskschedd":
             command = [
-                parameters["daemon"], "--config", FOLDER + "/settings", "--manifests",
-                FOLDER + "/applications", "--socket", FOLDER + "/socket", "--state",
-                FOLDER + "/state", "--log-target", "stderr"]
+                parameters["daemon"], "--config", DIRECTORY + "/settings", "--manifests",
+                DIRECTORY + "/applications", "--socket", DIRECTORY + "/socket", "--state",
+                DIRECTORY + "/state", "--log-target", "stderr"]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             text=True, bufsize=1)
@@ -140,7 +140,7 @@ class Contender:
     def call(self, method, parameters, descriptors=()):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(30)
-            connection.connect(FOLDER + "/socket")
+            connection.connect(DIRECTORY + "/socket")
             message = {"method": "org.taskschedd.Control." + method, "parameters": parameters}
             socket.send_fds(connection, [json.dumps(message).encode() + b"\0"], descriptors)
             answer = b""
@@ -155,7 +155,7 @@ class Contender:
 
     def serves(self):
         with socket.socket(socket.AF_UNIX) as probe:
-            return probe.connect_ex(FOLDER + "/socket") == 0
+            return probe.connect_ex(DIRECTORY + "/socket") == 0
 
     def manage(self, programs):
         """Has all in hand before anything grows."""

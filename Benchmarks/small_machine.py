@@ -77,16 +77,16 @@ def read(path):
 
 
 class SmallMachine:
-    """Made in a folder that is its maker's to remove."""
+    """A machine in a directory that the caller removes."""
 
-    def __init__(self, folder, unpacked, megabytes, processors):
-        self.folder, self.unpacked = folder, unpacked
-        self.megabytes, self.processors = megabytes, processors
+    def __init__(self, directory, unpacked, megabytes, cpus):
+        self.directory, self.unpacked = directory, unpacked
+        self.megabytes, self.cpus = megabytes, cpus
         self.kernel = sorted(glob.glob(os.path.join(unpacked, "boot/vmlinuz-*")))[-1]
         self.release = os.path.basename(self.kernel).removeprefix("vmlinuz-")
 
     def path(self, name):
-        return os.path.join(self.folder, name)
+        return os.path.join(self.directory, name)
 
     def make(self, programs, script, parameters):
         """`script` is the first process; `programs` (paths) are in /bench, by their names.
@@ -154,7 +154,7 @@ class SmallMachine:
         means = ["-enable-kvm", "-cpu", "host"] if is_fast else [
             "-accel", "tcg", "-icount", "shift=0,sleep=on"]
         return subprocess.Popen(
-            [QEMU, *means, "-m", f"{self.megabytes}M", "-smp", str(self.processors), "-nodefaults",
+            [QEMU, *means, "-m", f"{self.megabytes}M", "-smp", str(self.cpus), "-nodefaults",
              "-no-user-config", "-display", "none", "-no-reboot", "-serial",
              f"file:{self.path('console')}", "-serial", "stdio", "-kernel", self.kernel,
              "-initrd", self.path("start"), "-append",

@@ -54,7 +54,7 @@ def once_managed(workshop, daemon, samples, peer_cpus):
 
 
 def measure(workshop, rounds, samples, peer_cpus):
-    """Medians of (p50, p99) in µs: of a running process in epoll_wait, which nobody can beat, and
+    """Medians of (p50, p99) in µs: of a running process in epoll_wait, the best possible, and
     of a suspended application that is resumed for it."""
     daemon = workshop.daemon(
         "socket-wake", settings='suspend-mechanism = "signal"\n',

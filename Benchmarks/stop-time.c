@@ -90,7 +90,7 @@ static char state_of(int32_t pid) {
   return end[2];
 }
 
-/* What stands still stays so: each is looked at until it does, then the next. */
+/* A stopped process stays stopped: each is read until it is stopped, then the next. */
 static uint64_t wait_for_processes(const struct roll *roll) {
   uint64_t limit = now_ns() + LIMIT_NS;
   for (int32_t index = 0; index < roll->count; index++)

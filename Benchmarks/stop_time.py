@@ -14,7 +14,7 @@ def once(workshop, daemon, count, mount, observer_cpus):
     observer = workshop.start(
         [workshop.program("stop-time"), "observe", rendezvous, mount or ""],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    # Looking must not slow what is looked at.
+    # Reading must not slow the processes.
     os.sched_setaffinity(observer.pid, observer_cpus)
     expect_ready(observer)
     observer.stdin.write(daemon.socket + "\n")

@@ -109,7 +109,7 @@ final class Campaign {
 
   // MARK: Clients
 
-  /// How many are started before they have all been heard of: whoever does not get to run cannot
+  /// The number of clients that are started together: a client that does not get to run cannot
   /// acknowledge its first callback in time.
   private static let startsAtOnce = 25
 
@@ -121,8 +121,8 @@ final class Campaign {
     try waitUntilStarted()
   }
 
-  /// Waits until all that were started have had a callback. Whoever has ended before is started
-  /// again, and why it did is looked at as of any other.
+  /// Waits until all started clients have got a callback. A client that has ended before is started
+  /// again, and its end is checked like any other.
   private func waitUntilStarted() throws {
     let end = BootClock.now() + 180_000_000_000
     var nextLook = BootClock.now() + 1_000_000_000

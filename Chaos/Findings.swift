@@ -11,7 +11,7 @@ struct Findings {
   var isEmpty: Bool { order.isEmpty }
   var count: Int { counts.values.reduce(0, +) }
 
-  /// - Parameter application: whose it is; nil for what is nobody's.
+  /// - Parameter application: the application; nil for a finding of no application.
   mutating func add(_ text: String, _ application: Int?, at time: UInt64, afterKill kill: Int) {
     let kind = String(text.map { $0.isNumber ? "#" : $0 }).replacingRuns(of: "#")
     if counts[kind] == nil { order.append(kind) }

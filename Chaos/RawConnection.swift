@@ -11,7 +11,7 @@ final class RawConnection {
   }
 
   /// For so long the daemon need not have saved a connection (50 ms), on a machine that has more to
-  /// do than processors.
+  /// do than CPUs.
   private static let youth: UInt64 = 200_000_000
 
   private let socket: FileDescriptor

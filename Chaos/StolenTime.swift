@@ -1,8 +1,8 @@
 import LinuxSystem
 
-/// How much of the processors' time others have taken that we wanted: what a hypervisor gives to
-/// its other guests (`steal` in proc_stat(5)). Where it was much, what came late was not the
-/// daemon's doing, nor that of a client that did not get to end a task in time.
+/// The CPU time that this machine wanted and others took: what a hypervisor gives to its other
+/// guests (`steal` in proc_stat(5)). Where it was much, what came late was not the daemon's doing,
+/// nor that of a client that did not get to end a task in time.
 struct StolenTime {
   /// How far back a cause may lie of what is found: a limit, and a callback's time before it.
   private static let reach: UInt64 = 8_000_000_000
@@ -11,7 +11,7 @@ struct StolenTime {
 
   private struct Sample {
     var at: UInt64
-    /// Ticks of all processors.
+    /// Clock ticks of all CPUs.
     var stolen: UInt64
     var used: UInt64
   }

@@ -51,7 +51,7 @@ struct Verifier {
   var report: (_ text: String, _ client: Int?) -> Void
   /// What must not be on a machine that is ours.
   var reportLate: (_ text: String, _ client: Int?) -> Void
-  /// Whoever was killed at its limit while it was still ending its tasks.
+  /// The clients that were killed at their limit while they were still ending their tasks.
   var tooSlow: () -> Void
 
   /// One look, while the operator stands still.
@@ -104,7 +104,7 @@ struct Verifier {
     case .terminatedByOperator where client.terminateAt > 0: break
     case .backgroundTimeExpired:
       judgeExpiry(at: at, of: client, absences)
-    // Whoever does not get to run cannot acknowledge.
+    // A client that does not get to run cannot acknowledge.
     case .callbackTimeout: reportLate("ended by callbackTimeout, without cause", client.number)
     case let reason: report("ended by \(reason.rawValue), without cause", client.number)
     }

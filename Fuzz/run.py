@@ -3,7 +3,7 @@
 
 Each turn of a target starts from the kept corpus and from what earlier runs have learned
 (.build/fuzz/corpus). Findings go to .build/fuzz/findings/TARGET, each with the command that shows
-it again. Processor time and executions of all runs so far are summed in .build/fuzz/totals.json.
+it again. CPU time and executions of all runs so far are summed in .build/fuzz/totals.json.
 
 Exit codes: 0 nothing found, 1 findings, 2 the fuzzer does not work.
 """
@@ -34,7 +34,7 @@ WORK = ROOT / ".build" / "fuzz"
 TURN_SECONDS = 60
 # An input that takes longer is a finding: the daemon serves everybody in one thread.
 INPUT_SECONDS = 10
-# A target that has found so much is not run again until somebody has looked.
+# A target with this many findings is not run again until a person has examined them.
 FINDINGS_MAX = 5
 # The canary is always sought in the same inputs, however busy the machine is. It lies in the first
 # 100,000 of most seeds, as in those of this one.
@@ -60,7 +60,7 @@ class Turn:
     """What one run of libFuzzer came to."""
 
     target: str
-    # Of processor time: on a busy machine the clock says nothing of what was tried.
+    # CPU time, because the wall clock of a busy machine says nothing about the work done.
     seconds: float
     executions: int = 0
     coverage: int = 0
@@ -109,10 +109,10 @@ def command(
     found: pathlib.Path
 ) -> list[str]:
     """How libFuzzer is run: it writes what it learns into `grown`."""
-    for folder in (grown, found):
-        folder.mkdir(parents=True, exist_ok=True)
-    folders = [KEPT / target, FINDINGS_KEPT / target, SEEDS.get(target)]
-    kept = [folder for folder in folders if folder and folder.is_dir()]
+    for directory in (grown, found):
+        directory.mkdir(parents=True, exist_ok=True)
+    directories = [KEPT / target, FINDINGS_KEPT / target, SEEDS.get(target)]
+    kept = [directory for directory in directories if directory and directory.is_dir()]
     options = [
         *limits, f"-timeout={INPUT_SECONDS}", "-rss_limit_mb=4096",
         f"-artifact_prefix={found}/", "-print_final_stats=1", "-reload=0",
@@ -198,8 +198,8 @@ def report(turn: Turn, program: pathlib.Path) -> None:
 
 def canary(program: pathlib.Path) -> None:
     """A fuzzer that does not find what is planted finds nothing."""
-    with tempfile.TemporaryDirectory() as folder:
-        turn = run(program, "canary", CANARY_LIMITS, pathlib.Path(folder))
+    with tempfile.TemporaryDirectory() as directory:
+        turn = run(program, "canary", CANARY_LIMITS, pathlib.Path(directory))
     if "the canary was dug out" not in turn.said:
         print(turn.said)
         print("the canary was not found: this fuzzer finds nothing")
@@ -253,7 +253,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", type=pathlib.Path, help="the fuzzer that make built")
     parser.add_argument(
-        "--minutes", type=float, default=60, help="of processor time, over all targets (60)")
+        "--minutes", type=float, default=60, help="CPU time over all targets (60)")
     parser.add_argument("--seconds", type=int, help="for each target instead: a smoke")
     parser.add_argument("--target", action="append", help="only this one; may be repeated")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at once (all cores)")
@@ -266,9 +266,9 @@ def main() -> None:
             sys.exit(f"there is no target '{target}'; there are {', '.join(known)}")
     write_wire_words()
     canary(options.program)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         # A smoke starts from what is kept, everywhere.
-        grown = pathlib.Path(folder) if options.seconds else WORK / "corpus"
+        grown = pathlib.Path(directory) if options.seconds else WORK / "corpus"
         findings = fuzz(options.program, targets, grown, options)
     if findings:
         print(f"{findings} findings in {shlex.quote(str(WORK / 'findings'))}; see Fuzz/README.md")

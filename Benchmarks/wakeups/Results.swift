@@ -128,13 +128,13 @@ struct Verdict: Encodable {
     isReached = value <= limit
   }
 
-  /// The planner's targets; where they come from is in README.md beside this folder.
+  /// The planner's targets. Benchmarks/README.md has their sources.
   static func all(_ rows: [Row.Result], _ free: [FreeWakeUps], hours: Int) -> [Verdict] {
     var verdicts: [Verdict] = []
     for row in rows {
       // Calls come 100 ms before their deadlines: of ten minutes a six-thousandth. So the burst
-      // that would come right after the end of the window may fall into it. Whoever leaves may
-      // take the reason along for which others waited.
+      // that would come right after the end of the window may fall into it. A client that leaves
+      // may end the reason for which others waited.
       let edge = 1 / (row.leastWakeUps * Double(hours))
       let limit = row.mix == Mix.Kind.passing.rawValue ? 1.02 : 1.0004 + edge
       verdicts.append(

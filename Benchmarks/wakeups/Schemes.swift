@@ -99,8 +99,8 @@ struct PlannerDevice: Device {
   }
 }
 
-/// Calls everybody at every wake-up, the latest possible. No scheme wakes less often: whoever is
-/// called now can wait the longer for the next.
+/// Calls every client at every wake-up, as late as possible. A client that is called now can wait
+/// longer for the next call, so no scheme wakes less often.
 struct EverybodyDevice: Device {
   private var intervals: [Int: Duration] = [:]
   private var deadlines: [Int: Instant] = [:]
@@ -163,8 +163,8 @@ struct TimerDevice: Device {
   }
 }
 
-/// Wakes every ten minutes, the least interval that is allowed, by the clock; calls all whose
-/// deadline comes before the next slot, and sleeps on where that is nobody.
+/// Wakes every ten minutes, the shortest allowed interval, by the clock. Calls all clients with a
+/// deadline before the next slot, and continues to sleep if there is none.
 struct SlotDevice: Device {
   private static let slot: UInt64 = 600_000_000_000
 

@@ -30,13 +30,13 @@ struct Tally {
   }
 
   mutating func called(_ client: Int, at now: Instant) {
-    guard let deadline = deadlines[client] else { preconditionFailure("a call of nobody") }
+    guard let deadline = deadlines[client] else { preconditionFailure("an unknown client") }
     if deadline < now { missed += 1 }
     if mix.window.contains(now) { runs += 1 }
     deadlines[client] = now.advanced(by: mix.clients[client].interval)
   }
 
-  /// Nobody may be waiting at the end past its deadline.
+  /// Checks that no client is waiting past its deadline at the end.
   func ended() -> Tally {
     var tally = self
     for client in mix.clients.indices { tally.left(client, at: mix.window.upperBound) }

@@ -144,7 +144,7 @@ void clinux_close_elsewhere(int fd) {
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, 64 * 1024);
-  // No signal is for that thread.
+  // The thread blocks all signals.
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int result = pthread_create(&thread, &attributes, close_here, (void *)(intptr_t)fd);

@@ -14,7 +14,7 @@
 #define CLOSE_RANGE_MAX (~0U)
 #endif
 
-/// What a shell returns for a command that it could not start.
+/// The exit code of a shell for a command that it could not start.
 #define EXIT_NOT_STARTED 127
 
 static _Noreturn void fail(int report_fd, enum clinux_spawn_step step) {
@@ -29,8 +29,8 @@ static _Noreturn void fail(int report_fd, enum clinux_spawn_step step) {
 /// The kernel's own signal set: 64 bits.
 #define KERNEL_SIGSET_BYTES 8
 
-/// Every signal back to its default; the mask stays as it is. By the raw call, because glibc
-/// refuses its own two real-time signals, which a parent may have ignored all the same.
+/// Resets every signal to its default; the mask stays as it is. Uses the raw call, because glibc
+/// refuses its own two real-time signals, which a parent may ignore.
 static int reset_dispositions(void) {
   // SIG_DFL, no flags, an empty mask: all zero in the kernel's struct sigaction.
   const unsigned long action[8] = {0};
@@ -85,8 +85,8 @@ static int close_range_or_each(unsigned int first, unsigned int last) {
   return 0;
 }
 
-/// Closes all but 0 to 2 and the two kept. At once and not by exec: a held child must not keep the
-/// write end of another's hold pipe open.
+/// Closes all descriptors except 0 to 2 and the two kept. It does not wait for exec, because a held
+/// child must not keep the write end of another child's hold pipe open.
 static int close_all_but(unsigned int one, unsigned int other) {
   unsigned int low = one < other ? one : other;
   unsigned int high = one < other ? other : one;
@@ -105,7 +105,7 @@ static int set_open_files(uint64_t soft) {
   return setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Returns when the parent released the child; does not return when the parent is gone.
+/// Returns when the parent released the child; does not return if the parent has died.
 static void wait_for_release(int hold_fd) {
   char byte;
   ssize_t count;

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Older headers of the kernel do not know them.
+// Older kernel headers lack them.
 #ifndef SYS_process_madvise
 #define SYS_process_madvise 440
 #endif
@@ -32,7 +32,7 @@ void clinux_return_blocks(size_t bytes) {
   mallopt(M_TRIM_THRESHOLD, (int)bytes);
 }
 
-/// A detached thread for which no signal is. 0, or an errno.
+/// Starts a detached thread that blocks all signals. Returns 0 or an errno.
 static int start(void *(*body)(void *), void *argument) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -58,8 +58,8 @@ struct release {
 static void *release_here(void *argument) {
   struct release *release = argument;
   for (size_t i = 0; i < release->count; i++) {
-    // EINVAL: not killed, or one that shares its memory lives; ESRCH: it is gone. Either way the
-    // kernel does it without us.
+    // EINVAL: the process was not killed, or another process shares its memory. ESRCH: it does not
+    // exist. The kernel frees the memory itself in both cases.
     syscall(SYS_process_mrelease, release->pidfds[i], 0);
     close(release->pidfds[i]);
   }
@@ -92,7 +92,7 @@ struct measure {
   struct clinux_measured processes[];
 };
 
-/// A small file of a process, with a NUL at its end. The length, or -1 and errno.
+/// Reads a small file of a process and appends a NUL. Returns the length, or -1 and errno.
 static ssize_t contents(int proc_root, pid_t pid, const char *name, char *text, size_t size) {
   char path[64];
   snprintf(path, sizeof path, "%d/%s", (int)pid, name);
@@ -116,7 +116,7 @@ static ssize_t contents(int proc_root, pid_t pid, const char *name, char *text, 
   return length;
 }
 
-/// The bytes that a line `Key: N kB` says; 0 where there is none.
+/// Returns the bytes of a line `Key: N kB`; 0 if there is none.
 static uint64_t field(const char *text, const char *key) {
   const char *line = strstr(text, key);
   return line == NULL ? 0 : strtoull(line + strlen(key), NULL, 10) * 1024;
@@ -138,11 +138,11 @@ static void read_one(int proc_root, const struct clinux_measured *process,
     rollup->error = errno == ENOENT ? ESRCH : errno;
     return;
   }
-  // With a line break before it, for Shared_Dirty has another meaning.
+  // The line break excludes keys that end with the same word.
   rollup->private_dirty = field(text, "\nPrivate_Dirty:");
   rollup->swapped = field(text, "\nSwapPss:");
   rollup->proportional = field(text, "\nPss:");
-  // The process was there when its file was opened, unless another has its pid by now.
+  // The process existed when its file was opened, unless another process has its pid now.
   if (contents(proc_root, process->pid, "stat", text, sizeof text) < 0
       || start_time(text) != process->start_time) {
     rollup->error = ESRCH;
@@ -150,7 +150,7 @@ static void read_one(int proc_root, const struct clinux_measured *process,
 }
 
 static int tell(int fd, const struct clinux_rollup *rollup) {
-  // Less than PIPE_BUF: whole or not at all.
+  // Less than PIPE_BUF, so the kernel does not split it.
   ssize_t result;
   do {
     result = write(fd, rollup, sizeof *rollup);
@@ -166,7 +166,7 @@ static void *measure_here(void *argument) {
     if (i == 0 || measure->processes[i - 1].group != process->group) {
       most = dirty > most ? dirty : most;
       dirty = 0;
-      // The largest come first: whoever is left can have no more.
+      // The largest come first, so no remaining group can have more.
       if (measure->bounds[process->group] <= most) {
         break;
       }
@@ -174,7 +174,7 @@ static void *measure_here(void *argument) {
     struct clinux_rollup rollup = {.index = (uint32_t)i};
     read_one(measure->proc_root, process, &rollup);
     dirty += rollup.private_dirty + rollup.swapped;
-    // Nobody listens any more: the time was up.
+    // The reader has closed its end.
     if (!tell(measure->fd, &rollup)) {
       break;
     }

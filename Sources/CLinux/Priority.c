@@ -34,8 +34,8 @@ int clinux_get_priority(pid_t thread, struct clinux_priority *priority) {
   priority->nice = attributes.nice;
   priority->io = (int32_t)io;
   if (priority->real_time == 0 && attributes.policy != SCHED_DEADLINE) return 0;
-  // The kernel tells the nice value of an ordinary policy only: its own answer here is 20 less the
-  // nice value, which is never negative.
+  // sched_getattr returns the nice value only for an ordinary policy. The raw getpriority returns
+  // 20 minus the nice value, which is never negative.
   long nice = syscall(SYS_getpriority, PRIO_PROCESS, thread);
   if (nice < 0) return -1;
   priority->nice = 20 - (int32_t)nice;
@@ -51,7 +51,7 @@ int clinux_set_io_priority(pid_t thread, int value) {
 }
 
 int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_time) {
-  // An ordinary policy comes with a nice value, which stays.
+  // An ordinary policy has a nice value, which stays.
   long nice = syscall(SYS_getpriority, PRIO_PROCESS, thread);
   if (nice < 0) return -1;
   struct attributes attributes = {
@@ -81,7 +81,7 @@ int clinux_file_identity(int directory, const char *path, uint64_t *device, uint
 int clinux_device_identity(
     int directory, const char *path, uint64_t *device, uint64_t *inode, uint32_t *major) {
   struct statx status;
-  // None of it ever changes: no server of files is asked, and none waited for.
+  // These properties never change, so no file server is asked.
   if (statx(directory, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_TYPE, &status) < 0) return -1;
   *device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
   *inode = status.stx_ino;

@@ -2,9 +2,9 @@ import Glibc
 
 /// Why a small text file could not be read.
 public enum BoundedFileError: Error, Hashable, Sendable {
-  /// No such file; `isDangling` when a symbolic link stands there and leads nowhere.
+  /// The file does not exist. `isDangling` is true if the path is a symbolic link without a target.
   case missing(isDangling: Bool)
-  /// A directory, pipe, socket or device stands there; `what` names it ("a directory").
+  /// The path is a directory, pipe, socket or device; `what` is its kind ("a directory").
   case notAFile(what: String)
   /// The file has more bytes than allowed.
   case tooLarge(bytesMax: Int)
@@ -12,7 +12,7 @@ public enum BoundedFileError: Error, Hashable, Sendable {
   case failed(SystemError)
 }
 
-/// What is known of a file, folder or device, links followed.
+/// The properties of a file, directory or device. Follows links.
 public struct FileFacts: Hashable, Sendable {
   /// The owner's uid.
   public var owner: UInt32
@@ -21,9 +21,9 @@ public struct FileFacts: Hashable, Sendable {
   public var isRegularFile: Bool
   public var isFolder: Bool
   public var isSocket: Bool
-  /// Its length.
+  /// The length in bytes.
   public var bytesCount: Int
-  /// Whether this is the null device, to which a link masks a file.
+  /// Whether this is the null device. A link to it masks a file.
   public var isNullDevice: Bool
   /// For messages: "a file", "a directory", "a pipe", "a socket", "a device".
   public var kindName: String
@@ -50,13 +50,13 @@ public struct FileFacts: Hashable, Sendable {
   }
 }
 
-/// A text file as it was read, with the facts of the very file that the bytes came from.
+/// The content of a text file, and the properties of the same file.
 public struct BoundedFile: Hashable, Sendable {
   public var bytes: [UInt8]
   public var facts: FileFacts
 
-  /// Reads a regular file of at most `bytesMax` bytes. The null device reads as empty. Nothing that
-  /// could block or act (a pipe, a socket, another device) is read from.
+  /// Reads a regular file of at most `bytesMax` bytes. The null device is empty. Does not read a
+  /// pipe, a socket or another device, which could block or act.
   public init(path: String, bytesMax: Int) throws(BoundedFileError) {
     let descriptor = FileDescriptor(taking: try Self.open(path))
     facts = try Self.facts(of: descriptor.rawValue)
@@ -68,7 +68,7 @@ public struct BoundedFile: Hashable, Sendable {
     bytes = try Self.read(descriptor.rawValue, bytesMax: bytesMax)
   }
 
-  /// The first bytes of a regular file, however long it is. Its holes stay holes.
+  /// Returns the first bytes of a regular file of any length. Does not fill its holes.
   public static func beginning(
     of path: String, bytesMax: Int
   ) throws(BoundedFileError) -> [UInt8] {
@@ -96,7 +96,7 @@ public struct BoundedFile: Hashable, Sendable {
     return FileFacts(status)
   }
 
-  /// Counts what comes: the file may grow meanwhile, and files of /proc state no size.
+  /// Counts the bytes that were read, because the file may grow, and files of /proc have no size.
   private static func read(
     _ descriptor: CInt, bytesMax: Int, isCut: Bool = false
   ) throws(BoundedFileError) -> [UInt8] {
@@ -129,7 +129,7 @@ public struct BoundedFile: Hashable, Sendable {
 }
 
 extension FileFacts {
-  /// The facts of what `path` leads to; nil if nothing is there or it may not be seen.
+  /// Returns the properties of the file at `path`; nil if it does not exist or is not accessible.
   public init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -137,10 +137,10 @@ extension FileFacts {
   }
 }
 
-/// Folders and paths, as the configuration needs them.
+/// Directories and paths.
 public enum Folder {
-  /// The names in a folder, sorted bytewise, without `.` and `..`; empty when there is no such
-  /// folder.
+  /// Returns the names in a directory, sorted bytewise, without `.` and `..`; empty if the
+  /// directory does not exist.
   public static func names(path: String) throws(BoundedFileError) -> [String] {
     guard let stream = opendir(path) else {
       if errno == ENOENT { return [] }
@@ -158,20 +158,20 @@ public enum Folder {
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Whether the last part of the path is a symbolic link.
+  /// Returns whether the path is a symbolic link.
   public static func isLink(path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// The path with every symbolic link resolved; nil if it leads nowhere.
+  /// Returns the path with all symbolic links resolved; nil if the file does not exist.
   public static func resolved(path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
   }
 
-  /// Whether `path` is a regular file that this process may execute.
+  /// Returns whether `path` is a regular file that this process may execute.
   public static func isExecutableFile(path: String) -> Bool {
     FileFacts(path: path)?.isRegularFile == true && access(path, X_OK) == 0
   }

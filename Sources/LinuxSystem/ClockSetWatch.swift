@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// Tells when the wall clock was set (TFD_TIMER_CANCEL_ON_SET of timerfd_create(2)).
+/// Reports that the wall clock was set (TFD_TIMER_CANCEL_ON_SET of timerfd_create(2)).
 public struct ClockSetWatch: ~Copyable, Sendable {
-  /// Readable once the clock was set.
+  /// The descriptor, which is readable when the clock was set.
   public let descriptor: FileDescriptor
 
   /// Errors: EMFILE, ENFILE, ENOMEM.
@@ -11,8 +11,8 @@ public struct ClockSetWatch: ~Copyable, Sendable {
     descriptor = FileDescriptor(taking: try check("timerfd_create") { clinux_clock_watch() })
   }
 
-  /// Whether the kernel has told of a setting since the last call. It also does so when the machine
-  /// wakes up, whose clock then is as right as before.
+  /// Returns whether the kernel reported a change since the last call. It also reports one when the
+  /// machine wakes up, although the clock is not set then.
   public borrowing func takeSetting() throws(SystemError) -> Bool {
     let number = descriptor.rawValue
     var expirations: UInt64 = 0
@@ -29,7 +29,7 @@ public struct ClockSetWatch: ~Copyable, Sendable {
 }
 
 extension WallClock {
-  /// One look at the wall clock between two at CLOCK_BOOTTIME, all in nanoseconds.
+  /// A reading of the wall clock between two readings of CLOCK_BOOTTIME, in nanoseconds.
   public struct Bracket: Hashable, Sendable {
     public var before: UInt64
     public var wall: Int64
@@ -41,13 +41,13 @@ extension WallClock {
       self.after = after
     }
 
-    /// How far the wall clock is ahead of CLOCK_BOOTTIME, wrong by half of the bracket at most.
+    /// The offset of the wall clock from CLOCK_BOOTTIME. The error is at most half of the bracket.
     var offset: Int64 { wall &- Int64(truncatingIfNeeded: before + (after - before) / 2) }
   }
 
-  /// Nanoseconds by which the wall clock is ahead of CLOCK_BOOTTIME: what is added to an instant to
-  /// know its wall time. Changes only when the clock is set; both go on alike in sleep and where
-  /// NTP makes them slower or faster.
+  /// The offset of the wall clock from CLOCK_BOOTTIME in nanoseconds. The sum of an instant and the
+  /// offset is its wall time. The offset changes only when the clock is set. Sleep and the rate
+  /// adjustments of NTP affect both clocks equally.
   public static func offset() -> Int64 {
     offset(
       of: (0..<5).map { _ in
@@ -59,7 +59,8 @@ extension WallClock {
       })
   }
 
-  /// The offset by the narrowest of some brackets: in the others the process was interrupted.
+  /// Returns the offset of the narrowest of several brackets. The process was interrupted in the
+  /// others.
   public static func offset(of brackets: [Bracket]) -> Int64 {
     let narrowest = brackets.min { $0.after - $0.before < $1.after - $1.before }
     guard let narrowest else { preconditionFailure("an offset is found by looking at the clocks") }

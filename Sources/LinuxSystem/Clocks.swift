@@ -1,6 +1,6 @@
 import Glibc
 
-/// CLOCK_BOOTTIME: runs on while the machine sleeps, is never set.
+/// CLOCK_BOOTTIME. It counts while the machine sleeps, and cannot be set.
 public enum BootClock {
   /// Nanoseconds since boot.
   public static func now() -> UInt64 {
@@ -8,11 +8,11 @@ public enum BootClock {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// The same in clock ticks (100 a second), as processes' start times are told.
+  /// Clock ticks since boot (100 per second), the unit of processes' start times.
   public static func ticks() -> UInt64 { now() / 10_000_000 }
 }
 
-/// Which run of the machine this is.
+/// Identifies the present boot of the machine.
 public enum BootIdentity {
   /// /proc/sys/kernel/random/boot_id: a UUID.
   public static func text() throws(SystemError) -> String {
@@ -21,7 +21,7 @@ public enum BootIdentity {
   }
 }
 
-/// CLOCK_REALTIME: what a person's clock shows, and may jump.
+/// CLOCK_REALTIME, the wall clock. It can be set.
 public enum WallClock {
   /// Nanoseconds since 1970-01-01 00:00 UTC.
   public static var nanoseconds: Int64 {
@@ -36,9 +36,9 @@ public enum WallClock {
   }
 }
 
-/// CLOCK_MONOTONIC: stands still while the machine sleeps.
+/// CLOCK_MONOTONIC. It does not count while the machine sleeps.
 public enum MonotonicClock {
-  /// Microseconds since some moment of this boot.
+  /// Microseconds since an unspecified point after boot.
   public static var microseconds: UInt64 {
     let time = read(CLOCK_MONOTONIC)
     return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000

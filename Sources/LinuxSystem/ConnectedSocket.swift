@@ -1,20 +1,20 @@
 import Glibc
 
-/// Why a file descriptor is no connection that can be watched. Its description goes on after "it
+/// Why a file descriptor is not a connection that can be watched. The description completes "it
 /// is", and says what would be right.
 public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-  /// `what` names what it is: "a file", "a pipe".
+  /// `what` is its kind: "a file", "a pipe".
   case notASocket(what: String)
-  /// `what` names the socket's type: "a datagram socket (SOCK_DGRAM)".
+  /// `what` is the socket's type: "a datagram socket (SOCK_DGRAM)".
   case notAStream(what: String)
   /// AF_…, as a number.
   case unknownFamily(Int32)
   case listening
   /// connect(2) has not succeeded yet.
   case connecting
-  /// It never was, or is no longer.
+  /// The socket was never connected, or is not connected any more.
   case notConnected
-  /// One end of a connection to the scheduler.
+  /// One end of a connection to the daemon.
   case schedulersOwn
   case system(SystemError)
 
@@ -30,23 +30,23 @@ public enum SocketRefusal: Error, Hashable, Sendable, CustomStringConvertible {
       "a socket that is not connected yet; hand it over once connect has succeeded"
     case .notConnected: "a socket that is not connected, or no longer; a connected one is needed"
     case .schedulersOwn:
-      "a connection to the scheduler itself, whose events arrive without being watched; "
-        + "a connection to somebody else is needed"
-    case .system(let error): "a socket that could not be looked at: \(error)"
+      "a connection to taskschedd, which needs no monitoring; "
+        + "a connection to another program is needed"
+    case .system(let error): "a socket that could not be examined: \(error)"
     }
   }
 }
 
-/// Connections that others hand over to be watched.
+/// Checks of connections that applications want to be watched.
 public enum ConnectedSocket {
-  /// Makes sure that a descriptor from anywhere is a connected stream socket and none of the
-  /// scheduler's own. Neither the socket nor what waits in it is changed; its pending error is not
-  /// read, since that would clear it.
+  /// Checks that a descriptor is a connected stream socket and not one of the daemon's. Does not
+  /// change the socket or its data, and does not read its pending error, because that would clear
+  /// it.
   ///
   /// - Parameters:
   ///   - number: open.
-  ///   - listener: the socket on which the scheduler listens.
-  ///   - isOwn: whether the scheduler holds the socket of this cookie.
+  ///   - listener: the socket on which the daemon listens.
+  ///   - isOwn: whether the daemon has the socket of this cookie.
   /// - Returns: its cookie (SO_COOKIE): the same for every descriptor of the same socket.
   public static func cookie(
     of number: Int32, listener: Int32, isOwn: (UInt64) -> Bool = { _ in false }
@@ -67,7 +67,7 @@ public enum ConnectedSocket {
   private static func refusal(
     of number: Int32, listener: Int32
   ) throws(SystemError) -> SocketRefusal? {
-    // Of a socket's path alone most calls fail with EBADF, which is otherwise a mistake of ours.
+    // Most calls on a descriptor with O_PATH fail with EBADF, which `check` traps.
     guard try check("fcntl", { fcntl(number, F_GETFL) }) & oPath == 0 else {
       return .notASocket(what: "a path that was opened with O_PATH")
     }
@@ -87,8 +87,8 @@ public enum ConnectedSocket {
     return nil
   }
 
-  /// What it is, by its name in /proc: to ask its file system (fstat) could take as long as the
-  /// one who made that likes.
+  /// Returns its kind by its name in /proc. fstat would ask its file system, which could block for
+  /// any time.
   private static func otherKind(_ number: Int32) -> String {
     var name = [UInt8](repeating: 0, count: 16)
     let count = readlink("/proc/self/fd/\(number)", &name, name.count)
@@ -98,7 +98,7 @@ public enum ConnectedSocket {
     return "an object of the kernel without a name (an eventfd, epoll or the like)"
   }
 
-  /// O_PATH, which Glibc has for GNU sources only.
+  /// O_PATH, which Glibc declares for GNU sources only.
   private static let oPath: Int32 = 0o10000000
 
   private static func name(ofType type: Int32) -> String {
@@ -116,10 +116,10 @@ public enum ConnectedSocket {
     return try Readiness.wait(for: 0, on: number, timeout: .zero) & Int16(POLLHUP) == 0
   }
 
-  /// Whether the peer was accepted from this listener. A socket's address is what its listener was
-  /// bound to, byte for byte, whatever path its client took (a link, another folder). Somebody else
-  /// may be bound to the same bytes, in a container or after the file was removed: but then another
-  /// process listened.
+  /// Returns whether the connection was accepted from this listener. The address of the accepted
+  /// socket equals that of its listener, whatever path the client used. Another socket may have the
+  /// same address, in a container or after the file was removed, but then another process listens
+  /// on it.
   private static func leads(
     _ number: Int32, _ peer: SocketAddress, to listener: Int32
   ) throws(SystemError) -> Bool {
@@ -127,7 +127,7 @@ public enum ConnectedSocket {
     return try UnixSocket.credentials(number) == UnixSocket.credentials(listener)
   }
 
-  /// Nil where it is no socket.
+  /// Returns the option; nil if the descriptor is not a socket.
   private static func option(
     _ number: Int32, _ option: Int32, _ call: String
   ) throws(SystemError) -> Int32? {
@@ -140,11 +140,11 @@ public enum ConnectedSocket {
   }
 }
 
-/// The address of a socket as the kernel has it, to be compared.
+/// The address of a socket in the kernel's form, for comparisons.
 private struct SocketAddress: Hashable {
   private let bytes: [UInt8]
 
-  /// What the socket is bound to.
+  /// Returns the address that the socket is bound to.
   static func own(of number: Int32) throws(SystemError) -> SocketAddress {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -154,7 +154,7 @@ private struct SocketAddress: Hashable {
     return SocketAddress(storage, length)
   }
 
-  /// What its peer is bound to; nil where it has no peer.
+  /// Returns the address that its peer is bound to; nil without a peer.
   static func peer(of number: Int32) throws(SystemError) -> SocketAddress? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// A group of processes in the cgroup v2 hierarchy, named by its folder.
+/// A control group in the cgroup v2 hierarchy, identified by its directory.
 ///
-/// Making, changing and removing one needs write permission in the hierarchy: root, or a user to
-/// whom the group was delegated (systemd's `Delegate=`). Reading needs no privilege.
+/// Creating, changing and removing one needs write permission in the hierarchy. Root has it, and a
+/// user has it in a delegated group (systemd's `Delegate=`). Reading needs no privilege.
 public struct ControlGroup: Hashable, Sendable {
-  /// The absolute path of its folder, without a slash at the end.
+  /// The absolute path of its directory, without a slash at the end.
   public let path: String
 
   public init(path: String) { self.path = path }
@@ -16,21 +16,21 @@ public struct ControlGroup: Hashable, Sendable {
     String(Substring(path.utf8.split(separator: UInt8(ascii: "/")).last ?? "".utf8[...]))
   }
 
-  /// Where the v2 hierarchy is mounted (alone at /sys/fs/cgroup, or in a hybrid set-up at
-  /// /sys/fs/cgroup/unified); nil where it is not.
+  /// The mount point of the v2 hierarchy: /sys/fs/cgroup, or /sys/fs/cgroup/unified in a hybrid
+  /// set-up; nil if it is not mounted.
   public static func mountPoint(
     mountInfo: String = "/proc/self/mountinfo"
   ) throws(SystemError) -> ControlGroup? {
     try mount(mountInfo).map { ControlGroup(path: $0.point) }
   }
 
-  /// The group of a process; nil where the process is gone, there is no v2 hierarchy, or its group
-  /// is not under our mount.
+  /// Returns the group of a process; nil if the process does not exist, there is no v2 hierarchy,
+  /// or its group is not below the mount point.
   public static func of(_ pid: Int32, in proc: ProcFS) throws(SystemError) -> ControlGroup? {
     guard let mount = try mount("/proc/self/mountinfo"), let path = try proc.cgroup(pid) else {
       return nil
     }
-    // The mount may show a part of the hierarchy only; a path through `..` is outside of ours.
+    // The mount may show only a part of the hierarchy. A path through `..` is outside of it.
     let prefix = mount.root == "/" ? "" : mount.root
     guard path == prefix || path.hasPrefix("\(prefix)/"), !path.hasPrefix("/..") else {
       return nil
@@ -39,12 +39,12 @@ public struct ControlGroup: Hashable, Sendable {
     return ControlGroup(path: mount.point + (rest == "/" ? "" : rest))
   }
 
-  /// Our own group.
+  /// Returns the group of this process.
   public static func own(in proc: ProcFS) throws(SystemError) -> ControlGroup? {
     try of(getpid(), in: proc)
   }
 
-  /// The child of this name, whether it exists or not.
+  /// Returns the child of this name, which need not exist.
   public func child(_ name: String) -> ControlGroup {
     precondition(
       !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/")),
@@ -54,22 +54,24 @@ public struct ControlGroup: Hashable, Sendable {
 
   public var exists: Bool { access("\(path)/cgroup.procs", F_OK) == 0 }
 
-  /// Whether we may make children here and move processes of this group into them: by the
-  /// permissions of its folder and of its cgroup.procs, and a hierarchy that is not read-only.
+  /// Returns whether this process may create children of this group and move its processes into
+  /// them. This depends on the permissions of its directory and of its cgroup.procs, and on a
+  /// hierarchy that is not read-only.
   ///
-  /// Moving a process also needs write permission in cgroup.procs of the nearest group that is
-  /// above both where it is and where it goes.
+  /// Moving a process also needs write permission in cgroup.procs of the nearest common ancestor of
+  /// both groups.
   public var isDelegated: Bool {
     faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
       && faccessat(AT_FDCWD, "\(path)/cgroup.procs", W_OK, AT_EACCESS) == 0
   }
 
-  /// Makes its folder. Errors: EEXIST, EACCES, EROFS, EAGAIN (cgroup.max.descendants).
+  /// Creates its directory. Errors: EEXIST, EACCES, EROFS, EAGAIN (cgroup.max.descendants).
   public func create() throws(SystemError) {
     try check("mkdir \(path)") { mkdir(path, 0o755) }
   }
 
-  /// Removes it and all groups below, the lowest first. That one is gone already is no error.
+  /// Removes it and all groups below, the lowest first. A group that does not exist is not an
+  /// error.
   ///
   /// - Throws: EBUSY while there are processes (zombies do not count).
   public func remove() throws(SystemError) {
@@ -77,7 +79,7 @@ public struct ControlGroup: Hashable, Sendable {
     try check("rmdir \(path)", nilFor: ENOENT) { rmdir(path) }
   }
 
-  /// The groups directly below; none where this group is gone.
+  /// Returns its children; none if this group does not exist.
   public func children() throws(SystemError) -> [ControlGroup] {
     guard let folder = opendir(path) else {
       let code = errno

@@ -1,11 +1,11 @@
 import Glibc
 
 extension ControlGroup {
-  /// What cgroup.events says.
+  /// The content of cgroup.events.
   public struct Events: Hashable, Sendable {
     /// Whether there are living processes here or below.
     public var isPopulated: Bool
-    /// Whether all processes here and below stand still. False on kernels before 5.2.
+    /// Whether all processes here and below are frozen. False on kernels before 5.2.
     public var isFrozen: Bool
 
     init(parsing bytes: [UInt8]) {
@@ -15,8 +15,8 @@ extension ControlGroup {
     }
   }
 
-  /// Moves a process here, with all its threads. Only for a process that cannot be another by now:
-  /// our own unreaped child, or one whose identity is checked afterwards.
+  /// Moves a process here, with all its threads. The pid must belong to an unreaped child of this
+  /// process, or the caller must check its identity afterwards.
   ///
   /// Needs write permission in cgroup.procs here and in that of the nearest common ancestor.
   /// Errors: ESRCH, EACCES, EBUSY (a group that passes controllers on to children).
@@ -24,27 +24,27 @@ extension ControlGroup {
     try write("\(pid)", to: "cgroup.procs")
   }
 
-  /// Asks that all processes here and below stand still; `events` tells when they do. Linux 5.2.
-  /// Needs write permission in cgroup.freeze.
+  /// Freezes all processes here and below; `events` reports when they are frozen. Linux 5.2. Needs
+  /// write permission in cgroup.freeze.
   public func freeze() throws(SystemError) { try write("1", to: "cgroup.freeze") }
 
-  /// Lets them go on. A group stays frozen while one above it is.
+  /// Thaws them. A group stays frozen while a group above it is frozen.
   public func thaw() throws(SystemError) { try write("0", to: "cgroup.freeze") }
 
-  /// SIGKILL to all processes here and below, forks in progress included. Linux 5.14. Needs write
-  /// permission in cgroup.kill.
+  /// Sends SIGKILL to all processes here and below, including forks in progress. Linux 5.14. Needs
+  /// write permission in cgroup.kill.
   public func kill() throws(SystemError) { try write("1", to: "cgroup.kill") }
 
-  /// Whether this kernel and this group can freeze and we may do it.
+  /// Returns whether the kernel can freeze this group and this process may do it.
   public var canFreeze: Bool { faccessat(AT_FDCWD, "\(path)/cgroup.freeze", W_OK, AT_EACCESS) == 0 }
 
-  /// What cgroup.events says now.
+  /// Returns the present content of cgroup.events.
   public func events() throws(SystemError) -> Events {
     Events(parsing: try read("cgroup.events"))
   }
 
-  /// Whether its processes were asked to stand still, be it that they do not all yet; nil where the
-  /// group is gone, or the kernel cannot freeze.
+  /// Returns whether the group was told to freeze, even if not all its processes are frozen yet;
+  /// nil if the group does not exist or the kernel cannot freeze.
   public func isToBeFrozen() throws(SystemError) -> Bool? {
     do throws(SystemError) {
       return try read("cgroup.freeze").first == UInt8(ascii: "1")
@@ -54,19 +54,19 @@ extension ControlGroup {
     }
   }
 
-  /// Whether every process below is frozen by now.
+  /// Returns whether all processes here and below are frozen.
   public func isFrozen() throws(SystemError) -> Bool { try events().isFrozen }
 
-  /// Whether any process is left below.
+  /// Returns whether any process is here or below.
   public func isPopulated() throws(SystemError) -> Bool { try events().isPopulated }
 
-  /// An open cgroup.events: poll(2) reports POLLPRI after each change since the last
-  /// `events(of:)`. Read it once before the first poll.
+  /// Opens cgroup.events: poll(2) reports POLLPRI after each change since the last `events(of:)`.
+  /// Read it once before the first poll.
   public func watchEvents() throws(SystemError) -> FileDescriptor {
     try FileDescriptor.open(reading: "\(path)/cgroup.events")
   }
 
-  /// Reads a file descriptor of `watchEvents` anew; nil when the group has been removed.
+  /// Reads a file descriptor of `watchEvents` from its start; nil if the group was removed.
   public static func events(of watch: Int32) throws(SystemError) -> Events? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = try check("pread cgroup.events", nilFor: ENODEV) {
@@ -75,18 +75,18 @@ extension ControlGroup {
     return count.map { Events(parsing: Array(bytes[..<$0])) }
   }
 
-  /// The processes here and below, zombies left out; none where the group is gone. 0 stands for a
-  /// process that our process namespace cannot see.
+  /// Returns the processes here and below without zombies; none if the group does not exist. 0 is a
+  /// process that is not visible in this pid namespace.
   ///
-  /// - Parameter recursively: false for those directly in this group only.
+  /// - Parameter recursively: false returns only the processes of this group itself.
   public func processes(recursively: Bool = true) throws(SystemError) -> [Int32] {
     var found: [Int32] = []
     try appendProcesses(to: &found, recursively: recursively)
     return found
   }
 
-  /// CPU time that the processes here and below have used since the group was made, in
-  /// microseconds. Needs no controller.
+  /// Returns the CPU time that the processes here and below have used since the group was created,
+  /// in microseconds. Needs no controller.
   public func cpuMicroseconds() throws(SystemError) -> UInt64 {
     guard let usage = FieldLines(try read("cpu.stat")).integer("usage_usec") else {
       throw SystemError(call: "read \(path)/cpu.stat", errno: ENODATA)
@@ -105,7 +105,7 @@ extension ControlGroup {
         }
       }
     } catch {
-      // Removed meanwhile.
+      // The group was removed meanwhile.
       if error.errno == ENOENT || error.errno == ENODEV { return }
       throw error
     }

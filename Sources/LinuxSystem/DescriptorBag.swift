@@ -1,19 +1,20 @@
 import Glibc
 
-/// File descriptors that arrived with a message. What nobody claims is closed when the bag ends or
-/// is emptied. An empty bag allocates nothing.
+/// The file descriptors of a message. The bag closes those that were not claimed when it ends or is
+/// emptied. An empty bag does not allocate.
 public struct DescriptorBag: ~Copyable, Sendable {
   private var numbers: [Int32] = []
 
-  /// The most that one message may bring.
+  /// The maximum number of file descriptors of a message.
   let messageMax: Int
   private let closesElsewhere: Bool
 
   /// - Parameters:
-  ///   - messageMax: how many file descriptors one message may bring, at most
-  ///     `UnixSocket.descriptorsMax`. A message with more loses them all (`descriptorsLost`).
-  ///   - closesElsewhere: for messages from whom we do not trust: all of them are closed, also once
-  ///     they are claimed, as `FileDescriptor` does it then.
+  ///   - messageMax: the maximum number of file descriptors of a message, at most
+  ///     `UnixSocket.descriptorsMax`. All descriptors of a message with more are lost
+  ///     (`descriptorsLost`).
+  ///   - closesElsewhere: for messages of untrusted clients. All descriptors, including claimed
+  ///     ones, are closed on another thread, as by `FileDescriptor`.
   public init(messageMax: Int = UnixSocket.descriptorsMax, closesElsewhere: Bool = false) {
     precondition((0...UnixSocket.descriptorsMax).contains(messageMax))
     self.messageMax = messageMax
@@ -28,10 +29,11 @@ public struct DescriptorBag: ~Copyable, Sendable {
     }
   }
 
-  /// How many arrived, claimed ones included: the indices of the message count from 0 to here.
+  /// The number of file descriptors, including claimed ones. The indices of the message are below
+  /// it.
   public var count: Int { numbers.count }
 
-  /// Claims the one at this index; nil where there is none or it was claimed before.
+  /// Claims the descriptor at this index; nil if there is none or it was claimed before.
   public mutating func take(_ index: Int) -> FileDescriptor? {
     guard numbers.indices.contains(index), numbers[index] >= 0 else { return nil }
     let number = numbers[index]
@@ -39,13 +41,13 @@ public struct DescriptorBag: ~Copyable, Sendable {
     return FileDescriptor(taking: number, closesElsewhere: closesElsewhere)
   }
 
-  /// The number at this index, still owned by the bag.
+  /// Returns the descriptor at this index, which the bag still owns.
   public func peek(_ index: Int) -> Int32? {
     guard numbers.indices.contains(index), numbers[index] >= 0 else { return nil }
     return numbers[index]
   }
 
-  /// Closes what was not claimed and forgets the rest.
+  /// Closes the descriptors that were not claimed, and empties the bag.
   public mutating func removeAll() {
     closeAll()
     numbers.removeAll(keepingCapacity: true)

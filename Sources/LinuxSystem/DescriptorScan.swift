@@ -1,48 +1,48 @@
 import CLinux
 import Glibc
 
-/// What is to be found out about the open files of processes, and how much that may cost.
+/// Examines the open files of processes, at a limited cost.
 ///
-/// A process may have a million descriptors and its children inherit them, while each takes some
-/// microseconds to examine. So a scan has a budget, and its findings say whether it was enough. It
-/// waits for no process and no file server, and may run on any thread.
+/// A process and each of its children may have a million descriptors, and examining one takes
+/// microseconds. So a scan has a budget, and its findings say whether it was enough. It does not
+/// wait for processes or file servers, and may run on any thread.
 ///
-/// Needs what ptrace(2) needs: the same user, or CAP_SYS_PTRACE.
+/// The caller needs the same user or CAP_SYS_PTRACE, as for ptrace(2).
 public struct DescriptorScan: Sendable {
-  /// Examined in this order. One that has ended is left out.
+  /// The processes, examined in this order. One that has ended is skipped.
   public var processes: [ProcessIdentity]
-  /// Locks and leases on these files are looked for.
+  /// The files on which the scan finds locks and leases.
   public var sharedPaths: [String] = []
-  /// Whether sockets that listen are looked for.
+  /// Whether the scan finds listening sockets.
   public var findsListeners = false
-  /// Whether GPU devices are looked for.
+  /// Whether the scan finds GPU devices.
   public var findsGPUs = false
-  /// GPU devices found by an earlier scan; examined first.
+  /// GPU devices of an earlier scan, which are examined first.
   public var knownGPUFiles: [GPUFile] = []
   public var budget = Budget()
 
-  /// How much a scan may cost.
+  /// The budget of a scan.
   public struct Budget: Hashable, Sendable {
-    /// How many descriptors are examined at most.
+    /// The maximum number of descriptors.
     public var descriptors = 262_144
-    /// CPU time of the thread. The search for listening sockets among those that were examined has
-    /// half as much again.
+    /// The maximum CPU time of the thread. The search for listening sockets may use half of that in
+    /// addition.
     public var processorTime: Duration = .milliseconds(500)
 
     public init() {}
   }
 
-  /// What was found out.
+  /// The findings of a scan.
   public struct Findings: Sendable {
     /// The engines that each client of a GPU uses.
     public var gpus: [GPUClient: [String: GPUEngine]] = [:]
-    /// The descriptors of GPU devices, the first ones found.
+    /// The first descriptors of GPU devices.
     public var gpuFiles: [GPUFile] = []
-    /// The first of the shared paths on which a process has a lock or a lease.
+    /// The first shared file on which a process has a lock or a lease.
     public var heldPath: String?
-    /// The addresses listened on, sorted: `127.0.0.1:80`, `[::1]:80`, `/run/x`, `@name`.
+    /// The addresses of listening sockets, sorted: `127.0.0.1:80`, `[::1]:80`, `/run/x`, `@name`.
     public var listening: [String] = []
-    /// How many descriptors were examined.
+    /// The number of examined descriptors.
     public var examinedCount = 0
     /// Whether all descriptors of all processes were examined.
     public var isComplete = true
@@ -58,8 +58,8 @@ public struct DescriptorScan: Sendable {
 
   /// Runs the scan.
   ///
-  /// - Parameter isCancelled: asked again and again; the scan ends when it is true.
-  /// - Returns: nil where it was cancelled.
+  /// - Parameter isCancelled: called repeatedly; the scan ends when it returns true.
+  /// - Returns: nil if the scan was cancelled.
   public func run(
     in proc: ProcFS, isCancelled: @escaping () -> Bool = { false }
   ) -> Findings? {
@@ -80,7 +80,7 @@ public struct DescriptorScan: Sendable {
   }
 }
 
-/// One scan under way.
+/// A scan in progress.
 private final class DescriptorWalk {
   enum End { case budget, cancelled }
 
@@ -95,7 +95,7 @@ private final class DescriptorWalk {
   private(set) var end: End?
   private var target = [UInt8](repeating: 0, count: 4096)
 
-  /// How many descriptors are examined between two looks at the clock.
+  /// The number of descriptors between two readings of the clock.
   private static let stride = 64
   private static let gpuFilesMax = 256
 
@@ -109,7 +109,7 @@ private final class DescriptorWalk {
 
   private var wantsSockets: Bool { scan.findsListeners }
 
-  /// All descriptors of a process.
+  /// Examines all descriptors of a process.
   func examine(_ process: ProcessIdentity) {
     if isOver { return }
     do throws(SystemError) {
@@ -127,7 +127,7 @@ private final class DescriptorWalk {
     }
   }
 
-  /// A descriptor that was of a GPU device.
+  /// Examines a descriptor that was of a GPU device before.
   func examine(_ file: GPUFile) {
     guard let folders = try? ProcessFolders(of: file.process, in: proc) else { return }
     examine(file.number, of: file.process, folders, nil)
@@ -183,15 +183,15 @@ private final class DescriptorWalk {
   }
 }
 
-/// /proc/PID of one process, and none that has its pid later.
+/// The directory /proc/PID of a process, which never becomes that of another process.
 struct ProcessFolders: ~Copyable {
   private let process: FileDescriptor
   private let descriptors: FileDescriptor
 
-  /// - Returns: nil where it has ended.
+  /// - Returns: nil if the process has ended.
   /// - Throws: EACCES, EMFILE.
   init?(of identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
-    // The folder stays the process's own; read after it was opened, the start time shows whose.
+    // The open directory stays that of its process. The start time, read afterwards, identifies it.
     guard let process = try proc.open("\(identity.pid)", O_RDONLY | O_DIRECTORY),
       try proc.identity(identity.pid) == identity
     else { return nil }
@@ -222,7 +222,7 @@ struct ProcessFolders: ~Copyable {
     }
   }
 
-  /// What a descriptor leads to. Returns its length, or -1.
+  /// Reads the target of a descriptor. Returns its length, or -1.
   borrowing func target(of number: Int32, into bytes: inout [UInt8]) -> Int {
     let folder = descriptors.rawValue
     return ProcPath.withName(of: number) { name in
@@ -232,7 +232,7 @@ struct ProcessFolders: ~Copyable {
     }
   }
 
-  /// Which file a descriptor leads to.
+  /// Returns the file of a descriptor.
   borrowing func facts(of number: Int32) -> (identity: FileIdentity, isGPU: Bool)? {
     let folder = descriptors.rawValue
     var (device, inode, major): (UInt64, UInt64, UInt32) = (0, 0, 0)
@@ -243,7 +243,7 @@ struct ProcessFolders: ~Copyable {
     return result == 0 ? (FileIdentity(device: device, inode: inode), major == 226) : nil
   }
 
-  /// Its fdinfo.
+  /// Reads the fdinfo of a descriptor.
   borrowing func info(of number: Int32) -> [UInt8]? {
     let folder = process.rawValue
     guard
@@ -254,7 +254,7 @@ struct ProcessFolders: ~Copyable {
 }
 
 extension Duration {
-  /// In whole nanoseconds; 0 where it is negative.
+  /// The duration in nanoseconds; 0 for a negative one.
   var nanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

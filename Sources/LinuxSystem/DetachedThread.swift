@@ -1,11 +1,10 @@
 import Glibc
 
-/// Threads that nobody waits for.
+/// Threads that the caller does not wait for.
 public enum DetachedThread {
-  /// Runs the body on a thread of its own that takes no signals: those of the program's own
-  /// choosing go to its own threads.
+  /// Runs the body on a thread of its own with all signals blocked.
   ///
-  /// - Throws: EAGAIN where no more threads may be had.
+  /// - Throws: EAGAIN at the limit on threads.
   public static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var all = sigset_t()
     var previous = sigset_t()

@@ -2,8 +2,7 @@ import CLinux
 import Glibc
 
 extension Folder {
-  /// Makes a folder and those on the way to it where they are missing; each is there after a loss
-  /// of power too. Only its owner may enter a new one.
+  /// Creates a directory and its missing parents durably. Only their owner may enter new ones.
   public static func makeAll(path: String) throws(SystemError) {
     guard !path.isEmpty, FileFacts(path: path)?.isFolder != true else { return }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
@@ -13,11 +12,13 @@ extension Folder {
     try sync(path: parent.isEmpty ? path.hasPrefix("/") ? "/" : "." : parent)
   }
 
-  /// Makes an empty file that only its owner may read and write; one that is there stays as it is.
+  /// Creates an empty file that only its owner may read and write. Leaves an existing file as it
+  /// is.
   ///
-  /// - Throws: also where this process may not write the one that is there: EACCES, EROFS.
+  /// - Throws: EACCES, EROFS, also if this process may not write an existing file.
   public static func makeFile(path: String) throws(SystemError) {
-    // Not opened where it is there: closing would give up locks of this process (see `lock`).
+    // An existing file is not opened, because closing it would release this process's locks on it
+    // (see `lock`).
     let number = try check("open \(path)", nilFor: EEXIST) {
       clinux_create(path, O_RDWR | O_EXCL, 0o600)
     }
@@ -25,10 +26,10 @@ extension Folder {
     try check("access \(path)") { access(path, W_OK) }
   }
 
-  /// Makes a file that takes up so much space of its file system, in place of one that is there.
-  /// Only its owner may read and write it.
+  /// Creates a file with this much allocated space, and replaces an existing one. Only its owner
+  /// may read and write it.
   ///
-  /// - Throws: ENOSPC, EDQUOT where there is not so much; the file is there then, and shorter.
+  /// - Throws: ENOSPC, EDQUOT without enough space. The file exists then, and is shorter.
   public static func makeFile(path: String, bytesCount: Int) throws(SystemError) {
     try remove(path: path)
     let file = FileDescriptor(
@@ -37,14 +38,15 @@ extension Folder {
     guard code == 0 else { throw SystemError(call: "fallocate \(path)", errno: code) }
   }
 
-  /// How much space a regular file takes up; 0 where there is none.
+  /// Returns the space that a regular file occupies, in bytes; 0 if it does not exist.
   public static func allocatedBytes(path: String) -> Int {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
     return Int(status.st_blocks) * 512
   }
 
-  /// How much space the file system of a file that may be missing has for this process.
+  /// Returns the free space for this process in the file system of a file, in bytes. The file may
+  /// be missing.
   public static func freeBytes(path: String) throws(SystemError) -> Int {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let folder = parts.joined(separator: "/")
@@ -57,7 +59,7 @@ extension Folder {
     ).partialValue
   }
 
-  /// Waits until the names in a folder are on the disk.
+  /// Waits until the entries of a directory are on the disk.
   public static func sync(path: String) throws(SystemError) {
     let folder = try FileDescriptor.open(reading: path, flags: O_DIRECTORY)
     let number = folder.rawValue

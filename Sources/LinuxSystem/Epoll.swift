@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// An epoll instance of edge-triggered entries: epoll(7).
+/// An epoll instance with edge-triggered entries: epoll(7).
 ///
-/// An entry's edge waits in the kernel until it is collected. It is dropped there when what came is
-/// no longer so by then; collected once, it comes again only with something new.
+/// The kernel keeps the edge of an entry until it is collected, and drops it if the entry is not
+/// ready any more by then. A collected edge is reported again only with a new event.
 public struct Epoll: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
-  /// Borrowed. Ready to read (EPOLLIN) while there is an edge to collect, so that it may be watched
-  /// itself.
+  /// The descriptor, borrowed. It is readable (EPOLLIN) while there is an edge to collect, so that
+  /// another poller can watch it.
   public var rawValue: Int32 { descriptor.rawValue }
 
   /// epoll_create1(2), with FD_CLOEXEC. Errors: EMFILE, ENFILE, ENOMEM.
@@ -22,12 +22,12 @@ public struct Epoll: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
-  /// Adds an entry for input. That it is readable already counts as an edge.
+  /// Adds an entry for input. If it is readable already, that is an edge.
   ///
-  /// - Parameter data: what names it when it is collected.
-  /// - Throws: EPERM where it cannot be waited for; EEXIST; ENOSPC beyond
-  ///   /proc/sys/fs/epoll/max_user_watches; ENOMEM; EINVAL and ELOOP where too many epoll instances
-  ///   watch it by way of each other.
+  /// - Parameter data: the value that ``collect`` returns for it.
+  /// - Throws: EPERM if the file cannot be polled; EEXIST; ENOSPC beyond
+  ///   /proc/sys/fs/epoll/max_user_watches; ENOMEM; EINVAL and ELOOP if epoll instances are nested
+  ///   too deeply.
   public borrowing func add(_ number: Int32, data: UInt64) throws(SystemError) {
     try add(number, events: EPOLLIN.rawValue | EPOLLET.rawValue, data: data)
   }
@@ -45,9 +45,9 @@ public struct Epoll: ~Copyable, Sendable {
     try check("epoll_ctl") { epoll_ctl(epoll, EPOLL_CTL_DEL, number, &event) }
   }
 
-  /// The data of the entries that had an edge, each once, without waiting.
+  /// Returns the data of the entries that had an edge, each once. Does not block.
   ///
-  /// - Parameter countMax: at least 1; what is beyond it waits on.
+  /// - Parameter countMax: the maximum number of entries, at least 1. The kernel keeps the others.
   public borrowing func collect(countMax: Int) -> [UInt64] {
     wait(countMax: countMax).map(\.data.u64)
   }
@@ -58,7 +58,7 @@ public struct Epoll: ~Copyable, Sendable {
       let result = attempt("epoll_wait") {
         epoll_wait(epoll, events.baseAddress, Int32(clamping: countMax), 0)
       }
-      // EINTR apart, its errors are mistakes of ours.
+      // All its errors except EINTR are programming errors.
       guard case .success(let count) = result else { preconditionFailure("epoll_wait: \(result)") }
       return Array(events[..<Int(count)])
     }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Making another program of our own process.
+/// Changes to the program and the descriptors of this process.
 public enum Execution {
   /// execve(2). File descriptors without FD_CLOEXEC stay open.
   ///
   /// - Parameters:
   ///   - arguments: with the program's name as the first.
-  ///   - environment: entries `KEY=value`; all of it, nothing is inherited.
-  /// - Returns: only where it failed; the errno.
+  ///   - environment: entries `KEY=value`. The program inherits no others.
+  /// - Returns: the errno. Does not return if it succeeds.
   public static func replace(
     _ path: String, arguments: [SystemString], environment: [SystemString]
   ) -> Int32 {
@@ -19,7 +19,7 @@ public enum Execution {
     }
   }
 
-  /// Puts another open file in place of one of ours: dup2(2).
+  /// Replaces an open file of this process: dup2(2).
   public static func place(_ source: Int32, at target: Int32) throws(SystemError) {
     try check("dup2") { dup2(source, target) }
   }

@@ -4,17 +4,17 @@ struct FieldLines {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The value of the first line with this key, without the space around it.
+  /// Returns the value of the first line with this key, without white space around it.
   func value(_ key: StaticString) -> String? {
     field(key).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The value as a decimal number.
+  /// Returns the value as a decimal number.
   func integer(_ key: StaticString) -> Int64? {
     value(key).flatMap { Int64($0) }
   }
 
-  /// The value as words between spaces or tabs.
+  /// Returns the words of the value, which are separated by spaces or tabs.
   func words(_ key: StaticString) -> [Substring] {
     value(key)?.split(whereSeparator: { $0 == " " || $0 == "\t" }) ?? []
   }

@@ -3,18 +3,18 @@ import Glibc
 
 /// An open file descriptor, closed exactly once: by `close()`, or when the value ends.
 ///
-/// Operations take the bare number, which a caller borrows through `rawValue` for the length of the
-/// call; ownership is always this type.
+/// Operations take the number, which a caller borrows through `rawValue` for the duration of the
+/// call. This type always has the ownership.
 public struct FileDescriptor: ~Copyable, Sendable {
   public let rawValue: Int32
   private let closesElsewhere: Bool
 
-  /// Takes over a file descriptor that nobody else will close.
+  /// Takes ownership of a file descriptor.
   ///
-  /// - Parameter closesElsewhere: close it on a thread of its own. For what somebody else opened,
-  ///   since closing waits for what they choose: a socket that lingers (SO_LINGER) for as long as
-  ///   its peer takes nothing, a file of FUSE for as long as its server likes. And for what the
-  ///   kernel itself takes 10 to 20 ms to close.
+  /// - Parameter closesElsewhere: close it on a thread of its own. Use this for a descriptor that
+  ///   another process opened, because that process can make close(2) block: a socket with
+  ///   SO_LINGER blocks until its peer reads, and a file of FUSE until its server answers. Use it
+  ///   also for a descriptor that the kernel takes 10 to 20 ms to close.
   public init(taking rawValue: Int32, closesElsewhere: Bool = false) {
     precondition(rawValue >= 0, "a file descriptor is never negative")
     self.rawValue = rawValue
@@ -22,14 +22,14 @@ public struct FileDescriptor: ~Copyable, Sendable {
   }
 
   deinit {
-    // Linux frees the number whatever close returns; a retry could close another's.
+    // Linux frees the number whatever close returns. A second call could close another descriptor.
     if closesElsewhere { clinux_close_elsewhere(rawValue) } else { _ = Glibc.close(rawValue) }
   }
 
   /// Closes it now.
   public consuming func close() {}
 
-  /// Gives the number away: the caller closes it.
+  /// Gives up the ownership. The caller must close the descriptor.
   public consuming func take() -> Int32 {
     let number = rawValue
     discard self
@@ -41,7 +41,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     try FileDescriptor.duplicate(of: rawValue)
   }
 
-  /// Another file descriptor for the same open file, with FD_CLOEXEC. Errors: EMFILE.
+  /// Duplicates a descriptor of another owner, with FD_CLOEXEC. Errors: EMFILE.
   public static func duplicate(of number: Int32) throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 0) })
   }
@@ -76,7 +76,7 @@ extension FileDescriptor {
     FileDescriptor(taking: try check("eventfd") { clinux_eventfd(initialValue) })
   }
 
-  /// Opens a path for reading, with FD_CLOEXEC. Errors: ENOENT, EACCES, …; they carry the path.
+  /// Opens a path for reading, with FD_CLOEXEC. Errors such as ENOENT and EACCES contain the path.
   public static func open(
     reading path: String, flags: Int32 = 0
   ) throws(SystemError) -> FileDescriptor {
@@ -103,7 +103,7 @@ extension FileDescriptor {
     try check("fcntl") { fcntl(number, F_SETFL, wanted) }
   }
 
-  /// One read(2): the number of bytes, 0 at the end of file, nil where it would block.
+  /// Calls read(2). Returns the number of bytes, 0 at the end of the file, nil if it would block.
   public borrowing func read(
     into buffer: UnsafeMutableRawBufferPointer
   ) throws(SystemError) -> Int? {
@@ -113,8 +113,8 @@ extension FileDescriptor {
     }
   }
 
-  /// One write(2): the number of bytes, nil where it would block. A broken pipe raises SIGPIPE
-  /// unless that is ignored.
+  /// Calls write(2). Returns the number of bytes, nil if it would block. A broken pipe raises
+  /// SIGPIPE unless that is ignored.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int? {
     let number = rawValue
     return try check("write", nilFor: EAGAIN) {
@@ -122,13 +122,13 @@ extension FileDescriptor {
     }
   }
 
-  /// All that is left to read, for small files.
+  /// Reads the rest of a small file.
   public borrowing func readToEnd() throws(SystemError) -> [UInt8] {
     try readAll(rawValue)
   }
 }
 
-/// All that is left to read of a blocking file descriptor.
+/// Reads the rest of a blocking file descriptor.
 func readAll(_ number: Int32) throws(SystemError) -> [UInt8] {
   var bytes = [UInt8](repeating: 0, count: 4096)
   var count = 0
@@ -153,9 +153,9 @@ public enum Readiness {
   /// poll(2) on one file descriptor.
   ///
   /// - Parameters:
-  ///   - events: POLLIN, POLLPRI, …; 0 waits for POLLERR and POLLHUP alone.
-  ///   - timeout: rounded up to whole milliseconds; nil waits for ever.
-  /// - Returns: the events that happened, 0 when the time was up.
+  ///   - events: a set of POLLIN, POLLPRI and so on; 0 waits for POLLERR and POLLHUP only.
+  ///   - timeout: rounded up to whole milliseconds; nil waits without limit.
+  /// - Returns: the events that happened, 0 after the timeout.
   public static func wait(
     for events: Int16, on number: Int32, timeout: Duration? = nil
   ) throws(SystemError) -> Int16 {
@@ -168,7 +168,7 @@ public enum Readiness {
         let left = deadline > now ? deadline - now : 0
         milliseconds = Int32(clamping: (left + 999_999) / 1_000_000)
       }
-      // Not through `check`: an interrupted wait must not begin its whole time again.
+      // Not through `check`, because an interrupted call must not wait for the whole timeout again.
       let count = poll(&entry, 1, milliseconds)
       if count >= 0 { return entry.revents }
       let code = errno
@@ -178,7 +178,7 @@ public enum Readiness {
 }
 
 extension Duration {
-  /// Whole nanoseconds, 0 for a negative duration; at most 146 years.
+  /// The duration in nanoseconds, 0 for a negative duration; at most 146 years.
   var nanosecondsClamped: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Which file a path leads to, whatever the path.
+/// Identifies a file independently of its path.
 public struct FileIdentity: Hashable, Sendable {
   public let device: UInt64
   public let inode: UInt64
@@ -11,7 +11,7 @@ public struct FileIdentity: Hashable, Sendable {
     self.inode = inode
   }
 
-  /// The file at this path; nil where there is none.
+  /// Identifies the file at a path; nil if it does not exist.
   public init?(path: String) { self.init(AT_FDCWD, path) }
 
   fileprivate init?(_ directory: Int32, _ path: String) {
@@ -22,9 +22,10 @@ public struct FileIdentity: Hashable, Sendable {
 }
 
 extension ProcFS {
-  /// The files at these paths, as we see them and as the machine's first process does: a sandbox
-  /// may hide users' folders from us. A link with an absolute target is followed in ours alone:
-  /// openat2(2), which could do better, is barred by systemd's RestrictSUIDSGID=.
+  /// Returns the files at these paths in this mount namespace and in that of the machine's first
+  /// process, because a sandbox may hide users' directories. Links with an absolute target are
+  /// followed only in this namespace: systemd's RestrictSUIDSGID= denies openat2(2), which could
+  /// follow the others.
   func files(at paths: [String]) -> [FileIdentity: String] {
     var found: [FileIdentity: String] = [:]
     for path in paths { if let file = FileIdentity(path: path) { found[file] = path } }

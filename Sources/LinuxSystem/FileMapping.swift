@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// A file as memory that outlives whoever writes it: what is stored is in the file at once, and
-/// stays when the process is killed.
+/// A file that is mapped into memory. A store is in the file at once, and stays there if the
+/// process is killed.
 public struct FileMapping: ~Copyable {
-  /// The file's bytes, for as long as this is kept.
+  /// The file's bytes, valid as long as the mapping.
   public let bytes: UnsafeMutableRawBufferPointer
 
   private init(bytes: UnsafeMutableRawBufferPointer) {
@@ -22,10 +22,10 @@ public struct FileMapping: ~Copyable {
     munmap(bytes.baseAddress, bytes.count)
   }
 
-  /// Makes a file of zeros that only its owner may open, with all of its room taken up, so that no
-  /// store fails later.
+  /// Creates a file of zeros that only its owner may open. Its space is allocated, so that no store
+  /// fails later.
   ///
-  /// - Throws: ENOSPC, EDQUOT, EEXIST, EACCES, …; no file is left then.
+  /// - Throws: ENOSPC, EDQUOT, EEXIST, EACCES and others. No file is left then.
   public static func create(path: String, bytesCount: Int) throws(SystemError) -> FileMapping {
     let file = FileDescriptor(
       taking: try check("open \(path)") { clinux_create(path, O_RDWR | O_EXCL, 0o600) })
@@ -38,9 +38,9 @@ public struct FileMapping: ~Copyable {
     }
   }
 
-  /// Takes a file for another use: zeros, and no more of it than is wanted.
+  /// Reuses a file: truncates it to the length and fills it with zeros.
   ///
-  /// - Throws: ENOENT, …; ENOSPC where it has holes, and there is no room to fill them.
+  /// - Throws: ENOENT and others; ENOSPC if it has holes and there is no space to fill them.
   public static func reuse(path: String, bytesMax: Int) throws(SystemError) -> FileMapping {
     let file = try openFile(path)
     let length = try status(of: file).st_size
@@ -53,7 +53,7 @@ public struct FileMapping: ~Copyable {
     return mapping
   }
 
-  /// Memory of zeros that is no file's.
+  /// Memory of zeros without a file.
   public static func anonymous(bytesCount: Int) throws(SystemError) -> FileMapping {
     let address = mmap(
       nil, bytesCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -61,11 +61,11 @@ public struct FileMapping: ~Copyable {
     return FileMapping(bytes: UnsafeMutableRawBufferPointer(start: address, count: bytesCount))
   }
 
-  /// Opens a file that is there, as long as it is, with all of its room taken up: where it has
-  /// holes and there is none to fill them, looking at it would end us by SIGBUS.
+  /// Maps an existing file and allocates the space of its holes. Without space, an access to a hole
+  /// would end the process with SIGBUS.
   ///
-  /// - Throws: ENOENT, EACCES, …; EINVAL for an empty file; ENOSPC for such holes, EFBIG for those
-  ///   of a file that is longer than 16 MiB.
+  /// - Throws: ENOENT, EACCES and others; EINVAL for an empty file; ENOSPC for holes without space,
+  ///   EFBIG for holes in a file of more than 16 MiB.
   public static func open(path: String) throws(SystemError) -> FileMapping {
     let file = try openFile(path)
     let status = try status(of: file)
@@ -83,7 +83,7 @@ public struct FileMapping: ~Copyable {
     return try FileMapping(file, bytesCount: count)
   }
 
-  /// The longest file whose holes are filled.
+  /// The maximum length of a file whose holes are filled.
   private static let holesMax = 16 << 20
 
   private static func openFile(_ path: String) throws(SystemError) -> FileDescriptor {
@@ -107,26 +107,27 @@ public struct FileMapping: ~Copyable {
 }
 
 extension Folder {
-  /// Makes a folder that only its owner may enter; one that is there stays as it is.
+  /// Creates a directory that only its owner may enter. Leaves an existing one as it is.
   public static func make(path: String) throws(SystemError) {
     try check("mkdir \(path)", nilFor: EEXIST) { mkdir(path, 0o700) }
   }
 
-  /// Gives a file another name, in place of one that has it.
+  /// Renames a file, and replaces an existing one.
   public static func rename(_ path: String, to other: String) throws(SystemError) {
     try check("rename \(path)") { Glibc.rename(path, other) }
   }
 
-  /// Removes a file; that it is gone already is no error.
+  /// Removes a file. A missing file is not an error.
   public static func remove(path: String) throws(SystemError) {
     try check("unlink \(path)", nilFor: ENOENT) { Glibc.unlink(path) }
   }
 
-  /// Takes a file's lock, which the kernel gives back when this process ends, however it does.
+  /// Locks a file. The kernel releases the lock when this process ends.
   ///
-  /// - Parameter waits: whether that process is one whose giving it up is waited for.
-  /// - Returns: nil where another process has it. Closing any descriptor of the file gives it up.
-  /// - Throws: ELOOP where the path is a link: its target would be made, or locked, in its place.
+  /// - Parameter waits: whether to wait until this other process releases the lock.
+  /// - Returns: nil if another process has the lock. Closing any descriptor of the file releases
+  ///   it.
+  /// - Throws: ELOOP if the path is a link, because its target would be created or locked.
   public static func lock(
     path: String, waitingFor waits: (_ holder: Int32) -> Bool = { _ in false }
   ) throws(SystemError) -> FileDescriptor? {

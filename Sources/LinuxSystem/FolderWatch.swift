@@ -1,23 +1,23 @@
 import Glibc
 
-/// What happened in folders: entries that were made, replaced, written or removed (inotify(7)).
+/// Reports entries of directories that are created, replaced, written or removed (inotify(7)).
 public struct FolderWatch: ~Copyable, Sendable {
-  /// One of the folders that are watched.
+  /// A watched directory.
   public struct Folder: Hashable, Sendable {
     fileprivate let number: Int32
   }
 
-  /// One thing that happened.
+  /// An event.
   public struct Change: Hashable, Sendable {
-    /// Nil where more happened than the kernel has kept: anything may have.
+    /// The directory; nil if the kernel lost events, so that any event may have happened.
     public var folder: Folder?
-    /// The entry's name; empty for the folder itself.
+    /// The entry's name; empty for the directory itself.
     public var name: String
-    /// Whether the folder is watched no longer: it was removed or unmounted.
+    /// Whether the watch ended because the directory was removed or unmounted.
     public var isEnd: Bool
   }
 
-  /// Readable once something happened.
+  /// The descriptor, which is readable while there are events.
   public let descriptor: FileDescriptor
 
   /// Errors: EMFILE (also at fs.inotify.max_user_instances), ENFILE.
@@ -28,7 +28,8 @@ public struct FolderWatch: ~Copyable, Sendable {
       })
   }
 
-  /// Watches a folder from now on; one that is watched already is the same.
+  /// Watches a directory from now on. Returns the same value for a directory that is watched
+  /// already.
   ///
   /// - Throws: ENOENT, ENOTDIR, EACCES, ENOSPC (fs.inotify.max_user_watches).
   public borrowing func add(_ path: String) throws(SystemError) -> Folder {
@@ -36,7 +37,7 @@ public struct FolderWatch: ~Copyable, Sendable {
       path, Int32(IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE))
   }
 
-  /// Watches for its files being opened.
+  /// Watches for opened files of a directory.
   public borrowing func addOpenings(_ path: String) throws(SystemError) -> Folder {
     try add(path, Int32(IN_OPEN))
   }
@@ -50,7 +51,7 @@ public struct FolderWatch: ~Copyable, Sendable {
       })
   }
 
-  /// Takes what has happened, at most as much as one read(2) brings.
+  /// Returns events, at most as many as one read(2) returns.
   public borrowing func takeChanges() throws(SystemError) -> [Change] {
     let number = descriptor.rawValue
     var bytes = [UInt8](repeating: 0, count: 16384)
@@ -87,7 +88,7 @@ public struct FolderWatch: ~Copyable, Sendable {
 
 /// Symbolic links.
 public enum SymbolicLink {
-  /// What a link says; nil where there is none, or something else.
+  /// Returns the target of a link; nil if the path is not a link.
   public static func target(of path: String) -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(path, &bytes, bytes.count)

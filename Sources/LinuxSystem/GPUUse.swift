@@ -4,8 +4,7 @@ public struct GPUFile: Hashable, Sendable {
   public let number: Int32
 }
 
-/// A client of a GPU: what one open device file stands for, however often its descriptor was
-/// passed on.
+/// A client of a GPU: an open device file, which many descriptors may share.
 public struct GPUClient: Hashable, Sendable {
   /// The device: its address on the bus, or the name of its driver.
   public let device: String
@@ -16,7 +15,7 @@ public struct GPUClient: Hashable, Sendable {
     self.id = id
   }
 
-  /// From a descriptor's fdinfo (drm-usage-stats of the kernel's documentation).
+  /// Parses a descriptor's fdinfo (drm-usage-stats of the kernel's documentation).
   init?(_ info: [UInt8]) {
     let lines = FieldLines(info)
     guard let id = lines.value("drm-client-id"),
@@ -26,20 +25,20 @@ public struct GPUClient: Hashable, Sendable {
   }
 }
 
-/// How much one client has used one engine of a GPU. Drivers count time, cycles, or both.
+/// The use of an engine of a GPU by a client. Drivers count time, cycles, or both.
 public struct GPUEngine: Hashable, Sendable {
   /// `drm-engine-NAME: N ns`: the time for which the engine worked for the client.
   public var nanoseconds: UInt64?
-  /// `drm-cycles-NAME: N`: the cycles for which it did.
+  /// `drm-cycles-NAME: N`: the cycles for which the engine worked for the client.
   public var cycles: UInt64?
-  /// `drm-total-cycles-NAME: N`: all cycles of the engine, for whichever client.
+  /// `drm-total-cycles-NAME: N`: all cycles of the engine, for all clients.
   public var totalCycles: UInt64?
   /// `drm-maxfreq-NAME: N MHz`, in Hz.
   public var frequencyMax: UInt64?
 
   public init() {}
 
-  /// Those of a descriptor's fdinfo, by name.
+  /// Parses the engines of a descriptor's fdinfo, by name.
   static func all(in info: [UInt8]) -> [String: GPUEngine] {
     var engines: [String: GPUEngine] = [:]
     for line in info.split(separator: UInt8(ascii: "\n")) where line.starts(with: "drm-".utf8) {
@@ -51,7 +50,7 @@ public struct GPUEngine: Hashable, Sendable {
       func name(after prefix: String) -> String? {
         key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
       }
-      // How many engines of a kind there are is no time.
+      // The number of engines of a kind is not a time.
       if key.hasPrefix("drm-engine-capacity-") { continue }
       if let name = name(after: "drm-engine-"), unit == "ns" {
         engines[name, default: .init()].nanoseconds = value

@@ -1,6 +1,6 @@
 import CLinux
 
-/// The process's own heap.
+/// The heap of this process.
 public enum Heap {
   /// Returns each block of 128 KiB or more to the kernel as soon as it is freed.
   ///
@@ -8,6 +8,6 @@ public enum Heap {
   /// that writes its whole state now and then would always keep the memory for that.
   public static func returnLargeBlocks() { clinux_return_blocks(128 << 10) }
 
-  /// Returns to the kernel all pages that hold nothing (malloc_trim(3)).
+  /// Returns all empty pages to the kernel (malloc_trim(3)).
   public static func trim() { clinux_trim_heap() }
 }

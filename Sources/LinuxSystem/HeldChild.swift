@@ -27,7 +27,7 @@ public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
 
   public let step: Step
   public let errno: Int32
-  /// The program's path, or the working directory where that failed.
+  /// The program's path, or the working directory if that step failed.
   public let path: String
 
   public init(step: Step, errno: Int32, path: String) {
@@ -42,13 +42,13 @@ public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What to execute, and as whom.
+/// The program to execute, and its user.
 public struct SpawnRequest: Sendable {
   /// User ids; changing them needs CAP_SETUID and CAP_SETGID.
   public struct Identity: Hashable, Sendable {
     public var uid: UInt32
     public var gid: UInt32
-    /// All supplementary groups: they replace ours.
+    /// All supplementary groups. They replace those of this process.
     public var groups: [UInt32]
 
     public init(uid: UInt32, gid: UInt32, groups: [UInt32]) {
@@ -58,23 +58,25 @@ public struct SpawnRequest: Sendable {
     }
   }
 
-  /// The program; a path, or what `searchPath` found.
+  /// The path of the program.
   public var path: String
   /// With the program's name as its first element.
   public var arguments: [SystemString]
-  /// Entries `KEY=value`; all of it, nothing is inherited.
+  /// Entries `KEY=value`. The program inherits no others.
   public var environment: [SystemString]
-  /// Nil: ours. Entered as the new user.
+  /// The working directory; nil keeps that of this process. The child enters it as the new user.
   public var directory: String?
   /// Nil: ours.
   public var identity: Identity?
-  /// File descriptors of ours for standard input, output and error; nil: ours. They stay open here.
+  /// File descriptors of this process for standard input, output and error; nil inherits them. They
+  /// stay open here.
   public var stdio: (input: Int32?, output: Int32?, error: Int32?) = (nil, nil, nil)
-  /// Makes it the leader of a session and a process group of its own, without a terminal.
+  /// Whether the child leads a session and a process group of its own, without a terminal.
   public var newSession = false
-  /// Nil: ours, or that of the new session; 0: a group of its own; else the group to join.
+  /// The process group to join; 0 is a group of its own, nil that of this process or of the new
+  /// session.
   public var processGroup: Int32?
-  /// The soft limit on open files, where ours was raised and must not be inherited.
+  /// The soft limit on open files; nil keeps that of this process.
   public var openFilesSoft: UInt64?
 
   public init(path: String, arguments: [String], environment: [String]) {
@@ -83,7 +85,7 @@ public struct SpawnRequest: Sendable {
       environment: environment.map { SystemString($0) })
   }
 
-  /// The same for arguments and an environment that are handed on byte for byte.
+  /// Creates a request with arguments and an environment that need not be UTF-8.
   public init(path: String, arguments: [SystemString], environment: [SystemString]) {
     precondition(!arguments.isEmpty, "a program is given its own name")
     self.path = path
@@ -91,11 +93,11 @@ public struct SpawnRequest: Sendable {
     self.environment = environment
   }
 
-  /// Finds a program as execvp(3) does: a name with a slash is a path already, any other is looked
-  /// for in each folder.
+  /// Finds a program as execvp(3) does. A name with a slash is a path. Any other name is searched
+  /// for in each directory.
   ///
-  /// - Parameter path: the folders, as in PATH; an empty one is the working directory.
-  /// - Returns: nil where no folder has an executable file of that name.
+  /// - Parameter path: the directories, as in PATH; an empty one is the working directory.
+  /// - Returns: nil if no directory has an executable file of that name.
   public static func searchPath(_ program: String, in path: String) -> String? {
     guard !program.isEmpty else { return nil }
     if program.utf8.contains(UInt8(ascii: "/")) { return program }
@@ -111,12 +113,13 @@ public struct SpawnRequest: Sendable {
   }
 }
 
-/// A child of ours that exists but has not executed its program yet: it can be put in a cgroup and
-/// its pidfd handed over before its first instruction.
+/// A child that has not executed its program yet. The caller can move it into a cgroup and pass on
+/// its pidfd before the program's first instruction.
 ///
-/// All its signals are at their default and unblocked, and all file descriptors but 0, 1 and 2 are
-/// closed. When we die before the release, or the value ends unreleased, it exits; `abandon` also
-/// reaps it. Whoever has the pidfd after a release must reap it (`PIDFD.wait`).
+/// All its signals have their default action and are unblocked. All file descriptors except 0, 1
+/// and 2 are closed. The child exits if this process dies before the release, or if the value ends
+/// without one; `abandon` also reaps it. After a release, the owner of the pidfd must reap it
+/// (`PIDFD.wait`).
 public struct HeldChild: ~Copyable, Sendable {
   public let pid: Int32
   public let pidfd: PIDFD
@@ -125,7 +128,7 @@ public struct HeldChild: ~Copyable, Sendable {
   private let hold: FileDescriptor
   private let report: FileDescriptor
 
-  /// Forks. SIGCHLD must not be ignored in our process.
+  /// Forks. This process must not ignore SIGCHLD.
   ///
   /// - Throws: EAGAIN (limit on processes), ENOMEM, EMFILE, EINVAL for a NUL in a string.
   public static func spawn(_ request: SpawnRequest) throws(SystemError) -> HeldChild {
@@ -149,7 +152,7 @@ public struct HeldChild: ~Copyable, Sendable {
     }
     let pid = try forked.get()
     do throws(SystemError) {
-      // Our unreaped child: the pid is nobody else's.
+      // The child is not reaped, so no other process has its pid.
       guard let pidfd = try PIDFD.open(pid) else {
         throw SystemError(call: "pidfd_open", errno: ESRCH)
       }
@@ -175,22 +178,23 @@ public struct HeldChild: ~Copyable, Sendable {
     self.report = report
   }
 
-  /// Lets it go on and waits until its program runs.
+  /// Releases the child and waits until its program runs.
   ///
   /// - Returns: its pidfd.
-  /// - Throws: why the program could not be executed. The child is ended and reaped then. A child
-  ///   that was killed while held is no error here: its pidfd tells.
+  /// - Throws: the reason why the program could not be executed. The child has ended and was reaped
+  ///   then. A child that was killed before the release is not an error; its pidfd reports the end.
   public consuming func releaseAndWaitForExec() throws(SpawnError) -> PIDFD {
     var byte: UInt8 = 1
     let hold = hold.rawValue
-    // A child that is dead already is seen by its pidfd; one that failed, by its report.
+    // The pidfd reports a child that is dead already; a child that failed writes a report.
     _ = attempt("send") { Glibc.send(hold, &byte, 1, Int32(MSG_NOSIGNAL)) }
 
     var failure = clinux_spawn_failure()
     let size = MemoryLayout<clinux_spawn_failure>.size
     let report = report.rawValue
     let result = attempt("read") { Glibc.read(report, &failure, size) }
-    // End of file: exec closed the pipe. Writes of this size to a pipe are never split.
+    // The end of the file means that exec closed the pipe. The kernel does not split writes of this
+    // size.
     guard case .success(size) = result else { return pidfd }
     _ = attempt("waitid") { () -> Int32 in
       var ended = clinux_wait_result()
@@ -203,7 +207,7 @@ public struct HeldChild: ~Copyable, Sendable {
     throw SpawnError(step: step, errno: failure.code, path: place)
   }
 
-  /// Ends it before it ran anything, and reaps it.
+  /// Ends and reaps the child before it executes its program.
   public consuming func abandon() {
     let number = pidfd.rawValue
     _ = attempt("pidfd_send_signal") { clinux_pidfd_send_signal(number, SIGKILL) }
@@ -220,7 +224,7 @@ extension SpawnRequest {
     return (paths + arguments + environment).allSatisfy { !$0.bytes.contains(0) }
   }
 
-  /// The request as C has it, but for the two file descriptors of the hold.
+  /// The request in C's form, without the two file descriptors of the hold.
   fileprivate func withCStructure<Result>(_ body: (clinux_spawn) -> Result) -> Result {
     withCStrings(arguments) { argv in
       withCStrings(environment) { envp in

@@ -4,7 +4,7 @@ import Glibc
 /// The sockets that processes have open, by the network namespace of the process.
 struct SocketsByNetwork {
   struct Network {
-    /// One of the processes in it, whose tables are asked.
+    /// A process in the namespace, whose tables are read.
     let process: Int32
     var inodes: Set<UInt64> = []
   }
@@ -16,12 +16,13 @@ struct SocketsByNetwork {
   }
 }
 
-/// Finds out on which addresses some sockets listen.
+/// Finds the addresses on which sockets listen.
 ///
-/// The kernel tells by sock_diag(7), for the network of the caller. Of other networks, and without
-/// that interface, its tables in /proc are read. A Unix socket's name may have a line end there, by
-/// which a program can forge lines of the table. A forged line can make a socket look as if it
-/// listens and cannot hide one that does: the true line is there, too.
+/// The kernel reports them by sock_diag(7) for the network namespace of the caller. For other
+/// namespaces, and without that interface, this reads the tables in /proc. A program can forge
+/// lines of a table, because the name of a Unix socket may contain a line end. A forged line can
+/// make a socket look like a listening one. It cannot hide a listening socket, whose own line is
+/// also there.
 struct ListenerSearch {
   private let sockets: SocketsByNetwork
   private let proc: ProcFS
@@ -48,7 +49,7 @@ struct ListenerSearch {
     return found.sorted()
   }
 
-  /// Returns false where the kernel does not tell it so.
+  /// Returns false if the kernel lacks the interface.
   private mutating func ask(_ kind: SocketKind, _ network: SocketsByNetwork.Network) -> Bool {
     do throws(SystemError) {
       let isWhole = try SocketDiagnosis.forEachListener(of: kind) { inode, address in
@@ -83,7 +84,7 @@ struct ListenerSearch {
   }
 }
 
-/// Which sockets may listen.
+/// The kinds of sockets that can listen.
 enum SocketKind: CaseIterable {
   case unix, tcp, tcp6
 
@@ -106,11 +107,11 @@ enum SocketKind: CaseIterable {
 
 /// sock_diag(7).
 enum SocketDiagnosis {
-  /// Calls `body` with the inode and the address of each socket that listens in the network of the
-  /// calling thread, until it returns false.
+  /// Calls `body` with the inode and the address of each listening socket in the network namespace
+  /// of the calling thread, until it returns false.
   ///
-  /// - Returns: false where it was ended early.
-  /// - Throws: ENOENT where the kernel lacks the module, EAFNOSUPPORT in a sandbox.
+  /// - Returns: false if `body` returned false.
+  /// - Throws: ENOENT if the kernel lacks the module, EAFNOSUPPORT in a sandbox.
   static func forEachListener(
     of kind: SocketKind, _ body: (_ inode: UInt64, _ address: String) -> Bool
   ) throws(SystemError) -> Bool {

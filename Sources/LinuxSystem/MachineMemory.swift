@@ -1,9 +1,9 @@
 import Glibc
 
-/// What /proc/meminfo says of the machine, in bytes.
+/// The memory of the machine from /proc/meminfo, in bytes.
 public struct MachineMemory: Hashable, Sendable {
   public var total: UInt64
-  /// MemAvailable: what programs could get without anything being paged out.
+  /// MemAvailable: the memory that programs can get without swapping.
   public var available: UInt64
   public var swapTotal: UInt64
   public var swapFree: UInt64
@@ -23,9 +23,9 @@ public struct MachineMemory: Hashable, Sendable {
     swapFree = size("SwapFree") ?? 0
   }
 
-  /// Reads it.
+  /// Reads /proc/meminfo.
   ///
-  /// - Throws: EINVAL for a file of another form.
+  /// - Throws: EINVAL if the file is malformed.
   public static func read(path: String = "/proc/meminfo") throws(SystemError) -> MachineMemory {
     let bytes = try FileDescriptor.open(reading: path).readToEnd()
     guard let memory = MachineMemory(parsing: bytes) else {
@@ -35,16 +35,16 @@ public struct MachineMemory: Hashable, Sendable {
   }
 }
 
-/// How much memory a process uses, by /proc/PID/statm: cheap to read, and it waits for nothing.
+/// The memory use of a process from /proc/PID/statm, which is cheap to read and does not block.
 public struct ProcessPages: Hashable, Sendable {
-  /// Bytes that are resident, shared ones included.
+  /// The resident bytes, including shared ones.
   public var resident: UInt64
-  /// Resident bytes of files and shared memory.
+  /// The resident bytes of files and shared memory.
   public var shared: UInt64
 }
 
 extension ProcFS {
-  /// nil where there is no such process.
+  /// Reads the memory use of a process; nil if it does not exist.
   public func pages(_ pid: Int32) throws(SystemError) -> ProcessPages? {
     guard let bytes = try contents(ProcPath(pid, "statm")) else { return nil }
     return bytes.withUnsafeBytes {
@@ -57,7 +57,7 @@ extension ProcFS {
     }
   }
 
-  /// How much of a process was written to swap, in bytes; nil where there is no such process.
+  /// Returns the swapped memory of a process, in bytes; nil if the process does not exist.
   public func swapped(_ pid: Int32) throws(SystemError) -> UInt64? {
     guard let bytes = try contents(ProcPath(pid, "status")) else { return nil }
     let words = FieldLines(bytes).words("VmSwap")

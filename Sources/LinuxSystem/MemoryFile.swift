@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// A file in memory, to be handed to another process.
+/// A file in memory that another process can receive.
 public enum MemoryFile {
   /// memfd_create(2), with FD_CLOEXEC. Reading begins at its start.
   ///
-  /// - Parameter name: for people, in /proc/PID/fd.
+  /// - Parameter name: the name in /proc/PID/fd.
   /// - Throws: EMFILE, ENOMEM.
   public static func make(
     named name: String, holding bytes: [UInt8]

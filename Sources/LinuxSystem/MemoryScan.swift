@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// Reads how much memory processes use, beside the caller: the kernel makes whoever reads
-/// smaps_rollup wait for the process itself (its mmap lock), and nobody may hold the caller up.
+/// Reads the memory use of processes on another thread. A read of smaps_rollup waits for the mmap
+/// lock of the process, so a process could block the caller.
 public struct MemoryScan: ~Copyable, Sendable {
-  /// Processes that are added up.
+  /// Processes whose sizes are added.
   public struct Group: Hashable, Sendable {
     public var processes: [ProcessIdentity]
-    /// How much that is dirty they can have at most, in bytes.
+    /// The maximum of their dirty memory, in bytes.
     public var bound: UInt64
 
     public init(processes: [ProcessIdentity], bound: UInt64) {
@@ -16,29 +16,29 @@ public struct MemoryScan: ~Copyable, Sendable {
     }
   }
 
-  /// What was read of one process.
+  /// The memory use of a process.
   public struct Reading: Hashable, Sendable {
-    /// The place of its group, and its own in that.
+    /// The index of its group, and its index in the group.
     public var group: Int
     public var process: Int
-    /// Private dirty and, its share of what is in swap, in bytes.
+    /// The private dirty memory and its share of swapped memory, in bytes.
     public var dirty: UInt64
-    /// All that is resident, with its share of what is shared (PSS).
+    /// The resident memory, with its share of shared memory (PSS).
     public var proportional: UInt64
-    /// Why it could not be read: ESRCH for one that has ended, EACCES.
+    /// Why the read failed: ESRCH if the process has ended, EACCES.
     public var error: Int32?
   }
 
   private let output: FileDescriptor
   private let places: [(group: Int, process: Int)]
 
-  /// Ready to read while something was read, and at the end.
+  /// The descriptor, which is readable when there are results, and at the end.
   public var rawValue: Int32 { output.rawValue }
 
-  /// Begins. The groups are read in this order, which is that of their bounds, the largest first;
-  /// it ends early where no group that is left can have more than one that was read.
+  /// Begins a scan. It reads the groups in this order, which must be that of their maxima, the
+  /// largest first. It ends early if no remaining group can have more than one that was read.
   ///
-  /// - Throws: EMFILE, EAGAIN where there is no thread.
+  /// - Throws: EMFILE, EAGAIN at the limit on threads.
   public init(of groups: [Group], in proc: ProcFS) throws(SystemError) {
     var processes: [clinux_measured] = []
     var places: [(group: Int, process: Int)] = []
@@ -70,7 +70,7 @@ public struct MemoryScan: ~Copyable, Sendable {
     self.places = places
   }
 
-  /// What has been read since; nil at the end.
+  /// Returns the results since the last call; nil at the end.
   public borrowing func take() throws(SystemError) -> [Reading]? {
     let number = rawValue
     let size = MemoryLayout<clinux_rollup>.stride
@@ -97,11 +97,10 @@ public struct MemoryScan: ~Copyable, Sendable {
   }
 }
 
-/// What is done to the memory of processes that are held.
+/// Operations on the memory of processes.
 public enum ProcessMemory {
-  /// Gives the memory of killed processes back (process_mrelease(2), Linux 5.15), on a thread of
-  /// its own, for the more there is the longer it takes. They do it themselves when they run again,
-  /// which may take its time.
+  /// Frees the memory of killed processes (process_mrelease(2), Linux 5.15) on another thread,
+  /// because that takes time. Otherwise, a killed process frees its memory only when it runs again.
   public static func release(_ pidfds: [Int32]) {
     var copies: [Int32] = []
     for number in pidfds {
@@ -114,8 +113,8 @@ public enum ProcessMemory {
   /// Asks the kernel to write what a process uses to swap (process_madvise(2) with MADV_PAGEOUT,
   /// Linux 5.10): its private writable memory.
   ///
-  /// - Returns: how many bytes it was asked for.
-  /// - Throws: EPERM (it needs CAP_SYS_NICE), ENOSYS; ESRCH where it has ended.
+  /// - Returns: the number of requested bytes.
+  /// - Throws: EPERM without CAP_SYS_NICE, ENOSYS; ESRCH if the process has ended.
   @discardableResult
   public static func pageOut(_ pidfd: Int32, maps: [UInt8]) throws(SystemError) -> Int {
     var asked = 0
@@ -146,7 +145,7 @@ public enum ProcessMemory {
 }
 
 extension ProcFS {
-  /// /proc/PID/maps; nil where there is no such process.
+  /// Reads /proc/PID/maps; nil if the process does not exist.
   public func maps(_ pid: Int32) throws(SystemError) -> [UInt8]? {
     try contents(ProcPath(pid, "maps"))
   }

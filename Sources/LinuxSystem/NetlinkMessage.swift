@@ -1,11 +1,11 @@
 import Glibc
 
-/// One message of netlink(7).
+/// A message of netlink(7).
 struct NetlinkMessage: Hashable {
   /// NLMSG_ERROR and NLMSG_DONE.
   static let error: UInt16 = 2
   static let done: UInt16 = 3
-  /// NLM_F_DUMP_INTR: the dump is of no one moment.
+  /// NLM_F_DUMP_INTR: the tables changed during the dump.
   static let interrupted: UInt16 = 0x10
 
   var type: UInt16
@@ -15,7 +15,7 @@ struct NetlinkMessage: Hashable {
 
   private static let headerCount = 16
 
-  /// The messages of a datagram, up to one that is not whole.
+  /// Returns the messages of a datagram, up to the first incomplete one.
   static func all(in bytes: ArraySlice<UInt8>) -> [NetlinkMessage] {
     var messages: [NetlinkMessage] = []
     var rest = bytes
@@ -50,8 +50,8 @@ struct NetlinkMessage: Hashable {
 }
 
 extension ArraySlice<UInt8> {
-  /// The integer that begins `offset` bytes after the slice's start, as this machine writes it; nil
-  /// where the slice ends before.
+  /// Returns the integer at `offset` from the slice's start, in this machine's byte order; nil if
+  /// the slice is too short.
   func integer<Value: FixedWidthInteger>(at offset: Int, as type: Value.Type) -> Value? {
     guard offset >= 0, count - offset >= MemoryLayout<Value>.size else { return nil }
     return withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
@@ -77,14 +77,15 @@ enum RouteMessage {
 
   /// RTNH_F_DEAD and RTNH_F_LINKDOWN: the interface is down, or has no carrier.
   private static let unusable: UInt32 = 1 | 16
-  /// RTM_F_CLONED: what the kernel has found for one destination.
+  /// RTM_F_CLONED: a cached route to one destination.
   private static let cloned: UInt32 = 0x200
   /// RTN_UNICAST, the type of a route that leads somewhere.
   private static let unicast: UInt8 = 1
 
-  /// The ways out by a message of RTM_NEWROUTE: none where it is a route of another kind, several
-  /// where it has several next hops. Routes of all tables count, for a VPN's may be in its own; and
-  /// those to half of everything, two of which some VPNs put in front of the default route.
+  /// Returns the default routes of a message of RTM_NEWROUTE: none for another kind of route,
+  /// several for several next hops. Routes of all tables count, because a VPN may have its own
+  /// table. Routes to half of all addresses count, because some VPNs add two of them before the
+  /// default route.
   static func defaultRoutes(
     _ message: NetlinkMessage, _ family: Int32
   ) -> [NetworkReading.Route] {
@@ -137,10 +138,10 @@ enum RouteMessage {
     Array(attributes[RouteAttribute.gateway] ?? attributes[RouteAttribute.via] ?? [])
   }
 
-  /// The address of a message of RTM_NEWADDR, where others may reach it.
+  /// Returns the address of a message of RTM_NEWADDR, if other machines may reach it.
   ///
-  /// Temporary addresses of IPv6 (RFC 8981) do not count: new ones come every day beside the old,
-  /// and no connection breaks; the lasting one beside them tells of another network.
+  /// Temporary addresses of IPv6 (RFC 8981) do not count. The kernel adds new ones every day, and
+  /// no connection breaks. The permanent address changes with the network.
   static func address(_ message: NetlinkMessage, _ family: Int32) -> NetworkReading.Address? {
     let body = message.body
     // struct ifaddrmsg: family, prefixlen, flags, scope, index.
@@ -148,14 +149,14 @@ enum RouteMessage {
       body.integer(at: 0, as: UInt8.self).map(Int32.init) == family,
       let prefix = body.integer(at: 1, as: UInt8.self),
       let shortFlags = body.integer(at: 2, as: UInt8.self),
-      // RT_SCOPE_LINK and what is nearer.
+      // RT_SCOPE_LINK and narrower scopes.
       let scope = body.integer(at: 3, as: UInt8.self), scope < 253
     else { return nil }
     let attributes = NetlinkMessage.attributes(in: body.dropFirst(8))
     let flags =
       attributes[AddressAttribute.flags]?.integer(at: 0, as: UInt32.self) ?? UInt32(shortFlags)
-    // IFA_F_TENTATIVE and IFA_F_DADFAILED: not, or never, to be used. IFA_F_TEMPORARY means
-    // something else in IPv4.
+    // IFA_F_TENTATIVE and IFA_F_DADFAILED: not usable. IFA_F_TEMPORARY means something else in
+    // IPv4.
     if flags & (0x40 | 0x08) != 0 || family == AF_INET6 && flags & 0x01 != 0 { return nil }
     guard let bytes = attributes[AddressAttribute.local] ?? attributes[AddressAttribute.address]
     else { return nil }

@@ -1,59 +1,57 @@
 import CLinux
 import Glibc
 
-/// Where the machine's packets to everywhere go, and where they come from: what must be another for
-/// connections to break.
+/// The default routes and the addresses of the machine. Connections break only if they change.
 public struct NetworkReading: Hashable, Sendable {
-  /// A default route that can be used: its interface is up and has a carrier.
+  /// A usable default route: its interface is up and has a carrier.
   public struct Route: Hashable, Sendable {
     public var family: Int32
     public var table: UInt32
     public var priority: UInt32
     /// The number of the interface.
     public var interface: UInt32
-    /// Empty where the interface itself is the way.
+    /// The gateway; empty if the route has none.
     public var gateway: [UInt8]
   }
 
-  /// An address that others reach.
+  /// An address that other machines can reach.
   public struct Address: Hashable, Sendable {
     public var interface: UInt32
     public var bytes: [UInt8]
-    /// How many bits of it the network has.
+    /// The length of the network prefix in bits.
     public var prefix: UInt8
   }
 
   public var routes: Set<Route> = []
-  /// Those of the interfaces of `routes`.
+  /// The addresses of the interfaces of `routes`.
   public var addresses: Set<Address> = []
 
   public init() {}
 
-  /// Whether there is any way out.
+  /// Whether there is a default route.
   public var isOnline: Bool { !routes.isEmpty }
 }
 
-/// rtnetlink(7): the kernel's routes and addresses, of the network namespace in which a socket was
-/// made.
+/// Reads routes and addresses by rtnetlink(7), in the network namespace of the socket.
 public enum RouteSocket {
-  /// A socket that is readable when links, addresses or routes have changed. Errors: EAFNOSUPPORT
-  /// where a sandbox allows no AF_NETLINK.
+  /// Opens a socket that is readable when links, addresses or routes have changed. Errors:
+  /// EAFNOSUPPORT if a sandbox denies AF_NETLINK.
   public static func watch() throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("socket AF_NETLINK") { clinux_route_socket(1) })
   }
 
-  /// A socket for questions.
+  /// Opens a socket for requests.
   public static func open() throws(SystemError) -> FileDescriptor {
     FileDescriptor(taking: try check("socket AF_NETLINK") { clinux_route_socket(0) })
   }
 
-  /// Takes what a watch was told, unread: what holds now is asked for.
+  /// Discards the messages of a watch. The caller reads the present state instead.
   ///
-  /// - Returns: whether there was anything, be it that messages were lost (ENOBUFS).
+  /// - Returns: whether there was a message, or messages were lost (ENOBUFS).
   public static func drain(_ watch: Int32) throws(SystemError) -> Bool {
     var byte: UInt8 = 0
     var count = 0
-    // In a flood, the rest waits for the next call.
+    // The rest of a flood waits for the next call.
     while count < 10_000 {
       switch attempt("recv AF_NETLINK", { clinux_route_receive(watch, &byte, 1) }) {
       case .success: break
@@ -66,9 +64,9 @@ public enum RouteSocket {
     return true
   }
 
-  /// Asks for what holds now. The kernel answers at once.
+  /// Reads the present routes and addresses. The kernel answers at once.
   ///
-  /// - Throws: also EAGAIN and EPROTO, where the answer is not whole.
+  /// - Throws: EAGAIN and EPROTO, among others, if the answer is incomplete.
   public static func read(_ socket: Int32) throws(SystemError) -> NetworkReading {
     var reading = NetworkReading()
     var addresses: [NetworkReading.Address] = []
@@ -86,11 +84,11 @@ public enum RouteSocket {
     return reading
   }
 
-  /// How often a dump is begun again during which the tables have changed (NLM_F_DUMP_INTR). Who
-  /// watches them is told of that, too, and asks again.
+  /// The maximum number of dumps if the tables change during each (NLM_F_DUMP_INTR). The watch
+  /// reports such a change, too, and the caller reads again.
   private static let attemptsMax = 3
 
-  /// - Parameter values: those in one message; none in most of them.
+  /// - Parameter values: returns the values of a message; most messages have none.
   private static func dump<Value>(
     _ what: UInt16, _ family: Int32, _ socket: Int32, _ values: (NetlinkMessage) -> [Value]
   ) throws(SystemError) -> [Value] {
@@ -105,14 +103,14 @@ public enum RouteSocket {
   private static func dumpOnce<Value>(
     _ what: UInt16, _ family: Int32, _ socket: Int32, _ values: (NetlinkMessage) -> [Value]
   ) throws(SystemError) -> (found: [Value], isWhole: Bool) {
-    // No other question of this socket's bears it, for an earlier one may be half answered.
+    // Each request of a socket has its own number, because an earlier one may be half answered.
     let sequence = UInt32(truncatingIfNeeded: BootClock.now())
     try check("send AF_NETLINK") {
       clinux_route_ask(socket, what, UInt8(family), sequence)
     }
     var found: [Value] = []
     var isWhole = true
-    // The kernel's dumps come in parts of 32 KiB at most.
+    // The kernel sends dumps in parts of at most 32 KiB.
     var bytes = [UInt8](repeating: 0, count: 65536)
     while true {
       let count = try check("recv AF_NETLINK") {

@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// A handle on one process that no other process can ever take over, unlike its pid.
+/// A handle on a process. Unlike a pid, it never refers to another process.
 ///
-/// Its file descriptor polls as readable (POLLIN) from the moment when all threads have ended, and
-/// hangs up (POLLHUP) when the process has been reaped as well.
+/// poll(2) reports its file descriptor as readable (POLLIN) when all threads have ended, and as
+/// hung up (POLLHUP) when the process was reaped.
 public struct PIDFD: ~Copyable, Sendable {
-  /// The process id in our namespace. Of a process that ended, it may be another's by now.
+  /// The process id in this namespace. After the process has ended, another process may have it.
   public let pid: Int32
   private let descriptor: FileDescriptor
 
-  /// For poll(2), and to hand over to another process.
+  /// The descriptor for poll(2), and for sending to another process.
   public var rawValue: Int32 { descriptor.rawValue }
 
   /// Whether a signal found its process.
@@ -28,10 +28,10 @@ public struct PIDFD: ~Copyable, Sendable {
 
   /// The process that has this pid now.
   ///
-  /// Unless it is our own unreaped child, that need not be the process that had it when the caller
-  /// learned the number: compare `identity` afterwards.
+  /// Another process may have got the pid since the caller learned it, unless it is an unreaped
+  /// child of this process. Compare `identity` afterwards.
   ///
-  /// - Returns: nil where there is none (ESRCH), or the number is a thread's (EINVAL, ENOENT).
+  /// - Returns: nil if there is none (ESRCH), or if the id is that of a thread (EINVAL, ENOENT).
   /// - Throws: EMFILE, ENOMEM.
   public static func open(_ pid: Int32) throws(SystemError) -> PIDFD? {
     guard pid > 0 else { return nil }
@@ -42,12 +42,12 @@ public struct PIDFD: ~Copyable, Sendable {
     return PIDFD(pid: pid, descriptor: FileDescriptor(taking: number))
   }
 
-  /// A file descriptor that came from elsewhere, if it is a pidfd for a whole process.
+  /// Adopts a file descriptor from another program, if it is a pidfd of a process.
   ///
   /// The pid is read from /proc/self/fdinfo, which only the kernel writes.
   ///
-  /// - Throws: EINVAL where it is no such pidfd, or its process is in a namespace that we cannot
-  ///   see; ESRCH where the process has been reaped. The file descriptor is closed then.
+  /// - Throws: EINVAL if it is not such a pidfd, or if its process is in a namespace that is not
+  ///   visible here; ESRCH if the process was reaped. It closes the file descriptor then.
   public init(adopting received: consuming FileDescriptor) throws(SystemError) {
     let info = try FileDescriptor.open(reading: "/proc/self/fdinfo/\(received.rawValue)")
     let lines = FieldLines(try info.readToEnd())
@@ -61,7 +61,7 @@ public struct PIDFD: ~Copyable, Sendable {
     self.init(pid: Int32(pid), descriptor: received)
   }
 
-  /// One that was held before, by whoever knows whose it is: its process may have been reaped.
+  /// Adopts a pidfd of a known process, which may have been reaped.
   public init(restoring held: consuming FileDescriptor, pid: Int32) {
     self.init(pid: pid, descriptor: held)
   }
@@ -69,7 +69,7 @@ public struct PIDFD: ~Copyable, Sendable {
   /// Gives up ownership.
   public consuming func take() -> FileDescriptor { descriptor }
 
-  /// Another handle on the same process.
+  /// Returns another handle on the same process.
   public borrowing func duplicate() throws(SystemError) -> PIDFD {
     PIDFD(pid: pid, descriptor: try descriptor.duplicate())
   }
@@ -86,27 +86,28 @@ public struct PIDFD: ~Copyable, Sendable {
     return result == nil ? .gone : .delivered
   }
 
-  /// Whether all its threads have ended, reaped or not. Never blocks.
+  /// Returns whether all its threads have ended. The process may be reaped or not. Never blocks.
   public borrowing func hasEnded() throws(SystemError) -> Bool {
     try Readiness.wait(for: Int16(POLLIN), on: rawValue, timeout: .zero) != 0
   }
 
-  /// Waits until all its threads have ended; false when the time was up.
+  /// Waits until all its threads have ended. Returns false if they have not within the timeout.
   public borrowing func waitForEnd(timeout: Duration? = nil) throws(SystemError) -> Bool {
     try Readiness.wait(for: Int16(POLLIN), on: rawValue, timeout: timeout) != 0
   }
 
-  /// Its pid and start time; nil when it has been reaped.
+  /// Returns its pid and start time; nil if it was reaped.
   ///
-  /// What was read belongs to this process: it was there before the pid could be another's.
+  /// The result belongs to this process, because it existed before another process could get its
+  /// pid.
   public borrowing func identity(in proc: ProcFS) throws(SystemError) -> ProcessIdentity? {
     guard let stat = try proc.stat(pid) else { return nil }
-    // The pidfd names it still, so the pid was not free when /proc was read.
+    // The pidfd still has the process, so the pid was not free when /proc was read.
     guard try exists() else { return nil }
     return stat.identity
   }
 
-  /// Whether it has not been reaped; that we may not signal it does not matter.
+  /// Returns whether it was not reaped yet. The right to signal it does not matter.
   private borrowing func exists() throws(SystemError) -> Bool {
     let number = rawValue
     let result = attempt("pidfd_send_signal") { clinux_pidfd_send_signal(number, 0) }
@@ -123,10 +124,10 @@ public struct PIDFD: ~Copyable, Sendable {
 }
 
 extension PIDFD {
-  /// Waits for our own child by waitid(P_PIDFD), and reaps it when it ended.
+  /// Waits for a child of this process with waitid(P_PIDFD), and reaps it when it has ended.
   ///
-  /// - Returns: nil with `.nonblocking` where nothing has changed.
-  /// - Throws: ECHILD where it is not our child or has been reaped.
+  /// - Returns: nil with `.nonblocking` if nothing has changed.
+  /// - Throws: ECHILD if it is not a child of this process or was reaped.
   public borrowing func wait(_ options: WaitOptions = []) throws(SystemError) -> ChildChange? {
     let number = rawValue
     var result = clinux_wait_result()
@@ -136,15 +137,15 @@ extension PIDFD {
     return ChildChange(result)
   }
 
-  /// How the process ended, as far as anybody can tell. Never blocks.
+  /// Returns how the process ended, if that can be known. Never blocks.
   ///
-  /// - An ended child of ours is reaped.
-  /// - Of another's, the kernel keeps the status with the pidfd once it was reaped (PIDFD_GET_INFO
-  ///   with PIDFD_INFO_EXIT, Linux 6.15): ask at POLLHUP. Before that, while it is a zombie, and on
-  ///   older kernels, /proc/PID/stat tells it to whoever could trace the process (root, or the same
-  ///   user).
+  /// - It reaps a child of this process that has ended.
+  /// - The kernel keeps the status of any other process with the pidfd once it was reaped
+  ///   (PIDFD_GET_INFO with PIDFD_INFO_EXIT, Linux 6.15). Call this at POLLHUP. While the process
+  ///   is a zombie, and on older kernels, /proc/PID/stat has the status for a caller that may trace
+  ///   the process (root, or the same user).
   ///
-  /// - Returns: nil while it runs, and where it cannot be known (any more).
+  /// - Returns: nil while it runs, and if the status cannot be known.
   public borrowing func exitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
     guard try hasEnded() else { return nil }
     do throws(SystemError) {
@@ -157,12 +158,12 @@ extension PIDFD {
     }
     if let recorded = try recordedExitStatus() { return recorded }
     if let status = try zombieExitStatus(in: proc) { return status }
-    // Reaped between the two.
+    // Another thread reaped it meanwhile.
     return try recordedExitStatus()
   }
 
-  /// Whether this kernel keeps with a pidfd how its process ended, once that was reaped, also by
-  /// others. Found out with a child that runs nothing.
+  /// Whether this kernel keeps the exit status of a reaped process with the pidfd. Measured with a
+  /// child that executes no program.
   public static func recordsExitStatus() throws(SystemError) -> Bool {
     let child = try HeldChild.spawn(
       SpawnRequest(path: "/", arguments: ["nothing"], environment: [String]()))
@@ -171,7 +172,7 @@ extension PIDFD {
     return try pidfd.recordedExitStatus() != nil
   }
 
-  /// What pidfs recorded when the process was reaped.
+  /// Returns what pidfs recorded when the process was reaped.
   private borrowing func recordedExitStatus() throws(SystemError) -> ProcessExit? {
     let number = rawValue
     var info = clinux_pidfd_info()
@@ -188,7 +189,7 @@ extension PIDFD {
 
   private borrowing func zombieExitStatus(in proc: ProcFS) throws(SystemError) -> ProcessExit? {
     guard let stat = try proc.stat(pid), stat.state == .zombie, proc.mayTrace(pid),
-      // The pid was not free meanwhile.
+      // The pid was not free in between.
       try exists()
     else { return nil }
     return ProcessExit(waitStatus: stat.waitStatus)

@@ -1,28 +1,28 @@
 import Glibc
 
-/// A trigger of the kernel's pressure stall information (PSI): a file of pressure that is ready
-/// (EPOLLPRI) when processes have waited for so long within a window, once in each window at most.
-/// EPOLLERR: its control group is gone.
+/// A trigger of the kernel's pressure stall information (PSI). Its descriptor is ready (EPOLLPRI)
+/// when processes have stalled for the given time within a window, at most once in each window.
+/// EPOLLERR means that its control group was removed.
 public struct PressureTrigger: ~Copyable, Sendable {
   private let file: FileDescriptor
   private let path: String
-  /// What all have waited so far when it was last ready, or was made; nil where the kernel is
-  /// believed.
+  /// The total stall time when it was last ready or was created; nil if the kernel's events are
+  /// reliable.
   private var total: Duration?
-  /// When it was ready first.
+  /// When the trigger was first ready.
   private var firstReadyAt: UInt64?
-  /// What was asked of the kernel in the end.
+  /// The stall time and the window that the kernel accepted.
   public let stall: Duration
   public let window: Duration
 
   /// For poll(2).
   public var rawValue: Int32 { file.rawValue }
 
-  /// The kernel takes windows from 500 ms to 10 s. From whoever has no CAP_SYS_RESOURCE it takes
-  /// multiples of 2 s only: then both are lengthened in proportion.
+  /// The kernel accepts windows from 500 ms to 10 s. Without CAP_SYS_RESOURCE, it accepts only
+  /// multiples of 2 s. The window and the stall time are lengthened in proportion then.
   ///
   /// - Parameter path: /proc/pressure/memory, or the `memory.pressure` of a control group.
-  /// - Throws: ENOENT or EOPNOTSUPP where the kernel has no PSI; EACCES, EINVAL.
+  /// - Throws: ENOENT or EOPNOTSUPP if the kernel lacks PSI; EACCES, EINVAL.
   public init(path: String, stall: Duration, window: Duration) throws(SystemError) {
     let total = Self.isBelieved ? nil : try Self.total(path)
     do throws(SystemError) {
@@ -39,13 +39,12 @@ public struct PressureTrigger: ~Copyable, Sendable {
     (self.path, self.total) = (path, total)
   }
 
-  /// Whether processes have waited for so long indeed, now that it is ready.
+  /// Returns whether processes have really stalled for that time when the trigger is ready.
   ///
-  /// To a trigger of whoever has no CAP_SYS_RESOURCE the kernel (6.18) counts all waiting since the
-  /// boot, so that it is ready with the first that there is, and perhaps in the window after that.
-  /// Of whoever has it this is not asked, for it would be wrong: a window begins when the kernel
-  /// looked last, before its trigger was made, and what was waited between is missing here. And a
-  /// trigger that is not believed is silent for the rest of its window.
+  /// Without CAP_SYS_RESOURCE, the kernel (6.18) counts the stall time since boot, so that the
+  /// trigger is ready at the first stall, and perhaps in the next window. With CAP_SYS_RESOURCE,
+  /// the check would be wrong, because the first window began before the trigger was created. A
+  /// trigger that is rejected stays silent for the rest of its window.
   public mutating func isTrue() -> Bool {
     guard let before = self.total else { return true }
     let now = BootClock.now()
@@ -59,7 +58,7 @@ public struct PressureTrigger: ~Copyable, Sendable {
     return total - before >= stall
   }
 
-  /// Whether what it tells is true.
+  /// Whether the event is real.
   private static let isBelieved = (try? ProcFS())?.mayExceedLimits ?? false
 
   /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, in microseconds.
@@ -74,13 +73,13 @@ public struct PressureTrigger: ~Copyable, Sendable {
   private static func set(
     _ path: String, _ stall: Duration, _ window: Duration
   ) throws(SystemError) -> FileDescriptor {
-    // The kernel takes a trigger away when all processors have passed a quiet state (RCU): that is
-    // not to be waited for while memory is short.
+    // Closing a trigger waits until all CPUs have passed a quiescent state (RCU), which must not
+    // block the daemon while memory is low.
     let file = FileDescriptor(
       taking: try FileDescriptor.open(path: path, flags: O_RDWR | O_NONBLOCK).take(),
       closesElsewhere: true)
     let number = file.rawValue
-    // The kernel cuts the last byte off: the NUL.
+    // The kernel drops the last byte, which is the NUL.
     var text = "some \(microseconds(stall)) \(microseconds(window))"
     try check("write \(path)") {
       text.withUTF8 { bytes in

@@ -1,44 +1,45 @@
 import CLinux
 import Glibc
 
-/// By what the kernel is told whom to favour. Each has a value that is a number.
+/// A setting of the kernel's schedulers that gives processes more or less of a resource. Its value
+/// is a number.
 public enum PriorityLever: String, Hashable, Sendable, CaseIterable {
-  // Of one thread, inherited by what it makes.
+  // Settings of a thread. Its children inherit them.
 
   /// -20 to 19.
   case nice
-  /// As ioprio_set(2) has it: the class in the bits from 13 on.
+  /// The value of ioprio_set(2), with the class in the bits from 13 on.
   case ioPriority
   /// The policy, with SCHED_RESET_ON_FORK as 256 and the real-time priority from bit 16 on.
   case policy
 
-  // Of one process.
+  // Settings of a process.
 
   /// oom_score_adj, -1000 to 1000.
   case outOfMemoryScore
   /// The nice value of the session's autogroup, in which its threads compete with other sessions.
   case autogroup
 
-  // Of one control group.
+  // Settings of a control group.
 
   /// cpu.weight, 1 to 10000.
   case processorWeight
   /// The default of io.weight, 1 to 10000.
   case ioWeight
-  /// cpu.max: the microseconds in each period from bit 32 on, `UInt32.max` for as many as there
-  /// are, and the period.
+  /// cpu.max: the quota in microseconds from bit 32 on, `UInt32.max` for no limit, and the period
+  /// in the low bits.
   case processorLimit
 
   public static let ofThreads: [PriorityLever] = [.nice, .ioPriority, .policy]
 }
 
-/// One priority that was lowered.
+/// A priority that was lowered.
 public struct LoweredPriority: Hashable, Sendable {
-  /// The id of the thread and when that began; of a lever of processes, the process.
+  /// The id and the start time of the thread, or of the process for a setting of a process.
   public var thread: ProcessIdentity
-  /// The thread's process.
+  /// The process of the thread.
   public var process: Int32
-  /// The control group that is concerned instead.
+  /// The control group, for a setting of a control group.
   public var group: ControlGroup?
   public var lever: PriorityLever
   public var before: Int
@@ -57,14 +58,14 @@ public struct LoweredPriority: Hashable, Sendable {
   }
 }
 
-/// How one thread is scheduled.
+/// The scheduling of a thread.
 public struct ThreadPriority: Hashable, Sendable {
   public var nice: Int
   public var ioPriority: Int
-  /// As ``PriorityLever/policy`` has it.
+  /// In the form of ``PriorityLever/policy``.
   public var policy: Int
 
-  /// The value of a lever of threads.
+  /// Returns the value of a setting of threads.
   public subscript(lever: PriorityLever) -> Int? {
     switch lever {
     case .nice: nice
@@ -74,7 +75,7 @@ public struct ThreadPriority: Hashable, Sendable {
     }
   }
 
-  /// - Returns: nil where there is no such thread.
+  /// - Returns: nil if the thread does not exist.
   public init?(of thread: Int32) throws(SystemError) {
     var priority = clinux_priority()
     guard try check("getpriority", nilFor: ESRCH, body: { clinux_get_priority(thread, &priority) })
@@ -86,22 +87,22 @@ public struct ThreadPriority: Hashable, Sendable {
       | Int(priority.real_time) << 16
   }
 
-  /// Whether a policy is SCHED_FIFO or SCHED_RR.
+  /// Returns whether a policy is SCHED_FIFO or SCHED_RR.
   public static func isRealTime(policy: Int) -> Bool { [1, 2].contains(policy & 0xff) }
 
-  /// SCHED_OTHER in place of a policy of real time.
+  /// Returns SCHED_OTHER for a real-time policy.
   public static func ordinary(policy: Int) -> Int { policy & 0x100 }
 
-  /// Best effort, and there the last.
+  /// The lowest priority of the class best effort.
   public static let ioPriorityLast = 2 << 13 | 7
 
-  /// Whether an I/O priority comes before that; the class idle (3) does not.
+  /// Returns whether an I/O priority is higher than that. The class idle (3) is not.
   public static func isAboveLast(ioPriority: Int) -> Bool {
     ioPriority >> 13 != 3 && ioPriority != ioPriorityLast
   }
 }
 
-/// What a process may raise its priorities to without privileges (setrlimit(2)).
+/// The priorities that a process may set without privileges (setrlimit(2)).
 public struct PriorityLimits: Hashable, Sendable {
   public var niceMin: Int
   public var realTimeMax: Int
@@ -111,7 +112,7 @@ public struct PriorityLimits: Hashable, Sendable {
     self.realTimeMax = realTimeMax
   }
 
-  /// - Returns: nil where there is no such process, or it may not be asked.
+  /// - Returns: nil if the process does not exist or its limits may not be read.
   public init?(of process: Int32) {
     var (nice, realTime): (UInt64, UInt64) = (0, 0)
     guard clinux_priority_limits(process, &nice, &realTime) == 0 else { return nil }
@@ -121,7 +122,7 @@ public struct PriorityLimits: Hashable, Sendable {
 }
 
 extension ProcFS {
-  /// Reads a lever; nil where what it is of is gone, or has no such lever.
+  /// Reads a setting; nil if the thread, process or control group does not exist or lacks it.
   public func value(
     of lever: PriorityLever, thread: Int32, process: Int32, group: ControlGroup?
   ) throws(SystemError) -> Int? {
@@ -137,10 +138,10 @@ extension ProcFS {
     }
   }
 
-  /// Sets a lever; whoever is gone is left alone.
+  /// Sets a setting. Does nothing if the thread, process or control group does not exist.
   ///
-  /// - Throws: EPERM or EACCES without the right; EAGAIN for an autogroup, of which without
-  ///   CAP_SYS_ADMIN one may be set in 100 ms.
+  /// - Throws: EPERM or EACCES without the right. EAGAIN for an autogroup: without CAP_SYS_ADMIN,
+  ///   the kernel accepts one change in 100 ms.
   public func set(
     _ lever: PriorityLever, to value: Int, thread: Int32, process: Int32, group: ControlGroup?
   ) throws(SystemError) {
@@ -165,14 +166,15 @@ extension ProcFS {
     }
   }
 
-  /// Whether sessions compete with one another before their threads do (sched(7)).
+  /// Returns whether the scheduler divides CPU time between sessions before it divides it between
+  /// threads (sched(7)).
   public var usesAutogroups: Bool {
     ((try? text("sys/kernel/sched_autogroup_enabled")) ?? nil) == "1"
   }
 }
 
 extension ControlGroup {
-  /// A weight, where the controller is there and we may set it.
+  /// Returns a weight; nil if the controller is missing or this process may not set it.
   fileprivate func weight(_ file: String) throws(SystemError) -> Int? {
     guard faccessat(AT_FDCWD, "\(path)/\(file)", W_OK, AT_EACCESS) == 0 else { return nil }
     let bytes = try FileDescriptor.open(reading: "\(path)/\(file)").readToEnd()
@@ -187,7 +189,7 @@ extension ControlGroup {
     if exists { try write(text, to: file) }
   }
 
-  /// cpu.max, where we may set it.
+  /// Returns cpu.max; nil if this process may not set it.
   fileprivate func processorLimit() throws(SystemError) -> Int? {
     guard faccessat(AT_FDCWD, "\(path)/cpu.max", W_OK, AT_EACCESS) == 0 else { return nil }
     let bytes = try FileDescriptor.open(reading: "\(path)/cpu.max").readToEnd()
@@ -199,18 +201,18 @@ extension ControlGroup {
 }
 
 extension PriorityLever {
-  /// The value of ``processorLimit`` that leaves so many hundredths of one processor.
+  /// Returns the value of ``processorLimit`` that allows this percentage of one CPU.
   public static func limit(percent: Int) -> Int { percent * 1000 << 32 | 100_000 }
 }
 
 extension ProcFS {
-  /// Whether we have CAP_SYS_NICE, with which every priority may be raised again.
+  /// Whether this process has CAP_SYS_NICE, with which it may raise every priority again.
   public var mayRaisePriorities: Bool { has(capability: 23) }
 
-  /// Whether we have CAP_SYS_RESOURCE, with which limits of the kernel's may be exceeded.
+  /// Whether this process has CAP_SYS_RESOURCE, with which it may exceed limits of the kernel.
   public var mayExceedLimits: Bool { has(capability: 24) }
 
-  /// Whether we have a capability, by its number (capabilities(7)).
+  /// Returns whether this process has a capability, by its number (capabilities(7)).
   private func has(capability: Int) -> Bool {
     guard let status = (try? text("self/status")) ?? nil,
       let set = FieldLines(Array(status.utf8)).value("CapEff").flatMap({ UInt64($0, radix: 16) })

@@ -1,39 +1,39 @@
 import Glibc
 
-/// What one step of a walk over processes has come to.
+/// The result of a step of a walk over processes.
 public enum WalkStep: Sendable {
   case member(ProcessStat)
-  /// No member; there may be more.
+  /// No process; there may be more.
   case nothing
   /// The walk is over.
   case end
 }
 
-/// Gives back priorities that were lowered, in steps: what one does grows neither with the number
-/// of processes nor with that of their threads.
+/// Restores lowered priorities in steps. The work of a step does not depend on the number of
+/// processes or threads.
 ///
-/// First it takes in what was lowered. Then it walks over the processes, for one that was born
-/// since has inherited what its parent had. Then it restores each process. One that was not
-/// restored yet may have forked meanwhile, so it walks again until a walk finds no new thread.
+/// First it reads the list of lowered priorities. Then it walks over the processes, because a new
+/// process has inherited the priorities of its parent. Then it restores each process. A process may
+/// fork before it is restored, so it walks again until a walk finds no new thread.
 public struct PriorityRelease {
   private struct Key: Hashable {
     let thread: ProcessIdentity
     let lever: PriorityLever
   }
 
-  /// What was before, and all that it was lowered to.
+  /// The original value, and all values that it was lowered to.
   private struct Memory {
     let item: LoweredPriority
     var after: [Int]
   }
 
   private enum Phase {
-    /// Takes in what was lowered, from this place on.
+    /// Reads the list of lowered priorities from this index on.
     case learning(Int)
     case walking
-    /// Looks for these processes, which the walk has not shown.
+    /// Reads these processes, which the walk has not found.
     case looking([Int32])
-    /// Restores these, the last first; of the first of them, these threads.
+    /// Restores these processes, the last first, and these threads of the first of them.
     case restoring([Int32], threads: [Int32])
     case over
   }
@@ -45,30 +45,31 @@ public struct PriorityRelease {
   private var groups: [Memory] = []
   private var threads: Set<ProcessIdentity> = []
   private var processes: Set<Int32> = []
-  /// The process whose values those have that are not known.
+  /// The process whose values apply to new processes.
   private var leader: ProcessIdentity?
-  /// The processes that this walk has shown.
+  /// The processes that this walk has found.
   private var stats: [Int32: ProcessStat] = [:]
-  /// Threads that were restored, and how many there were before this walk.
+  /// The restored threads, and their number before this walk.
   private var seen: Set<Int32> = []
   private var seenBefore = 0
   private var walks = 0
   private let waits: Bool
-  /// What could not be given back, the first of each lever.
+  /// The first failure of each setting.
   public private(set) var failures: [PriorityLever: SystemError] = [:]
-  /// How many were given back.
+  /// The number of restored priorities.
   public private(set) var count = 0
 
-  /// How often the threads are listed again while there come new ones.
+  /// The maximum number of times that the threads are listed while new ones appear.
   private static let walksMax = 16
-  /// How much of what was lowered one step takes in, and how many threads it restores.
+  /// The maximum number of list entries and of threads in a step.
   private static let learnedAtOnce = 64
   private static let threadsAtOnce = 16
 
   /// - Parameters:
-  ///   - lowered: in the order in which it was: the first of each thread and lever says what was
-  ///     before.
-  ///   - waits: for the kernel to take another autogroup, of which it takes ten in a second.
+  ///   - lowered: the lowered priorities in order. The first entry of a thread and setting has the
+  ///     original value.
+  ///   - waits: whether to wait until the kernel accepts another autogroup. It accepts ten per
+  ///     second.
   public init(_ lowered: [LoweredPriority], in proc: ProcFS, waits: Bool = false) {
     self.proc = proc
     self.lowered = lowered
@@ -78,10 +79,10 @@ public struct PriorityRelease {
     }
   }
 
-  /// Gives all back that is still as it was lowered to: what a program has set itself since is its
-  /// own. Whoever was born since has what its process had, or the nearest above that is known.
+  /// Restores all priorities that still have the lowered value. A value that a program has set
+  /// itself stays. A new process gets the original value of its nearest known ancestor.
   ///
-  /// - Parameter members: the processes that may have been born since.
+  /// - Parameter members: the processes that may be new.
   public mutating func run(members: () throws(SystemError) -> [ProcessStat]) {
     giveBackGroups()
     var left: [ProcessStat]?
@@ -93,16 +94,16 @@ public struct PriorityRelease {
     }) {}
   }
 
-  /// Restores what is of a control group.
+  /// Restores the settings of a control group.
   public mutating func giveBackGroups() {
     for memory in groups { giveBack(memory, to: nil) }
     groups = []
   }
 
-  /// Does a part of the rest. Returns false when all is done.
+  /// Performs a step. Returns false when all is restored.
   ///
-  /// - Parameter next: a step of the walk over the processes that may have been born since. After
-  ///   its end, the next step begins another walk.
+  /// - Parameter next: performs a step of the walk over the processes that may be new. After the
+  ///   end of a walk, the next call begins another one.
   public mutating func step(_ next: () throws(SystemError) -> WalkStep) -> Bool {
     switch phase {
     case .learning(let place):
@@ -119,7 +120,7 @@ public struct PriorityRelease {
         phase = .over
       }
     case .looking(var pids):
-      // Else the list would be copied.
+      // Avoids a copy of the list.
       phase = .over
       guard let pid = pids.popLast() else {
         phase = .restoring(stats.keys.sorted(by: >), threads: [])
@@ -140,8 +141,8 @@ public struct PriorityRelease {
     return true
   }
 
-  /// Begins another walk, over processes that the walks so far do not show. To be called after the
-  /// last step; there are further ones then.
+  /// Begins another walk over processes that the previous walks did not find. Call it after the
+  /// last step, and perform further steps then.
   public mutating func continueWithOthers() {
     phase = .walking
     (stats, seenBefore, walks) = ([:], seen.count, Self.walksMax)
@@ -163,7 +164,7 @@ public struct PriorityRelease {
     phase = .walking
   }
 
-  /// Restores the last of them, or some of its threads.
+  /// Restores the last process, or some of its threads.
   private mutating func restore(_ rest: inout [Int32], _ threads: inout [Int32]) {
     guard let pid = rest.last, let stat = stats[pid] else {
       walks += 1
@@ -179,9 +180,9 @@ public struct PriorityRelease {
     phase = .restoring(rest, threads: threads)
   }
 
-  /// Restores what is of the whole process. Returns its threads that are yet to be restored.
+  /// Restores the settings of the whole process. Returns its threads, which are not restored yet.
   private mutating func begin(_ stat: ProcessStat) -> [Int32] {
-    // The walk may have seen it long ago: the pid may have been reused.
+    // The pid may have been reused since the walk.
     guard stat.threadCount > 1 || !seen.contains(stat.pid),
       let now = (try? proc.stat(stat.pid)) ?? nil, now.identity == stat.identity
     else { return [] }
@@ -202,7 +203,7 @@ public struct PriorityRelease {
       let current = (try? ThreadPriority(of: thread)) ?? nil
     else { return }
     for lever in PriorityLever.ofThreads {
-      // Whether a new thread would have been scheduled in real time nobody can tell.
+      // It is unknown whether a new thread would have had a real-time policy.
       let memory = known[Key(thread: identity, lever: lever)]
         ?? (lever == .policy ? nil : memory(of: lever, stat))
       guard let memory, let value = current[lever], value != memory.item.before,
@@ -212,8 +213,8 @@ public struct PriorityRelease {
     }
   }
 
-  /// What a process had before, or the nearest above it of which that is known: one may have been
-  /// born while its parent's levers were lowered one after the other, and have some from there.
+  /// Returns the original values of a process or of its nearest known ancestor. A process that was
+  /// forked while its parent was lowered has inherited some of the lowered values.
   private func memory(of lever: PriorityLever, _ stat: ProcessStat) -> Memory? {
     var next: ProcessStat? = stat
     for _ in 0..<64 {
@@ -224,7 +225,7 @@ public struct PriorityRelease {
     return leader.flatMap { known[Key(thread: $0, lever: lever)] }
   }
 
-  /// A lever of a process, or of a control group.
+  /// Restores a setting of a process or of a control group.
   private mutating func giveBack(_ memory: Memory, to process: Int32?) {
     let item = memory.item
     do throws(SystemError) {
@@ -237,7 +238,7 @@ public struct PriorityRelease {
     }
   }
 
-  /// Others may set autogroups too, and come first.
+  /// Other processes may set autogroups, too.
   private static let attemptsMax = 20
 
   private mutating func set(_ item: LoweredPriority, thread: Int32, process: Int32) {
@@ -259,10 +260,10 @@ public struct PriorityRelease {
 }
 
 extension PriorityRelease {
-  /// Gives back what a daemon that is gone had lowered, instance by instance; whoever was born of
-  /// those processes since is found by their children.
+  /// Restores the priorities that a dead daemon had lowered, instance by instance, including those
+  /// of new descendants.
   ///
-  /// - Returns: how many priorities were given back, and what went wrong.
+  /// - Returns: the number of restored priorities, and the failures.
   public static func all(
     _ lowered: [[LoweredPriority]], in proc: ProcFS
   ) -> (count: Int, failures: [String]) {

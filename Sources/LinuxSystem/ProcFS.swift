@@ -1,61 +1,62 @@
 import CLinux
 import Glibc
 
-/// What /proc tells about processes. Reading it needs no privilege unless said otherwise; with
-/// `hidepid` mounted, others' processes look as if they did not exist.
+/// The files of /proc that describe processes. Reading them needs no privilege unless a method says
+/// otherwise. With the mount option `hidepid`, the processes of other users seem not to exist.
 ///
-/// A process that is not there (any more) is nil, never an error.
+/// A process that does not exist is nil, not an error.
 public final class ProcFS: Sendable {
   private let root: FileDescriptor
   /// For messages.
   private let rootPath: String
 
-  /// - Parameter root: another folder of the same shape, for tests.
+  /// - Parameter root: a directory with the same structure, for tests.
   public init(root: String = "/proc") throws(SystemError) {
     self.root = try FileDescriptor.open(reading: root, flags: O_DIRECTORY)
     rootPath = root
   }
 
-  /// Another descriptor of its folder.
+  /// Duplicates the descriptor of the directory.
   func duplicateRoot() throws(SystemError) -> FileDescriptor { try root.duplicate() }
 
-  /// /proc/PID/stat. About 7 µs, nearly all of it the kernel's; allocates nothing.
+  /// Reads /proc/PID/stat. Takes about 7 µs, almost all in the kernel, and does not allocate.
   public func stat(_ pid: Int32) throws(SystemError) -> ProcessStat? {
     try stat(ProcPath(pid, "stat"))
   }
 
-  /// The same of one thread; its identity is the thread's.
+  /// Reads the stat file of a thread. The identity is that of the thread.
   public func stat(_ pid: Int32, thread: Int32) throws(SystemError) -> ProcessStat? {
     try stat(ProcPath(pid, thread: thread, "stat"))
   }
 
-  /// The process that has this pid now.
+  /// Returns the process that has this pid now.
   public func identity(_ pid: Int32) throws(SystemError) -> ProcessIdentity? {
     try stat(pid)?.identity
   }
 
-  /// Whether this very process exists (perhaps as a zombie), and not another with its pid.
+  /// Returns whether this process exists, perhaps as a zombie. Another process with its pid does
+  /// not count.
   public func exists(_ process: ProcessIdentity) throws(SystemError) -> Bool {
     try identity(process.pid) == process
   }
 
-  /// All processes that we can see, in no particular order.
+  /// Returns all visible processes, in no particular order.
   public func pids() throws(SystemError) -> [Int32] {
     try numbers(in: ProcPath(name: "."), expected: 256) ?? []
   }
 
-  /// The ids of a process's threads; nil where there is no such process.
+  /// Returns the ids of a process's threads; nil if the process does not exist.
   public func threads(_ pid: Int32) throws(SystemError) -> [Int32]? {
     try numbers(in: ProcPath(pid, "task"), expected: 16)
   }
 
-  /// The same, of a process that was just seen to have so many threads.
+  /// Returns the thread ids of a process whose number of threads was just read.
   public func threads(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
-    // A single thread is the first one: that is counted also where it has ended before others.
+    // A single thread is the leading thread, which counts until the last thread has ended.
     stat.threadCount == 1 ? [stat.pid] : try threads(stat.pid)
   }
 
-  /// Each thread with its state; nil where there is no such process.
+  /// Returns each thread with its state; nil if the process does not exist.
   public func threadStates(
     _ pid: Int32
   ) throws(SystemError) -> [(thread: Int32, state: ProcessState)]? {
@@ -69,7 +70,7 @@ public final class ProcFS: Sendable {
     return states
   }
 
-  /// These processes, as far as they are there, and whoever was born of them and of theirs.
+  /// Returns those of these processes that exist, and all their descendants.
   public func descendants(
     of processes: [ProcessIdentity]
   ) throws(SystemError) -> [ProcessStat] {
@@ -84,18 +85,19 @@ public final class ProcFS: Sendable {
     return Array(found.values)
   }
 
-  /// The living and zombie children of all threads of a process; nil where there is no such
-  /// process.
+  /// Returns the children of all threads of a process, zombies included; nil if the process does
+  /// not exist.
   ///
-  /// Exact only while the process and its children stand still: the kernel may skip some that come
-  /// or go meanwhile. ENOENT is thrown for a kernel without CONFIG_PROC_CHILDREN.
+  /// The result is exact only while the process and its children are stopped, because the kernel
+  /// may skip children when others start or end. Throws ENOENT if the kernel lacks
+  /// CONFIG_PROC_CHILDREN.
   public func children(_ pid: Int32) throws(SystemError) -> [Int32]? {
     guard let threads = try threads(pid) else { return nil }
     return try children(pid, of: threads)
   }
 
-  /// The same, of a process that was just seen to have so many threads: its one thread need not be
-  /// looked for.
+  /// Returns the children of a process whose number of threads was just read. With one thread, it
+  /// need not list the threads.
   public func children(of stat: ProcessStat) throws(SystemError) -> [Int32]? {
     if stat.hasEnded { return [] }
     guard let threads = try threads(of: stat) else { return nil }
@@ -120,14 +122,15 @@ public final class ProcFS: Sendable {
     return children
   }
 
-  /// The parent, its parent and so on, up to the first process of the namespace.
+  /// Returns the parent, its parent and so on, up to the first process of the namespace.
   ///
-  /// Each was the parent when it was looked at; one that ends meanwhile ends the chain.
+  /// Each process was the parent when its child was read. A process that ends meanwhile ends the
+  /// chain.
   public func ancestors(_ pid: Int32) throws(SystemError) -> [ProcessIdentity] {
     var chain: [ProcessIdentity] = []
     var next = try stat(pid)?.parent ?? 0
     while next > 0, let stat = try stat(next) {
-      // Pid reuse between two looks could make a ring.
+      // A pid that is reused between two reads could form a ring.
       if chain.contains(stat.identity) { break }
       chain.append(stat.identity)
       next = stat.parent
@@ -137,7 +140,7 @@ public final class ProcFS: Sendable {
 }
 
 extension ProcFS {
-  /// A small file of one process, whole; nil where it is not there.
+  /// Reads a small file of a process; nil if it does not exist.
   func contents(_ path: borrowing ProcPath) throws(SystemError) -> [UInt8]? {
     guard let file = try open(path) else { return nil }
     do {
@@ -148,8 +151,8 @@ extension ProcFS {
     }
   }
 
-  /// Whether the kernel shows us what only a tracer may see, such as the exit status in a zombie's
-  /// stat: the links of the process are refused by the same rule.
+  /// Returns whether this process may read what only a tracer may, such as the exit status in a
+  /// zombie's stat. The kernel applies the same rule to the links of the process.
   func mayTrace(_ pid: Int32) -> Bool {
     let directory = root.rawValue
     let result = ProcPath(pid, "cwd").withCString { path in
@@ -159,19 +162,19 @@ extension ProcFS {
     }
     switch result {
     case .success: return true
-    // ENOENT: a zombie has no working directory, which only a tracer is told.
+    // ENOENT means that a zombie has no working directory. Only a tracer gets it.
     case .failure(let error): return error.errno == ENOENT
     }
   }
 
-  /// A small file, whole, without the space at its end; nil where it is not there.
+  /// Reads a small file without the white space at its end; nil if it does not exist.
   func text(_ path: String) throws(SystemError) -> String? {
     guard let bytes = try bytes(path) else { return nil }
     let end = bytes.lastIndex { $0 > UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
     return String(decoding: bytes[..<end], as: UTF8.self)
   }
 
-  /// A file, whole; nil where it is not there.
+  /// Reads a file; nil if it does not exist.
   func bytes(_ path: String) throws(SystemError) -> [UInt8]? {
     guard let file = try open(path, O_RDONLY) else { return nil }
     do throws(SystemError) {
@@ -182,7 +185,7 @@ extension ProcFS {
     }
   }
 
-  /// Writes to a file; one that is gone is left alone.
+  /// Writes to a file. Does nothing if it does not exist.
   func write(_ text: String, to path: String) throws(SystemError) {
     guard let file = try open(path, O_WRONLY) else { return }
     let number = file.rawValue
@@ -194,7 +197,7 @@ extension ProcFS {
     throw SystemError(call: "write \(rootPath)/\(path)", errno: error.errno)
   }
 
-  /// Where a symbolic link leads; nil where there is none.
+  /// Returns the target of a symbolic link; nil if it does not exist.
   func link(_ path: String) throws(SystemError) -> String? {
     let directory = root.rawValue
     let result = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) {
@@ -253,7 +256,7 @@ extension ProcFS {
     }
   }
 
-  /// The entries of a folder whose names are numbers.
+  /// Returns the entries of a directory that are numbers.
   private func numbers(
     in path: borrowing ProcPath, expected: Int
   ) throws(SystemError) -> [Int32]? {
@@ -280,7 +283,7 @@ extension ProcFS {
     switch result {
     case .success: return found
     case .failure(let error):
-      // A task folder whose process ended meanwhile.
+      // The task directory of a process that ended meanwhile.
       if error.errno == ENOENT || error.errno == ESRCH { return nil }
       throw error
     }
@@ -303,7 +306,7 @@ extension ProcFS {
   }
 }
 
-/// A short path under /proc, put together without allocating.
+/// A short path under /proc, built without an allocation.
 struct ProcPath: ~Copyable {
   private let pid: Int32?
   private let thread: Int32?

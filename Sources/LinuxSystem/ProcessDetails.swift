@@ -1,4 +1,4 @@
-/// What /proc/PID/status says beyond `ProcessStat`.
+/// The content of /proc/PID/status that `ProcessStat` lacks.
 public struct ProcessDetails: Hashable, Sendable {
   /// The real, effective and saved uid (credentials(7)).
   public struct UserIDs: Hashable, Sendable {
@@ -8,18 +8,18 @@ public struct ProcessDetails: Hashable, Sendable {
     public var fileSystem: UInt32
   }
 
-  /// The pid of the tracing process, 0 where there is none. Of the leading thread: another thread
-  /// may be traced alone.
+  /// The pid of the process that traces the leading thread; 0 if there is none. Another thread may
+  /// be traced alone.
   public var tracerPID: Int32
   public var uids: UserIDs
   public var gids: UserIDs
   public var groups: [UInt32]
-  /// Signals that wait for the leading thread: bit n-1 for signal n.
+  /// The pending signals of the leading thread: bit n-1 is signal n.
   public var pendingThread: UInt64
-  /// Signals that wait for the process as a whole.
+  /// The pending signals of the process as a whole.
   public var pendingProcess: UInt64
 
-  /// Whether a signal waits for the process or its leading thread.
+  /// Returns whether a signal is pending for the process or its leading thread.
   public func isPending(_ signal: Int32) -> Bool {
     (pendingThread | pendingProcess) & (1 << UInt64(signal - 1)) != 0
   }
@@ -50,28 +50,30 @@ extension ProcessDetails.UserIDs {
 }
 
 extension ProcFS {
-  /// /proc/PID/status; nil where there is no such process. About 40 µs: for one process, not all.
+  /// Reads /proc/PID/status; nil if the process does not exist. Takes about 40 µs, so do not call
+  /// it for every process.
   public func details(_ pid: Int32) throws(SystemError) -> ProcessDetails? {
     try contents(ProcPath(pid, "status")).flatMap { ProcessDetails(parsing: $0) }
   }
 
-  /// The process that traces a thread; nil where none does, or there is no such thread.
+  /// Returns the process that traces a thread; nil if none does or the thread does not exist.
   public func tracer(of thread: Int32, in process: Int32) throws(SystemError) -> Int32? {
     let tracing = try contents(ProcPath(process, thread: thread, "status"))
       .flatMap { FieldLines($0).integer("TracerPid") } ?? 0
     if tracing == 0 { return nil }
     let tracer = Int32(truncatingIfNeeded: tracing)
-    // The thread that attached, which need not be the first of its process.
+    // The id of the attached thread, which need not be the leading thread of its process.
     let bytes = try contents(ProcPath(tracer, "status")) ?? []
     return FieldLines(bytes).integer("Tgid").map { Int32(truncatingIfNeeded: $0) } ?? tracer
   }
 
-  /// Whether the environment that the process was started with has exactly this entry.
+  /// Returns whether the initial environment of a process has this entry.
   ///
-  /// Needs the right to trace the process: root or the same user, and a process that may dump core.
+  /// The caller needs the right to trace the process: root, or the same user with a process that
+  /// may dump core.
   ///
   /// - Parameter entry: the bytes of `KEY=value`.
-  /// - Returns: nil where there is no such process. A zombie has no environment: false.
+  /// - Returns: nil if the process does not exist; false for a zombie, which has no environment.
   /// - Throws: EACCES.
   public func environment(
     _ pid: Int32, contains entry: [UInt8]
@@ -80,12 +82,12 @@ extension ProcFS {
     return bytes.split(separator: 0).contains { $0.elementsEqual(entry) }
   }
 
-  /// The value of a variable in the environment that the process was started with; the first one
-  /// where it stands there twice.
+  /// Returns the value of a variable in the initial environment of a process, the first one if
+  /// there are two.
   ///
-  /// Needs what `environment(_:contains:)` needs.
+  /// Needs the same right as `environment(_:contains:)`.
   ///
-  /// - Returns: nil where it has none, is a zombie, or does not exist.
+  /// - Returns: nil if the variable is not set, or the process is a zombie or does not exist.
   /// - Throws: EACCES.
   public func environmentValue(
     _ pid: Int32, of name: String
@@ -93,7 +95,7 @@ extension ProcFS {
     try environmentValues(pid, of: [name])[name]
   }
 
-  /// The values of several, as of one moment.
+  /// Returns the values of several variables, from one read.
   public func environmentValues(
     _ pid: Int32, of names: [String]
   ) throws(SystemError) -> [String: String] {
@@ -107,10 +109,10 @@ extension ProcFS {
     return values
   }
 
-  /// The path of its cgroup in the v2 hierarchy, from that hierarchy's root as our cgroup
-  /// namespace sees it: `/`, `/user.slice/…`. The kernel appends ` (deleted)` where it was removed.
+  /// Returns the path of its cgroup in the v2 hierarchy, from the root of this cgroup namespace,
+  /// such as `/` or `/user.slice`. The kernel appends ` (deleted)` if the cgroup was removed.
   ///
-  /// - Returns: nil where there is no such process or no v2 hierarchy.
+  /// - Returns: nil if there is no such process or no v2 hierarchy.
   public func cgroup(_ pid: Int32) throws(SystemError) -> String? {
     guard let bytes = try contents(ProcPath(pid, "cgroup")) else { return nil }
     let prefix = Array("0::".utf8)

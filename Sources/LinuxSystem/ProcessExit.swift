@@ -3,18 +3,18 @@ import Glibc
 
 /// How a process ended.
 public enum ProcessExit: Hashable, Sendable {
-  /// It called exit: 0 to 255.
+  /// The process called exit with a code from 0 to 255.
   case exited(code: Int32)
   /// A signal ended it.
   case signaled(signal: Int32)
 
-  /// From the form that wait(2), /proc/PID/stat and PIDFD_GET_INFO share.
+  /// Parses the status of wait(2), /proc/PID/stat and PIDFD_GET_INFO.
   public init(waitStatus: Int32) {
     let signal = waitStatus & 0x7f
     self = signal == 0 ? .exited(code: waitStatus >> 8 & 0xff) : .signaled(signal: signal)
   }
 
-  /// What a shell makes of it: the code, or 128 + the signal.
+  /// The exit code of a shell: the code, or 128 + the signal.
   public var shellCode: Int32 {
     switch self {
     case .exited(let code): code
@@ -23,12 +23,12 @@ public enum ProcessExit: Hashable, Sendable {
   }
 }
 
-/// What became of a child, as a shell needs to know it.
+/// A change of a child's state, as a shell needs it.
 public enum ChildChange: Hashable, Sendable {
   case ended(ProcessExit)
   /// Stopped by this signal (SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU).
   case stopped(signal: Int32)
-  /// Went on after SIGCONT.
+  /// Continued by SIGCONT.
   case continued
 
   init?(_ result: clinux_wait_result) {
@@ -43,18 +43,18 @@ public enum ChildChange: Hashable, Sendable {
   }
 }
 
-/// What waiting for a child takes notice of.
+/// The changes that a wait for a child reports.
 public struct WaitOptions: OptionSet, Sendable {
   public let rawValue: Int32
 
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// Returns nil at once where nothing has changed (WNOHANG).
+  /// Return nil at once if nothing has changed (WNOHANG).
   public static let nonblocking = WaitOptions(rawValue: WNOHANG)
   /// Also stops (WUNTRACED).
   public static let stopped = WaitOptions(rawValue: WUNTRACED)
   /// Also continuations (WCONTINUED).
   public static let continued = WaitOptions(rawValue: WCONTINUED)
-  /// Leaves the child to be waited for again (WNOWAIT).
+  /// Do not reap the child (WNOWAIT).
   public static let leave = WaitOptions(rawValue: Int32(WNOWAIT))
 }

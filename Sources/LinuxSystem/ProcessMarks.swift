@@ -1,19 +1,19 @@
-/// By what processes are known in whose environment a daemon has written.
+/// The marks of a daemon in the environment of processes.
 public struct ProcessMarks {
-  /// The entry whose value the processes of one instance have in common.
+  /// The variable with the same value in all processes of an instance.
   public static let markerName = "TASKSCHEDD_INSTANCE"
-  /// The one that says whose they are.
+  /// The variable that names the daemon.
   public static let socketName = "TASKSCHEDD_SOCKET"
 
   private let place: SocketPlace
 
-  /// - Parameter socket: of the daemon.
+  /// - Parameter socket: the path of the daemon's socket.
   public init(socket: String) {
     place = SocketPlace(socket)
   }
 
-  /// What a process is marked with; nil where it is another daemon's, nobody's, or may not be
-  /// looked at. Whoever does not say whose it is may be ours.
+  /// Returns the mark of a process; nil if it has none, has that of another daemon, or may not be
+  /// read. A process that names no daemon may be one of this daemon.
   public func marker(of pid: Int32, in proc: ProcFS) -> String? {
     let values = try? proc.environmentValues(pid, of: [Self.markerName, Self.socketName])
     guard let values, let marker = values[Self.markerName],
@@ -22,7 +22,7 @@ public struct ProcessMarks {
     return marker
   }
 
-  /// A path, whichever links lead to its folder. The socket need not be there.
+  /// A path, compared after resolving the links of its directory. The socket need not exist.
   private struct SocketPlace: Equatable {
     let folder: String
     let name: Substring

@@ -1,29 +1,29 @@
 import Glibc
 
-/// Lets processes run that were stopped by somebody who is gone.
+/// Resumes processes that a dead daemon left stopped.
 public enum ProcessRelease {
-  /// What came of it.
+  /// The result of a release.
   public struct Outcome: Sendable {
-    /// Processes and groups that run again.
+    /// The processes and control groups that were resumed.
     public var letRun: [String] = []
     public var failures: [String] = []
 
-    /// Nothing yet.
+    /// Creates an empty result.
     public init() {}
 
-    /// Adds what came of more.
+    /// Adds another result.
     public mutating func add(_ other: Outcome) {
       letRun += other.letRun
       failures += other.failures
     }
   }
 
-  /// Continues every stopped process that a daemon has marked: where the record of who was stopped
-  /// is lost, wholly or in part.
+  /// Resumes every stopped process that has the marks of a daemon. Use it when the record of
+  /// stopped processes is lost.
   ///
   /// - Parameters:
-  ///   - marks: of the daemon that is gone: another's are left alone.
-  ///   - held: who is managed again.
+  ///   - marks: the marks of the dead daemon. Processes of other daemons stay as they are.
+  ///   - held: processes that are managed again. They stay as they are.
   public static func letRun(
     _ marks: ProcessMarks, except held: Set<ProcessIdentity> = [], in proc: ProcFS
   ) -> Outcome {
@@ -36,9 +36,9 @@ public enum ProcessRelease {
     return letRun(marked, groups: [], in: proc)
   }
 
-  /// Thaws the groups that are there, and continues the processes, the last first: each is held
-  /// by its pidfd and checked by its start time, so that no other is reached. What is gone, or
-  /// runs, is left alone.
+  /// Thaws the control groups that exist, and resumes the processes, the last first. A pidfd and
+  /// the start time ensure that no other process gets the signal. Processes that run or do not
+  /// exist are skipped.
   public static func letRun(
     _ processes: [ProcessIdentity], groups: [ControlGroup], in proc: ProcFS
   ) -> Outcome {

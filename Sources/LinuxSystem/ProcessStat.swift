@@ -1,5 +1,4 @@
-/// Which process: a pid together with the time when it started, because the kernel hands pids out
-/// again.
+/// Identifies a process by its pid and its start time, because the kernel reuses pids.
 public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
   public let pid: Int32
   /// Clock ticks (100 a second) of CLOCK_BOOTTIME at its start: field 22 of /proc/PID/stat.
@@ -22,7 +21,7 @@ public struct ProcessState: RawRepresentable, Hashable, Sendable, CustomStringCo
 
   public static let running = ProcessState(rawValue: UInt8(ascii: "R"))
   public static let sleeping = ProcessState(rawValue: UInt8(ascii: "S"))
-  /// Waits uninterruptibly; a stop signal takes effect only afterwards.
+  /// Sleeps uninterruptibly. A stop signal takes effect only afterwards.
   public static let diskSleep = ProcessState(rawValue: UInt8(ascii: "D"))
   /// Stopped by a job control signal.
   public static let stopped = ProcessState(rawValue: UInt8(ascii: "T"))
@@ -30,13 +29,13 @@ public struct ProcessState: RawRepresentable, Hashable, Sendable, CustomStringCo
   public static let tracingStop = ProcessState(rawValue: UInt8(ascii: "t"))
   public static let zombie = ProcessState(rawValue: UInt8(ascii: "Z"))
   public static let dead = ProcessState(rawValue: UInt8(ascii: "X"))
-  /// An idle thread of the kernel.
+  /// An idle kernel thread.
   public static let idle = ProcessState(rawValue: UInt8(ascii: "I"))
 
-  /// Ended, and runs no instruction ever again.
+  /// Whether it has ended and executes no further instruction.
   public var hasEnded: Bool { self == .zombie || self == .dead }
 
-  /// Runs no instruction until somebody continues it, or has ended.
+  /// Whether it executes no instruction until another process continues it, or has ended.
   public var isStandingStill: Bool {
     self == .stopped || self == .tracingStop || hasEnded
   }
@@ -44,43 +43,43 @@ public struct ProcessState: RawRepresentable, Hashable, Sendable, CustomStringCo
   public var description: String { String(UnicodeScalar(rawValue)) }
 }
 
-/// One line of /proc/PID/stat. A plain value without allocations.
+/// The content of /proc/PID/stat. Does not allocate.
 public struct ProcessStat: Sendable {
   public let pid: Int32
   public let state: ProcessState
   public let parent: Int32
   public let processGroup: Int32
   public let session: Int32
-  /// The controlling terminal; nil where it has none.
+  /// The controlling terminal; nil if it has none.
   public let terminal: TerminalDevice?
-  /// Whether it is a thread of the kernel, which has no program.
+  /// Whether it is a kernel thread, which has no program.
   public let isKernelThread: Bool
-  /// Clock ticks (100 a second) in user mode and in the kernel, of all threads together.
+  /// The CPU time of all threads, in user mode and in the kernel, in clock ticks (100 per second).
   public let cpuTicks: UInt64
-  /// The same of the children that have ended and were waited for, and of theirs.
+  /// The CPU time of the descendants that ended and were reaped, in clock ticks.
   public let childrenTicks: UInt64
   public let threadCount: Int32
   /// Clock ticks of CLOCK_BOOTTIME at its start.
   public let startTime: UInt64
-  /// Of a zombie, how it ended in the form of wait(2), where we may see it; else 0.
+  /// The exit status of a zombie in the form of wait(2), if this process may read it; else 0.
   let waitStatus: Int32
   private let name: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
   private let nameCount: UInt8
 
-  /// Whether no thread of it runs any more. The state is the first thread's, which may end before
+  /// Whether all threads have ended. The state is that of the leading thread, which may end before
   /// the others.
   public var hasEnded: Bool { state.hasEnded && threadCount <= 1 }
 
   public var identity: ProcessIdentity { ProcessIdentity(pid: pid, startTime: startTime) }
 
-  /// The command's name, which its process may set to any bytes: at most 15, 63 for the kernel's
-  /// own threads. What is not UTF-8 is repaired.
+  /// The command's name. A process may set it to any bytes: at most 15, or 63 for a kernel thread.
+  /// Bytes that are not UTF-8 are replaced.
   public var command: String {
     withUnsafeBytes(of: name) { String(decoding: $0.prefix(Int(nameCount)), as: UTF8.self) }
   }
 
-  /// Parses the line. The command is what stands between the first `(` and the last `)`: it may
-  /// hold spaces, parentheses and newlines itself. Nil for anything that is no such line.
+  /// Parses the line; nil if it is malformed. The command is between the first `(` and the last
+  /// `)`, and may contain spaces, parentheses and newlines.
   init?(parsing line: UnsafeRawBufferPointer) {
     guard
       let opening = line.firstIndex(of: UInt8(ascii: "(")),
@@ -99,9 +98,9 @@ public struct ProcessStat: Sendable {
     var children: UInt64 = 0
     var exitCode: UInt64 = 0
     var terminal: UInt64 = 0
-    // How it ended interests of a zombie only; half of the line is then left unread.
+    // The exit status matters only for a zombie. Otherwise, half of the line need not be parsed.
     for number in 4...(state.hasEnded ? 52 : 22) {
-      // Old kernels have fewer fields at the end; without the start time it is no such line.
+      // Old kernels have fewer fields at the end. A line without the start time is malformed.
       guard let value = after.next() else {
         if number <= 22 { return nil }
         break
@@ -142,7 +141,7 @@ public struct ProcessStat: Sendable {
   }
 }
 
-/// Decimal numbers between single spaces; a minus sign is taken as two's complement.
+/// Parses decimal numbers between single spaces. Negative numbers are in two's complement.
 struct DecimalFields {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0

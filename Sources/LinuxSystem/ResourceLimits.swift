@@ -1,13 +1,13 @@
 import Glibc
 
-/// Limits of our own process.
+/// The resource limits of this process.
 public enum ResourceLimits {
   /// RLIMIT_NOFILE before and after.
   public struct OpenFiles: Hashable, Sendable {
     public var softBefore: UInt64
     public var soft: UInt64
-    /// What children should get back (`SpawnRequest.openFilesSoft`): programs that use select(2)
-    /// fail with more than 1024, and a service may have been given more.
+    /// The limit for children (`SpawnRequest.openFilesSoft`). Programs that use select(2) fail with
+    /// more than 1024.
     public var forChildren: UInt64 { min(softBefore, 1024) }
   }
 

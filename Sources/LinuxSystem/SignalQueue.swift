@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// Signals that the process takes one at a time in place of being interrupted (signalfd(2)).
+/// Signals that the process reads one at a time instead of being interrupted (signalfd(2)).
 public struct SignalQueue: ~Copyable, Sendable {
   /// One signal.
   public struct Arrival: Hashable, Sendable {
     public var number: Int32
-    /// Whether the kernel sent it, for example for a terminal that hung up, and no process did.
+    /// Whether the kernel sent it, for example after a hang-up of the terminal, and not a process.
     public var isFromKernel: Bool
   }
 
   /// Readable while a signal is pending.
   public let descriptor: FileDescriptor
 
-  /// Blocks these signals in the calling thread and takes them from then on. A blocked signal is
-  /// kept also where it would be ignored.
+  /// Blocks these signals in the calling thread and queues them from then on. It also queues
+  /// signals that are ignored.
   ///
   /// Errors: EINVAL for a number that is no signal, EMFILE, ENFILE, ENOMEM.
   public init(_ signals: [Int32]) throws(SystemError) {
@@ -22,7 +22,7 @@ public struct SignalQueue: ~Copyable, Sendable {
       taking: try check("signalfd") { clinux_signal_fd(signals, signals.count) })
   }
 
-  /// The next signal; nil where none is pending. Never blocks.
+  /// Returns the next signal; nil if none is pending. Never blocks.
   public borrowing func next() throws(SystemError) -> Arrival? {
     let descriptor = descriptor.rawValue
     var number: Int32 = 0

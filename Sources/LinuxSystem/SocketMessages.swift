@@ -4,10 +4,10 @@ import Glibc
 /// Why a message that was peeked could not be received.
 public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   case system(SystemError)
-  /// File descriptors of the message were lost: too many, or our own table is full. All that
-  /// arrived were closed.
+  /// The kernel dropped file descriptors of the message, because there were too many or the table
+  /// of this process is full. Those that arrived were closed.
   case descriptorsLost
-  /// The peer closed, or the bytes were not there, after this many.
+  /// Only this many of the peeked bytes could be received.
   case short(received: Int)
 
   public var description: String {
@@ -19,26 +19,26 @@ public enum ReceiveError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What a look at, or a write to, a non-blocking socket gave.
+/// The result of a peek at, or a write to, a non-blocking socket.
 public enum Transfer: Hashable, Sendable {
   /// At least one byte.
   case bytes(Int)
-  /// Nothing now: wait for readiness.
+  /// The call would block. Wait until the socket is ready.
   case wouldBlock
-  /// The peer closed (or reset) its end.
+  /// The peer closed or reset the connection.
   case closed
 }
 
-/// The hot path. Nothing here allocates, but for file descriptors that arrive.
+/// The hot path. Only arriving file descriptors need an allocation.
 extension UnixSocket {
-  /// The most file descriptors that one message carries: SCM_MAX_FD of the kernel.
+  /// The maximum number of file descriptors in a message: SCM_MAX_FD of the kernel.
   public static let descriptorsMax = Int(CLINUX_FDS_MAX)
 
-  /// SO_PEEK_OFF: where the next `peek` begins, so many bytes behind the next to be taken. Each
-  /// `peek` moves that mark on by what it saw, and each `receive` back by what it took: so it also
-  /// tells whoever gets the socket later how much of something was taken.
+  /// Sets SO_PEEK_OFF, the offset of the next `peek` from the next byte to be received. Each `peek`
+  /// advances the offset, and each `receive` reduces it. So it also tells a later owner of the
+  /// socket how much of a message was received.
   ///
-  /// - Parameter offset: nil is no mark: each peek begins with the next byte to be taken.
+  /// - Parameter offset: nil makes each peek begin with the next byte to be received.
   public static func setPeekMark(_ number: Int32, _ offset: Int?) throws(SystemError) {
     var offset = offset.map { Int32(clamping: $0) } ?? -1
     try check("setsockopt SO_PEEK_OFF") {
@@ -48,7 +48,7 @@ extension UnixSocket {
     }
   }
 
-  /// Where that mark is; nil where there is none.
+  /// Returns that offset; nil if there is none.
   public static func peekMark(_ number: Int32) throws(SystemError) -> Int? {
     var offset: Int32 = -1
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -58,10 +58,11 @@ extension UnixSocket {
     return offset < 0 ? nil : Int(offset)
   }
 
-  /// Looks at what is there without taking it (MSG_PEEK, MSG_DONTWAIT, no control buffer: file
-  /// descriptors stay in the kernel with their bytes). One recv(2): there may be more.
+  /// Reads bytes without receiving them (MSG_PEEK, MSG_DONTWAIT, without a control buffer, so that
+  /// file descriptors stay in the kernel with their bytes). Calls recv(2) once, so there may be
+  /// more bytes.
   ///
-  /// `.closed` at the end of the stream, also where unread bytes were peeked before.
+  /// Returns `.closed` at the end of the stream, even if peeked bytes were not received yet.
   public static func peek(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer
   ) throws(SystemError) -> Transfer {
@@ -70,7 +71,7 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// The same, and whether file descriptors ride on what was looked at, or on the byte after it.
+  /// Peeks, and returns whether file descriptors belong to the peeked bytes or to the next byte.
   public static func peek(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer, hasDescriptors: inout Bool
   ) throws(SystemError) -> Transfer {
@@ -82,13 +83,13 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// Where the first byte is that is 0, with which a message ends; nil where there is none.
+  /// Returns the offset of the first NUL, which ends a message; nil if there is none.
   public static func firstZero(in bytes: UnsafeRawBufferPointer) -> Int? {
     guard let start = bytes.baseAddress, let end = memchr(start, 0, bytes.count) else { return nil }
     return UnsafeRawPointer(end) - start
   }
 
-  /// SO_COOKIE: a number that no other socket has had since the machine was started.
+  /// Returns SO_COOKIE, a number that no other socket has had since boot.
   public static func cookie(_ number: Int32) throws(SystemError) -> UInt64 {
     var cookie: UInt64 = 0
     var length = socklen_t(MemoryLayout<UInt64>.size)
@@ -98,17 +99,17 @@ extension UnixSocket {
     return cookie
   }
 
-  /// The bytes that wait to be read, also those that a peek does not show (FIONREAD).
+  /// Returns the number of unread bytes, including those that a peek does not show (FIONREAD).
   public static func readableCount(_ number: Int32) throws(SystemError) -> Int {
     var count: Int32 = 0
     try check("ioctl FIONREAD") { clinux_readable_count(number, &count) }
     return Int(count)
   }
 
-  /// Takes exactly as many bytes as the buffer has, all of which were peeked, with the file
-  /// descriptors that ride on them (MSG_CMSG_CLOEXEC). Those of the next message stay with it.
+  /// Receives as many bytes as the buffer has, all of which must have been peeked, with their file
+  /// descriptors (MSG_CMSG_CLOEXEC). The descriptors of the next message stay in the kernel.
   ///
-  /// - Throws: `descriptorsLost` and `short` leave a stream that cannot be used any further.
+  /// - Throws: `descriptorsLost` or `short`, after which the stream is unusable.
   public static func receive(
     _ number: Int32, exactly buffer: UnsafeMutableRawBufferPointer,
     descriptors: inout DescriptorBag
@@ -123,8 +124,8 @@ extension UnixSocket {
     }
   }
 
-  /// Takes exactly as many bytes as the buffer has, all of which were peeked, where no file
-  /// descriptors ride on them: a control buffer would cost more than the bytes.
+  /// Receives exactly as many bytes as the buffer has. The caller has peeked all of them, and no
+  /// file descriptors accompany them: a control buffer would cost more than the bytes.
   ///
   /// - Throws: `short` leaves a stream that cannot be used any further.
   public static func receive(
@@ -143,8 +144,8 @@ extension UnixSocket {
     }
   }
 
-  /// Takes what is there, at most as much as the buffer has, with the file descriptors that ride
-  /// on it: for a client that does not mind where a message ends.
+  /// Receives bytes, at most as many as the buffer has, with their file descriptors. For a client,
+  /// which need not stop at the end of a message.
   public static func receive(
     _ number: Int32, into buffer: UnsafeMutableRawBufferPointer,
     descriptors: inout DescriptorBag
@@ -162,12 +163,12 @@ extension UnixSocket {
     }
   }
 
-  /// Sends what fits (MSG_DONTWAIT, MSG_NOSIGNAL). The file descriptors ride on the first byte:
-  /// after a partial send, send the rest without them. They stay open here.
+  /// Sends bytes until the socket is full (MSG_DONTWAIT, MSG_NOSIGNAL). The file descriptors go
+  /// with the first byte, so send the rest without them. They stay open here.
   ///
   /// - Parameter bytes: at least one.
-  /// - Parameter descriptors: at most `descriptorsMax`; more is EINVAL.
-  /// - Throws: ETOOMANYREFS where too many of our file descriptors are in flight.
+  /// - Parameter descriptors: at most `descriptorsMax`, otherwise EINVAL.
+  /// - Throws: ETOOMANYREFS if too many file descriptors of this user are in flight.
   public static func send(
     _ number: Int32, _ bytes: UnsafeRawBufferPointer,
     descriptors: UnsafeBufferPointer<Int32> = UnsafeBufferPointer(start: nil, count: 0)
@@ -180,8 +181,8 @@ extension UnixSocket {
     return try transfer(result)
   }
 
-  /// Before a socket is closed: ends both directions and takes what nobody will read. Descriptors
-  /// in it would be closed with the socket, and we would wait for them.
+  /// Shuts down both directions and receives the unread bytes before a socket is closed. Otherwise,
+  /// closing the socket would close the file descriptors in it, which can block.
   public static func abandon(_ number: Int32) {
     try? shutdown(number)
     guard let waiting = try? readableCount(number), waiting > 0 else { return }
@@ -224,8 +225,8 @@ extension UnixSocket {
       if case .success = result, fdsCount > 0 {
         descriptors.append(taking: UnsafeBufferPointer(rebasing: fds[..<fdsCount]))
       }
-      // Room was for all: what there is no room for the kernel closes, and we would wait for it. A
-      // message that is taken in parts brings no more than one that is taken at once.
+      // The buffer has room for all descriptors, because the kernel closes the others, which can
+      // block. A message in parts has no more descriptors than a message received at once.
       lost = truncated != 0 || descriptors.count > descriptors.messageMax
       return result
     }

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Who is at the other end of a socket, as the kernel recorded it when it connected. The process
-/// may have changed its ids, ended, or handed the socket on since.
+/// The process at the other end of a socket, as the kernel recorded it at connect(2). Since then,
+/// it may have changed its ids, ended, or passed the socket on.
 public struct PeerCredentials: Hashable, Sendable {
-  /// 0 where the process is in a process namespace that ours cannot see.
+  /// The pid; 0 if the process is not visible in this pid namespace.
   public var pid: Int32
   public var uid: UInt32
   public var gid: UInt32
@@ -17,7 +17,7 @@ public struct PeerCredentials: Hashable, Sendable {
 }
 
 extension UnixSocket {
-  /// SO_PEERCRED. Of a listening socket, those of the listener itself.
+  /// SO_PEERCRED. For a listening socket, the credentials of the listener itself.
   public static func credentials(_ number: Int32) throws(SystemError) -> PeerCredentials {
     var peer = clinux_peer()
     try check("getsockopt SO_PEERCRED") { clinux_peer_credentials(number, &peer) }
@@ -26,9 +26,9 @@ extension UnixSocket {
 
   /// SO_PEERPIDFD (Linux 6.5): a pidfd of the process that connected, safe from pid reuse.
   ///
-  /// - Returns: nil where the kernel has none (ENOPROTOOPT, EINVAL before 6.5; ENODATA for a
-  ///   socket without a peer) and where the peer is gone and reaped (ESRCH, or EINVAL on some
-  ///   kernels). Fall back to `credentials` and the start time in /proc.
+  /// - Returns: nil if the kernel has no pidfd (ENOPROTOOPT, EINVAL before 6.5; ENODATA for a
+  ///   socket without a peer), or if the peer was reaped (ESRCH, or EINVAL on some kernels). Use
+  ///   `credentials` and the start time in /proc then.
   public static func peerPIDFD(_ number: Int32) throws(SystemError) -> FileDescriptor? {
     var pidfd: Int32 = -1
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -42,7 +42,7 @@ extension UnixSocket {
   }
 
   /// SO_PEERGROUPS (Linux 4.13): the supplementary groups of the peer when it connected. They need
-  /// not contain its primary group. Empty where the kernel has none to tell (ENODATA).
+  /// not contain its primary group. Empty if the kernel has none (ENODATA).
   public static func peerGroups(_ number: Int32) throws(SystemError) -> [UInt32] {
     var groups = [UInt32](repeating: 0, count: 64)
     while true {

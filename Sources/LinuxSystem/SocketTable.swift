@@ -11,14 +11,14 @@ struct SocketTable {
     self.proc = proc
   }
 
-  /// What a line says of a socket.
+  /// The socket that a line describes.
   struct Line {
     /// The inode and the address of one that listens.
     var found: (inode: UInt64, address: String)?
   }
 
-  /// Goes through the lines after the titles, until `body` returns false. One that is not there has
-  /// none.
+  /// Calls `body` for each line after the titles, until it returns false. A missing table has no
+  /// lines.
   func forEachLine(_ body: (UnsafeRawBufferPointer) -> Bool) throws(SystemError) {
     guard let file = try proc.open(path, O_RDONLY) else { return }
     let number = file.rawValue
@@ -49,7 +49,7 @@ struct SocketTable {
     }
   }
 
-  /// What a line says; nil where no later one is of a socket that listens.
+  /// Parses a line; nil if no later line describes a listening socket.
   func listener(_ kind: SocketKind, _ line: UnsafeRawBufferPointer) -> Line? {
     switch kind {
     case .unix: unixListener(line)
@@ -58,7 +58,7 @@ struct SocketTable {
     }
   }
 
-  /// `Num RefCount Protocol Flags Type St Inode Path`. Of those that listen, the flags have
+  /// `Num RefCount Protocol Flags Type St Inode Path`. The flags of a listening socket have
   /// __SO_ACCEPTCON.
   private func unixListener(_ line: UnsafeRawBufferPointer) -> Line {
     var fields = TableFields(line)
@@ -71,8 +71,8 @@ struct SocketTable {
     return Line(found: (inode, SocketAddressText.unix(inTable: fields.rest)))
   }
 
-  /// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`. Those that
-  /// listen (0A) come first.
+  /// `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`. Listening
+  /// sockets (0A) come first.
   private func internetListener(_ line: UnsafeRawBufferPointer, bytesCount: Int) -> Line? {
     var fields = TableFields(line)
     fields.skip(1)
@@ -86,7 +86,7 @@ struct SocketTable {
     return Line(found: (inode, text))
   }
 
-  /// The address in words of 32 bits as this machine writes them, and the port.
+  /// Parses the address in 32-bit words of this machine's byte order, and the port.
   private static func address(_ field: String, bytesCount: Int) -> String? {
     let parts = field.split(separator: ":")
     guard parts.count == 2, let port = UInt16(parts[1], radix: 16) else { return nil }
@@ -145,7 +145,7 @@ private struct TableFields {
     for _ in 0..<count { _ = next() }
   }
 
-  /// All that is left, which may have spaces.
+  /// The rest of the line, which may contain spaces.
   var rest: String {
     String(decoding: left.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
   }

@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// What has come on a connection.
+/// The events of a connection.
 public struct SocketPollEvents: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// A read would not wait: there are bytes, or with ``hangUp`` perhaps only their end.
+  /// A read would not block. With ``hangUp``, it may return the end of the stream.
   public static let data = SocketPollEvents(rawValue: 1 << 0)
   /// Out-of-band data (MSG_OOB) that was not read yet.
   public static let urgentData = SocketPollEvents(rawValue: 1 << 1)
@@ -26,15 +26,15 @@ public struct SocketPollEvents: OptionSet, Hashable, Sendable {
   }
 }
 
-/// Looks at a connection that belongs to others, and does not keep it open: an epoll instance in
-/// which the connection stands alone.
+/// Watches a connection of another process, and does not keep it open. It is an epoll instance with
+/// the connection as its only entry.
 ///
-/// - Nothing of the connection changes: not its flags, not its pending error, not a byte.
-/// - As a descriptor, it is ready to read (EPOLLIN) while there is something on the connection, and
-///   an ``Epoll`` has an edge of it whenever something comes, though there was something before.
-/// - When the last of its owners closes the connection, it is closed, and here nothing is seen any
-///   more. A copy of its descriptor would keep it open for its peer.
-/// - It may be handed to another process, which sees the same.
+/// - The connection does not change, including its flags, its pending error and its bytes.
+/// - Its descriptor is readable (EPOLLIN) while the connection has an event. An ``Epoll`` reports
+///   an edge for each new event, even if there was an event before.
+/// - The connection closes when its last owner closes it, and the watch reports nothing any more. A
+///   duplicate of the connection's descriptor would keep it open for its peer.
+/// - Another process may receive the watch, and gets the same events.
 public struct SocketWatch: ~Copyable, Sendable {
   private let epoll: Epoll
 
@@ -51,18 +51,18 @@ public struct SocketWatch: ~Copyable, Sendable {
     self.epoll = epoll
   }
 
-  /// Takes over a watch that another process has made.
+  /// Adopts a watch that another process has created.
   public init(adopting descriptor: consuming FileDescriptor) {
     epoll = Epoll(adopting: descriptor)
   }
 
-  /// What is so now, whether it was asked before or not.
+  /// Returns the present state, independent of earlier calls.
   public borrowing func conditions() -> SocketPollEvents {
     epoll.wait(countMax: 1).first.map { SocketPollEvents(epoll: $0.events) } ?? []
   }
 
-  /// Whether anybody has the connection open. False also for a descriptor that is no watch. Takes
-  /// a look at /proc: for rare occasions.
+  /// Returns whether any process has the connection open. Returns false for a descriptor that is
+  /// not a watch. Reads /proc, so call it rarely.
   public borrowing func isConnectionOpen() throws(BoundedFileError) -> Bool {
     let info = try BoundedFile(path: "/proc/self/fdinfo/\(rawValue)", bytesMax: 65536)
     return FieldLines(info.bytes).value("tfd") != nil

@@ -1,16 +1,16 @@
 import Glibc
 
 #if DEBUG
-  /// Forces failures of system calls for one task, in debug builds only: a test names the call and
-  /// the errno, and the real call is not made.
+  /// Makes system calls fail in tests, for one task and in debug builds only. A test names the call
+  /// and the errno, and the call is not made.
   public enum SyscallFaults {
-    /// Returns the errno with which the named call is to fail, or nil to let it happen.
+    /// Returns the errno with which the named call fails; nil makes the call.
     @TaskLocal public static var errnoFor: (@Sendable (_ call: String) -> Int32?)?
   }
 #endif
 
-/// Makes a system call that returns -1 and sets errno when it fails. The one place that retries
-/// EINTR. EBADF and EFAULT are mistakes of ours, after which nothing can be relied on: they trap.
+/// Makes a system call that returns -1 and sets errno when it fails. This is the only place that
+/// retries EINTR. EBADF and EFAULT are programming errors and trap.
 @inline(__always)
 func attempt<Value: SignedInteger>(
   _ call: String, _ body: () -> Value
@@ -31,7 +31,7 @@ func attempt<Value: SignedInteger>(
   }
 }
 
-/// `attempt`, thrown.
+/// Makes a system call and throws its error.
 @inline(__always)
 @discardableResult
 func check<Value: SignedInteger>(
@@ -40,7 +40,7 @@ func check<Value: SignedInteger>(
   try attempt(call, body).get()
 }
 
-/// `attempt` with some errnos as an expected answer, which is nil.
+/// Makes a system call and returns nil for some errnos. Throws the others.
 @inline(__always)
 @discardableResult
 func check<Value: SignedInteger>(

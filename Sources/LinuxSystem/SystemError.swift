@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// A system call that failed for a reason of the environment.
+/// The failure of a system call.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The call's name as its manual page has it, with the path it was about where that helps:
-  /// `openat`, `connect /run/taskschedd/socket`.
+  /// The name of the call's manual page, with the path if there is one: `openat`, `connect
+  /// /run/taskschedd/socket`.
   public let call: String
   public let errno: Int32
 

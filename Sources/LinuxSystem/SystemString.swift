@@ -1,10 +1,10 @@
-/// A string as the kernel has it: bytes without a NUL, which need not be UTF-8. Arguments and
-/// environments of programs are such.
+/// A string of the kernel: bytes without a NUL, which need not be UTF-8. The arguments and the
+/// environments of programs are such strings.
 public struct SystemString: Hashable, Sendable, ExpressibleByStringInterpolation {
   /// Without the NUL at the end.
   public let bytes: [UInt8]
 
-  /// As they are; there must be no NUL among them where it is to be an argument.
+  /// Creates a string from these bytes. An argument of a program must not contain a NUL.
   public init(bytes: [UInt8]) {
     self.bytes = bytes
   }

@@ -4,19 +4,19 @@ public struct SystemdUnit: Hashable, Sendable {
   /// The unit of the system's manager: a service or a scope. For what a user's manager runs, that
   /// manager's own: `user@1000.service`.
   public let name: String
-  /// The unit of the user's manager, where that runs it.
+  /// The unit of the user's manager, if that manager runs it.
   public let userName: String?
 
-  /// The name that operators know it by: that of the nearest manager.
+  /// The name of the unit of the nearest manager, which operators know.
   public var ownName: String { userName ?? name }
 
   /// - Parameter cgroup: the path of the control group from the hierarchy's root.
-  /// - Returns: nil where no unit of the path's names is a service or a scope.
+  /// - Returns: nil if the path contains no service and no scope.
   public init?(cgroup: String) {
     var parts = cgroup.split(separator: "/")[...]
     func next() -> String? {
       while let part = parts.popFirst() {
-        // A name that the kernel could take for one of its files is written with a _ before it.
+        // systemd puts a _ before a name that could be one of the kernel's files.
         let name = part.hasPrefix("_") ? part.dropFirst() : part
         if name.hasSuffix(".slice") { continue }
         return Self.isUnit(name) ? String(name) : nil

@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
 
-/// Doing one thing as another user, so that the kernel tells others it was that user.
+/// Acts as another user, so that the kernel reports that user as the one that acted.
 public enum ThreadIdentity {
-  /// Calls `body` with the effective user id `uid` for this thread alone. Nothing in it may wait
-  /// for another thread, or go on after it returns.
+  /// Calls `body` with the effective user id `uid` in this thread only. `body` must not wait for
+  /// another thread, and must be finished when it returns.
   ///
-  /// - Returns: nil, with `body` not called, where we may not be that user (no CAP_SETUID).
+  /// - Returns: nil without calling `body`, if this process may not act as that user (no
+  ///   CAP_SETUID).
   public static func with<Value>(effectiveUID uid: UInt32, _ body: () -> Value) -> Value? {
     let own = geteuid()
     guard clinux_set_thread_euid(uid) == 0 else { return nil }

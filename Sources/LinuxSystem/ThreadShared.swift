@@ -1,10 +1,10 @@
 import Glibc
 
-/// What threads share: one changes it, another waits for what it is to become.
+/// A value that threads share. One thread changes it, and another waits for a change.
 public final class ThreadShared<State>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
-  // Touched under the mutex only, which is what makes the class Sendable.
+  // Accessed only under the mutex, so the class is Sendable.
   private var state: State
 
   public init(_ state: sending State) {
@@ -24,7 +24,7 @@ public final class ThreadShared<State>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Changes it, and lets those look who wait.
+  /// Changes the value and wakes the waiting threads.
   public func change<Result>(_ body: (inout State) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -32,7 +32,7 @@ public final class ThreadShared<State>: @unchecked Sendable {
     return body(&state)
   }
 
-  /// Waits until the body has an answer; it is asked again after each change.
+  /// Waits until the body returns a value. Calls it again after each change.
   public func wait<Result>(until body: (inout State) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -43,11 +43,11 @@ public final class ThreadShared<State>: @unchecked Sendable {
   }
 }
 
-/// A value that is worked out on a thread of its own while its owner does something else.
+/// A value that is computed on another thread.
 public final class ValueAhead<Value: Sendable>: Sendable {
   private let shared = ThreadShared<Value?>(nil)
 
-  /// Where no thread is to be had, it is worked out at once.
+  /// Computes the value at once at the limit on threads.
   public init(_ work: @escaping @Sendable () -> Value) {
     do throws(SystemError) {
       try DetachedThread.start { [shared] in
@@ -60,6 +60,6 @@ public final class ValueAhead<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for it.
+  /// Waits for the value and returns it.
   public var value: Value { shared.wait { $0 } }
 }

@@ -6,8 +6,9 @@ public enum UnixSocket {
   /// The longest path in bytes: sun_path of unix(7), less its NUL.
   public static let pathBytesMax = 107
 
-  /// How many connections may wait to be accepted; those beyond wait in connect(2). Before a limit
-  /// is enforced, all that wait are accepted, so there must not be thousands of one user.
+  /// The maximum number of connections that wait to be accepted. Further clients block in
+  /// connect(2). The daemon accepts all of them before it enforces a limit, so one user must not
+  /// have thousands.
   public static let backlog: Int32 = 256
 
   /// Two connected sockets.
@@ -33,21 +34,21 @@ public enum UnixSocket {
     return Pair(first: FileDescriptor(taking: numbers.0), second: FileDescriptor(taking: numbers.1))
   }
 
-  /// Listens at a path. A socket file on which nobody answers is replaced.
+  /// Listens at a path. Replaces a socket file that no process listens on.
   ///
   /// - Parameters:
   ///   - mode: the permissions of the socket file; connecting needs write permission.
   ///   - backlog: capped by the kernel at net.core.somaxconn.
   /// - Returns: a non-blocking listening socket. The socket file stays until it is unlinked.
-  /// - Throws: EADDRINUSE where somebody answers or the path is no socket; ENAMETOOLONG beyond
-  ///   `pathBytesMax`; ENOENT, EACCES, EROFS for the folder.
+  /// - Throws: EADDRINUSE if a process listens there or the path is not a socket; ENAMETOOLONG
+  ///   beyond `pathBytesMax`; ENOENT, EACCES, EROFS for the directory.
   public static func listen(
     path: String, mode: mode_t, backlog: Int32 = UnixSocket.backlog
   ) throws(SystemError) -> FileDescriptor {
     try removeStale(path: path)
     let socket = try open(nonblocking: true)
     let number = socket.rawValue
-    // Before bind, so that the file is never more open than asked for.
+    // Before bind, so that the file never has more permissions than requested.
     try check("fchmod") { fchmod(number, mode) }
     try withAddress(path) { address, length throws(SystemError) in
       try check("bind \(path)") { Glibc.bind(number, address, length) }
@@ -58,14 +59,14 @@ public enum UnixSocket {
     return socket
   }
 
-  /// Removes a socket file; that it is gone already is no error.
+  /// Removes a socket file. A missing file is not an error.
   public static func unlink(path: String) throws(SystemError) {
     try check("unlink \(path)", nilFor: ENOENT) { Glibc.unlink(path) }
   }
 
   /// Connects, blocking until the listener's backlog has room.
   ///
-  /// - Throws: ENOENT and ECONNREFUSED where nobody listens, EACCES, ENAMETOOLONG.
+  /// - Throws: ENOENT and ECONNREFUSED if no process listens, EACCES, ENAMETOOLONG.
   public static func connect(
     path: String, nonblocking: Bool = false
   ) throws(SystemError) -> FileDescriptor {
@@ -86,7 +87,7 @@ public enum UnixSocket {
 
   /// accept4(2), non-blocking.
   ///
-  /// - Returns: nil where nobody waits any more (EAGAIN, ECONNABORTED).
+  /// - Returns: nil if no connection is waiting (EAGAIN, ECONNABORTED).
   /// - Throws: EMFILE, ENFILE, ENOMEM: the connection stays in the backlog.
   public static func accept(_ listener: Int32) throws(SystemError) -> FileDescriptor? {
     let number = try check("accept4", nilFor: EAGAIN, ECONNABORTED) { clinux_accept(listener) }
@@ -94,12 +95,13 @@ public enum UnixSocket {
     return FileDescriptor(taking: number)
   }
 
-  /// Ends one direction or both: SHUT_RD, SHUT_WR, SHUT_RDWR. That the peer is gone is no error.
+  /// Shuts down one direction or both: SHUT_RD, SHUT_WR, SHUT_RDWR. A disconnected peer is not an
+  /// error.
   public static func shutdown(_ number: Int32, _ how: Int) throws(SystemError) {
     try check("shutdown", nilFor: ENOTCONN) { Glibc.shutdown(number, Int32(how)) }
   }
 
-  /// Ends both directions. That the peer is gone is no error.
+  /// Shuts down both directions. A disconnected peer is not an error.
   public static func shutdown(_ number: Int32) throws(SystemError) {
     try shutdown(number, Int(SHUT_RDWR))
   }
@@ -112,7 +114,7 @@ public enum UnixSocket {
       switch error.errno {
       case ENOENT: return
       case ECONNREFUSED where isSocket(path): return try unlink(path: path)
-      // EAGAIN: somebody listens, and its backlog is full.
+      // EAGAIN: a process listens, and its backlog is full.
       case ECONNREFUSED, ENOTSOCK, EPROTOTYPE, EAGAIN:
         throw SystemError(call: "bind \(path)", errno: EADDRINUSE)
       default: throw error
@@ -124,12 +126,12 @@ public enum UnixSocket {
     try unlink(path: path)
   }
 
-  /// So long a child may take until it has closed what it was born with.
+  /// The time that a child may take until it has closed its inherited descriptors.
   private static let closingTime: Duration = .seconds(2)
 
-  /// Whether nobody answers at a socket though one can connect to it: whoever listened is dead, and
-  /// a child that it was just starting has not closed its copy of the listener yet. When it does,
-  /// whoever has connected is told.
+  /// Returns whether no process serves a socket although connect(2) succeeds. This happens when the
+  /// listening process died while it started a child, and the child has not closed its copy of the
+  /// listener yet. When the child closes it, the kernel closes the connection.
   private static func isLeftBehind(
     _ connected: borrowing FileDescriptor
   ) throws(SystemError) -> Bool {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A user of the machine, as its name services know them.
+/// A user in the name services of the machine.
 public struct User: Hashable, Sendable {
   public var name: String
   public var uid: UInt32
@@ -10,19 +10,21 @@ public struct User: Hashable, Sendable {
   public var shell: String
 }
 
-/// The user and group databases (NSS). Thread-safe but for `names`; unknown is nil, never an error.
+/// The user and group databases (NSS). Thread-safe except for `names`. An unknown name or id is
+/// nil, not an error.
 public enum Users {
-  /// The user of that login name.
+  /// Returns the user of a login name.
   public static func user(named name: String) throws(SystemError) -> User? {
     try lookUpUser("getpwnam_r") { getpwnam_r(name, $0, $1, $2, $3) }
   }
 
-  /// The user of that uid.
+  /// Returns the user of a uid.
   public static func user(uid: UInt32) throws(SystemError) -> User? {
     try lookUpUser("getpwuid_r") { getpwuid_r(uid, $0, $1, $2, $3) }
   }
 
-  /// The login names of all users that the name services list. Not thread-safe (getpwent(3)).
+  /// Returns the login names of all users that the name services list. Not thread-safe
+  /// (getpwent(3)).
   public static func names() -> [String] {
     var names: [String] = []
     setpwent()
@@ -31,7 +33,7 @@ public enum Users {
     return names
   }
 
-  /// The id of a group.
+  /// Returns the id of a group.
   public static func group(named name: String) throws(SystemError) -> UInt32? {
     var entry = Glibc.group()
     return try lookUp("getgrnam_r") { buffer -> (Int32, UInt32?) in
@@ -41,8 +43,8 @@ public enum Users {
     }
   }
 
-  /// The id of a group that a file of groups (group(5)) lists; nil where it does not, or there is
-  /// no such file. It asks no name service, which could keep the caller waiting.
+  /// Returns the id of a group in a group(5) file; nil if the file does not contain it or does not
+  /// exist. Does not call a name service, which could block.
   public static func group(named name: String, inFile path: String) -> UInt32? {
     guard let bytes = try? FileDescriptor.open(reading: path).readToEnd() else { return nil }
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -53,7 +55,7 @@ public enum Users {
     return nil
   }
 
-  /// All groups of a user, the primary one included.
+  /// Returns all groups of a user, including the primary group.
   public static func groups(of user: User) -> [UInt32] {
     var groups = [gid_t](repeating: 0, count: 64)
     while true {
@@ -65,10 +67,10 @@ public enum Users {
     }
   }
 
-  /// Our own effective user id.
+  /// The effective user id of this process.
   public static var effectiveUID: UInt32 { geteuid() }
 
-  /// Our own effective group id.
+  /// The effective group id of this process.
   public static var effectiveGID: UInt32 { getegid() }
 
   private static func lookUpUser(
@@ -83,7 +85,7 @@ public enum Users {
       var found: UnsafeMutablePointer<passwd>?
       let code = body(&entry, buffer.baseAddress!, buffer.count, &found)
       guard code == 0, let found else { return (code, nil) }
-      // Its strings are in the buffer, and are copied before that ends.
+      // The strings are in the buffer, and are copied before it is freed.
       let user = User(
         name: String(cString: found.pointee.pw_name), uid: found.pointee.pw_uid,
         gid: found.pointee.pw_gid, home: String(cString: found.pointee.pw_dir),
@@ -92,8 +94,8 @@ public enum Users {
     }
   }
 
-  /// Calls with a buffer that grows while it is too small. These calls return their errno; several
-  /// values stand for "unknown" (getpwnam(3)).
+  /// Calls `body` with a larger buffer until it is large enough. These functions return the errno,
+  /// and several values mean that the name is unknown (getpwnam(3)).
   private static func lookUp<Value>(
     _ call: String, _ body: (UnsafeMutableBufferPointer<CChar>) -> (Int32, Value?)
   ) throws(SystemError) -> Value? {

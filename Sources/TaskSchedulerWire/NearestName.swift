@@ -50,7 +50,7 @@ private struct Letters {
 
   /// The optimal string alignment distance; nil where it is greater than `max`.
   ///
-  /// Of the table only the cells within `max` of its diagonal are looked at: others are further.
+  /// Computes only the cells of the table within `max` of its diagonal; other cells are larger.
   func distance(to other: Letters, max: Int) -> Int? {
     let (a, b) = (bytes, other.bytes)
     guard max >= 0, abs(a.count - b.count) <= max else { return nil }

@@ -9,7 +9,7 @@ struct KeptInput: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { path }
 
-  /// The folder `Fuzz`: this file is Tests/FuzzTests/CorpusTests.swift.
+  /// The directory `Fuzz`, from the path of this file.
   private static let fuzz =
     #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
     .joined(separator: "/") + "/Fuzz"
@@ -41,7 +41,7 @@ struct KeptInput: Sendable, CustomTestStringConvertible {
 
 @Suite("§15: Bad input never crashes, through the functions that the fuzzer calls")
 struct CorpusTests {
-  @Test("the kept corpus breaks no promise", arguments: FuzzTarget.all)
+  @Test("The kept corpus violates no promise", arguments: FuzzTarget.all)
   func corpus(_ target: FuzzTarget) throws {
     let inputs = KeptInput.all(in: "Corpus").filter { $0.target.name == target.name }
     #expect(inputs.count >= 3, "a target without seeds")
@@ -54,12 +54,13 @@ struct CorpusTests {
     }
   }
 
-  @Test("what the fuzzer once found is found no more", arguments: KeptInput.all(in: "Findings"))
+  @Test(
+    "Former findings of the fuzzer are not found again", arguments: KeptInput.all(in: "Findings"))
   func findings(_ input: KeptInput) throws {
     try input.run()
   }
 
-  @Test("each input of the corpus, cut off at every byte, breaks no promise")
+  @Test("Each input of the corpus, truncated at every byte, violates no promise")
   func truncated() throws {
     for target in FuzzTarget.all {
       for input in KeptInput.all(in: "Corpus") where input.target.name == target.name {
@@ -68,7 +69,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("nothing that is kept belongs to no target")
+  @Test("Every kept file belongs to a target")
   func folders() {
     let known = Set(FuzzTarget.all.map(\.name))
     for folder in ["Corpus", "Findings"] {
@@ -76,7 +77,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("a broken promise is reported: the canary")
+  @Test("A violated promise is reported: the canary")
   func canary() {
     let target = FuzzTarget.canary
     #expect(throws: Finding.self) {

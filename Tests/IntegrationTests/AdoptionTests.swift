@@ -10,7 +10,7 @@ private let visibleKernelThread: Int32? = {
 }()
 
 /// Contract §15: what `Adopt` refuses to take under management, and why.
-@Suite("§15: Adopt takes programs, and says what it does not take")
+@Suite("§15: Adopt accepts and refuses processes")
 struct AdoptionTests {
   private static let adopt = #"""
     {"method":"org.taskschedd.Control.Adopt","parameters":
@@ -24,7 +24,7 @@ struct AdoptionTests {
     return reason
   }
 
-  @Test("§15: A program cannot hand over its own parent, nor a process above that")
+  @Test("§15: A program cannot adopt its own parent or another ancestor")
   func ancestor() throws {
     let daemon = try DaemonFixture()
     // A grandchild asks for its parent, and then for its grandparent.
@@ -50,7 +50,7 @@ struct AdoptionTests {
   }
 
   @Test(
-    "§15: A thread of the kernel cannot be handed over, not even by root",
+    "§15: Not even root can adopt a kernel thread",
     .enabled(if: visibleKernelThread != nil && geteuid() == 0, "none is to be seen here"))
   func kernelThread() throws {
     let daemon = try DaemonFixture()
@@ -62,7 +62,8 @@ struct AdoptionTests {
     #expect(try daemon.applications().isEmpty)
   }
 
-  @Test("§15: Without descriptors left, Adopt says so, and not that the descriptor is no pidfd")
+  @Test(
+    "§15: Without free descriptors, Adopt reports that, and not that the descriptor is not a pidfd")
   func noDescriptors() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")

@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// That a use of the GPU kills is shown with made-up counters by `UseMeterTests` and the core's
+/// That a use of the GPU kills is shown with simulated counters by `UseMeterTests` and the core's
 /// tests: test machines have no GPU.
 @Suite("§12: Off limits in the background")
 struct BackgroundRuleTests {
@@ -39,7 +39,7 @@ struct BackgroundRuleTests {
     #expect(try daemon.application(id).lastEnd?.reason == .sharedResourceHeld)
   }
 
-  @Test("a lock on what is not shared does not kill, nor one that was let go")
+  @Test("A lock on an unshared file does not kill, nor does a lock that was released")
   func free() throws {
     let daemon = try daemon()
     let monitor = try Monitor(daemon)
@@ -58,7 +58,7 @@ struct BackgroundRuleTests {
     #expect(try daemon.application(id).state == .active)
   }
 
-  @Test("one that lets go in didEnterBackground is not killed; one that does not, is")
+  @Test("An application that releases its lock in didEnterBackground is not killed; another one is")
   func lets() throws {
     let daemon = try daemon()
     for letsGo in [true, false] {
@@ -126,7 +126,7 @@ struct BackgroundRuleTests {
       ("BackgroundProcessorShare", "10"), ("ThrottledProcessorShare", "9"))
   }
 
-  /// A program that uses processors until it is throttled, in small bits: what it uses after that
+  /// A program that uses CPU time until it is throttled, in small bits: what it uses after that
   /// must not kill it.
   private func throttled(_ daemon: DaemonFixture) throws -> UsingProgram {
     let program = try UsingProgram(daemon)
@@ -137,7 +137,8 @@ struct BackgroundRuleTests {
     return program
   }
 
-  @Test("who is throttled and then uses little is no longer throttled, and runs in the foreground")
+  @Test(
+    "A throttled application that uses little CPU time, or is in front, is not throttled any more")
   func calms() throws {
     let daemon = try throttlingDaemon()
     let monitor = try Monitor(daemon)
@@ -150,7 +151,7 @@ struct BackgroundRuleTests {
     #expect(try daemon.state(of: program.process.pid) != .stopped)
   }
 
-  @Test("kill -9 of the daemon while one is throttled: it stands still for none that follows")
+  @Test("After kill -9 of the daemon, a throttled application is not left stopped")
   func throttledOn() throws {
     var daemon = try throttlingDaemon(options: [("suspend-mechanism", "\"signal\"")])
     let program = try throttled(daemon)
@@ -164,7 +165,7 @@ struct BackgroundRuleTests {
     #expect(try program.ask("score 1") == "done")
   }
 
-  @Test("in the foreground nobody looks: any use of processors is fine")
+  @Test("In the foreground, an application may use any CPU time")
   func foreground() throws {
     let daemon = try daemon(
       ("BackgroundUseWindow", "100ms"), ("BackgroundProcessorShare", "2"),

@@ -97,7 +97,7 @@ struct BackgroundTaskTests {
     #expect(try child.waitForEnd(timeout: deadline))
   }
 
-  @Test("an application that is warned and ends its task is suspended, and lives")
+  @Test("An application that ends its task after the warning is suspended, and lives")
   func warned() throws {
     // It has 1.5 s to acknowledge that it was sent away, and then 4.5 s to end its task.
     let daemon = try DaemonFixture(
@@ -166,7 +166,7 @@ struct BackgroundTaskTests {
     #expect(try daemon.state(of: application.pid) == .stopped)
   }
 
-  @Test("An application speaks for itself: the task of another is unknown to it, and goes on")
+  @Test("An application cannot end the task of another application, which continues")
   func othersTask() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -180,7 +180,7 @@ struct BackgroundTaskTests {
     #expect(try daemon.application(id).instance?.tasks.count == 2)
   }
 
-  @Test("Any number may be outstanding (quota: MaxTasksPerApplication)")
+  @Test("An application may have up to MaxTasksPerApplication tasks")
   func quota() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "3")]))
     let application = try active(daemon)
@@ -194,7 +194,7 @@ struct BackgroundTaskTests {
     #expect(try application.begin() > tasks[2])
   }
 
-  @Test("a task that begins right after the last has ended is granted, and the application runs")
+  @Test("A task that begins directly after the last one ended is granted, and the application runs")
   func endThenBegin() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -217,7 +217,8 @@ struct BackgroundTaskTests {
     #expect(try application.call("GetStatus").errorName == nil)
   }
 
-  @Test("An unacknowledged callback entitles; when it is acknowledged, it is suspended")
+  @Test(
+    "An unacknowledged callback entitles an application to run; its acknowledgement suspends it")
   func callbackEntitles() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -231,7 +232,7 @@ struct BackgroundTaskTests {
     try monitor.transition(id, to: .suspended)
   }
 
-  @Test("a program that is run as one background task is killed at the limit, or done before")
+  @Test("A program that runs as one background task is killed at the limit, or done before")
   func adoptedTask() throws {
     let daemon = try DaemonFixture(Self.short)
     let monitor = try Monitor(daemon)

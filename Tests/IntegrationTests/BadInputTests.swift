@@ -38,7 +38,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "what is no Varlink message ends its own connection",
+    "A message that is not a Varlink message closes its own connection",
     arguments: [
       "", "nonsense", "{", "[]", "null", "{}", #"{"method":1}"#, #"{"method":""}"#,
       #"{"method":"x","method":"y"}"#, #"{"method":"a.b.C","parameters":[]}"#,
@@ -56,7 +56,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "A message that is no call closes its connection without a reply, and the log says why",
+    "A message that is not a valid call closes its connection without a reply, and is logged",
     arguments: [
       ("nonsense", "is not valid JSON"), ("[]", "is not a JSON object"),
       (#"{"method":"a.b.C","parameters":{"a":1,"a":2}}"#, "is not valid JSON"),
@@ -73,7 +73,10 @@ struct BadInputTests {
     }
   }
 
-  @Test("which the description of each interface says", arguments: ["Application", "Control"])
+  @Test(
+      """
+      The description of each interface says how the daemon treats an invalid message
+      """, arguments: ["Application", "Control"])
   func describedClosing(_ interface: String) throws {
     try unchanged { daemon in
       let client = try RawClient(daemon)
@@ -81,11 +84,11 @@ struct BadInputTests {
         #"{"method":"org.varlink.service.GetInterfaceDescription","parameters":"#
           + #"{"interface":"org.taskschedd.\#(interface)"}}"#)
       let description = try #require(answer?["parameters"]?["description"])
-      #expect("\(description)".contains("A message that is no call closes its connection"))
+      #expect("\(description)".contains("a client that sends a message that is not a valid call"))
     }
   }
 
-  @Test("invalid UTF-8, and a message that is never finished")
+  @Test("Invalid UTF-8 and an unfinished message close their own connection")
   func truncated() throws {
     try unchanged { daemon in
       let invalid = try RawClient(daemon)
@@ -98,7 +101,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("a message of 1 MiB and more, or one nested too deeply, ends its own connection")
+  @Test("A message of more than 1 MiB, or one nested too deeply, closes its own connection")
   func oversized() throws {
     try unchanged { daemon in
       let padding = String(repeating: "x", count: (1 << 20) + 1)
@@ -150,7 +153,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "unknown methods, ids and states are refused by name",
+    "Unknown methods, ids and states are refused by name",
     arguments: [
       ("org.taskschedd.Nothing.Call", "{}", "InterfaceNotFound"),
       ("org.taskschedd.Control.Nothing", "{}", "MethodNotFound"),
@@ -173,7 +176,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("a mistyped id is answered with the nearest that is known")
+  @Test("The reply to a mistyped id names the nearest known id")
   func nearest() throws {
     try unchanged { daemon in
       #expect(
@@ -183,7 +186,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("a background mode that is given twice: what is kept of an adoption is bounded")
+  @Test("A duplicate background mode does not make an adoption larger")
   func repeatedModes() throws {
     try unchanged { daemon in
       let adopt = #"""
@@ -195,7 +198,8 @@ struct BadInputTests {
     }
   }
 
-  @Test("Descriptors where none belong are closed; that a pidfd is none is said of its field")
+  @Test(
+    "Unexpected descriptors are closed; a descriptor that is not a pidfd is refused by its field")
   func descriptors() throws {
     try unchanged { daemon in
       let client = try RawClient(daemon)

@@ -6,7 +6,7 @@ import Testing
 @Suite("The benchmarks find what they measure")
 struct BenchmarkTests {
   /// Makes the small machine's files without its kernel and disk, and prints where a program is and
-  /// which of the folders that are mounts there have anything in them.
+  /// which of the mounted directories there have entries.
   private static let program = """
     import os, sys
     sys.path.insert(0, sys.argv[1])
@@ -41,10 +41,10 @@ struct BenchmarkTests {
   }
 
   @Test(
-    """
-    All release builds of the Makefile have the same flags: builds with others would compile \
-    everything anew, each after the other
-    """)
+      """
+      All release builds of the Makefile have the same flags, so that none compiles everything \
+      again
+      """)
   func sameFlags() throws {
     let lines = try Programs.text(of: "Makefile").split(separator: "\n")
       .filter { !$0.drop { $0 == "\t" }.hasPrefix("#") }

@@ -49,7 +49,7 @@ struct CallbackTests {
     #expect(try application.nextCallback().kind == "didEnterBackground")
   }
 
-  @Test("the unacknowledged callback is delivered again to an application that has reconnected")
+  @Test("An unacknowledged callback is sent again to an application that has reconnected")
   func reconnects() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id, "manual")
@@ -66,7 +66,7 @@ struct CallbackTests {
     #expect(try application.nextCallback().kind == "didBecomeActive")
   }
 
-  @Test("a second stream of the same instance replaces the first, which ends with StreamReplaced")
+  @Test("A second stream of an instance replaces the first, which ends with StreamReplaced")
   func replaced() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id, "manual")
@@ -130,10 +130,10 @@ struct CallbackTests {
   }
 
   @Test(
-    """
-    A tracer that is itself a process of the instance holds up no limit: the background time of a \
-    program that traces itself is over when it is over
-    """)
+      """
+      A tracer inside the instance delays no limit: a program that traces itself has the normal \
+      background time
+      """)
   func selfTraced() throws {
     let daemon = try DaemonFixture(
       .init(policy: [("BackgroundTime", "300ms"), ("ExpirationLead", "100ms")]))
@@ -144,7 +144,7 @@ struct CallbackTests {
     #expect(try program.waitForExit() == .signaled(signal: SIGKILL))
   }
 
-  @Test("A program that traces itself is suspended whole, and goes on when it is resumed")
+  @Test("A program that traces itself is suspended completely, and continues when it is resumed")
   func selfTracedSuspended() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -161,10 +161,10 @@ struct CallbackTests {
   }
 
   @Test(
-    """
-    Nothing holds up what an operator orders: terminate ends a program that a debugger from \
-    outside traces, and one that traces itself, after TerminateTimeout
-    """, arguments: [false, true])
+      """
+      Terminate ends a program that an outside debugger traces, and one that traces itself, after \
+      TerminateTimeout
+      """, arguments: [false, true])
   func terminateTraced(byItself: Bool) throws {
     let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "150ms")]))
     let program: TestProcess

@@ -5,12 +5,12 @@ import TestSupport
 import Testing
 
 /// Contract §15.6 and §16 at the real socket: slow, flooding and vanishing clients.
-@Suite("§16: A slow reader loses its own connection and nobody else's")
+@Suite("§16: A slow reader loses only its own connection")
 struct ConnectionTests {
   private static let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
   private static let info = #"{"method":"org.varlink.service.GetInfo"}"#
 
-  @Test("a long message that is written byte by byte is answered")
+  @Test("A long message that is written byte by byte is answered")
   func byteByByte() throws {
     let daemon = try DaemonFixture()
     let client = try RawClient(daemon)
@@ -20,7 +20,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "a call in single bytes is answered to a client that waits for room, however little it has",
+    "A call in single bytes is answered to a client that waits for room, with any little room",
     arguments: [4096, 212_992], [false, true])
   func patientByteByByte(sendBuffer: Int32, withDescriptor: Bool) throws {
     let daemon = try DaemonFixture()
@@ -37,7 +37,7 @@ struct ConnectionTests {
     #expect(withDescriptor ? answer?["parameter"] != nil : answer?["applications"] == [])
   }
 
-  @Test("a half-closed connection still gets its answers, then is closed")
+  @Test("A half-closed connection gets its replies and is then closed")
   func halfClosed() throws {
     let daemon = try DaemonFixture()
     let client = try RawClient(daemon)
@@ -47,7 +47,7 @@ struct ConnectionTests {
     #expect(try client.receive() == nil)
   }
 
-  @Test("a message with a descriptor, split over many writes, is taken whole")
+  @Test("A message with a descriptor that is split over many writes is received completely")
   func splitDescriptor() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")
@@ -63,7 +63,7 @@ struct ConnectionTests {
     #expect(try daemon.application("org.test.program").instance?.pid == Int(program.pid))
   }
 
-  @Test("a client that pipelines and never reads keeps nobody waiting")
+  @Test("A client that pipelines and never reads delays no other client")
   func pipelining() throws {
     let daemon = try DaemonFixture()
     let client = try RawClient(daemon)
@@ -78,7 +78,7 @@ struct ConnectionTests {
     #expect(try daemon.process.hasEnded() == false)
   }
 
-  @Test("a monitor that never reads is cut off alone")
+  @Test("The daemon disconnects only the monitor that never reads")
   func slowMonitor() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "4096")]))
     let slow = try RawClient(daemon)
@@ -101,7 +101,7 @@ struct ConnectionTests {
     #expect(fresh.snapshot.map(\.application) == ["org.test.busy"])
   }
 
-  @Test("the flood of one client does not stop another's round trip")
+  @Test("The flood of a client does not stop another client's round trip")
   func flood() throws {
     let daemon = try DaemonFixture()
     let flooding = try daemon.python(
@@ -119,7 +119,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "§15.6: a user who floods with lists is put off; another user's calls come first",
+    "§15.6: The calls of a user who floods the daemon with lists wait for another user's calls",
     .enabled(if: geteuid() == 0, "only root starts other users' programs"))
   func floodOfAnotherUser() throws {
     let daemon = try DaemonFixture()
@@ -150,7 +150,7 @@ struct ConnectionTests {
     #expect(try flooding.nextLine() == "served", "put off, not shut out")
   }
 
-  @Test("1000 connections opened and dropped leave nothing behind")
+  @Test("1000 connections that are opened and closed leave nothing behind")
   func dropped() throws {
     let daemon = try DaemonFixture()
     _ = try daemon.applications()
@@ -164,7 +164,7 @@ struct ConnectionTests {
     #expect(try daemon.applications().isEmpty)
   }
 
-  @Test("Descriptors of a message that is not finished are few: more end its own connection")
+  @Test("An unfinished message with too many descriptors closes its own connection")
   func descriptorHoard() throws {
     let daemon = try DaemonFixture()
     _ = try daemon.applications()

@@ -4,8 +4,8 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §15.1 where what a daemon has written does not come back as it was: whoever stands
-/// still is managed or let run, and no other daemon's is touched.
+/// Contract §15.1 with a damaged event log: every stopped process is managed or resumed, and other
+/// daemons' processes stay as they are.
 @Suite("§15: A process never stays suspended because the event log was damaged or lost")
 struct DamagedEventLogTests {
   private let ids = (0..<3).map { "org.test.r\($0)" }
@@ -64,7 +64,7 @@ struct DamagedEventLogTests {
   }
 
   @Test(
-    "one wrong bit: whoever the rest names, beyond it too, is managed or let run",
+    "One wrong bit in the event log: every process that the rest names is managed or resumed",
     arguments: Damage.allCases)
   func wrongBit(_ kind: Damage) throws {
     let first = try DaemonFixture()
@@ -78,7 +78,7 @@ struct DamagedEventLogTests {
   }
 
   @Test(
-    "… and by 'taskctl release', which says that something may be missing",
+    "One wrong bit: 'taskctl release' resumes the processes, and warns that some may be missing",
     arguments: Damage.allCases)
   func wrongBitReleased(_ kind: Damage) throws {
     let daemon = try DaemonFixture()
@@ -113,10 +113,10 @@ struct DamagedEventLogTests {
   }
 
   @Test(
-    """
-    where the event log is gone, TASKSCHEDD_INSTANCE in the environment tells who stands still; \
-    another daemon's applications stay suspended
-    """,
+      """
+      Without an event log, TASKSCHEDD_INSTANCE in the environment identifies the stopped \
+      processes; another daemon's applications stay suspended
+      """,
     arguments: Finder.allCases)
   func lost(_ finder: Finder) throws {
     let (first, pids, run) = try marked()
@@ -148,7 +148,7 @@ struct DamagedEventLogTests {
     }
   }
 
-  @Test("one that was made much longer, with a hole: whom it names is let run, at no cost")
+  @Test("A very long event log with a hole: the processes that it names are resumed at no cost")
   func holes() throws {
     let first = try DaemonFixture()
     let programs = try suspended(first)
@@ -160,7 +160,7 @@ struct DamagedEventLogTests {
     #expect(try stopped(programs, second) == [false, false, false])
   }
 
-  @Test("… and by 'taskctl release'")
+  @Test("A very long event log with a hole: 'taskctl release' resumes the processes")
   func holesReleased() throws {
     let daemon = try DaemonFixture()
     let programs = try suspended(daemon)
@@ -171,7 +171,7 @@ struct DamagedEventLogTests {
     #expect(try stopped(programs, daemon) == [false, false, false])
   }
 
-  @Test("one from before they were suspended: 'taskctl release' goes by the environment")
+  @Test("An event log from before the suspension: 'taskctl release' reads the environment")
   func older() throws {
     let daemon = try DaemonFixture(
       .init(manifests: [("org.test.launched", "command = [\"/bin/sleep\", \"1000\"]")]))
@@ -188,7 +188,7 @@ struct DamagedEventLogTests {
     #expect(try daemon.state(of: pid) != .stopped)
   }
 
-  @Test("§8: at most one running instance, also where the record of its process is damaged")
+  @Test("§8: An application has at most one instance, even if the record of its process is damaged")
   func launchedOnce() throws {
     let id = "org.test.voip"
     let settings = DaemonFixture.Settings(
@@ -212,7 +212,7 @@ struct DamagedEventLogTests {
     #expect(try second.programs() == [pid])
   }
 
-  /// Says when it is let run.
+  /// Prints a line when it is resumed.
   private static let continued = """
     import signal
     signal.signal(signal.SIGCONT, lambda *_: print("ran", flush=True))
@@ -220,7 +220,7 @@ struct DamagedEventLogTests {
     while True: signal.pause()
     """
 
-  @Test("what is not an event log, beside a good one, lets nobody run for an instant")
+  @Test("A file that is not an event log, beside a good one, resumes no process")
   func garbageBeside() throws {
     let first = try DaemonFixture()
     let monitor = try Monitor(first)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Contract §12 and §15.6 where an application has more descriptors than can be examined soon.
-@Suite("§12: However many descriptors an application has, other users are served meanwhile")
+@Suite("§12: Other users are served, however many descriptors an application has")
 struct DescriptorTests {
   private let attack = "org.test.attack"
   private let attacker: UInt32 = 65534
@@ -58,7 +58,7 @@ struct DescriptorTests {
     try daemon.terminate(attack)
   }
 
-  @Test("A resume during the look cancels it: the application runs, and is suspended again later")
+  @Test("A resume during the scan cancels it: the application runs, and is suspended again later")
   func resumed() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -75,7 +75,7 @@ struct DescriptorTests {
     try waitUntil("it stands still") { try daemon.state(of: program.pid) == .stopped }
   }
 
-  @Test("§12: Of many listening sockets the log, `why` and `status` name ten and say the number")
+  @Test("§12: The log, `why` and `status` name ten of many listening sockets, and their number")
   func manyListeners() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)

@@ -4,7 +4,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("The documents that are installed")
+@Suite("The installed documents")
 struct DocumentTests {
   private let installed: InstalledDocuments
 
@@ -44,7 +44,7 @@ struct DocumentTests {
     }
   }
 
-  @Test("Every link of a document leads to an installed file, and to an anchor that it has")
+  @Test("Every link of a document leads to an installed file and to an existing anchor")
   func links() throws {
     let documents = try installed.documents()
     #expect(documents.contains("README.md") && documents.contains("docs/contract.md"))
@@ -83,7 +83,7 @@ struct DocumentTests {
     #expect(found.count > 50)
   }
 
-  @Test("A unit's documentation is installed")
+  @Test("The documentation of a unit is installed")
   func units() throws {
     let names = Set(installed.pages.map { "man:\($0.name)(\($0.section))" })
     var count = 0

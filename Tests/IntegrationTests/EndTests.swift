@@ -43,7 +43,7 @@ struct EndTests {
   }
 
   @Test(
-    "exited(code) and crashed(signal), of a process that is no child of the daemon",
+    "A process that is not a child of the daemon ends as exited(code) or crashed(signal)",
     arguments: [Ending.code(3), .code(0), .signal(SIGSEGV), .signal(SIGTERM)])
   func adopted(_ ending: Ending) throws {
     let daemon = try DaemonFixture()
@@ -63,7 +63,7 @@ struct EndTests {
   }
 
   @Test(
-    "exited(code) and crashed(signal), of a program that the daemon launched",
+    "A program that the daemon launched ends as exited(code) or crashed(signal)",
     arguments: [Ending.code(3), .signal(SIGSEGV)])
   func launched(_ ending: Ending) throws {
     let daemon = try DaemonFixture(
@@ -143,7 +143,7 @@ struct EndTests {
     #expect(try reader.remainingText() == "interrupted\n")
   }
 
-  @Test("An application that does not end by its stop signal is killed, which its end tells")
+  @Test("An application that does not end by its stop signal is killed, and its end says so")
   func stubborn() throws {
     let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "100ms")]))
     let program = try daemon.shell("trap '' TERM; echo ready; while :; do sleep 1000; done")
@@ -177,7 +177,7 @@ struct EndTests {
       for: "STATUS=1 application, 1 suspended", orEndOf: daemon.process.rawValue)
   }
 
-  @Test("What an application names its task never reaches the log as it is")
+  @Test("The log escapes the name that an application gives to its task")
   func hostileNames() throws {
     let daemon = try DaemonFixture(.init(options: [("log-level", "\"info\"")]))
     let program = try daemon.shell("read line")
@@ -188,7 +188,7 @@ struct EndTests {
     }
   }
 
-  @Test("what a launched program leaves behind ends with it")
+  @Test("The processes that a launched program leaves behind end with it")
   func leftovers() throws {
     let folder = TemporaryDirectory()
     mkfifo(folder.file("fifo"), 0o600)
@@ -205,7 +205,7 @@ struct EndTests {
     #expect(try reader.remainingText() == "started\n")
   }
 
-  @Test("a terminated application leaves no process behind, also none that its end made an orphan")
+  @Test("A terminated application leaves no process behind, not even an orphan")
   func orphans() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("setsid sleep 1000 & echo $!; read line")

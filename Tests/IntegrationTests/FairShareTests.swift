@@ -7,7 +7,7 @@ import Testing
 /// Contract §15.6, counted in the order in which the daemon carries calls out, as it tells its
 /// monitors: no clock and no load of the machine has a part in it.
 @Suite(
-  "§15.6: floods are held to their share",
+  "§15.6: A flood is limited to its fair share",
   .enabled(if: geteuid() == 0, "only root starts other users' programs"))
 struct FairShareTests {
   private let flooder = 65534
@@ -29,7 +29,7 @@ struct FairShareTests {
             s.sendall(call * s.recv(65536).count(b"\\0"))
     """
 
-  @Test("between two of another user's calls, the flooder's are served no more often than those")
+  @Test("Between two calls of another user, a flooding user's connections are served at most once")
   func share() throws {
     // The monitor is not to be cut off while it waits for its turn to read.
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))
@@ -60,7 +60,7 @@ struct FairShareTests {
     try monitor.next("the flood, which goes on") { $0.kind == .refused && $0.owner == flooder }
   }
 
-  @Test("A new connection is served before the calls that wait of another user's many connections")
+  @Test("A new connection is served before the waiting calls of another user's many connections")
   func newConnection() throws {
     let connections = 300
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))
@@ -103,7 +103,7 @@ struct FairShareTests {
     time.sleep(1000)
     """
 
-  @Test("whoever connects and closes again and again is accepted when nobody else waits")
+  @Test("A client that connects and closes repeatedly is accepted when no other client waits")
   func storm() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerConnection", "64M")]))
     let storming = try daemon.python(

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 /// Contract §15.7, for each field of each method of both interfaces. The fields are those of the
-/// interfaces' descriptions, so that a new one is looked at too.
-@Suite("§15.7: For each field of each method, bad input gets an error that names the field")
+/// interfaces' descriptions, so that they include new ones.
+@Suite("§15.7: Invalid input in each field of each method gets an error that names the field")
 struct FieldErrorTests {
   private typealias FieldType = InterfaceDescription.FieldType
   private static let interfaces = [ApplicationInterface.description, ControlInterface.description]
@@ -199,7 +199,7 @@ struct FieldErrorTests {
     return .object(members + [.init(name: name, value: new)])
   }
 
-  @Test("A value that is empty, too long, out of range or of no use gets the error that names it")
+  @Test("A value that is empty, too long, out of range or invalid gets the error that names it")
   func values() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")
@@ -263,14 +263,14 @@ struct FieldErrorTests {
     }
   }
 
-  @Test("The table of useless values has each field of each method")
+  @Test("The table of invalid values has each field of each method")
   func isComplete() {
     for (method, path) in allPaths {
       #expect(Self.useless(path, of: method) != nil, "\(method): \(path)")
     }
   }
 
-  @Test("An application of another owner than the one that is named is not proposed as the nearest")
+  @Test("An application of another owner than the named one is not proposed as the nearest")
   func nearestOfOtherOwner() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")

@@ -10,10 +10,10 @@ struct ForegroundTests {
   private let id = "org.test.mail"
 
   @Test(
-    """
-    a foreground application that begins and ends tasks without pause is never seen stopped, \
-    active or inactive; limits that pass for others do not touch it
-    """)
+      """
+      A foreground application that begins and ends tasks is never seen stopped, active or \
+      inactive, and limits of others do not affect it
+      """)
   func churn() throws {
     let daemon = try DaemonFixture(
       .init(policy: [

@@ -9,7 +9,7 @@ import Testing
 struct ForgottenTests {
   private let id = "org.test.program"
 
-  @Test("the leader is killed from outside while suspended: what it leaves behind runs again")
+  @Test("A suspended leader is killed from outside, and its other processes run again")
   func leaderKilled() throws {
     let daemon = try DaemonFixture()
     // In sessions of their own: else the kernel itself sends SIGHUP and SIGCONT to the stopped
@@ -34,7 +34,7 @@ struct ForgottenTests {
     #expect(try daemon.application(id).lastEnd?.signal == Int(SIGKILL))
   }
 
-  @Test("an application is killed even where the daemon has no file descriptor left")
+  @Test("An application is killed even if the daemon has no free file descriptor")
   func withoutDescriptors() throws {
     let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "100ms")]))
     let program = try daemon.shell("trap '' TERM; sleep 1000 & echo $!; wait; wait")
@@ -57,7 +57,7 @@ struct ForgottenTests {
     kill(child, SIGKILL)
   }
 
-  @Test("connections that were closed while their call waits leave no descriptor behind")
+  @Test("Connections that close while their call waits leave no descriptor behind")
   func waitingCalls() throws {
     let daemon = try DaemonFixture(.init(policy: [("TerminateTimeout", "1h")]))
     let program = try daemon.shell("trap '' TERM; echo ready; while true; do read line; done")
@@ -80,10 +80,10 @@ struct ForgottenTests {
   }
 
   @Test(
-    """
-    the event stream of a suspended application holds up nothing and grows nothing: 10,000 \
-    changes of others cost the daemon no memory
-    """)
+      """
+      The event stream of a suspended application blocks nothing: 10,000 changes of others cost \
+      the daemon no memory
+      """)
   func suspendedStream() throws {
     // The busy one acknowledges nothing.
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))

@@ -3,14 +3,15 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-@Suite("Any language speaks it: programs that share no code with us")
+@Suite("Any language speaks the protocol: independent programs")
 struct IndependentClientTests {
   private static let client = "Tests/IntegrationTests/Resources/independent_client.py"
 
   @Test(
-    """
-    a Python client of 30 lines registers, begins, is warned, ends, and its process is in state T
-    """)
+      """
+      A Python client of 30 lines registers, begins a task, is warned and ends it, and its process \
+      is in state T
+      """)
   func client() throws {
     let text = try Programs.text(of: Self.client)
     #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 31)
@@ -35,7 +36,7 @@ struct IndependentClientTests {
     == .exited(code: 0)
 
   @Test(
-    "the standard command line client prints each interface of the daemon",
+    "The standard command line client prints each interface of the daemon",
     .enabled(if: hasVarlink, "\(Programs.python) has no varlink: make test-setup"),
     arguments: ["Application", "Control"])
   func help(_ name: String) throws {
@@ -52,7 +53,7 @@ struct IndependentClientTests {
     #expect(text.contains(name == "Control" ? "method Adopt" : "method BeginBackgroundTask"))
   }
 
-  @Test("the examples upload in the background, stop when warned, and are suspended",
+  @Test("The examples upload in the background, stop after the warning, and are suspended",
     arguments: ["uploader.py", "uploader-example"])
   func uploaders(_ name: String) throws {
     let daemon = try DaemonFixture(

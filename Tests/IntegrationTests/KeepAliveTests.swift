@@ -60,9 +60,10 @@ struct KeepAliveTests {
   }
 
   @Test(
-    """
-    and has KeepAliveHandlerTime to acknowledge; later, it is killed, reason keepAliveTimeout
-    """)
+      """
+      An application that does not acknowledge within KeepAliveHandlerTime is killed, reason \
+      keepAliveTimeout
+      """)
   func notAcknowledged() throws {
     let daemon = try daemon()
     let application = try TestApplication.active(daemon, id, "sleeper")
@@ -79,7 +80,7 @@ struct KeepAliveTests {
     #expect(shown.instance == nil)
   }
 
-  @Test("one that acknowledges late, but within KeepAliveHandlerTime, lives on")
+  @Test("An application that acknowledges late, but within KeepAliveHandlerTime, is not killed")
   func acknowledgedByItself() throws {
     let daemon = try daemon()
     let application = try TestApplication.active(daemon, id, "sleeper")
@@ -128,7 +129,7 @@ struct KeepAliveTests {
     #expect(Set(try ids.map { try daemon.keepAlive($0)?.lastRunUSec }).count == 1)
   }
 
-  @Test("A wake-up that happens anyway (a socket) is used as a burst where that saves one")
+  @Test("A wake-up that happens anyway (a socket) is used as a burst if that saves one")
   func usedWakeUp() throws {
     let daemon = try daemon()
     let application = try TestApplication.active(daemon, id, "drain")
@@ -153,7 +154,7 @@ struct KeepAliveTests {
   }
 
   @Test(
-    "below KeepAliveMinimum = 600 s it is refused, and so is what is no length of time",
+    "An interval below KeepAliveMinimum = 600 s is refused, and so is an invalid one",
     arguments: [
       ("1.499", "KeepAliveTooShort"), ("0.000001", "KeepAliveTooShort"),
       ("5e-324", "KeepAliveTooShort"), ("0", "InvalidParameter"), ("-0.0", "InvalidParameter"),
@@ -174,7 +175,7 @@ struct KeepAliveTests {
     #expect(try daemon.keepAlive(id) == before)
   }
 
-  @Test("what JSON has no number for ends the connection that said so", arguments: [
+  @Test("A number that JSON cannot represent closes the connection that sent it", arguments: [
     "NaN", "Infinity", "-Infinity", "1e400", "0x10", "+1",
   ])
   func noNumber(_ seconds: String) throws {
@@ -186,7 +187,7 @@ struct KeepAliveTests {
     #expect(try daemon.keepAlive(id) == nil)
   }
 
-  @Test("A keep-alive interval of more than 1e9 s is refused by the field's name; 1e9 s is taken")
+  @Test("An interval of more than 1e9 s is refused by the field's name; 1e9 s is accepted")
   func huge() throws {
     let daemon = try daemon()
     let application = try TestApplication.active(daemon, id)
@@ -207,7 +208,7 @@ struct KeepAliveTests {
       + seconds + "}}"
   }
 
-  @Test("Needs mode voip: asking for what is not declared is refused with ModeNotDeclared")
+  @Test("Without the mode voip, the call is refused with ModeNotDeclared")
   func withoutMode() throws {
     let daemon = try DaemonFixture(
       .init(manifests: [("org.test.player", "background-modes = [\"audio\"]")]))
@@ -222,7 +223,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("without an event stream there is no handler to call: refused with NoEventStream")
+  @Test("Without an event stream, the call is refused with NoEventStream")
   func withoutStream() throws {
     let daemon = try daemon()
     let application = try TestApplication(daemon, id, "silent")
@@ -232,7 +233,7 @@ struct KeepAliveTests {
     #expect(try daemon.keepAlive(id) == nil)
   }
 
-  @Test("Cleared by the application: it is not called again")
+  @Test("A handler that the application cleared is not called again")
   func cleared() throws {
     let daemon = try daemon()
     let application = try TestApplication.active(daemon, id)
@@ -248,7 +249,7 @@ struct KeepAliveTests {
     #expect(try daemon.application(id).state == .suspended)
   }
 
-  @Test("Cleared by its termination, and by becoming notRunning", arguments: ["exit", "terminate"])
+  @Test("A handler is cleared when the application terminates", arguments: ["exit", "terminate"])
   func clearedByEnd(_ way: String) throws {
     let daemon = try daemon()
     let application = try TestApplication.active(daemon, id)
@@ -292,7 +293,7 @@ struct KeepAliveTests {
     monitor = try Monitor(daemon)
     let call = try monitor.next(.keepAliveCalled, of: id)
     #expect(before.plannedUSec <= call.atUSec)
-    // Its connections have ended with the daemon that nobody had put under a service manager.
+    // Without a service manager, its connections have ended with the daemon.
     try application.streamEnd()
     try application.reconnect()
     try application.callback("keepAlive")

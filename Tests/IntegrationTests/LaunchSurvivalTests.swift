@@ -6,7 +6,7 @@ import Testing
 
 /// Contract §8 and §15.4: the daemon dies in the midst of launches. One of the programs kills its
 /// parent as soon as it runs: while that starts the next, or hears of those that it has started.
-@Suite("§8: launches when the daemon dies under way")
+@Suite("§8: Launches while the daemon dies")
 struct LaunchSurvivalTests {
   private static let ids = (0..<8).map { "org.test.voip\($0)" }
   private static let policy = [
@@ -32,7 +32,7 @@ struct LaunchSurvivalTests {
       })
   }
 
-  /// Every program that was started of an application, whoever started it.
+  /// Every program of an application that any daemon started.
   private func started(_ id: String, in folder: TemporaryDirectory) throws -> [Int] {
     let file = try FileDescriptor.open(reading: folder.file(id))
     return String(decoding: try file.readToEnd(), as: UTF8.self).split(separator: "\n")
@@ -40,10 +40,10 @@ struct LaunchSurvivalTests {
   }
 
   @Test(
-    """
-    §15.4: several programs launched together are all held by the next daemon after kill -9, and \
-    none is started twice
-    """,
+      """
+      §15.4: The next daemon has all programs that were launched together before kill -9, and \
+      starts none twice
+      """,
     arguments: 0..<8)
   func killedWhileLaunching(_ killer: Int) throws {
     let folder = TemporaryDirectory()

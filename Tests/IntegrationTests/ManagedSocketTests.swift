@@ -20,7 +20,7 @@ struct ManagedSocketTests {
     init(
       _ kind: StreamKind = .unix, _ flags: String..., policy: [(String, String)] = []
     ) throws {
-      // Whoever must not be waiting for this limit, is not.
+      // No step of these tests waits for this limit.
       let limits = policy.isEmpty ? [("EventTime", "1h")] : policy
       daemon = try DaemonFixture(.voip(ManagedSocketTests.id, policy: limits))
       application = try TestApplication(daemon, ManagedSocketTests.id, flags: flags)
@@ -70,7 +70,7 @@ struct ManagedSocketTests {
     #expect(it.wakeUpCount == 1)
   }
 
-  @Test("it has EventTime, then it is suspended again, and woken again")
+  @Test("An application has EventTime after a socket event, then it is suspended and woken again")
   func eventTime() throws {
     let it = try Scene(policy: [("EventTime", "700ms")])
     let (peer, socket) = try it.application.connect(to: it.server)
@@ -86,7 +86,7 @@ struct ManagedSocketTests {
     }
   }
 
-  @Test("(it may begin a background task for more)")
+  @Test("An application may begin a background task to handle a socket event")
   func backgroundTask() throws {
     let it = try Scene()
     let (peer, _) = try it.application.connect(to: it.server)
@@ -103,7 +103,7 @@ struct ManagedSocketTests {
     try it.monitor.transition(id, to: .suspended)
   }
 
-  @Test("an event is acknowledged once: a second time, and another's number, are UnknownCallback")
+  @Test("A socket event is acknowledged once: a second time, and another's id, are UnknownCallback")
   func acknowledgedTwice() throws {
     let it = try Scene()
     let (peer, _) = try it.application.connect(to: it.server)
@@ -147,7 +147,7 @@ struct ManagedSocketTests {
     try peer.reset()
     let event = try it.application.nextSocketEvent()
     #expect(event.sockets[socket]?.contains("error") == true, "\(event)")
-    // The error is still there for whom it is meant.
+    // The application still gets the error.
     #expect(try it.application.read().error == "Connection reset by peer")
     try it.acknowledge(event)
   }
@@ -220,7 +220,7 @@ struct ManagedSocketTests {
     try waitUntil("it is suspended") { try it.daemon.application(id).state == .suspended }
   }
 
-  @Test("unread old data does not wake it again; what comes after does")
+  @Test("Unread old data does not wake the application again; new data does")
   func oldData() throws {
     let it = try Scene()
     let (peer, first) = try it.application.connect(to: it.server)
@@ -244,7 +244,7 @@ struct ManagedSocketTests {
     #expect(it.wakeUpCount == 3)
   }
 
-  @Test("what it has read while it ran does not wake it; two that are ready are told at once")
+  @Test("Data that was read while it ran does not wake it; two ready sockets come in one event")
   func twoSockets() throws {
     let it = try Scene()
     let (peer, first) = try it.application.connect(to: it.server)
@@ -270,7 +270,7 @@ struct ManagedSocketTests {
 
   // MARK: Its life
 
-  @Test("one that is released does not wake it, and is its application's as before")
+  @Test("A released socket does not wake the application, which uses it as before")
   func released() throws {
     let it = try Scene()
     let (peer, first) = try it.application.connect(to: it.server)
@@ -292,7 +292,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "the daemon keeps no connection open: one that the application closes, the peer sees closed",
+    "The daemon keeps no connection open: the peer sees that the application closed it",
     arguments: StreamKind.allCases)
   func closed(_ kind: StreamKind) throws {
     let it = try Scene(kind)
@@ -303,7 +303,10 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "Sockets do not outlive the instance: the peer sees the hang-up, and a next one has none",
+      """
+      Managed sockets end with the instance: the peer sees the hang-up, and the next instance has \
+      none
+      """,
     arguments: StreamKind.allCases, ["exits", "is terminated", "is terminated while suspended"])
   func ended(_ kind: StreamKind, _ way: String) throws {
     let it = try Scene(kind)
@@ -327,12 +330,12 @@ struct ManagedSocketTests {
   // MARK: Bad input
 
   @Test(
-    "what is no connected stream socket is refused, and it is said why",
+    "A descriptor that is not a connected stream socket is refused with the reason",
     arguments: [
       ("file", "a file"), ("path", "O_PATH"), ("pipe", "a pipe"), ("epoll", "epoll"),
       ("listening", "a listening socket"), ("datagram", "SOCK_DGRAM"),
       ("packets", "a socket of packets"), ("unconnected", "not connected"),
-      ("own", "the scheduler itself"), ("events", "the scheduler itself"),
+      ("own", "taskschedd"), ("events", "taskschedd"),
     ])
   func noConnection(_ what: String, _ reason: String) throws {
     let it = try Scene()
@@ -347,7 +350,7 @@ struct ManagedSocketTests {
     try waitUntil("the daemon holds no more") { try it.daemon.descriptorCount() <= before }
   }
 
-  @Test("a connection that has ended is refused")
+  @Test("A connection that has ended is refused")
   func noLongerConnected() throws {
     let it = try Scene(.tcp)
     let (peer, socket) = try it.application.connect(to: it.server)
@@ -359,7 +362,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "no descriptor at the place that the call names: InvalidParameter, which names the field",
+    "A call without the descriptor that it names is refused with InvalidParameter and the field",
     arguments: ["none", "negative", "two"])
   func noDescriptor(_ what: String) throws {
     let it = try Scene()
@@ -367,12 +370,12 @@ struct ManagedSocketTests {
     let answer = try it.application.handOver(what)
     #expect(answer.errorName == "InvalidParameter", "\(answer)")
     #expect(answer["parameters"]?["parameter"] == "socketFileDescriptor")
-    // What nobody has asked for is closed with its message.
+    // A descriptor that no field names is closed with its message.
     #expect(try it.application.begin() > 0)
     try waitUntil("the daemon holds no more") { try it.daemon.descriptorCount() <= before }
   }
 
-  @Test("Needs mode voip, and an instance")
+  @Test("A managed socket needs the mode voip and an instance")
   func withoutMode() throws {
     let daemon = try DaemonFixture()
     let server = try StreamServer(.unix, in: daemon.folder)
@@ -388,7 +391,7 @@ struct ManagedSocketTests {
     #expect(try stranger.nextAnswer().errorName == "NotRegistered")
   }
 
-  @Test("MaxSocketsPerApplication: one more is refused; one that was closed gives its share back")
+  @Test("At MaxSocketsPerApplication, one more is refused; a closed socket frees its place")
   func quota() throws {
     let it = try Scene(policy: [("MaxSocketsPerApplication", "2")])
     let peers = try (0..<2).map { _ in try it.application.connect(to: it.server).peer }
@@ -407,10 +410,10 @@ struct ManagedSocketTests {
   // MARK: The daemon's death
 
   @Test(
-    """
-    §15.4: after kill -9 of a daemon that no service manager keeps descriptors for, the \
-    application is told that its socket is watched no longer, and hands it over again
-    """,
+      """
+      §15.4: After kill -9 of a daemon without a descriptor store, the application is told that \
+      its socket is unwatched, and manages it again
+      """,
     arguments: StreamKind.allCases)
   func daemonKilled(_ kind: StreamKind) throws {
     let it = try Scene(kind)

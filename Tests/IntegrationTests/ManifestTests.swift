@@ -14,17 +14,17 @@ struct ManifestTests {
     status = dict(l.split(":", 1) for l in open("/proc/self/status") if ":" in l)
     print(json.dumps({
         "uids": os.getresuid(), "gids": os.getresgid(), "groups": sorted(os.getgroups()),
-        "folder": os.getcwd(), "environment": dict(os.environ),
+        "directory": os.getcwd(), "environment": dict(os.environ),
         "capabilities": [status[k].strip() for k in ("CapPrm", "CapEff", "CapAmb")],
         "session": os.getsid(0) == os.getpid(),
         "descriptors": sorted(int(n) for n in os.listdir("/proc/self/fd"))[:3]}))
     """
 
   @Test(
-    """
-    launched as the manifest's user: with that user's groups, its folder and environment, and \
-    without capabilities
-    """,
+      """
+      A program runs as the manifest's user: with that user's groups, its directory and \
+      environment, and without capabilities
+      """,
     .enabled(if: geteuid() == 0, "only root starts other users' programs"),
     .enabled(if: userNobody != nil, "there is no user 'nobody' on this machine"))
   func user() throws {
@@ -49,7 +49,7 @@ struct ManifestTests {
     #expect(seen["gids"] == .array([gid, gid, gid]))
     let groups = Users.groups(of: nobody).sorted().map { JSONValue.integer(Int64($0)) }
     #expect(seen["groups"] == .array(groups))
-    #expect(seen["folder"] == "/usr")
+    #expect(seen["directory"] == "/usr")
     #expect(seen["capabilities"] == .array(Array(repeating: "0000000000000000", count: 3)))
     #expect(seen["session"] == .bool(true))
     #expect(seen["descriptors"] == [0, 1, 2])
@@ -64,7 +64,11 @@ struct ManifestTests {
     #expect(pid > 0)
   }
 
-  @Test("its manifest opts out, when it is sent away: terminated, optedOut; others stay")
+  @Test(
+      """
+      An application that opts out ends with optedOut when it is sent to the background; others \
+      stay
+      """)
   func optedOut() throws {
     let sleeper = "command = [\"/bin/sleep\", \"1000\"]"
     let daemon = try DaemonFixture(
@@ -111,7 +115,7 @@ struct ManifestTests {
   }
 
   @Test(
-    "users without a seat do not send each other's applications away",
+    "Users without a seat do not send each other's applications to the background",
     .enabled(if: geteuid() == 0, "only root starts other users' programs"))
   func usersSeats() throws {
     let daemon = try DaemonFixture()

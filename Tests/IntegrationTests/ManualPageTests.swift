@@ -4,7 +4,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("The manual pages that are installed")
+@Suite("The installed manual pages")
 struct ManualPageTests {
   /// Commands for the development of the scheduler: their help is all that there is.
   private static let withoutPage: Set<String> = ["simulate", "help"]

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §15.6, with many applications that end at the same moment.
-@Suite("§15: One application never slows another: 2,000 that end at once")
+@Suite("§15: 2,000 applications that end at once do not slow another one")
 struct MassExitTests {
   /// Adopts children of its own, kills them all at once, and counts the ends while another
   /// connection asks for something else on and on; says how long the longest answer took and how
@@ -50,7 +50,7 @@ struct MassExitTests {
     print(round(longest * 1000), round((time.monotonic() - start) * 1000), flush=True)
     """
 
-  @Test("another client's round trip is answered within 200 ms while the daemon hears of all ends")
+  @Test("Another client's round trip takes at most 200 ms while the daemon handles all ends")
   func massExit() throws {
     let daemon = try DaemonFixture(.init(policy: [("LaunchTime", "1h")]))
     let herd = try daemon.python(Self.program, ["2000"])

@@ -68,10 +68,10 @@ struct MemoryTests {
   }
 
   @Test(
-    """
-    Real pressure: the active one is warned, of the suspended the largest goes first without \
-    notice, the next when its memory is back, the foreground never
-    """)
+      """
+      Under memory pressure, the active application is warned and the largest suspended one is \
+      killed first, the next after its memory is free, the foreground never
+      """)
   func realPressure() throws {
     if let missing = RealPressure.missing { return print("skipped: \(missing)") }
     let pressure = try RealPressure()
@@ -101,7 +101,7 @@ struct MemoryTests {
     #expect(try application.process.pidfd.hasEnded() == false)
   }
 
-  @Test("Of pressure that goes on the daemon hears again before the trigger's window is over")
+  @Test("The daemon detects continuing pressure before the trigger's window is over")
   func heardAgain() throws {
     if let missing = RealPressure.missing { return print("skipped: \(missing)") }
     let pressure = try RealPressure()
@@ -121,7 +121,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("Above the floor, pressure of the machine warns and ends nobody")
+  @Test("Above the floor, pressure of the machine warns applications and ends none")
   func aboveTheFloor() throws {
     if let missing = RealPressure.missing { return print("skipped: \(missing)") }
     let pressure = try RealPressure()
@@ -141,7 +141,7 @@ struct MemoryTests {
     #expect(try held.pidfd.hasEnded() == false)
   }
 
-  @Test("taskctl memory shows each application's dirty and total size, and who is next and why")
+  @Test("taskctl memory shows each application's dirty and total size, and which is next and why")
   func shown() throws {
     let daemon = try fixture(available: 500)
     let monitor = try Monitor(daemon)
@@ -167,7 +167,7 @@ struct MemoryTests {
     #expect(try application.process.pidfd.hasEnded() == false)
   }
 
-  @Test("taskctl warn-memory simulates a warning, and says who cannot be told")
+  @Test("taskctl warn-memory simulates a warning, and names applications that cannot be told")
   func simulated() throws {
     let daemon = try fixture(available: 500)
     let monitor = try Monitor(daemon)
@@ -185,7 +185,7 @@ struct MemoryTests {
     #expect(try process.pidfd.hasEnded() == false)
   }
 
-  @Test("Where the kernel reports no pressure, the log says so, and all else goes on")
+  @Test("Without pressure reports of the kernel, the log says so, and everything else works")
   func noPressure() throws {
     var settings = DaemonFixture.Settings()
     settings.arguments = [
@@ -201,7 +201,7 @@ struct MemoryTests {
     #expect(try application.process.pidfd.hasEnded() == false)
   }
 
-  @Test("Settings of memory out of their bounds are refused with the place")
+  @Test("Memory settings out of their bounds are refused with the place")
   func settings() throws {
     folder.write(
       "taskschedd.toml",

@@ -5,16 +5,16 @@ import Testing
 
 /// What people and programs do is drawn from a seed, as in the simulation; the daemon and the
 /// processes are real, and time is.
-@Suite("The real daemon is as the policy says")
+@Suite("The real daemon behaves as the core")
 struct ModelTests {
   /// Some that are always the same, and one of this run, which a failure names.
   private static let seeds: [UInt64] = [1, 2, 3, .random(in: 4...999_999)]
 
   @Test(
-    """
-    After whatever is done, the daemon shows the state that the core comes to; suspended processes \
-    are stopped, all others run; each call is answered and each application told as the core says
-    """,
+      """
+      After each step, the daemon shows the state of the core; suspended processes are stopped and \
+      all others run; each call and each application gets the core's answer
+      """,
     arguments: seeds)
   func model(_ seed: UInt64) throws {
     let world = try RealWorld(seed: seed)
@@ -28,7 +28,7 @@ struct ModelTests {
     #expect(tally.answers > 0 && facts.running > 0)
   }
 
-  @Test("A process that stands still where the core says that it runs is seen")
+  @Test("A stopped process that runs according to the core is detected")
   func planted() throws {
     let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"signal\"")]))
     let monitor = try Monitor(daemon)

@@ -8,7 +8,7 @@ import Testing
 /// the daemon say to each other is shown in detail by `DesktopTests` and `MadeUpServiceTests`; the
 /// sound, which dunst has not, by `DesktopMessageTests`.
 @Suite(
-  "§9: the user is shown it, through the desktop's notification service", .serialized,
+  "§9: The desktop's notification service shows notifications to the user", .serialized,
   .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
 struct NotificationDesktopTests {
   private let id = "org.test.mail"
@@ -31,7 +31,7 @@ struct NotificationDesktopTests {
     }
   }
 
-  @Test("otherwise the user is shown it: title and body. The application is not woken by it")
+  @Test("A notification is shown with title and body, and does not wake the application")
   func shown() throws {
     let desktop = try Desktop()
     let daemon = try daemon(desktop.bus.address)
@@ -60,7 +60,7 @@ struct NotificationDesktopTests {
     #expect(!words.contains("\"bell\""), "\(words)")
   }
 
-  @Test("The user's choosing it activates the application with the notification: suspended")
+  @Test("The user's choice of a notification activates a suspended application with it")
   func chosen() throws {
     let desktop = try Desktop()
     let daemon = try daemon(desktop.bus.address)
@@ -87,7 +87,11 @@ struct NotificationDesktopTests {
     #expect(try daemon.state(of: application.pid) != .stopped)
   }
 
-  @Test("launching it if need be: reason notification, told of it after it registers")
+  @Test(
+      """
+      The user's choice launches an application that does not run: reason notification, told after \
+      it registers
+      """)
   func launched() throws {
     let desktop = try Desktop()
     let programs = TemporaryDirectory(mode: 0o755)
@@ -122,7 +126,7 @@ struct NotificationDesktopTests {
     withExtendedLifetime(writer) {}
   }
 
-  @Test("dismissed by the user, or cancelled by its application: nothing is activated")
+  @Test("A notification that the user dismisses or the application cancels activates nothing")
   func closed() throws {
     let desktop = try Desktop()
     let daemon = try daemon(desktop.bus.address)
@@ -143,7 +147,7 @@ struct NotificationDesktopTests {
     #expect(try daemon.notifications(of: id).map(\.content.title) == ["Dismissed"])
   }
 
-  @Test("of those that were shown the latest 128 are kept and stay; the log tells of the others")
+  @Test("The latest 128 presented notifications are kept; the log names the removed ones")
   func latest() throws {
     let desktop = try Desktop()
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
@@ -168,7 +172,7 @@ struct NotificationDesktopTests {
   }
 
   @Test(
-    "§9 One that is on the screen stays operable over the daemon's restart: chosen, it activates",
+    "§9 A notification on the screen stays operable over the daemon's restart: it can be chosen",
     arguments: ["killed", "stopped"])
   func chosenAfterRestart(how: String) throws {
     let desktop = try Desktop()
@@ -185,7 +189,7 @@ struct NotificationDesktopTests {
   }
 
   @Test(
-    "§9 One that is on the screen stays operable over the daemon's restart: cancelled, it closes",
+    "§9 A notification on the screen stays operable over the daemon's restart: it can be cancelled",
     arguments: ["killed", "stopped"])
   func cancelledAfterRestart(how: String) throws {
     let desktop = try Desktop()
@@ -219,7 +223,7 @@ struct NotificationDesktopTests {
     #expect(daemon.logged.ranges(of: "notification 1 is shown\n").count == 1)
   }
 
-  @Test("no desktop: it is kept, and shown when one appears")
+  @Test("Without a desktop, a notification is kept, and shown when a desktop appears")
   func appears() throws {
     let folder = TemporaryDirectory()
     let path = folder.file("bus")
@@ -236,7 +240,7 @@ struct NotificationDesktopTests {
     }
   }
 
-  @Test("a notification service that hangs, or dies in the middle of a call: the daemon serves on")
+  @Test("A notification service that hangs, or dies during a call, does not block the daemon")
   func hanging() throws {
     let desktop = try Desktop()
     let daemon = try daemon(desktop.bus.address)

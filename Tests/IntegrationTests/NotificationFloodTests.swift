@@ -6,7 +6,7 @@ import Testing
 
 /// Contract §15.6 and §16: what one user may have kept by ids that are free.
 @Suite(
-  "§15.6: A user who schedules notifications for many free ids slows and starves nobody else",
+  "§15.6: A user who schedules notifications for many free ids slows and starves no other user",
   .enabled(if: geteuid() == 0, "only root starts other users' programs"))
 struct NotificationFloodTests {
   private let nobody: UInt32 = 65534

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §15.6 and §15.7 for what is said about notifications.
-@Suite("§15.7: bad input about notifications gets an error that names the field")
+@Suite("§15.7: Invalid input about notifications gets an error that names the field")
 struct NotificationInputTests {
   private let id = "org.test.clock"
   private let nobody: UInt32 = 65534
@@ -66,7 +66,7 @@ struct NotificationInputTests {
     ("2099-01-01T12:00:00", "Europe/Berlin\n", "schedule.timeZone"),
   ]
 
-  @Test("texts, badges, dates and zones that are of no use; nothing has changed by them")
+  @Test("Invalid texts, badges, dates and time zones are refused, and change nothing")
   func fields() throws {
     let daemon = try DaemonFixture()
     let application = try registered(daemon)
@@ -90,7 +90,7 @@ struct NotificationInputTests {
     #expect(try application.notify("a") == 1)
   }
 
-  @Test("what is of no right type, and badges; a repeat that there is not")
+  @Test("Wrong types, invalid badges and an unknown repeat interval are refused")
   func types() throws {
     let daemon = try DaemonFixture()
     let application = try registered(daemon)
@@ -123,7 +123,7 @@ struct NotificationInputTests {
     #expect(try application.notifications().isEmpty)
   }
 
-  @Test("unknown ids, and another application's")
+  @Test("Unknown ids, and those of another application, are refused")
   func ids() throws {
     let daemon = try DaemonFixture()
     let other = try TestApplication(daemon, "org.test.other")
@@ -147,7 +147,7 @@ struct NotificationInputTests {
   }
 
   @Test(
-    "§16: other users' notifications cannot be seen, cancelled or added to",
+    "§16: A user cannot see, cancel or add other users' notifications",
     .enabled(if: geteuid() == 0, "only root starts other users' programs"))
   func otherUsers() throws {
     let daemon = try DaemonFixture()
@@ -211,7 +211,7 @@ struct NotificationInputTests {
     input()
     """
 
-  @Test("§15.6: 10,000 are scheduled and cancelled while others are served; nothing is lost")
+  @Test("§15.6: 10,000 notifications are scheduled and cancelled while other users are served")
   func flood() throws {
     // The flooder hears of nothing but its answers.
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "1h")]))

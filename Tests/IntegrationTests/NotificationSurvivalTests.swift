@@ -7,11 +7,11 @@ import Testing
 /// Contract §9 and §15.4: what was acknowledged is there after kill -9, and after a reboot. That
 /// the disk has it is shown by `NotificationStoreTests`; systemd's restarts, and a full disk, by
 /// `SystemdTests`.
-@Suite("§9: They survive the daemon's restart, the application's end and a reboot")
+@Suite("§9: Notifications survive the daemon's restart, the application's end and a reboot")
 struct NotificationSurvivalTests {
   private let id = "org.test.clock"
 
-  @Test("kill -9 right after the reply, and a reboot: it is there, and fires once")
+  @Test("A notification survives kill -9 directly after the reply and a reboot, and fires once")
   func durable() throws {
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
     var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
@@ -32,7 +32,7 @@ struct NotificationSurvivalTests {
     #expect(try daemon.post(id, "Next") == number + 1, "no id comes again")
   }
 
-  @Test("each of 50 is there, of which the daemon was killed as soon as it had answered")
+  @Test("Each of 50 notifications survives a kill of the daemon directly after its reply")
   func everyReply() throws {
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
     var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
@@ -55,7 +55,7 @@ struct NotificationSurvivalTests {
   }
 
   @Test(
-    "§15.4 what is lost with the file is told: which file, how many and which ones",
+    "§15.4 The log names the file, the number and the ids of notifications that are lost with it",
     arguments: ["emptied", "its log is gone", "in its place is a pipe"])
   func lost(how: String) throws {
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
@@ -89,7 +89,7 @@ struct NotificationSurvivalTests {
   }
 
   @Test(
-    "One that came due while the machine was off fires once at start",
+    "A notification that was due while the machine was off fires once at start",
     .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
   func off() throws {
     let desktop = try Desktop()
@@ -125,7 +125,11 @@ struct NotificationSurvivalTests {
     #expect(try desktop.counts() == .init(displayed: 2), "and are not shown again")
   }
 
-  @Test("nothing promised is lost, nothing fires twice: killed while 100 repeating ones fire")
+  @Test(
+      """
+      No notification is lost or fires twice when the daemon is killed while 100 repeating ones \
+      fire
+      """)
   func killedWhileFiring() throws {
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
     var daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))

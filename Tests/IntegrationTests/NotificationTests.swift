@@ -20,10 +20,10 @@ struct NotificationTests {
   }
 
   @Test(
-    """
-    Schedule at a wall-clock time with a time zone, optional repeat interval, title, body, sound, \
-    badge, user data; list
-    """)
+      """
+      A notification has a wall-clock time with a time zone, a repeat interval, title, body, \
+      sound, badge and user data, and is listed
+      """)
   func list() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -47,7 +47,7 @@ struct NotificationTests {
     #expect(try daemon.application(id).scheduledNotifications == 2)
   }
 
-  @Test("List, cancel one, cancel all")
+  @Test("Notifications are listed; one or all are cancelled")
   func cancel() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -66,7 +66,7 @@ struct NotificationTests {
     #expect(try application.notify("5", at: WallClockTime(in: 1000)) == 5, "no id comes again")
   }
 
-  @Test("When it fires: an active application gets it, at its time; or present now")
+  @Test("An active application gets a notification when it fires, at its time or at once")
   func active() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -86,7 +86,7 @@ struct NotificationTests {
     #expect(try daemon.application(id).scheduledNotifications == 0)
   }
 
-  @Test("those of one second fire in the order in which they were asked for, each once")
+  @Test("Notifications of one second fire once each, in the order in which they were scheduled")
   func order() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -99,7 +99,7 @@ struct NotificationTests {
     #expect(try application.callbackKinds(2) == ["willResignActive", "didEnterBackground"])
   }
 
-  @Test("optional repeat interval: one that repeats goes on")
+  @Test("A repeating notification fires again")
   func repeats() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -114,7 +114,7 @@ struct NotificationTests {
     #expect(try daemon.application(id).scheduledNotifications == 0)
   }
 
-  @Test("the badge, by a notification and by SetBadge")
+  @Test("A notification and SetBadge set the badge")
   func badge() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -250,7 +250,7 @@ struct NotificationTests {
     #expect(try daemon.call(ControlInterface.ListNotifications.self, .init()).notifications.isEmpty)
   }
 
-  @Test("§15.4: they survive the application's end")
+  @Test("§15.4: Notifications survive the end of the application")
   func applicationsEnd() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -260,10 +260,10 @@ struct NotificationTests {
     try monitor.end(id)
     #expect(try daemon.application(id).scheduledNotifications == 1)
     try monitor.fires(id, number)
-    #expect(try daemon.notifications(of: id).map(\.state) == [.fired], "nobody was shown it yet")
+    #expect(try daemon.notifications(of: id).map(\.state) == [.fired], "it was not shown yet")
   }
 
-  @Test("no desktop: it is kept, logged and listed")
+  @Test("Without a desktop, a notification is kept, logged and listed")
   func noDesktop() throws {
     let folder = TemporaryDirectory()
     let daemon = try DaemonFixture(
@@ -273,7 +273,7 @@ struct NotificationTests {
     let monitor = try Monitor(daemon)
     let application = try daemon.suspended(id, monitor)
     let number = try daemon.keepsStill(application) {
-      let number = try daemon.post(id, "Nobody is here")
+      let number = try daemon.post(id, "No desktop")
       try monitor.fires(id, number)
       try waitUntil("it is logged") {
         daemon.logged.contains("notification \(number) is not shown")

@@ -35,7 +35,7 @@ struct OperatorTests {
     }
   }
 
-  @Test("a member, by a supplementary group, operates others' applications; who is none, may not")
+  @Test("A member by a supplementary group operates others' applications; another user may not")
   func members() throws {
     let daemon = try DaemonFixture(.init(options: [("operator-group", "\"users\"")]))
     let program = try daemon.shell("read line")
@@ -54,7 +54,7 @@ struct OperatorTests {
     #expect(try daemon.application(id).lastEnd?.reason == .terminatedByOperator)
   }
 
-  @Test("a member by the primary group is one, too")
+  @Test("A member by the primary group is an operator, too")
   func primaryGroup() throws {
     let daemon = try DaemonFixture(.init(options: [("operator-group", "\"users\"")]))
     let program = try daemon.shell("read line")
@@ -64,7 +64,7 @@ struct OperatorTests {
       try answers(member, ["GetApplication", "Terminate", "Reload"]) == ["done", "done", "done"])
   }
 
-  @Test("the daemon's own user and root operate it; another user does not")
+  @Test("The daemon's own user and root operate an application; another user does not")
   func ownUser() throws {
     let daemon = try DaemonFixture(uid: nobody)
     let program = try daemon.shell("read line", uid: nobody)
@@ -78,7 +78,7 @@ struct OperatorTests {
     }
   }
 
-  @Test("a reload that names another group holds for connections that there are")
+  @Test("A reload that names another group applies to existing connections")
   func changed() throws {
     let daemon = try DaemonFixture(.init(options: [("operator-group", "\"users\"")]))
     let program = try daemon.shell("read line")

@@ -6,7 +6,7 @@ import Testing
 
 /// Contract §16, every method of Control in the hands of a user who is no operator.
 @Suite(
-  "§16: A user's own applications may be operated by that user; another's are hidden",
+  "§16: Users may operate their own applications; those of others are hidden",
   .enabled(if: geteuid() == 0, "only root starts other users' programs"))
 struct OtherUserTests {
   private let nobody: UInt32 = 65534
@@ -15,7 +15,7 @@ struct OtherUserTests {
 
   /// For an application that runs, one that has a manifest, and one that does not exist.
   @Test(
-    "no method reaches another's application, and no answer tells that there is one",
+    "No method reaches another user's application, and no reply reveals that it exists",
     arguments: ["org.test.roots", "org.test.manifest", "org.test.none"])
   func everyMethod(application: String) throws {
     let manifest = "command = [\"sleep\", \"1000\"]"
@@ -54,7 +54,7 @@ struct OtherUserTests {
     #expect(try daemon.applications().map(\.comparable) == before)
   }
 
-  @Test("An operator is proposed no other user's application, but where its owner is named")
+  @Test("An operator is proposed another user's application only if its owner is named")
   func nearest() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, own, uid: nobody)
@@ -70,7 +70,7 @@ struct OtherUserTests {
     #expect(try nearest(#""application":"org.test.onw","owner":65534"#) == .string(own))
   }
 
-  @Test("§16 a user sees the log of the user's own applications, and of no others")
+  @Test("§16 A user sees the log of the user's own applications, and of no others")
   func log() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")
@@ -95,7 +95,7 @@ struct OtherUserTests {
     #expect(Set(all.map(\.application)) == [roots, "org.test.nobodys"], "root sees all")
   }
 
-  @Test("every method reaches the user's own")
+  @Test("Every method reaches the user's own applications")
   func ownApplication() throws {
     let daemon = try DaemonFixture()
     let user = try OtherUser(daemon, uid: nobody)
@@ -114,7 +114,7 @@ struct OtherUserTests {
     #expect(try daemon.application(own).lastEnd?.reason == .terminatedByOperator)
   }
 
-  @Test("a monitor shows the user's own applications only, the snapshot and every change")
+  @Test("A monitor shows only the user's own applications, in the snapshot and in every change")
   func monitors() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")
@@ -139,7 +139,7 @@ struct OtherUserTests {
     #expect(change?["task"] == .integer(Int64(task)))
   }
 
-  @Test("a descendant that has left its parent, session and group speaks for its instance")
+  @Test("A descendant that left its parent, session and group belongs to its instance")
   func detachedDescendant() throws {
     let daemon = try DaemonFixture()
     let program = """
@@ -167,7 +167,7 @@ struct OtherUserTests {
     #expect(tasks?.map(\.name) == ["grandchilds"])
   }
 
-  @Test("another user's process in the midst of an instance is a stranger to it")
+  @Test("Another user's process inside an instance does not belong to it")
   func stranger() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, own, uid: nobody)

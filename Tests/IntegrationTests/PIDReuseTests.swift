@@ -38,7 +38,7 @@ private enum RebornProcess {
 
 /// Contract §15.2, with a pid that is really given to another process (clone3 with set_tid).
 @Suite(
-  "§15: A signal never reaches a process that is not of the application meant (pid reuse included)",
+  "§15: A signal reaches only processes of its application (pid reuse included)",
   .enabled(if: RebornProcess.isPossible, "this machine does not let us choose a pid (clone3)"))
 struct PIDReuseTests {
   private let id = "org.test.mail"
@@ -59,7 +59,7 @@ struct PIDReuseTests {
   }
 
   @Test(
-    "the leader's: the daemon, held up, is told of the new process only by what it is asked to do",
+    "A reused leader pid: a blocked daemon learns of the new process only by a request",
     arguments: ["Activate", "Terminate", "SendToBackground"])
   func leader(_ method: String) throws {
     // SIGTERM and SIGKILL would come soon.
@@ -92,7 +92,7 @@ struct PIDReuseTests {
   }
 
   @Test(
-    "a stopped child's: neither resuming nor ending the application reaches the new process",
+    "A reused child pid: neither resuming nor ending the application reaches the new process",
     arguments: [true, false])
   func child(_ resumes: Bool) throws {
     let daemon = try DaemonFixture()

@@ -14,10 +14,7 @@ struct PermissionTests {
   private func control(_ method: String) -> String { "org.taskschedd.Control.\(method)" }
 
   @Test(
-    """
-    A daemon refuses a process that it could neither stop nor end, root's included, and nothing \
-    changes
-    """)
+    "A daemon refuses a process that it may not stop or end, such as root's, and nothing changes")
   func unmanageable() throws {
     let daemon = try DaemonFixture(uid: nobody)
     let application = try TestApplication(daemon, roots)
@@ -72,7 +69,7 @@ struct PermissionTests {
     #expect(try daemon.application("org.test.nobodys").owner == 65534)
   }
 
-  @Test("a user's process is not another user's to hand over; it is root's")
+  @Test("Root may adopt a user's process; another user may not")
   func adoption() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")
@@ -93,7 +90,7 @@ struct PermissionTests {
     #expect(try daemon.application("org.test.users").owner == 65534)
   }
 
-  @Test("An application speaks for itself: its own process, or one of its instance. Others are not")
+  @Test("A process acts for its own application or instance, and for no other")
   func descendants() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, "org.test.mail")

@@ -24,7 +24,8 @@ struct PriorityTests {
     return program
   }
 
-  @Test("Background instances run at lower weight; foreground returns at once, given back exactly")
+  @Test(
+    "Background instances have a lower weight, and get exactly their own back in the foreground")
   func returns() throws {
     let daemon = try DaemonFixture()
     let program = try program(daemon)
@@ -46,7 +47,7 @@ struct PriorityTests {
   }
 
   @Test(
-    "Real-time scheduling is taken away in the background and given back in the foreground",
+    "An application loses real-time scheduling in the background and gets it back in front",
     arguments: [true, false])
   func realTime(isOn: Bool) throws {
     // Also where nothing else is lowered: it is one of the model's own rules.
@@ -67,7 +68,7 @@ struct PriorityTests {
     #expect(try program.priorities() == before)
   }
 
-  @Test("fork keeps it, and what was born in the background has the rest of its kind's priority")
+  @Test("fork inherits lowered priorities, and a process of the background gets the original ones")
   func born() throws {
     let daemon = try DaemonFixture()
     let program = try program(daemon)
@@ -90,7 +91,7 @@ struct PriorityTests {
     #expect(try daemon.score(child) == 123)
   }
 
-  @Test("who is born while its parent is lowered, returns with it")
+  @Test("A process that is forked while its parent is lowered is restored with it")
   func bornMeanwhile() throws {
     let daemon = try DaemonFixture()
     let program = try UsingProgram(daemon)
@@ -112,7 +113,7 @@ struct PriorityTests {
   }
 
   @Test(
-    "the scheduler's autogroups: a session that is the application's is lowered, and given back",
+    "The autogroup of an application's own session is lowered and restored",
     .enabled(if: (try? ProcFS())?.usesAutogroups == true, "sessions do not compete here"))
   func sessions() throws {
     let daemon = try DaemonFixture()
@@ -163,7 +164,7 @@ struct PriorityTests {
   }
 
   @Test(
-    "a user's own daemon lowers nothing that it could not give back",
+    "A user's own daemon lowers nothing that it could not restore",
     .enabled(
       if: PriorityLimits(of: getpid()) == PriorityLimits(niceMin: 20, realTimeMax: 0),
       "programs may raise their priorities here"))
@@ -179,7 +180,7 @@ struct PriorityTests {
   }
 
   @Test(
-    "a user's own daemon lowers as far as the user's limits let it give back",
+    "A user's own daemon lowers as far as the user's limits allow restoring",
     .enabled(if: mayRaiseLimits, "it takes CAP_SYS_RESOURCE"))
   func withinLimits() throws {
     let (_, lowered, words, isAsBefore) = try lowerByUsers(["--nice=20", "--rtprio=5"])
@@ -189,7 +190,7 @@ struct PriorityTests {
     #expect(isAsBefore)
   }
 
-  @Test("an application that changes its own priority back is lowered again")
+  @Test("An application that raises its own priority is lowered again")
   func changedBack() throws {
     let daemon = try DaemonFixture(.init(policy: [("BackgroundUseWindow", "100ms")]))
     let program = try program(daemon)
@@ -214,7 +215,7 @@ struct PriorityTests {
       == true)
   }
 
-  @Test("what an application has set itself meanwhile, and is lower, stays when it returns")
+  @Test("A lower priority that an application has set itself stays in the foreground")
   func own() throws {
     let daemon = try DaemonFixture()
     let program = try program(daemon)
@@ -229,10 +230,10 @@ struct PriorityTests {
   }
 
   @Test(
-    """
-    oom_score_adj of managed processes mirrors the order (suspended highest, foreground lowest); \
-    restored when released
-    """)
+      """
+      oom_score_adj mirrors the order of terminations (suspended highest, foreground lowest), and \
+      is restored on release
+      """)
   func score() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -262,7 +263,7 @@ struct PriorityTests {
     #expect(try daemon.score(second.process.pid) == 0)
   }
 
-  @Test("kill -9 of the daemon: the next one gives back exactly what was before")
+  @Test("After kill -9 of the daemon, the next one restores exactly the original priorities")
   func nextDaemon() throws {
     var daemon = try DaemonFixture()
     let program = try program(daemon)
@@ -283,7 +284,7 @@ struct PriorityTests {
     #expect(try daemon.score(program.process.pid) == score)
   }
 
-  @Test("kill -9 of the daemon: taskctl release gives back exactly what was before")
+  @Test("After kill -9 of the daemon, taskctl release restores exactly the original priorities")
   func release() throws {
     let daemon = try DaemonFixture()
     let program = try program(daemon)

@@ -16,7 +16,7 @@ struct QuotaTests {
     try user.call(connection, Self.list)["parameters"]?["applications"] != nil
   }
 
-  @Test("connections: one more is told of the quota and closed; one that is closed gives its share")
+  @Test("One connection too many gets the quota error and is closed; a closed one frees its place")
   func connections() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxConnectionsPerUser", "3")]))
     let user = try OtherUser(daemon, uid: nobody)
@@ -33,7 +33,7 @@ struct QuotaTests {
     try waitUntil("its share is given back") { try isServed(user, user.open()) }
   }
 
-  @Test("A client that sends too many bytes of unfinished messages is disconnected alone")
+  @Test("Only the client that sends too many bytes of unfinished messages is disconnected")
   func unfinished() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxUnfinishedBytesPerUser", "64K")]))
     let part = [UInt8](repeating: UInt8(ascii: " "), count: 30_000)
@@ -55,7 +55,7 @@ struct QuotaTests {
     #expect(try next.call(list)?["parameters"] != nil, "their share is given back")
   }
 
-  @Test("descriptors of unfinished messages: the connection that brings more is closed, alone")
+  @Test("Only the connection with too many descriptors in unfinished messages is closed")
   func unfinishedDescriptors() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxUnfinishedDescriptorsPerUser", "16")]))
     let brought = try FileDescriptor.open(reading: "/dev/null")
@@ -81,7 +81,7 @@ struct QuotaTests {
     #expect(try next.call(list)?.errorName == "InvalidParameter", "their share is given back")
   }
 
-  @Test("monitors: one more is refused, by name; one that is closed gives its share back")
+  @Test("One monitor too many is refused by name; a closed one frees its place")
   func monitors() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxMonitorsPerUser", "2")]))
     let user = try OtherUser(daemon, uid: nobody)
@@ -106,7 +106,7 @@ struct QuotaTests {
     }
   }
 
-  @Test("applications: one more is refused, by name; one that ends gives its share back")
+  @Test("One application too many is refused by name; an ended one frees its place")
   func applications() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxApplicationsPerUser", "2")]))
     let first = try TestApplication(daemon, "org.test.first", uid: nobody)
@@ -127,7 +127,7 @@ struct QuotaTests {
     try third.registered()
   }
 
-  @Test("applications handed over count for their owner, whoever hands them over")
+  @Test("An adopted application counts for its owner, whichever user adopts it")
   func ownership() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxApplicationsPerUser", "1")]))
     let users = try daemon.shell("read line", uid: nobody)
@@ -143,7 +143,7 @@ struct QuotaTests {
     }
   }
 
-  @Test("tasks: one more is refused, by name; an end of a task or of its application gives back")
+  @Test("One task too many is refused by name; the end of a task or application frees its place")
   func tasks() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerUser", "3")]))
     let first = try TestApplication(daemon, "org.test.first", uid: nobody)
@@ -171,7 +171,8 @@ struct QuotaTests {
     #expect(try first.call("BeginBackgroundTask").quotaExceeded == refusal)
   }
 
-  @Test("bytes queued: whoever has too many loses the connection that adds; its end gives back")
+  @Test(
+    "A user with too many queued bytes loses the connection that adds more, which frees its share")
   func bytes() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxQueuedBytesPerUser", "65536")]))
     let user = try OtherUser(daemon, uid: nobody)

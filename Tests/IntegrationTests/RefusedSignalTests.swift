@@ -8,13 +8,13 @@ import Testing
 /// was stopped. It cannot by itself; so a debugger holds one that is sent SIGSTOP, for as long as
 /// the daemon looks whether it stands still, and lets it run then.
 @Suite(
-  "§15: A process never stays suspended, though the kernel refuses to let it run",
+  "§15: A process never stays suspended when the kernel refuses SIGCONT",
   .enabled(if: geteuid() == 0, "only root makes a process another user's"))
 struct RefusedSignalTests {
   private let id = "org.test.changing"
   private static let nobody: UInt32 = 65534
 
-  /// Becomes a leader of nobody's with a child that is nobody's or root's, as it is told.
+  /// Becomes a leader that runs as the user nobody. Its child runs as nobody or root on request.
   private static let program = """
     import os, signal, sys
     uid = int(sys.argv[1])
@@ -52,10 +52,10 @@ struct RefusedSignalTests {
     """
 
   @Test(
-    """
-    SIGCONT that is refused is remembered, shown as a problem, and tried again until it reaches: \
-    when the application is resumed, and when it is over
-    """,
+      """
+      A refused SIGCONT is shown as a problem and tried again until it succeeds, when the \
+      application is resumed and after its end
+      """,
     arguments: ["resume", "release"])
   func refused(_ way: String) throws {
     let daemon = try DaemonFixture(
@@ -85,7 +85,7 @@ struct RefusedSignalTests {
     #expect(try daemon.taskctl("status", id).text.contains("      Problem: \(problem)\n"))
     try program.writeLine("nobody")
     #expect(try program.nextLine() == "nobody")
-    try waitUntil("it is let run") { try daemon.application(id).problem == nil }
+    try waitUntil("it is resumed") { try daemon.application(id).problem == nil }
     #expect(try daemon.state(of: child)?.hasEnded == false)
     kill(child, SIGKILL)
   }

@@ -47,7 +47,7 @@ struct RelaunchTests {
     try monitor.next("the relaunch") { $0.kind == .transition && $0.from == .notRunning }
   }
 
-  /// A fifo in that folder by which a program can be made to go on.
+  /// A fifo in that directory that makes a program continue.
   private func gate(_ folder: TemporaryDirectory) -> String {
     let path = folder.file("gate")
     mkfifo(path, 0o600)
@@ -122,10 +122,10 @@ struct RelaunchTests {
   // MARK: Again
 
   @Test(
-    """
-    and again when it exits with a nonzero code or by a signal that the daemon did not send; \
-    relaunching backs off: doubling to the most; `status` shows it
-    """,
+      """
+      An application is relaunched after a nonzero exit code or a signal of another program; the \
+      delay doubles up to a maximum; `status` shows it
+      """,
     arguments: [("exit 3", "exited"), ("kill -SEGV $$", "crashed"), ("kill -KILL $$", "crashed")])
   func backsOff(_ end: String, _ reason: String) throws {
     let gate = TemporaryDirectory()
@@ -155,7 +155,7 @@ struct RelaunchTests {
     }
   }
 
-  @Test("back to 1 s after 10 min of running")
+  @Test("The delay is 1 s again after the application has run for 10 min")
   func backToTheStart() throws {
     let gate = TemporaryDirectory()
     var policy = Self.policy
@@ -173,7 +173,7 @@ struct RelaunchTests {
       let ended = try monitor.next(.ended, of: id)
       let plan = try monitor.next(.relaunchPlanned, of: id)
       delays.append(try Self.delay(plan))
-      // Whoever was slow to let it end has made it run for long.
+      // A slow machine makes it run for longer.
       let ran = ended.atUSec - instance.startedAtUSec
       let isLong = ran >= 300_000
       let before = delays.dropLast().last
@@ -193,7 +193,7 @@ struct RelaunchTests {
     throw TestApplication.Unexpected(line: change.message)
   }
 
-  @Test("not when it exits with code 0")
+  @Test("An application that exits with code 0 is not relaunched")
   func exitsWell() throws {
     let gate = TemporaryDirectory()
     let daemon = try DaemonFixture(settings("read line < \(self.gate(gate)); exit 0"))
@@ -206,7 +206,7 @@ struct RelaunchTests {
     #expect(shown.nextLaunch == nil)
   }
 
-  @Test("not without mode voip")
+  @Test("An application without the mode voip is not relaunched")
   func withoutMode() throws {
     let daemon = try DaemonFixture(
       .init(policy: Self.policy, manifests: [(id, manifest("exit 1", modes: "\"audio\""))]))
@@ -217,7 +217,7 @@ struct RelaunchTests {
     #expect(try daemon.application(id).nextLaunch == nil)
   }
 
-  @Test("mode voip comes back after a kill of the daemon's own, too")
+  @Test("An application with the mode voip is relaunched after the daemon killed it")
   func daemonsKill() throws {
     var policy = Self.policy
     policy += [("CallbackTimeout", "300ms")]
@@ -241,7 +241,7 @@ struct RelaunchTests {
     try writer.writeLine("end")
   }
 
-  @Test("One that the operator terminated is not relaunched until it is launched again")
+  @Test("An application that the operator terminated is not relaunched until it is launched again")
   func terminated() throws {
     let gate = TemporaryDirectory()
     let daemon = try DaemonFixture(settings("read line < \(self.gate(gate)); exit 1"))
@@ -259,11 +259,7 @@ struct RelaunchTests {
     #expect(try running(daemon, monitor).launchReason == .relaunch)
   }
 
-  @Test(
-    """
-    One that the operator terminated is not relaunched until it is launched again: also where its \
-    relaunch waits, and who asked hears how it ended last
-    """)
+  @Test("An operator's terminate cancels a waiting relaunch, and returns the last end")
   func terminatedWhileWaiting() throws {
     var policy = Self.policy
     policy[0].1 = "1h"
@@ -288,7 +284,7 @@ struct RelaunchTests {
     #expect(try daemon.application(id).instance?.launchReason == .operator)
   }
 
-  @Test("a launch that fails backs off as well, and is tried again")
+  @Test("A failed launch backs off as well, and is tried again")
   func failure() throws {
     let folder = TemporaryDirectory()
     let manifest = "command = [\"\(folder.file("program"))\"]\nbackground-modes = [\"voip\"]"
@@ -307,7 +303,7 @@ struct RelaunchTests {
   // MARK: Changes
 
   @Test(
-    "a manifest that is removed, or asks for it no longer, cancels it", arguments: [true, false])
+    "A manifest that is removed or changed cancels the relaunch", arguments: [true, false])
   func manifestRemoved(_ isRemoved: Bool) throws {
     var policy = Self.policy
     policy[0].1 = "1h"
@@ -333,10 +329,7 @@ struct RelaunchTests {
     #expect(shown?.instance == nil)
   }
 
-  @Test(
-    """
-    kill -9 of the daemon while a relaunch waits does not lose it: it comes at its time
-    """)
+  @Test("kill -9 of the daemon does not lose or delay a waiting relaunch")
   func daemonKilled() throws {
     var policy = Self.policy
     policy[0].1 = "3s"
@@ -359,10 +352,10 @@ struct RelaunchTests {
   }
 
   @Test(
-    """
-    launches in the background when the daemon starts: after a stop in good order, what runs on is \
-    taken back, for there is at most one running instance
-    """)
+      """
+      A new daemon after a regular stop manages processes that run on, and launches no second \
+      instance
+      """)
   func stoppedAndStarted() throws {
     let settings = settings("exec sleep 1000")
     let first = try DaemonFixture(settings)
@@ -379,7 +372,8 @@ struct RelaunchTests {
     #expect(try daemon.programs() == [])
   }
 
-  @Test("… and started anew where it has ended meanwhile, or when a third daemon asks for it")
+  @Test(
+    "A new daemon launches an application again if its process has ended, or on the third start")
   func stoppedAndEnded() throws {
     let settings = settings("exec sleep 1000")
     let first = try DaemonFixture(settings)
@@ -400,7 +394,7 @@ struct RelaunchTests {
     #expect(try last.programs() == [pid])
   }
 
-  @Test("one that runs on over the daemon's death is not launched once more")
+  @Test("An application that runs on over the daemon's death is not launched again")
   func runsOn() throws {
     let settings = settings("exec sleep 1000")
     let first = try DaemonFixture(settings)
@@ -411,7 +405,7 @@ struct RelaunchTests {
     #expect(try daemon.applications().count == 1)
   }
 
-  @Test("… nor where the event log is gone: it is known by its environment")
+  @Test("Without an event log, an application that runs on is recognized by its environment")
   func runsOnWithoutEventLog() throws {
     let settings = settings("sleep 1000 & exec sleep 1000")
     let first = try DaemonFixture(settings)

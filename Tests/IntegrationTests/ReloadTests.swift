@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-@Suite("A reload that contains a mistake keeps the old configuration")
+@Suite("A reload that contains a mistake keeps the previous configuration")
 struct ReloadTests {
   private func setting(_ daemon: DaemonFixture, _ name: String) throws -> String? {
     try daemon.call(ControlInterface.GetSettings.self, .init()).settings.first {
@@ -12,7 +12,7 @@ struct ReloadTests {
     }?.value
   }
 
-  @Test("Control.Reload names file, line and key of each mistake; without one the new limits hold")
+  @Test("Control.Reload names file, line and key of each mistake; without one the new limits apply")
   func reload() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "5")]))
     let file = daemon.folder.file("taskschedd.toml")
@@ -34,7 +34,7 @@ struct ReloadTests {
     #expect(try application.call("BeginBackgroundTask").errorName == "QuotaExceeded")
   }
 
-  @Test("SIGHUP with a mistake keeps the old configuration, and the log names the mistake")
+  @Test("SIGHUP with a mistake keeps the previous configuration, and the log names the mistake")
   func hangUp() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "5")]))
     daemon.folder.write("taskschedd.toml", "[policy]\nMaxTasks = 5\n")
@@ -47,7 +47,7 @@ struct ReloadTests {
     try waitUntil("the new limit holds") { try setting(daemon, "MaxTasksPerApplication") == "3" }
   }
 
-  @Test("a manifest's program has its environment and folder; LaunchFailed leaves notRunning")
+  @Test("A program has its manifest's environment and directory; LaunchFailed leaves notRunning")
   func launch() throws {
     let good = """
       command = ["/bin/sh", "-c", "echo $COLOUR $PWD $TASKSCHEDD_APPLICATION $(id -u); exit 0"]

@@ -7,7 +7,7 @@ import Testing
 
 /// Contract §15 where the system has nothing left for the daemon: what is asked for is refused with
 /// the reason or done later, and nothing of it stays behind.
-@Suite("§15: Without file descriptors the daemon serves on, and what it promised is done later")
+@Suite("§15: Without file descriptors the daemon keeps serving, and keeps its promises later")
 struct ShortageTests {
   private let id = "org.test.program"
 
@@ -26,7 +26,7 @@ struct ShortageTests {
     try result.get()
   }
 
-  @Test("a launch is refused with the reason, however far it came, and can be asked for again")
+  @Test("A launch without descriptors is refused with the reason, and can be requested again")
   func launch() throws {
     let manifest = "command = [\"/bin/sleep\", \"1000\"]"
     let daemon = try DaemonFixture(.init(manifests: [(id, manifest)]))
@@ -56,7 +56,7 @@ struct ShortageTests {
     #expect(try daemon.programs() == [pid])
   }
 
-  @Test("who connects meanwhile is served when there are some again")
+  @Test("A client that connects without free descriptors is served when there are some again")
   func connection() throws {
     let daemon = try DaemonFixture()
     let list = #"{"method":"org.taskschedd.Control.ListApplications"}"#
@@ -67,13 +67,13 @@ struct ShortageTests {
       // The kernel makes the connection; the daemon cannot take it.
       late = try RawClient(daemon)
       #expect(try late?.send(list) == true)
-      #expect(try early.call(list)?.errorName == nil, "whoever was there before is served")
+      #expect(try early.call(list)?.errorName == nil, "an earlier connection is served")
     }
     let answer = try #require(try late?.receive())
     #expect(answer.errorName == nil)
   }
 
-  @Test("a suspension is carried out when there are some again")
+  @Test("A suspension without free descriptors is carried out when there are some again")
   func suspension() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("sleep 1000 & sleep 1000 & echo $!; wait")

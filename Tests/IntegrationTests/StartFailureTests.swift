@@ -3,7 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("A daemon that cannot start names what is in its way, and what would be right")
+@Suite("A daemon that cannot start names the obstacle and what would be right")
 struct StartFailureTests {
   private let folder = TemporaryDirectory()
 
@@ -25,8 +25,8 @@ struct StartFailureTests {
   @Test("The daemon does not replace a file or a directory with its socket, and names it")
   func noSocket() throws {
     folder.write("file", "precious")
-    mkdir(folder.file("folder"), 0o755)
-    for (name, kind) in [("file", "a file"), ("folder", "a directory")] {
+    mkdir(folder.file("directory"), 0o755)
+    for (name, kind) in [("file", "a file"), ("directory", "a directory")] {
       let path = folder.file(name)
       let (exit, text) = try start(socket: path)
       #expect(exit == .exited(code: 1))
@@ -47,7 +47,7 @@ struct StartFailureTests {
     listener.close()
   }
 
-  @Test("A name that steers a terminal is told with escapes")
+  @Test("A name with terminal control characters is escaped")
   func hostilePath() throws {
     let path = folder.file("a\u{1b}[2J\u{202e}")
     mkdir(path, 0o755)
@@ -56,7 +56,7 @@ struct StartFailureTests {
     #expect(text.contains(#"/a\x1b[2J\u202e is a directory"#), "\(text)")
   }
 
-  @Test("an empty path is a mistake in the command line")
+  @Test("An empty path is a usage error")
   func empty() throws {
     let (exit, text) = try start(socket: "")
     #expect(exit == .exited(code: 2))
@@ -90,7 +90,7 @@ struct StartFailureTests {
     #expect(try Folder.names(path: eventLog).isEmpty)
   }
 
-  @Test("A link in the place of the event log's lock is not followed")
+  @Test("A link at the path of the event log's lock is not followed")
   func linkedLock() throws {
     let eventLog = folder.file("event-log")
     mkdir(eventLog, 0o700)

@@ -42,10 +42,10 @@ struct SuspensionTests {
   }
 
   @Test(
-    """
-    a busy program of many processes and threads uses no CPU time while suspended, and goes on \
-    when resumed: by signal
-    """)
+      """
+      A busy program of many processes and threads uses no CPU time while suspended by signals, \
+      and continues when resumed
+      """)
   func treeBySignal() throws {
     let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"signal\"")]))
     let tree = try daemon.python(Programs.resource("process_tree.py"), marker: Self.marker)
@@ -64,10 +64,10 @@ struct SuspensionTests {
   }
 
   @Test(
-    """
-    a busy program of many processes and threads uses no CPU time while suspended, and goes on \
-    when resumed: launched by a manifest, by the freezer of its own cgroup
-    """,
+      """
+      A busy program of many processes and threads uses no CPU time while frozen in its own \
+      cgroup, and continues when resumed
+      """,
     .enabled(
       if: TestControlGroup.isPossible, Comment(rawValue: TestControlGroup.missing ?? "possible")),
     arguments: ["auto", "freezer", "signal"])
@@ -102,11 +102,7 @@ struct SuspensionTests {
     try waitUntil("the whole cgroup has gone") { !group.exists }
   }
 
-  @Test(
-    """
-    Resuming puts it back exactly where it was: a process that somebody else had stopped before \
-    stays stopped
-    """)
+  @Test("A process that another program had stopped before stays stopped after a resume")
   func stoppedBefore() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell(
@@ -125,7 +121,7 @@ struct SuspensionTests {
     #expect(try daemon.state(of: child) == .stopped)
   }
 
-  @Test("a program that forks without end is stopped whole")
+  @Test("A program that forks without end is stopped completely")
   func forkStorm() throws {
     let daemon = try DaemonFixture()
     // Each generation lives for a moment and is an orphan at once; four of them run at any time.
@@ -165,7 +161,7 @@ struct SuspensionTests {
   private func storming(_ daemon: DaemonFixture) throws -> Set<Int32> {
     var found: Set<Int32> = []
     for pid in try daemon.proc.pids() {
-      // Some system processes' environment is nobody's to read.
+      // Not even root may read the environment of some system processes.
       let marker = try? daemon.proc.environmentValue(pid, of: "TASKSCHEDD_INSTANCE")
       if marker == "integration0storm", try daemon.state(of: pid)?.hasEnded == false {
         found.insert(pid)
@@ -175,10 +171,10 @@ struct SuspensionTests {
   }
 
   @Test(
-    """
-    A stopped process that another program resumes is found when the daemon is asked, and is \
-    stopped again
-    """)
+      """
+      A stopped process that another program resumes is detected at a status call, and stopped \
+      again
+      """)
   func resumedBySignal() throws {
     let id = "org.test.woken"
     let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"signal\"")]))
@@ -198,7 +194,7 @@ struct SuspensionTests {
     try monitor.transition(id, to: .suspended)
     #expect(try daemon.state(of: child) == .stopped)
     #expect(try daemon.application(id).problem == nil)
-    // Again: what insists is a problem, and is let run until the next try.
+    // After the second time it is a problem, and the application runs until the next attempt.
     try other.send(signal: SIGCONT)
     try waitUntil("the child runs") { try daemon.state(of: child) != .stopped }
     let status = try daemon.application(id)
@@ -230,7 +226,7 @@ struct SuspensionTests {
     #expect(try daemon.application(id).state == .active)
   }
 
-  @Test("A process that is killed in a frozen control group is no loss of the suspension",
+  @Test("A process that is killed in a frozen control group does not end the suspension",
     .enabled(
       if: TestControlGroup.isPossible, Comment(rawValue: TestControlGroup.missing ?? "possible")))
   func killedWhileFrozen() throws {
@@ -250,7 +246,7 @@ struct SuspensionTests {
     #expect(!monitor.seen.contains { $0.cause == "suspensionLost" })
   }
 
-  @Test("a suspension that cannot complete is undone whole and reported")
+  @Test("A suspension that cannot complete is undone completely and reported")
   func undone() throws {
     // By the freezer, where it has no cgroup of its own.
     let daemon = try DaemonFixture(.init(options: [("suspend-mechanism", "\"freezer\"")]))

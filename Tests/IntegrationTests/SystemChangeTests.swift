@@ -23,7 +23,7 @@ struct SystemChangeTests {
     return application
   }
 
-  @Test("A running application gets them as they come: named custom kinds posted by an operator")
+  @Test("A running application gets custom changes of an operator at once")
   func running() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -43,10 +43,10 @@ struct SystemChangeTests {
   }
 
   @Test(
-    """
-    For a suspended one they are held, one per kind (the newest). A suspended application is \
-    never resumed by one
-    """)
+      """
+      A suspended application gets the newest change of each kind later, and is never resumed for \
+      one
+      """)
   func held() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -65,10 +65,10 @@ struct SystemChangeTests {
   }
 
   @Test(
-    """
-    and delivered as one burst in order on the next resume to the foreground: held system \
-    changes, willEnterForeground, didBecomeActive
-    """)
+      """
+      Held changes come in one burst on the next resume to the foreground: system changes, \
+      willEnterForeground, didBecomeActive
+      """)
   func foreground() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -81,7 +81,7 @@ struct SystemChangeTests {
     #expect(try application.nextSystemChanges() == ["a=2"], "and none again")
   }
 
-  @Test("or background: before the keep-alive handler is called; held again afterwards")
+  @Test("Held changes come before the keep-alive handler is called, and are held again afterwards")
   func background() throws {
     let daemon = try DaemonFixture(
       .init(
@@ -108,7 +108,7 @@ struct SystemChangeTests {
   }
 
   @Test(
-    "on the next resume by the choice of a notification, before all else",
+    "Held changes come before all else when the user chooses a notification",
     .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
   func chosen() throws {
     let desktop = try Desktop()
@@ -127,7 +127,7 @@ struct SystemChangeTests {
     #expect(try application.nextSystemChanges() == ["dock=in"])
   }
 
-  @Test("one that comes to know the daemon later has missed nothing")
+  @Test("An application that the daemon learns of later has missed no change")
   func late() throws {
     let daemon = try DaemonFixture()
     try daemon.post(change: "dock", "in")
@@ -139,7 +139,7 @@ struct SystemChangeTests {
   // MARK: Who posts, and what
 
   @Test(
-    "posted by a plain user: only that user's own applications are told",
+    "A custom change of a plain user reaches only that user's own applications",
     .enabled(if: geteuid() == 0, "only root starts other users' programs"))
   func plainUser() throws {
     let daemon = try DaemonFixture()
@@ -163,7 +163,7 @@ struct SystemChangeTests {
     #expect(count == 1)
   }
 
-  @Test("§15.7: names and values are checked, and an error names the field")
+  @Test("§15.7: Names and values are checked, and an error names the field")
   func input() throws {
     let daemon = try DaemonFixture()
     let application = try active(daemon)
@@ -191,7 +191,7 @@ struct SystemChangeTests {
     #expect(try application.nextSystemChanges() == ["\(longest)=\(value)"])
   }
 
-  @Test("MaxCustomChanges: so many names are remembered, of each user")
+  @Test("The daemon remembers at most MaxCustomChanges names of each user")
   func quota() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxCustomChanges", "2")]))
     let monitor = try Monitor(daemon)
@@ -235,7 +235,7 @@ struct SystemChangeTests {
     input()
     """
 
-  @Test("§15.6: 10,000 posts, as fast as they can be made, while others are served")
+  @Test("§15.6: 10,000 posts as fast as possible do not delay other users")
   func flood() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -259,7 +259,7 @@ struct SystemChangeTests {
     #expect(try suspended.nextSystemChanges() == ["dock=9999"])
   }
 
-  @Test("§15.4: held across kill -9 of the daemon, in order")
+  @Test("§15.4: Changes are held in order across kill -9 of the daemon")
   func killed() throws {
     var daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)

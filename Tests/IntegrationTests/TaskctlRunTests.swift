@@ -8,7 +8,7 @@ import Testing
 struct TaskctlRunTests {
   private let id = "org.test.ran"
 
-  @Test("its exit code is 128 + the signal where one ended the program")
+  @Test("The exit code of taskctl run is 128 + the signal that ended the program")
   func signalled() throws {
     let daemon = try DaemonFixture()
     #expect(try daemon.taskctl("run", "--", "sh", "-c", "kill -USR1 $$").exit == .exited(code: 138))
@@ -16,7 +16,7 @@ struct TaskctlRunTests {
     #expect(try daemon.taskctl("run", "--", "/nowhere/program").exit == .exited(code: 127))
   }
 
-  @Test("the program is suspended when it is sent to the background, and goes on where it was")
+  @Test("A program is suspended when it is sent to the background, and continues where it was")
   func suspended() throws {
     let daemon = try DaemonFixture()
     let monitor = try Monitor(daemon)
@@ -35,7 +35,7 @@ struct TaskctlRunTests {
     #expect(try run.waitForExit() == .exited(code: 5))
   }
 
-  @Test("where it is refused, the program never runs")
+  @Test("A refused program never runs")
   func refused() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")

@@ -4,11 +4,11 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-@Suite("taskctl against the real daemon: what it shows")
+@Suite("taskctl shows the state of the real daemon")
 struct TaskctlShowTests {
   private let id = "org.test.shown"
 
-  @Test("monitor: the snapshot, then a line for each change, until the state that is waited for")
+  @Test("monitor shows the snapshot, then a line for each change, until the requested state")
   func monitor() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")
@@ -26,7 +26,7 @@ struct TaskctlShowTests {
     #expect(try monitor.waitForExit() == .exited(code: 0))
   }
 
-  @Test("log: what the daemon keeps itself, for users who may not read the event log")
+  @Test("log shows the daemon's own records to users who may not read the journal")
   func log() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")
@@ -48,7 +48,7 @@ struct TaskctlShowTests {
     #expect(follow.text.contains("--follow needs the system journal"), "\(follow.text)")
   }
 
-  @Test("log: all that is kept, though one answer holds 100 records")
+  @Test("log shows all records, although one reply has 100")
   func longLog() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id)
@@ -66,7 +66,7 @@ struct TaskctlShowTests {
     #expect(shown.hasSuffix(some), "the newest")
   }
 
-  @Test("monitor ends with exit code 3 when the daemon goes away")
+  @Test("monitor ends with exit code 3 when the daemon ends")
   func monitorEnd() throws {
     let daemon = try DaemonFixture()
     let monitor = try daemon.startTaskctl(["monitor", "--json"])
@@ -93,10 +93,7 @@ struct TaskctlShowTests {
   }
 
   @Test(
-    """
-    After the daemon was stopped, why, status and list say of a process that runs on that it is no \
-    longer managed
-    """)
+    "After the daemon was stopped, why, status and list show a process that runs on as unmanaged")
   func unmanaged() throws {
     let first = try DaemonFixture()
     let program = try first.shell("read line")
@@ -114,7 +111,7 @@ struct TaskctlShowTests {
     #expect(try daemon.taskctl("why", id).text.hasPrefix("\(id) is not running, since "))
   }
 
-  @Test("why: which task it runs for, and which one it ran for last")
+  @Test("why names the task that an application runs for, and the last one")
   func why() throws {
     let daemon = try DaemonFixture()
     let application = try TestApplication(daemon, id)
@@ -137,7 +134,7 @@ struct TaskctlShowTests {
     #expect(unknown.text.contains(id), "\(unknown.text)")
   }
 
-  @Test("why: which callback it was killed for")
+  @Test("why names the callback that an application was killed for")
   func whyKilled() throws {
     let daemon = try DaemonFixture(.init(policy: [("CallbackTimeout", "500ms")]))
     let application = try TestApplication(daemon, id, "manual")
@@ -147,7 +144,7 @@ struct TaskctlShowTests {
     #expect(told.contains("It did not acknowledge didFinishLaunching in time."), "\(told)")
   }
 
-  @Test("tasks, config and reload: their tables and their JSON")
+  @Test("tasks, config and reload print tables and JSON")
   func shapes() throws {
     let daemon = try DaemonFixture(.init(policy: [("MaxTasksPerApplication", "7")]))
     let program = try daemon.shell("read line")
@@ -176,7 +173,7 @@ struct TaskctlShowTests {
     #expect(try daemon.taskctl("config", "--changed").text.contains("MaxTasksPerApplication  9"))
   }
 
-  @Test("3,000 applications: an answer of more than 1 MiB arrives whole, of list and of monitor")
+  @Test("3,000 applications: list and monitor print a reply of more than 1 MiB completely")
   func many() throws {
     // A long name for people makes the answer long.
     let name = String(repeating: "long ", count: 50)
@@ -206,7 +203,7 @@ struct TaskctlShowTests {
     #expect(try counter.nextLine() == "0 True")
   }
 
-  @Test("a change right after a long snapshot does not cut the monitor off")
+  @Test("A change directly after a long snapshot does not disconnect the monitor")
   func longSnapshot() throws {
     // Far more than a socket holds.
     let name = String(repeating: "long ", count: 50)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Contract §1: a terminal is a seat, and what is suspended there leaves it usable.
-@Suite("taskctl run at a terminal whose program is suspended")
+@Suite("taskctl run at a terminal with a suspended program")
 struct TaskctlTerminalTests {
   private let id = "org.test.typed"
 
@@ -54,7 +54,7 @@ struct TaskctlTerminalTests {
     try terminal.wait(for: "code=5")
   }
 
-  @Test("A program resumed from elsewhere goes on at its terminal, which says so")
+  @Test("A program that is resumed from elsewhere continues at its terminal, which says so")
   func resumedFromElsewhere() throws {
     let daemon = try DaemonFixture()
     let terminal = try TestTerminal(daemon)
@@ -67,7 +67,7 @@ struct TaskctlTerminalTests {
     try terminal.wait(for: "got-it")
   }
 
-  @Test("The keys work also where the program has made them letters, and it gets its mode back")
+  @Test("The keys work even in raw mode, and the program gets its terminal mode back")
   func rawMode() throws {
     let daemon = try DaemonFixture()
     let terminal = try TestTerminal(daemon)
@@ -87,7 +87,7 @@ struct TaskctlTerminalTests {
     #expect(try daemon.application(id).lastEnd?.reason == .terminatedByUser)
   }
 
-  @Test("While the program runs, Ctrl-C and Ctrl-Z are its own")
+  @Test("While the program runs, it gets Ctrl-C and Ctrl-Z itself")
   func running() throws {
     let daemon = try DaemonFixture()
     let terminal = try TestTerminal(daemon)
@@ -105,7 +105,7 @@ struct TaskctlTerminalTests {
     try terminal.wait(for: "code=6")
   }
 
-  @Test("A monitor that is limited to an application hears of no other")
+  @Test("A monitor that is limited to an application shows no other")
   func limited() throws {
     let daemon = try DaemonFixture()
     let (one, other) = (try daemon.shell("read line"), try daemon.shell("read line"))

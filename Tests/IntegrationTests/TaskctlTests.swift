@@ -4,7 +4,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-@Suite("taskctl: exit codes 0 done, 1 refused, 2 usage, 3 no daemon")
+@Suite("taskctl's exit codes: 0 done, 1 refused, 2 usage, 3 no daemon")
 struct TaskctlTests {
   @Test("run returns the program's exit code; task is killed at the limit, and says why")
   func programs() throws {
@@ -20,10 +20,10 @@ struct TaskctlTests {
   }
 
   @Test(
-    """
-    §2: Asking for the state that an application is already in is done, exit code 0, and changes \
-    nothing; launching a running one is AlreadyRunning
-    """)
+      """
+      §2: A request for the present state succeeds and changes nothing; launching a running \
+      application is AlreadyRunning
+      """)
   func alreadyThere() throws {
     let id = "org.test.program"
     let daemon = try DaemonFixture(
@@ -51,7 +51,7 @@ struct TaskctlTests {
     #expect(try daemon.taskctl("terminate", "org.test.unknown").exit == .exited(code: 1))
   }
 
-  @Test("what a person mistypes gets the nearest right name")
+  @Test("A mistyped command, option or id gets the nearest correct name")
   func mistakes() throws {
     let daemon = try DaemonFixture()
     let program = try daemon.shell("read line")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The example phone, and with it the client library, on the real daemon: contract §6 to §9.
-@Suite("The example phone sleeps and is reachable")
+@Suite("The example phone sleeps and can be called")
 struct VoipExampleTests {
   private let id = "org.example.voip"
 
@@ -25,7 +25,7 @@ struct VoipExampleTests {
       while try !process.nextLine().hasSuffix(words) {}
     }
 
-    /// Somebody calls, and is answered.
+    /// Calls the phone, which answers.
     func call(from caller: String) throws {
       let path = Programs.path(of: "voip-example")
       let call = try TestProcess(path, ["voip-example", "call", port, "ada", caller])
@@ -46,10 +46,10 @@ struct VoipExampleTests {
   }
 
   @Test(
-    """
-    Launched at the start, it is suspended; a call wakes it, it answers, notifies and is suspended \
-    again; so it is after kill -9 of the daemon, which has lost the socket
-    """)
+      """
+      The phone is suspended after its launch; a call wakes it, it answers, notifies and is \
+      suspended again, even after kill -9 of the daemon
+      """)
   func called() throws {
     let server = try Server()
     let settings = DaemonFixture.Settings(manifests: [
@@ -89,10 +89,10 @@ struct VoipExampleTests {
   }
 
   @Test(
-    """
-    A daemon that stops for good lets it run; one that is started later and knows nothing of it is \
-    told of its keep-alive handler and its socket
-    """)
+      """
+      A daemon that stops resumes the phone; a later daemon without its state gets its keep-alive \
+      handler and its socket
+      """)
   func forgotten() throws {
     let server = try Server()
     let settings = DaemonFixture.Settings(manifests: [(id, "background-modes = [\"voip\"]")])

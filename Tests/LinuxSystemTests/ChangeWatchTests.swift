@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The watch of the clock")
 struct ClockSetWatchTests {
-  @Test("says nothing as long as the clock is not set")
+  @Test("The clock watch reports nothing while the clock is not set")
   func quiet() throws {
     let watch = try ClockSetWatch()
     #expect(try !watch.takeSetting())
@@ -15,7 +15,8 @@ struct ClockSetWatchTests {
   }
 
   #if DEBUG
-    @Test("says that it was set where the kernel cancels the timer (made-up ECANCELED)")
+    @Test(
+      "The clock watch reports a change when the kernel cancels its timer (simulated ECANCELED)")
     func set() throws {
       let watch = try ClockSetWatch()
       let wasSet: @Sendable (String) -> Int32? = { $0 == "read timerfd" ? ECANCELED : nil }
@@ -24,7 +25,7 @@ struct ClockSetWatchTests {
     }
   #endif
 
-  @Test("goes with an offset that is read to the microsecond, by the narrowest look")
+  @Test("The clock's offset is read to the microsecond, from the narrowest bracket")
   func offset() {
     typealias Bracket = WallClock.Bracket
     let brackets = [
@@ -36,7 +37,7 @@ struct ClockSetWatchTests {
     #expect(WallClock.offset(of: [Bracket(before: 500, wall: 0, after: 500)]) == -500)
   }
 
-  @Test("goes with an offset that stays, however often it is read")
+  @Test("The clock's offset stays the same when it is read repeatedly")
   func stays() {
     let first = WallClock.offset()
     for _ in 0..<100 { #expect((WallClock.offset() - first).magnitude < 1_000_000) }
@@ -45,7 +46,7 @@ struct ClockSetWatchTests {
   }
 }
 
-@Suite("The watch of a folder")
+@Suite("The watch of a directory")
 struct FolderWatchTests {
   private let folder = TemporaryDirectory()
 
@@ -55,7 +56,7 @@ struct FolderWatchTests {
     return try watch.takeChanges().map(\.name)
   }
 
-  @Test("tells of entries that are made, replaced, written and removed")
+  @Test("The watch reports entries that are created, replaced, written and removed")
   func changes() throws {
     let watch = try FolderWatch()
     let watched = try watch.add(folder.path)
@@ -73,7 +74,7 @@ struct FolderWatchTests {
     #expect(SymbolicLink.target(of: folder.path) == nil)
   }
 
-  @Test("tells that a folder is gone, and which one a change is in")
+  @Test("The watch reports that a directory is gone, and names the directory of each change")
   func folders() throws {
     let watch = try FolderWatch()
     let outer = try watch.add(folder.path)
@@ -89,7 +90,7 @@ struct FolderWatchTests {
     #expect(changes.contains { $0.folder == outer && $0.name == "inner" && !$0.isEnd })
   }
 
-  @Test("needs a folder")
+  @Test("The watch refuses a path that is not a directory")
   func refused() throws {
     let watch = try FolderWatch()
     folder.write("file", "")

@@ -3,13 +3,13 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("What others have opened")
+@Suite("Descriptors that other processes opened")
 struct CloseElsewhereTests {
   enum Way: CaseIterable {
     case claimed, unclaimed, tooMany, unread
   }
 
-  @Test("keeps nobody waiting when it is closed, though it lingers", arguments: Way.allCases)
+  @Test("Closing a lingering socket does not block the caller", arguments: Way.allCases)
   func lingering(_ way: Way) throws {
     let (application, peer) = try StreamServer(.tcp, in: TemporaryDirectory()).pair()
     var option = linger(l_onoff: 1, l_linger: 3600)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Contract §7: the application hands over a connected stream socket.
-@Suite("§7: What is handed over as a connection")
+@Suite("§7: A descriptor that an application passes as a connection")
 final class ConnectedSocketTests {
   private let directory = TemporaryDirectory()
   /// Stands for the daemon's.
@@ -28,7 +28,7 @@ final class ConnectedSocketTests {
     FileDescriptor(taking: try succeeded(Glibc.socket(family, Int32(type), 0)))
   }
 
-  @Test("is refused, with what it is and what would be right, where it is no socket")
+  @Test("A descriptor that is not a socket is refused, with its kind and what would be right")
   func noSocket() throws {
     let file = try FileDescriptor.open(reading: directory.write("file", "text"))
     #expect(refusal(file.rawValue) == .notASocket(what: "a file"))
@@ -47,13 +47,13 @@ final class ConnectedSocketTests {
         + "like); a connected stream socket is needed")
   }
 
-  @Test("is refused where it names a socket's path alone: most calls on it would fail with EBADF")
+  @Test("A descriptor of a socket's path is refused, because most calls on it fail with EBADF")
   func pathOnly() throws {
     let opened = try FileDescriptor.open(reading: path, flags: 0o10000000)
     #expect(refusal(opened.rawValue) == .notASocket(what: "a path that was opened with O_PATH"))
   }
 
-  @Test("is refused where it is a socket of another type")
+  @Test("A socket of another type is refused")
   func types() throws {
     let datagram = try socket(AF_INET, SOCK_DGRAM.rawValue)
     #expect(
@@ -66,14 +66,14 @@ final class ConnectedSocketTests {
     #expect(refusal(netlink.rawValue) == .notAStream(what: "a raw socket (SOCK_RAW)"))
   }
 
-  @Test("is refused where it listens", arguments: StreamKind.allCases)
+  @Test("A listening socket is refused", arguments: StreamKind.allCases)
   func listening(_ kind: StreamKind) throws {
     let server = try StreamServer(kind, in: directory)
     #expect(refusal(server.number) == .listening)
     #expect(refusal(listener.rawValue) == .listening)
   }
 
-  @Test("is refused where it is not connected", arguments: [AF_INET, AF_INET6, AF_UNIX])
+  @Test("A socket that is not connected is refused", arguments: [AF_INET, AF_INET6, AF_UNIX])
   func notConnected(_ family: Int32) throws {
     guard family != AF_INET6 || access("/proc/net/if_inet6", F_OK) == 0 else {
       return print("skipped: this kernel has no IPv6")
@@ -82,7 +82,7 @@ final class ConnectedSocketTests {
     #expect(refusal(socket.rawValue) == .notConnected)
   }
 
-  @Test("is refused, with a reason of its own, while it connects")
+  @Test("A connecting socket is refused with a reason of its own")
   func connecting() throws {
     let server = try StreamServer(.tcp, in: directory, backlog: 0)
     // A backlog of 0 holds one connection; the next waits.
@@ -91,10 +91,10 @@ final class ConnectedSocketTests {
     #expect(
       refusal(second.number)?.description
         == "a socket that is not connected yet; hand it over once connect has succeeded")
-    #expect(refusal(first.number) == nil, "though nobody has accepted it")
+    #expect(refusal(first.number) == nil, "although it was not accepted yet")
   }
 
-  @Test("is refused where its peer has reset it, and its pending error is not read")
+  @Test("A connection that the peer has reset is refused, and its pending error is not read")
   func reset() throws {
     let (application, peer) = try StreamServer(.tcp, in: directory).pair()
     try peer.reset()
@@ -103,7 +103,7 @@ final class ConnectedSocketTests {
     #expect(try application.takeError() == ECONNRESET)
   }
 
-  @Test("is known by the same number for each of its descriptors", arguments: StreamKind.allCases)
+  @Test("All descriptors of a connection have the same cookie", arguments: StreamKind.allCases)
   func cookies(_ kind: StreamKind) throws {
     let server = try StreamServer(kind, in: directory)
     let (application, peer) = try server.pair()
@@ -116,14 +116,16 @@ final class ConnectedSocketTests {
     #expect(try ConnectedSocket.cookie(of: peer.number, listener: listener) != cookie)
   }
 
-  @Test("may be one of a pair, whose peer has no address")
+  @Test("A connection of a socket pair is accepted, although its peer has no address")
   func pair() throws {
     let pair = try UnixSocket.pair()
     #expect(refusal(pair.first.rawValue) == nil)
   }
 
   @Test(
-    "is left as it is: its flags, its bytes, and an error that it has", arguments: [true, false])
+      """
+      The check changes neither flags nor bytes nor a pending error of a connection
+      """, arguments: [true, false])
   func untouched(nonblocking: Bool) throws {
     let (application, peer) = try StreamServer(.unix, in: directory).pair()
     if nonblocking { try application.duplicate().setNonblocking(true) }
@@ -141,7 +143,7 @@ final class ConnectedSocketTests {
   }
 }
 
-@Suite("§7: A connection to the scheduler itself")
+@Suite("§7: A connection to the daemon itself")
 struct OwnConnectionTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.file("socket") }
@@ -155,12 +157,12 @@ struct OwnConnectionTests {
     }
   }
 
-  @Test("is refused, by whatever path it was connected, accepted or not")
+  @Test("A connection to the daemon is refused, whatever its path, accepted or not")
   func client() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     #expect(symlink("socket", directory.file("link")) == 0)
-    #expect(symlink(".", directory.file("folder")) == 0)
-    for name in ["socket", "link", "folder/socket", "./folder/link"] {
+    #expect(symlink(".", directory.file("parent")) == 0)
+    for name in ["socket", "link", "parent/socket", "./parent/link"] {
       let client = try UnixSocket.connect(path: directory.file(name))
       #expect(isRefused(client.rawValue, listener.rawValue), "\(name)")
       let accepted = try unwrap(UnixSocket.accept(listener.rawValue))
@@ -169,7 +171,7 @@ struct OwnConnectionTests {
     }
   }
 
-  @Test("is refused where the scheduler listens at an abstract address")
+  @Test("A connection to the daemon at an abstract address is refused")
   func abstract() throws {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -189,7 +191,7 @@ struct OwnConnectionTests {
     #expect(isRefused(client.rawValue, listener.rawValue))
   }
 
-  @Test("is refused at the scheduler's end too, by its cookie")
+  @Test("The daemon's end of a connection is refused by its cookie")
   func accepted() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     let client = try UnixSocket.connect(path: path)
@@ -203,7 +205,7 @@ struct OwnConnectionTests {
     client.close()
   }
 
-  @Test("is not taken for one that leads to another process at the same path")
+  @Test("A connection to another process at the same path is accepted")
   func otherProcess() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     let mine = try UnixSocket.connect(path: path)

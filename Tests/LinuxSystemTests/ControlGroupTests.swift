@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "A cgroup of our own",
+  "A control group",
   .enabled(
     if: TestControlGroup.isPossible, Comment(rawValue: TestControlGroup.missing ?? "possible")))
 struct ControlGroupTests {
@@ -35,7 +35,7 @@ struct ControlGroupTests {
     return try child.releaseAndWaitForExec()
   }
 
-  @Test("holds a child from before its first instruction, with all that it starts")
+  @Test("A child is in its control group before its first instruction, with all its children")
   func membership() throws {
     let proc = try ProcFS()
     #expect(group.exists)
@@ -54,7 +54,7 @@ struct ControlGroupTests {
     #expect(try group.processes().isEmpty)
   }
 
-  @Test("stands still while frozen: no CPU time; goes on when thawed")
+  @Test("Frozen processes use no CPU time, and run again when they are thawed")
   func freezing() throws {
     let watch = try group.watchEvents()
     #expect(try ControlGroup.events(of: watch.rawValue)?.isFrozen == false)
@@ -90,7 +90,7 @@ struct ControlGroupTests {
     }
   }
 
-  @Test("counts processes below it, and is removed with all groups below, the lowest first")
+  @Test("A control group counts the processes below it, and is removed with all groups below it")
   func nested() throws {
     let lowest = group.child("a").child("b")
     try group.child("a").create()
@@ -112,7 +112,7 @@ struct ControlGroupTests {
     #expect(try group.processes().isEmpty)
   }
 
-  @Test("says nil to who watches it when it is removed")
+  @Test("A watch of a removed control group returns nil")
   func watchedAndRemoved() throws {
     let child = group.child("short-lived")
     try child.create()
@@ -122,11 +122,11 @@ struct ControlGroupTests {
   }
 }
 
-@Suite("The cgroup v2 mount")
+@Suite("The mount point of cgroup v2")
 struct ControlGroupMountTests {
   private let directory = TemporaryDirectory()
 
-  @Test("is found on a hybrid machine and in a path with spaces; the v1 mounts are not it")
+  @Test("The mount point is found on a hybrid machine and in a path with spaces")
   func mountInfo() throws {
     let path = directory.write(
       "mountinfo",
@@ -139,7 +139,7 @@ struct ControlGroupMountTests {
     #expect(try ControlGroup.mountPoint(mountInfo: path)?.path == "/sys/fs/a b")
   }
 
-  @Test("is nil where there is none")
+  @Test("The mount point is nil if cgroup v2 is not mounted")
   func none() throws {
     let path = directory.write("mountinfo", "24 30 0:22 / /proc rw - proc proc rw\n")
     #expect(try ControlGroup.mountPoint(mountInfo: path) == nil)

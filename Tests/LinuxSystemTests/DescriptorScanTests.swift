@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinuxSystem
 
-@Suite("§12: A scan of descriptors, with a made-up proc root")
+@Suite("§12: A scan of descriptors, with a simulated /proc")
 struct DescriptorScanTests {
   private let root = TemporaryDirectory()
   private let process = ProcessIdentity(pid: 42, startTime: 7)
@@ -44,7 +44,7 @@ struct DescriptorScanTests {
   private let header = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when\n"
   private let titles = "Num       RefCount Protocol Flags    Type St Inode Path\n"
 
-  @Test("Sockets that listen are told with address and port, of both kinds of addresses")
+  @Test("The scan reports listening sockets with address and port, for IPv4 and IPv6")
   func bothKinds() throws {
     for inode in 7...10 { open(inode, "socket:[\(inode)]") }
     root.write(
@@ -60,7 +60,7 @@ struct DescriptorScanTests {
     #expect(try listening() == ["127.0.0.1:80", "@name", "[::1]:443"])
   }
 
-  @Test("Of a long table of TCP, no more is read than the sockets that listen, which are first")
+  @Test("The scan reads only the listening sockets at the start of a long TCP table")
   func long() throws {
     open(3, "socket:[7]")
     open(4, "socket:[8]")
@@ -71,7 +71,7 @@ struct DescriptorScanTests {
     #expect(try listening() == ["127.0.0.1:80"])
   }
 
-  @Test("A forged line of the table of Unix sockets does not hide a socket that listens")
+  @Test("A forged line in the table of Unix sockets does not hide a listening socket")
   func forgedLine() throws {
     open(3, "socket:[9]")
     let forged = "0: 00000002 00000000 00000000 0001 03 9 /run/connected\n"
@@ -110,7 +110,7 @@ struct DescriptorScanTests {
     #expect(findings == nil && asked == 3)
   }
 
-  @Test("Another process that has the pid by now is not examined")
+  @Test("The scan does not examine another process that has got the pid")
   func reused() throws {
     open(3, "socket:[9]")
     root.write("42/stat", "42 (b) T 1 2 3 0 -1 0 0 0 0 0 10 5 0 0 20 0 1 0 8")
@@ -118,7 +118,7 @@ struct DescriptorScanTests {
     #expect(findings.isComplete && findings.examinedCount == 0)
   }
 
-  @Test("A shared file is known by what it is, also where a sandbox hides its path from the daemon")
+  @Test("The scan recognizes a shared file even if a sandbox hides its path from the daemon")
   func hidden() throws {
     let home = root.file("1/root/home")
     for folder in ["1/root", "1/root/home"] { mkdir(root.file(folder), 0o755) }
@@ -137,7 +137,7 @@ struct DescriptorScanTests {
     #expect(try held(["/home/contacts.db"]) == nil, "it has no lock")
   }
 
-  @Test("GPU devices are found again by their descriptors alone, without a scan of all")
+  @Test("The scan finds GPU devices again by their descriptors, without examining all")
   func knownGPUFiles() throws {
     open(3, "/dev/dri/renderD128", info: "drm-driver:\txe\ndrm-client-id:\t5\ndrm-cycles-rcs:\t9\n")
     open(4, "/dev/null")
@@ -178,7 +178,7 @@ struct OwnDescriptorScanTests {
     return socket
   }
 
-  @Test("A Unix socket's name with a line end forges no listener: the kernel is asked by sock_diag")
+  @Test("A Unix socket's name with a line end forges no listener, because sock_diag reports names")
   func forgedName() throws {
     let connected = try bound("taskschedd-\(getpid())-quiet")
     var status = stat()
@@ -192,7 +192,7 @@ struct OwnDescriptorScanTests {
     #expect(try listening().contains("@taskschedd-\(getpid())-listens\nx"))
   }
 
-  @Test("A socket of TCP that listens is told with its address, asked of the kernel by sock_diag")
+  @Test("sock_diag reports a listening TCP socket with its address")
   func internet() throws {
     for (family, text) in [(AF_INET, "0.0.0.0:"), (AF_INET6, "[::]:")] {
       let socket = FileDescriptor(taking: Glibc.socket(family, Int32(SOCK_STREAM.rawValue), 0))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A file descriptor")
 struct FileDescriptorTests {
-  @Test("is closed when its value ends: the reader of a pipe sees its end")
+  @Test("A descriptor is closed when its value ends: the reader of a pipe sees the end")
   func closes() throws {
     let (reading, writing) = try FileDescriptor.pipe().ends()
     let reader = FileDescriptor(taking: reading)
@@ -15,14 +15,14 @@ struct FileDescriptorTests {
     #expect(try reader.readToEnd() == [UInt8]("ab".utf8))
   }
 
-  @Test("stays open after take()")
+  @Test("A descriptor stays open after take()")
   func take() throws {
     let number = try FileDescriptor.event().take()
     #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0)
     FileDescriptor(taking: number).close()
   }
 
-  @Test("would block rather than wait once it is non-blocking")
+  @Test("A non-blocking descriptor returns nil instead of blocking")
   func nonblocking() throws {
     let pipe = try FileDescriptor.pipe()
     try pipe.reading.setNonblocking(true)
@@ -30,7 +30,7 @@ struct FileDescriptorTests {
     #expect(try withUnsafeMutableBytes(of: &byte) { try pipe.reading.read(into: $0) } == nil)
   }
 
-  @Test("reports readiness within the time, and 0 when the time is up")
+  @Test("A wait reports readiness within the timeout, and 0 after it")
   func readiness() throws {
     let quiet = try FileDescriptor.event()
     let counting = try FileDescriptor.event(initialValue: 1)
@@ -41,7 +41,7 @@ struct FileDescriptorTests {
     #expect(try Readiness.wait(for: Int16(POLLIN), on: counting.rawValue) == Int16(POLLIN))
   }
 
-  @Test("limit is raised to the hard limit")
+  @Test("The soft limit on open files is raised to the hard limit")
   func limit() throws {
     let raised = try ResourceLimits.raiseOpenFiles()
     var limit = rlimit()

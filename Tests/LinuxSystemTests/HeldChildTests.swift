@@ -19,7 +19,7 @@ final class HeldChildTests {
     return try pidfd.exitStatus(in: proc)
   }
 
-  @Test("runs no instruction of its program before the release")
+  @Test("A held child executes no instruction of its program before the release")
   func held() throws {
     let path = directory.file("ran")
     let child = try HeldChild.spawn(request("echo x > \(path)"))
@@ -33,7 +33,8 @@ final class HeldChildTests {
     #expect(access(path, F_OK) == 0)
   }
 
-  @Test("hands on arguments and environment byte for byte, also what is not UTF-8")
+  @Test(
+    "A held child passes arguments and environment on byte for byte, even if they are not UTF-8")
   func bytes() throws {
     let path = directory.file("bytes")
     let script = "printf '%s%s' \"$1\" \"$X\" > \(path)"
@@ -49,7 +50,7 @@ final class HeldChildTests {
     #expect(written == [UInt8(ascii: "a"), 0xFF, 0xFE])
   }
 
-  @Test("exits by itself, without its program, when nobody is left to release it")
+  @Test("A held child exits without running its program when its parent has died")
   func orphaned() throws {
     let path = directory.file("ran")
     let number: Int32
@@ -63,7 +64,7 @@ final class HeldChildTests {
   }
 
   @Test(
-    "ENOMEM, EAGAIN and EMFILE are thrown with the call that met them, and no child is left",
+    "A failed start throws ENOMEM, EAGAIN and EMFILE with the call, and leaves no child",
     arguments: ["socketpair", "pipe2", "fork", "pidfd_open"], [ENOMEM, EAGAIN, EMFILE])
   func shortage(_ call: String, _ code: Int32) throws {
     let path = directory.file("ran")
@@ -84,19 +85,19 @@ final class HeldChildTests {
     return Set(String(decoding: bytes, as: UTF8.self).split(separator: " "))
   }
 
-  @Test("reports which step failed, with its errno and path, and is reaped")
+  @Test("A failed child reports the step with its errno and path, and is reaped")
   func failures() throws {
     let nowhere = directory.file("nothing")
     let missing = SpawnRequest(path: nowhere, arguments: ["x"], environment: [])
     var noDirectory = request("exit 0")
-    noDirectory.directory = directory.file("no-folder")
+    noDirectory.directory = directory.file("missing")
     let script = directory.write("script", "no #! line", mode: 0o755)
     let noFormat = SpawnRequest(path: script, arguments: ["x"], environment: [])
     let plain = directory.write("plain", "", mode: 0o644)
     let notExecutable = SpawnRequest(path: plain, arguments: ["x"], environment: [])
     for (request, step, code, path) in [
       (missing, SpawnError.Step.execute, ENOENT, nowhere),
-      (noDirectory, .directory, ENOENT, directory.file("no-folder")),
+      (noDirectory, .directory, ENOENT, directory.file("missing")),
       (noFormat, .execute, ENOEXEC, script),
       (notExecutable, .execute, EACCES, plain),
     ] {
@@ -114,14 +115,14 @@ final class HeldChildTests {
     }
   }
 
-  @Test("is refused for a NUL in a string")
+  @Test("A NUL in a string is refused")
   func nul() {
     #expect(throws: SystemError(call: "execve", errno: EINVAL)) {
       _ = try HeldChild.spawn(request("a\0b"))
     }
   }
 
-  @Test("has the environment, directory, standard output, session and limit asked for")
+  @Test("A child has the requested environment, directory, standard output, session and limit")
   func setUp() throws {
     let script = "echo \"$A|$(env | wc -l)|$PWD|$(ulimit -Sn)\"; read x"
     let process = try TestProcess.shell(script) {
@@ -138,7 +139,7 @@ final class HeldChildTests {
     #expect(stat.processGroup == process.pid)
   }
 
-  @Test("has no descriptors but 0, 1 and 2, and signals at their defaults")
+  @Test("A child has no descriptors but 0, 1 and 2, and the default signal actions")
   func clean() throws {
     // One that is not CLOEXEC, as a careless library would leave.
     let leaked = try FileDescriptor.event()
@@ -150,7 +151,7 @@ final class HeldChildTests {
     sigemptyset(&blocked)
     sigaddset(&blocked, SIGUSR1)
     pthread_sigmask(SIG_BLOCK, &blocked, &before)
-    // ls has one more open, the folder that it lists.
+    // ls also has the directory open that it lists.
     let script = "ls -m /proc/self/fd; exec grep -E '^Sig(Blk|Ign)' /proc/self/status"
     let process = try TestProcess.shell(script)
     pthread_sigmask(SIG_SETMASK, &before, nil)
@@ -161,7 +162,7 @@ final class HeldChildTests {
     #expect(ignored == "SigIgn:\t0000000000000000")
   }
 
-  @Test("dies of a signal while it is held")
+  @Test("A held child can be killed by a signal")
   func killed() throws {
     let child = try HeldChild.spawn(request("exit 0"))
     // Once it waits, its signals are at their defaults and unblocked.
@@ -172,7 +173,7 @@ final class HeldChildTests {
   }
 
   @Test(
-    "runs as another user, with that user's groups only",
+    "A child runs as another user, with only that user's groups",
     .enabled(if: geteuid() == 0, "changing user ids needs root"))
   func otherUser() throws {
     let process = try TestProcess.shell("id -u; id -g; id -G; read x") {
@@ -187,7 +188,7 @@ final class HeldChildTests {
   }
 
   @Test(
-    "enters its directory as that user",
+    "A child enters its directory as the other user",
     .enabled(if: geteuid() == 0, "changing user ids needs root"))
   func otherUsersDirectory() throws {
     let closed = TemporaryDirectory(mode: 0o700)
@@ -197,7 +198,7 @@ final class HeldChildTests {
     let child = try HeldChild.spawn(request)
     do {
       _ = try child.releaseAndWaitForExec()
-      Issue.record("it entered a folder that is root's alone")
+      Issue.record("it entered a directory that only root may enter")
     } catch {
       #expect(error.step == .directory)
       #expect(error.errno == EACCES)
@@ -207,7 +208,7 @@ final class HeldChildTests {
     }
   }
 
-  @Test("is found along PATH: executable files only, the first of them")
+  @Test("A search along PATH finds the first executable file")
   func searchPath() {
     directory.write("tool", "", mode: 0o644)
     let path = "/nowhere:\(directory.path):/usr/bin:/bin"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinuxSystem
 
-@Suite("memory of the machine and of processes")
+@Suite("The memory of the machine and of processes")
 struct MemoryTests {
   /// Reads until the end.
   private func readAll(_ scan: borrowing MemoryScan) throws -> [MemoryScan.Reading] {
@@ -32,7 +32,7 @@ struct MemoryTests {
     return process
   }
 
-  @Test("the machine's memory is read in bytes, as /proc/meminfo has it")
+  @Test("The machine's memory is read from /proc/meminfo in bytes")
   func machine() throws {
     let folder = TemporaryDirectory()
     folder.write(
@@ -46,7 +46,7 @@ struct MemoryTests {
   }
 
   @Test(
-    "what is no meminfo is refused, with the path",
+    "A file that is not like meminfo is refused with its path",
     arguments: ["", "MemTotal: 1 kB\n", "MemTotal: x kB\nMemAvailable: 1 kB\n", "\0\0"])
   func noMemInfo(_ text: String) throws {
     let folder = TemporaryDirectory()
@@ -57,7 +57,7 @@ struct MemoryTests {
     #expect(error?.errno == EINVAL && "\(error!)".contains(folder.file("meminfo")))
   }
 
-  @Test("dirty is what a process has for itself: what it shares with its child counts for neither")
+  @Test("Memory that a process shares with its child is not dirty memory of either")
   func dirty() throws {
     let proc = try ProcFS()
     let own = try holder(mebibytes: 32)
@@ -76,7 +76,7 @@ struct MemoryTests {
     #expect(pages.resident >= readings[0].dirty && pages.shared < pages.resident)
   }
 
-  @Test("who cannot have more than one that was read is not read")
+  @Test("A group that cannot have more dirty memory than one that was read is not read")
   func endsEarly() throws {
     let proc = try ProcFS()
     let large = try holder(mebibytes: 32)
@@ -87,7 +87,7 @@ struct MemoryTests {
     #expect(try readAll(MemoryScan(of: groups, in: proc)).map(\.group) == [0])
   }
 
-  @Test("one that has ended, or whose pid is another's by now, is ESRCH")
+  @Test("A process that has ended, or whose pid was reused, is reported as ESRCH")
   func gone() throws {
     let proc = try ProcFS()
     let process = try holder(mebibytes: 1)
@@ -98,7 +98,7 @@ struct MemoryTests {
     #expect(try readAll(MemoryScan(of: groups, in: proc)).map(\.error) == [ESRCH, ESRCH])
   }
 
-  @Test("nobody to read is an end at once; a reader that goes away does no harm")
+  @Test("A scan without processes ends at once, and tolerates a reader that closes its end")
   func edges() throws {
     let proc = try ProcFS()
     #expect(try readAll(MemoryScan(of: [], in: proc)).isEmpty)
@@ -109,7 +109,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("the memory of a killed process is given back")
+  @Test("The memory of a killed process is freed")
   func release() throws {
     let process = try holder(mebibytes: 64)
     try process.pidfd.send(signal: SIGSTOP)
@@ -119,7 +119,7 @@ struct MemoryTests {
     #expect(try ProcFS().pages(process.pid)?.resident ?? 0 == 0)
   }
 
-  @Test("a trigger is set as the kernel takes it; where there is none, the path is named")
+  @Test("A pressure trigger is set in the kernel's form; an error names the path")
   func trigger() throws {
     let path = "/proc/pressure/memory"
     guard access(path, F_OK) == 0 else {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LinuxSystem
 
-@Suite("What the kernel says of routes and addresses")
+@Suite("Routes and addresses from the kernel")
 struct NetworkReadingTests {
   /// The bytes of integers as this machine writes them.
   private static func bytes(_ values: any FixedWidthInteger...) -> [UInt8] {
@@ -31,7 +31,7 @@ struct NetworkReadingTests {
     NetlinkMessage.all(in: bytes[...]).flatMap { RouteMessage.defaultRoutes($0, AF_INET) }
   }
 
-  @Test("is a way out for a default route, and for one to half of everything")
+  @Test("A default route and a route to half of all addresses are default routes")
   func defaults() {
     #expect(Self.routes(Self.route()).map(\.interface) == [7])
     #expect(Self.routes(Self.route(prefix: 1)).count == 1)
@@ -39,7 +39,8 @@ struct NetworkReadingTests {
     #expect(Self.routes(Self.route(prefix: 24)).isEmpty)
   }
 
-  @Test("is none for a route that is refused, has no carrier, is dead, or is one destination's")
+  @Test(
+    "A route that is refused, dead, without carrier or to one destination is not a default route")
   func unusable() {
     #expect(Self.routes(Self.route(type: 7)).isEmpty)
     #expect(Self.routes(Self.route(flags: 16)).isEmpty)
@@ -47,7 +48,7 @@ struct NetworkReadingTests {
     #expect(Self.routes(Self.route(flags: 0x200)).isEmpty)
   }
 
-  @Test("is each next hop that can be used")
+  @Test("Each usable next hop is a default route")
   func hops() {
     func hop(_ interface: UInt32, flags: UInt8) -> [UInt8] {
       let gateway = Self.attribute(5, [192, 0, 2, UInt8(interface)])
@@ -59,7 +60,7 @@ struct NetworkReadingTests {
     #expect(found.map(\.gateway) == [[192, 0, 2, 3], [192, 0, 2, 5]])
   }
 
-  @Test("is read up to where it is cut, at whatever byte")
+  @Test("A truncated message is read up to its last complete part")
   func cut() {
     let whole =
       Self.route(attributes: Self.attribute(9, Self.bytes(UInt16(8), UInt16(0), UInt32(3))))
@@ -70,14 +71,14 @@ struct NetworkReadingTests {
     #expect(Self.routes(whole).count == 2)
   }
 
-  @Test("does not hold a reader up by lengths of nothing", arguments: [0, 1, 15] as [UInt32])
+  @Test("Lengths of zero do not make the parser loop", arguments: [0, 1, 15] as [UInt32])
   func lengths(_ length: UInt32) {
     #expect(NetlinkMessage.all(in: (Self.bytes(length) + Self.route())[...]).isEmpty)
     let empty = Self.bytes(UInt16(length / 4), UInt16(4)) + Self.bytes(UInt32(7))
     #expect(Self.routes(Self.route(attributes: empty)).isEmpty)
   }
 
-  @Test("is the real one of this machine")
+  @Test("The routes and addresses of this machine are read")
   func real() throws {
     let socket = try RouteSocket.open()
     let reading = try RouteSocket.read(socket.rawValue)

@@ -9,7 +9,7 @@ struct PIDFDTests {
 
   init() throws { proc = try ProcFS() }
 
-  @Test("delivers a signal to its process, and says gone once that is reaped")
+  @Test("A pidfd delivers a signal to its process, and reports when the process was reaped")
   func signals() throws {
     let process = try TestProcess.shell("trap 'echo got; exit 5' USR1; echo ready; read x")
     let other = try PIDFD(adopting: unwrap(PIDFD.open(process.pid)).take())
@@ -25,7 +25,7 @@ struct PIDFDTests {
     #expect(try other.send(signal: 0) == .gone)
   }
 
-  @Test("of no process is nil; of something else it is refused")
+  @Test("A pidfd of a missing process is nil; another descriptor is refused")
   func refused() throws {
     let process = try TestProcess.shell("exit 0")
     _ = try process.waitForExit()
@@ -43,7 +43,7 @@ struct PIDFDTests {
     }
   }
 
-  @Test("tells how our own child ended, and what became of it before")
+  @Test("A pidfd reports how a child of this process changed its state and ended")
   func child() throws {
     let process = try TestProcess.shell("kill -STOP $$; read x; exit 3")
     #expect(try process.pidfd.wait([.stopped]) == .stopped(signal: SIGSTOP))
@@ -74,7 +74,7 @@ struct PIDFDTests {
     """
 
   @Test(
-    "tells how another's child ended: as a zombie by /proc, and after it was reaped by the kernel",
+    "A pidfd reports how another's child ended, from /proc for a zombie, then from the kernel",
     arguments: [("code", ProcessExit.exited(code: 9)), ("signal", .signaled(signal: SIGTERM))])
   func nonChild(way: String, expected: ProcessExit) throws {
     let parent = try TestProcess.python(Self.parent, [way])
@@ -93,7 +93,7 @@ struct PIDFDTests {
     #expect(status != nil || !Kernel.isAtLeast(6, 15))
   }
 
-  @Test("and its start time are one identity; the same pid with another start time is not")
+  @Test("A pid is identified with its start time; the same pid with another start time differs")
   func reuse() throws {
     let process = try TestProcess.shell("read x")
     let identity = try #require(try process.pidfd.identity(in: proc))
@@ -106,7 +106,7 @@ struct PIDFDTests {
     #expect(try !proc.exists(identity))
   }
 
-  @Test("status is what wait(2) encodes, and a shell's code for it")
+  @Test("An exit status is decoded from wait(2), with a shell's exit code for it")
   func status() {
     #expect(ProcessExit(waitStatus: 0x0700) == .exited(code: 7))
     #expect(ProcessExit(waitStatus: 0x8b) == .signaled(signal: SIGSEGV))

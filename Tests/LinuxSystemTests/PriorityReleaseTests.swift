@@ -4,14 +4,14 @@ import Testing
 
 @testable import LinuxSystem
 
-@Suite("§12: What was lowered is given back exactly")
+@Suite("§12: Lowered priorities are restored exactly")
 struct PriorityReleaseTests {
   private let proc: ProcFS
 
   init() throws { proc = try ProcFS() }
 
   @Test(
-    "to one that was born while its parent's were lowered, and has some from there, as well",
+    "A process that was forked while its parent was lowered gets the original priorities",
     .enabled(if: (try? ProcFS())?.mayRaisePriorities == true, "it takes CAP_SYS_NICE"))
   func bornBetween() throws {
     let parent = try TestProcess.shell("sleep 1000 & echo $!; wait")

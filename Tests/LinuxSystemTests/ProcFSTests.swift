@@ -18,7 +18,7 @@ struct ProcFSTests {
     """
 
   @Test(
-    "parses commands that look like the fields after them",
+    "A command that looks like the fields after it is parsed",
     arguments: ["a b", ") Z 1 1 (", "))))", "((((", "x\ny) R 2", "\u{fc}) S"])
   func hostileNames(name: String) throws {
     let hex = name.utf8.map { byte in
@@ -36,7 +36,7 @@ struct ProcFSTests {
     #expect(stat.threadCount == 1)
   }
 
-  @Test("tells the controlling terminal of a process by the name of its device")
+  @Test("The controlling terminal of a process is named by its device")
   func controllingTerminal() throws {
     let process = try TestProcess.python(
       """
@@ -61,7 +61,7 @@ struct ProcFSTests {
   }
 
   @Test(
-    "names the device of a terminal as the kernel's list of devices does",
+    "The device of a terminal has the name of the kernel's list of devices",
     arguments: [
       (0x8803, "pts/3"), (0x10_882C, "pts/300"), (0x401, "tty1"), (0x440, "ttyS0"),
       (0xCC05, "tty-204-5"), (0, nil),
@@ -70,7 +70,7 @@ struct ProcFSTests {
     #expect(TerminalDevice(number: number)?.name == name)
   }
 
-  @Test("tells a start time that is now, in ticks since boot")
+  @Test("The start time of a new process is the present time in ticks since boot")
   func startTime() throws {
     let before = BootClock.now() / 10_000_000
     let process = try TestProcess.shell("read x")
@@ -79,7 +79,7 @@ struct ProcFSTests {
     #expect((before...after).contains(stat.startTime))
   }
 
-  @Test("tells the CPU time of a busy process, and that it stands still while stopped")
+  @Test("The CPU time of a busy process grows, and does not while it is stopped")
   func cpuTime() throws {
     let process = try TestProcess.shell("while :; do :; done")
     try spend(ticks: 3, process.pid)
@@ -115,7 +115,7 @@ struct ProcFSTests {
     thread.join()
     """
 
-  @Test("finds the children that another thread started, all threads, and the way back up")
+  @Test("The walk finds the children of another thread, all threads, and the parents")
   func children() throws {
     let process = try TestProcess.python(Self.threaded)
     let child = try #require(try process.readLine().flatMap { Int32($0) })
@@ -130,7 +130,7 @@ struct ProcFSTests {
     #expect(Set(try proc.pids()).isSuperset(of: [child, process.pid, getpid()]))
   }
 
-  @Test("tells ids, the tracer and pending signals")
+  @Test("The ids, the tracer and the pending signals of a process are read")
   func details() throws {
     let process = try TestProcess.shell("trap '' USR2; kill -STOP $$; read x")
     #expect(try process.pidfd.wait([.stopped]) == .stopped(signal: SIGSTOP))
@@ -163,7 +163,7 @@ struct ProcFSTests {
     """
 
   @Test(
-    "Names the process that traces another, whichever of its threads has attached",
+    "The tracer of a process is found, whichever of its threads has attached",
     arguments: ["first", "other"])
   func traced(thread: String) throws {
     let process = try TestProcess.shell("read x")
@@ -176,7 +176,7 @@ struct ProcFSTests {
     if thread == "first" { #expect(try proc.details(process.pid)?.tracerPID == tracer.pid) }
   }
 
-  @Test("finds a whole entry of the environment, and no part of one")
+  @Test("A search in the environment finds a complete entry and no part of one")
   func environment() throws {
     let process = try TestProcess.shell("echo ready; read x") {
       $0.environment = ["MARK=abc", "OTHER=x"]
@@ -191,7 +191,7 @@ struct ProcFSTests {
     #expect(try has("") == false)
   }
 
-  @Test("says nil of a process that is gone, whatever is asked")
+  @Test("Every question about a process that does not exist returns nil")
   func gone() throws {
     let process = try TestProcess.shell("exit 0")
     let pid = process.pid

@@ -3,7 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("/proc of made-up processes")
+@Suite("/proc of simulated processes")
 struct ProcRootTests {
   private let directory = TemporaryDirectory()
 
@@ -13,7 +13,7 @@ struct ProcRootTests {
     return try ProcFS(root: directory.path).stat(42)
   }
 
-  @Test("a line of an old kernel, without the last fields, is enough")
+  @Test("A stat line of an old kernel without the last fields is parsed")
   func short() throws {
     let stat = try #require(
       try stat("42 (a) T 1 2 3 0 -1 0 0 0 0 0 10 5 0 0 20 0 4 0 99999999999"))
@@ -25,7 +25,7 @@ struct ProcRootTests {
   }
 
   @Test(
-    "a line that is none is nil",
+    "A malformed stat line is nil",
     arguments: [
       "", "42", "42 (", "42 (a", "42 (a)", "42 (a) ", "42 )a( R 1", "42 (a) R 1 2 3", "(a) R 1",
     ])
@@ -33,14 +33,14 @@ struct ProcRootTests {
     #expect(try stat(line) == nil)
   }
 
-  @Test("a root that is not there is an error that names it")
+  @Test("A missing root is an error that names it")
   func noRoot() {
     #expect(throws: SystemError(call: "open /nowhere", errno: ENOENT)) {
       _ = try ProcFS(root: "/nowhere")
     }
   }
 
-  @Test("the v2 line of a hybrid machine's cgroups is the one that counts")
+  @Test("On a hybrid machine, the cgroup v2 line is used")
   func cgroup() throws {
     mkdir(directory.file("42"), 0o755)
     directory.write("42/cgroup", "4:memory:/x\n1:name=systemd:/y\n0::/user.slice/a:b\n")

@@ -3,9 +3,9 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("Signals taken one at a time")
+@Suite("Signals that are read one at a time")
 struct SignalQueueTests {
-  @Test("A signal of the queue interrupts nothing, and is taken with its number and sender")
+  @Test("A queued signal does not interrupt calls, and is read with its number and sender")
   func taken() throws {
     // Blocked in this thread alone, and sent to it alone: other tests' threads are not concerned.
     let signals = try SignalQueue([SIGUSR2])
@@ -18,7 +18,7 @@ struct SignalQueueTests {
     #expect(try signals.next() == nil)
   }
 
-  @Test("A number that is no signal is refused with EINVAL")
+  @Test("A number that is not a signal is refused with EINVAL")
   func invalid() {
     #expect(throws: SystemError(call: "signalfd", errno: EINVAL)) { _ = try SignalQueue([1000]) }
   }

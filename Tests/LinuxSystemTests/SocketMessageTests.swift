@@ -37,7 +37,7 @@ final class SocketMessageTests {
     return try bytes.withUnsafeMutableBytes { try UnixSocket.peek(ours.rawValue, into: $0) }
   }
 
-  @Test("without descriptors, followed by one with: each keeps its own")
+  @Test("A message without descriptors and the next one with descriptors keep their own")
   func exactBytes() throws {
     let passed = try FileDescriptor.event(initialValue: 7)
     try send("first\0")
@@ -56,7 +56,7 @@ final class SocketMessageTests {
     #expect(counter == 7)
   }
 
-  @Test("are taken without a control buffer, exactly as many as were asked for")
+  @Test("Bytes without descriptors are received exactly as many as were asked for")
   func plainBytes() throws {
     func take(_ count: Int) throws -> String {
       var bytes = [UInt8](repeating: 0, count: count)
@@ -70,7 +70,7 @@ final class SocketMessageTests {
     #expect(throws: ReceiveError.short(received: 4)) { try take(5) }
   }
 
-  @Test("that carry a descriptor and fill several kernel buffers are peeked whole, once each byte")
+  @Test("A message with a descriptor that fills several kernel buffers is peeked once per byte")
   func longMessageWithDescriptor() throws {
     try UnixSocket.setPeekMark(ours.rawValue, 0)
     let passed = try FileDescriptor.event()
@@ -87,7 +87,7 @@ final class SocketMessageTests {
     #expect(try peek(64) == .bytes(4))
   }
 
-  @Test("are peeked once each byte, also where only a part of what was peeked is received")
+  @Test("Each byte is peeked once, even if only a part of the peeked bytes is received")
   func peekMark() throws {
     try UnixSocket.setPeekMark(ours.rawValue, 0)
     var bag = DescriptorBag()
@@ -107,7 +107,7 @@ final class SocketMessageTests {
     #expect(try receive(4, &bag) == "last")
   }
 
-  @Test("would block while there are none, and say that the peer closed")
+  @Test("A peek would block without a message, and reports that the peer has closed")
   func closed() throws {
     let (first, second) = try UnixSocket.pair(nonblocking: true).ends()
     let one = FileDescriptor(taking: first)
@@ -122,7 +122,7 @@ final class SocketMessageTests {
     #expect(sent == .closed)
   }
 
-  @Test("would block once the kernel's buffer is full, after a partial send")
+  @Test("A send would block when the kernel's buffer is full, after a partial send")
   func full() throws {
     let bytes = [UInt8](repeating: 1, count: 4 << 20)
     var sent: [Transfer] = []
@@ -133,14 +133,14 @@ final class SocketMessageTests {
     #expect(sent.first != .wouldBlock)
   }
 
-  @Test("say how many bytes there were when fewer came than were peeked")
+  @Test("A receive reports the number of bytes if fewer came than were peeked")
   func short() throws {
     try send("abc")
     var bag = DescriptorBag()
     #expect(throws: ReceiveError.short(received: 3)) { _ = try receive(4, &bag) }
   }
 
-  @Test("carry 253 descriptors and no more; unclaimed ones are closed")
+  @Test("A message carries at most 253 descriptors, and unclaimed ones are closed")
   func most() throws {
     let passed = try FileDescriptor.pipe()
     try send("x", Array(repeating: passed.writing.rawValue, count: UnixSocket.descriptorsMax))
@@ -161,7 +161,7 @@ final class SocketMessageTests {
   }
 
   @Test(
-    "with more descriptors than asked for (MSG_CTRUNC) lose all of them, which is a distinct error",
+    "A message with too many descriptors (MSG_CTRUNC) loses all, with an error of its own",
     arguments: [0, 1, 2, 5])
   func truncated(messageMax: Int) throws {
     let (reading, writing) = try FileDescriptor.pipe().ends()

@@ -3,7 +3,7 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-@Suite("A connection that is looked at and not held")
+@Suite("A connection that is watched without keeping it open")
 struct SocketWatchTests {
   private let directory = TemporaryDirectory()
 
@@ -14,7 +14,7 @@ struct SocketWatchTests {
   }
 
   @Test(
-    "shows what is so, as often as it is asked, and takes nothing",
+    "A watch reports the present state at each call, and reads nothing",
     arguments: StreamKind.allCases)
   func conditions(_ kind: StreamKind) throws {
     let (application, peer) = try pair(kind)
@@ -32,7 +32,7 @@ struct SocketWatchTests {
     #expect(watch.conditions() == [.data, .hangUp])
   }
 
-  @Test("shows urgent data", arguments: StreamKind.allCases)
+  @Test("A watch reports urgent data", arguments: StreamKind.allCases)
   func urgent(_ kind: StreamKind) throws {
     let (application, peer) = try pair(kind)
     let watch = try SocketWatch(of: application.number)
@@ -47,7 +47,7 @@ struct SocketWatchTests {
     #expect(!watch.conditions().contains(.urgentData))
   }
 
-  @Test("shows a reset, and leaves it to the application to learn why")
+  @Test("A watch reports a reset and leaves the pending error to the application")
   func reset() throws {
     let (application, peer) = try pair(.tcp)
     let watch = try SocketWatch(of: application.number)
@@ -58,7 +58,7 @@ struct SocketWatchTests {
   }
 
   @Test(
-    "is closed when its owner closes it: its peer sees that at once",
+    "A watched connection closes when its owner closes it, and its peer sees that at once",
     arguments: StreamKind.allCases)
   func closed(_ kind: StreamKind) throws {
     let (application, peer) = try pair(kind)
@@ -76,7 +76,7 @@ struct SocketWatchTests {
     #expect(try !watch.isConnectionOpen())
   }
 
-  @Test("is seen by who takes the watch over, too", arguments: StreamKind.allCases)
+  @Test("A process that takes a watch over gets the same events", arguments: StreamKind.allCases)
   func adopted(_ kind: StreamKind) throws {
     let (application, peer) = try pair(kind)
     let copy: FileDescriptor
@@ -91,16 +91,16 @@ struct SocketWatchTests {
     #expect(watch.conditions() == .data)
   }
 
-  @Test("is none where the descriptor is no watch")
+  @Test("A descriptor that is not a watch has no connection")
   func noWatch() throws {
     let watch = SocketWatch(adopting: try FileDescriptor.event())
     #expect(try !watch.isConnectionOpen())
   }
 }
 
-@Suite("Edges of what is watched")
+@Suite("Edges of watched connections")
 struct EpollTests {
-  @Test("are collected once each, for one or many, and again with something new")
+  @Test("Each edge is collected once, and again after a new event")
   func edges() throws {
     let directory = TemporaryDirectory()
     let server = try StreamServer(.unix, in: directory)
@@ -131,7 +131,7 @@ struct EpollTests {
     #expect(epoll.collect(countMax: 3) == [])
   }
 
-  @Test("are refused where too many watch each other, and nothing is wrong afterwards")
+  @Test("A nesting of too many watches is refused without other effects")
   func tooMany() throws {
     let directory = TemporaryDirectory()
     let (application, peer) = try StreamServer(.unix, in: directory).pair()

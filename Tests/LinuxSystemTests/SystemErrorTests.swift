@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Failures of system calls")
 struct SystemErrorTests {
-  @Test("describe themselves with the call, the sentence and the name")
+  @Test("A failure describes itself with the call, the sentence and the errno's name")
   func description() {
     let error = SystemError(call: "openat", errno: ENOENT)
     #expect(error.description == "openat: No such file or directory (ENOENT)")
     #expect(SystemError(call: "x", errno: 9999).description == "x: errno 9999")
   }
 
-  @Test("name the path that was opened")
+  @Test("A failure names the path that was opened")
   func path() {
     #expect(throws: SystemError(call: "open /nowhere/at/all", errno: ENOENT)) {
       _ = try FileDescriptor.open(reading: "/nowhere/at/all")
@@ -19,7 +19,7 @@ struct SystemErrorTests {
   }
 
   #if DEBUG
-    @Test("can be forced for one task without making the call")
+    @Test("A test can force a failure for one task without making the call")
     func forced() throws {
       SyscallFaults.$errnoFor.withValue({ $0 == "pipe2" ? EMFILE : nil }) {
         #expect(throws: SystemError(call: "pipe2", errno: EMFILE)) {

@@ -4,7 +4,7 @@ import Testing
 @Suite("The systemd unit of a process, by its control group")
 struct SystemdUnitTests {
   @Test(
-    "A path names the unit of the system's manager, and that of the user's where one runs it",
+    "A path names the unit of the system's manager, and that of the user's manager",
     arguments: [
       ("/system.slice/cron.service", "cron.service", nil),
       ("/init.scope", "init.scope", nil),
@@ -29,7 +29,7 @@ struct SystemdUnitTests {
   }
 
   @Test(
-    "A path outside of any unit names none",
+    "A path outside of any unit names no unit",
     arguments: ["", "/", "/user.slice", "/lxc/container/x.service"])
   func none(_ path: String) {
     #expect(SystemdUnit(cgroup: path) == nil)

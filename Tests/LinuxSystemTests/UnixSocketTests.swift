@@ -8,7 +8,7 @@ struct UnixSocketTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.file("socket") }
 
-  @Test("has the mode that was asked for, whatever the umask, and connects")
+  @Test("A socket has the requested mode, whatever the umask, and accepts connections")
   func connects() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o666)
     var status = stat()
@@ -16,7 +16,7 @@ struct UnixSocketTests {
     #expect(status.st_mode & 0o777 == 0o666)
     let client = try UnixSocket.connect(path: path)
     let accepted = try unwrap(UnixSocket.accept(listener.rawValue))
-    if try UnixSocket.accept(listener.rawValue) != nil { Issue.record("nobody else connected") }
+    if try UnixSocket.accept(listener.rawValue) != nil { Issue.record("a second connection") }
     #expect(fcntl(accepted.rawValue, F_GETFL) & O_NONBLOCK != 0)
     #expect(fcntl(accepted.rawValue, F_GETFD) & FD_CLOEXEC != 0)
     let expected = PeerCredentials(pid: getpid(), uid: geteuid(), gid: getegid())
@@ -24,7 +24,7 @@ struct UnixSocketTests {
     #expect(try UnixSocket.credentials(client.rawValue) == expected)
   }
 
-  @Test("replaces a socket file on which nobody answers")
+  @Test("A socket file without a listening process is replaced")
   func stale() throws {
     // In another process: a child forked here meanwhile would hold our listener for a moment.
     let listening = """
@@ -46,9 +46,9 @@ struct UnixSocketTests {
     listener.close()
   }
 
-  @Test("replaces one whose listener is dead, as soon as its last child has closed its copy")
+  @Test("A socket file of a dead listener is replaced when its last child has closed the copy")
   func leftBehind() throws {
-    // The child ends when it sees that somebody has connected.
+    // The child ends when it sees a connection.
     let listening = """
       import os, select, signal, socket, sys
       s = socket.socket(socket.AF_UNIX)
@@ -73,7 +73,7 @@ struct UnixSocketTests {
     listener.close()
   }
 
-  @Test("is refused where a child of a dead listener answers")
+  @Test("A socket is refused if a child of a dead listener answers")
   func inherited() throws {
     // The child accepts, and ends when who has connected leaves.
     let listening = """
@@ -99,7 +99,7 @@ struct UnixSocketTests {
     }
   }
 
-  @Test("is refused where somebody answers, and that listener stays")
+  @Test("A socket is refused if a process listens, and that listener stays")
   func occupied() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
@@ -109,7 +109,7 @@ struct UnixSocketTests {
     listener.close()
   }
 
-  @Test("is refused at once where somebody listens whose backlog is full")
+  @Test("A socket is refused at once if the backlog of the listening process is full")
   func full() throws {
     let listener = try UnixSocket.listen(path: path, mode: 0o600, backlog: 0)
     // A backlog of 0 holds one connection.
@@ -121,7 +121,7 @@ struct UnixSocketTests {
     listener.close()
   }
 
-  @Test("never replaces a file that is no socket")
+  @Test("A file that is not a socket is never replaced")
   func noSocket() throws {
     directory.write("socket", "precious")
     #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
@@ -130,7 +130,7 @@ struct UnixSocketTests {
     #expect(try FileDescriptor.open(reading: path).readToEnd() == [UInt8]("precious".utf8))
   }
 
-  @Test("is refused with ENAMETOOLONG beyond 107 bytes, and with EINVAL for a NUL")
+  @Test("A path of more than 107 bytes is refused with ENAMETOOLONG, a NUL with EINVAL")
   func badPath() {
     let long = String(repeating: "x", count: 108)
     #expect(throws: SystemError(call: "bind or connect \(long)", errno: ENAMETOOLONG)) {
@@ -154,7 +154,7 @@ struct SocketPeerTests {
     """
 
   @Test(
-    "is known by pid, groups and a pidfd that outlives it",
+    "The peer of a socket is known by pid, groups and a pidfd that outlives it",
     .enabled(if: geteuid() == 0, "changing groups needs root"))
   func peer() throws {
     let directory = TemporaryDirectory()
@@ -191,7 +191,7 @@ struct SocketPeerTests {
     }
   }
 
-  @Test("of a pair is ourselves")
+  @Test("The peer of a socket pair is this process")
   func pair() throws {
     let pair = try UnixSocket.pair()
     #expect(try UnixSocket.credentials(pair.first.rawValue).pid == getpid())

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Users and groups")
 struct UsersTests {
-  @Test("are found by name and by id, and agree")
+  @Test("Users and groups are found by name and by id, with the same result")
   func root() throws {
     let root = try #require(try Users.user(named: "root"))
     #expect(root.uid == 0)
@@ -14,14 +14,14 @@ struct UsersTests {
     #expect(Users.groups(of: root).contains(root.gid))
   }
 
-  @Test("that do not exist are nil")
+  @Test("Users and groups that do not exist are nil")
   func unknown() throws {
     #expect(try Users.user(named: "no-such-user-here") == nil)
     #expect(try Users.user(uid: 4_000_000_123) == nil)
     #expect(try Users.group(named: "no-such-group-here") == nil)
   }
 
-  @Test("ids of our own are the effective ones")
+  @Test("The ids of this process are the effective ones")
   func own() {
     #expect(Users.effectiveUID == geteuid())
     #expect(Users.effectiveGID == getegid())

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  @Suite("launched applications")
+  @Suite("Launched applications")
   struct LaunchedApplications {
     let installed: InstalledMachine
     var machine: Machine { installed.machine }
@@ -15,7 +15,7 @@ extension SystemdTests {
       try #require(try installed.groups(of: application).first)
     }
 
-    @Test("run as the user that the manifest names, with that user's groups and home")
+    @Test("An application runs as the user of its manifest, with that user's groups and home")
     func user() throws {
       try installed.write(
         "/etc/taskschedd/applications/org.example.who.toml",
@@ -35,7 +35,8 @@ extension SystemdTests {
       #expect(try journal.readLine() == "/home/\(user)")
     }
 
-    @Test("have a unit and a cgroup each, with all their processes; the daemon is alone in its own")
+    @Test(
+      "Each application has a unit and a cgroup with all its processes; the daemon is in its own")
     func groups() throws {
       try installed.launch(InstalledMachine.frozen)
       try installed.launch(InstalledMachine.signalled)
@@ -49,7 +50,7 @@ extension SystemdTests {
       #expect(Set(first).isDisjoint(with: second))
     }
 
-    @Test("are suspended by the freezer: not one instruction runs, and it goes on when activated")
+    @Test("The freezer suspends an application without one more instruction until it is activated")
     func freezer() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try group(of: InstalledMachine.frozen)
@@ -63,7 +64,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("are suspended by signals where the manifest says so")
+    @Test("Signals suspend an application if its manifest says so")
     func signals() throws {
       try installed.suspend(InstalledMachine.signalled)
       let group = try group(of: InstalledMachine.signalled)
@@ -84,7 +85,7 @@ extension SystemdTests {
       #expect(try group.cpuMicroseconds() == before)
     }
 
-    @Test("leave no process, no cgroup and no unit when they are terminated")
+    @Test("A terminated application leaves no process, cgroup or unit")
     func terminated() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try group(of: InstalledMachine.frozen)
@@ -99,7 +100,7 @@ extension SystemdTests {
       #expect(units.text.isEmpty)
     }
 
-    @Test("of other users may be run and suspended from their terminals")
+    @Test("Applications of other users may be run and suspended from their terminals")
     func adopted() throws {
       let program = try machine.start(
         ["taskctl", "run", "--id", "org.example.run", "--", "sleep", "1000"],
@@ -117,7 +118,7 @@ extension SystemdTests {
       _ = try program.waitForExit()
     }
 
-    @Test("whose user is a member of the group taskschedd may be operated by its members")
+    @Test("Members of the group taskschedd may operate the application of a member")
     func operators() throws {
       try installed.launch(InstalledMachine.frozen)
       let user = "\(InstalledMachine.other)"

@@ -15,22 +15,22 @@ extension SystemdTests {
       return (try chaos.waitForExit()?.shellCode, text)
     }
 
-    @Test("§15: nothing acknowledged is forgotten, nothing early, nothing frozen, in 100 kills")
+    @Test("§15: 100 kills lose nothing acknowledged, run nothing early and leave nothing frozen")
     func kills() throws {
       let (code, text) = try run("--kills", "100", "--clients", "200")
       #expect(code == 0, "\(text)")
-      // For whoever reads CI's log: the time of the longest restart.
+      // The time of the longest restart, for the reader of CI's log.
       print(text)
     }
 
-    @Test("a daemon that forgets what it was told is found out")
+    @Test("The campaign detects a daemon that forgets an acknowledged request")
     func forgetting() throws {
       let (code, text) = try run("--kills", "3", "--clients", "24", "--forget")
       #expect(code == 1, "\(text)")
       #expect(text.contains("is forgotten"), "\(text)")
     }
 
-    @Test("without a kill, the clients find nothing")
+    @Test("Without a kill, the clients find nothing")
     func control() throws {
       let (code, text) = try run("--kills", "0", "--clients", "24")
       #expect(code == 0, "\(text)")

@@ -4,9 +4,9 @@ import TaskSchedulerDaemon
 import TestSupport
 import Testing
 
-@Suite("What systemd starts for the daemon")
+@Suite("A program that systemd starts for the daemon")
 struct HeldStartTests {
-  @Test("ends without having run anything when the daemon is gone")
+  @Test("A held program ends without having run anything when the daemon has died")
   func daemonGone() throws {
     let (ours, theirs) = try UnixSocket.pair().ends()
     let end = FileDescriptor(taking: ours)

@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  @Suite("the installed files")
+  @Suite("The installed files")
   struct Installation {
     let installed: InstalledMachine
     var machine: Machine { installed.machine }
 
     init() throws { installed = try InstalledMachine() }
 
-    @Test("make the operators' group, and folders that only root writes")
+    @Test("Installation creates the operators' group, and directories that only root writes")
     func users() throws {
       #expect(try machine.must("getent", "group", "taskschedd").text.hasPrefix("taskschedd:"))
       for folder in ["/run/taskschedd", "/etc/taskschedd", "/etc/taskschedd/applications"] {
@@ -18,7 +18,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("hold units in which systemd finds nothing to mend")
+    @Test("systemd-analyze verify accepts the units")
     func verify() throws {
       for unit in ["taskschedd.service", "taskschedd.socket", "taskschedd-release.service"] {
         let system = try machine.must("systemd-analyze", "verify", "/lib/systemd/system/\(unit)")
@@ -35,7 +35,7 @@ extension SystemdTests {
       try machine.must("systemctl", "stop", "user@\(user).service")
     }
 
-    @Test("expose less of the system than 2.0, as systemd-analyze measures")
+    @Test("The units expose less of the system than 2.0, as systemd-analyze measures")
     func exposure() throws {
       let text = try machine.must(
         "systemd-analyze", "security", "--offline=true", "--no-pager",
@@ -47,7 +47,7 @@ extension SystemdTests {
       #expect(try #require(figure.flatMap { Double($0) }) <= 2.0)
     }
 
-    @Test("hold the interfaces, as the daemon serves them")
+    @Test("The installed interfaces are those that the daemon serves")
     func interfaces() throws {
       for name in ["Application", "Control"] {
         let file = "/usr/share/taskschedd/interfaces/org.taskschedd.\(name).varlink"
@@ -56,7 +56,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("offer their commands to the shell's completion")
+    @Test("The shell completes the commands of the programs")
     func completions() throws {
       let offered = try machine.must(
         "bash", "-c",
@@ -77,7 +77,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("hold the manual pages of the programs, the files and the interfaces")
+    @Test("The manual pages of the programs, files and interfaces are installed")
     func manuals() throws {
       for page in [
         "man1/taskctl.1", "man1/taskctl-run.1", "man5/taskschedd.toml.5",
@@ -87,7 +87,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("are programs without full Foundation, and a program over its limit of size is refused")
+    @Test("The programs need no full Foundation, and a program over its maximum size is refused")
     func programs() throws {
       // Built for debugging, they are larger than those that are installed.
       let built = try check(InstalledMachine.built, "taskschedd=200", "taskctl=200")
@@ -116,7 +116,7 @@ extension SystemdTests {
       return (text, try process.waitForExit())
     }
 
-    @Test("are taken away again by make uninstall, but for the administrator's")
+    @Test("make uninstall removes all files except the administrator's")
     func uninstall() throws {
       let tree = TemporaryDirectory()
       _ = try InstalledMachine.make("install", destination: tree.path)

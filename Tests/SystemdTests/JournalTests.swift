@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  @Suite("the journal")
+  @Suite("The journal")
   struct Journal {
     let installed: InstalledMachine
     var machine: Machine { installed.machine }
@@ -16,7 +16,8 @@ extension SystemdTests {
       try installed.journal("MESSAGE_ID=\(kind.messageID)", "TASKSCHEDD_APP=\(application)")
     }
 
-    @Test("has a record of each transition, with its application, process, states and cause")
+    @Test(
+      "The journal has a record of each transition, with application, process, states and cause")
     func transitions() throws {
       let application = InstalledMachine.frozen
       try installed.suspend(application)
@@ -33,7 +34,7 @@ extension SystemdTests {
       #expect(transitions.allSatisfy { $0["TASKSCHEDD_PID"] == pid && $0["PRIORITY"] == "6" })
     }
 
-    @Test("has a record of each task, with its number and name")
+    @Test("The journal has a record of each task, with its number and name")
     func tasks() throws {
       try machine.must("taskctl", "task", "--id", "org.example.task", "--", "true")
       let began = try #require(try records(.taskBegan, of: "org.example.task").first)
@@ -41,7 +42,7 @@ extension SystemdTests {
       #expect(began["TASKSCHEDD_TASK_NAME"]?.isEmpty == false)
     }
 
-    @Test("has a record of each end, with its reason")
+    @Test("The journal has a record of each end, with its reason")
     func ends() throws {
       let application = InstalledMachine.frozen
       try installed.launch(application)
@@ -50,7 +51,7 @@ extension SystemdTests {
       #expect(end["TASKSCHEDD_REASON"] == "terminatedByOperator")
     }
 
-    @Test("shows the records of an application by its unit, with its process, as -u asks for")
+    @Test("journalctl -u shows the records of an application by its unit, with its process")
     func unit() throws {
       let application = InstalledMachine.frozen
       try installed.suspend(application)
@@ -73,7 +74,7 @@ extension SystemdTests {
       #expect(objects.contains("\(application) is suspended"), "\(objects)")
     }
 
-    @Test("has an end by a rule as a warning, an end that a person chose as a notice")
+    @Test("An end by a rule is a warning in the journal, one that a user requested a notice")
     func priorities() throws {
       let application = InstalledMachine.frozen
       try installed.write(
@@ -99,7 +100,7 @@ extension SystemdTests {
       #expect(stopped["MESSAGE"]?.hasPrefix("\(application) was terminated by SIGTERM") == true)
     }
 
-    @Test("has a record of each refusal, with the error's name")
+    @Test("The journal has a record of each refusal, with the error's name")
     func refusals() throws {
       let application = InstalledMachine.frozen
       #expect(try machine.run("taskctl", "inactive", application).code == 1)
@@ -107,14 +108,14 @@ extension SystemdTests {
       #expect(refusal["TASKSCHEDD_REASON"] == "InvalidTransition")
     }
 
-    @Test("has what a launched program writes, under its application's id")
+    @Test("The journal has the output of a launched program, under its application's id")
     func output() throws {
       try installed.launch(InstalledMachine.frozen)
       let journal = try installed.output(of: InstalledMachine.frozen)
       #expect(try journal.readLine() == "working as tester")
     }
 
-    @Test("explains each record by the catalog")
+    @Test("The catalog explains each record of the journal")
     func catalog() throws {
       try installed.suspend(InstalledMachine.frozen)
       try machine.must("journalctl", "--sync")
@@ -129,7 +130,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("is not needed by a user who may not read it: taskctl log asks the daemon, and says so")
+    @Test("taskctl log asks the daemon for a user who may not read the journal, and says so")
     func ownLog() throws {
       try installed.suspend(InstalledMachine.frozen)
       try installed.suspend(InstalledMachine.signalled)
@@ -142,7 +143,7 @@ extension SystemdTests {
       #expect(!roots.contains("may not read the journal"))
     }
 
-    @Test("is shown by taskctl log, of one application alone")
+    @Test("taskctl log shows the records of one application")
     func log() throws {
       try installed.suspend(InstalledMachine.frozen)
       try installed.suspend(InstalledMachine.signalled)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  @Suite("launching through systemd")
+  @Suite("Launching through systemd")
   struct Launching {
     let installed: InstalledMachine
     var machine: Machine { installed.machine }
@@ -20,7 +20,7 @@ extension SystemdTests {
     }
 
     @Test(
-      "a program that cannot be executed is reported with the reason, and its unit is gone",
+      "A program that cannot be executed is reported with the reason, and its unit is removed",
       arguments: [
         ("command = [\"nosuchprogram\"]", "command: no program 'nosuchprogram' in PATH"),
         ("command = [\"/etc/passwd\"]", "executing /etc/passwd: Permission denied (EACCES)"),
@@ -84,7 +84,7 @@ extension SystemdTests {
       #expect(try !post().contains("not enabled"))
     }
 
-    @Test("a unit that systemd cannot start is a failed launch, which names the unit")
+    @Test("A unit that systemd cannot start is a failed launch, which names the unit")
     func failedUnit() throws {
       try installed.write(
         "/run/systemd/system/app-.service.d/test.conf", "[Service]\nExecStartPre=/bin/false")
@@ -95,7 +95,7 @@ extension SystemdTests {
       #expect(output.text.contains("journalctl -u 'app-taskschedd-org.example.own\\x2done@"))
     }
 
-    @Test("how a program ends is known, though it is systemd's child")
+    @Test("The daemon knows how a program ends, although it is systemd's child")
     func ends() throws {
       let output = try launch("command = [\"sh\", \"-c\", \"exit 3\"]")
       #expect(output.code == 0, "\(output.text)")
@@ -103,7 +103,7 @@ extension SystemdTests {
     }
 
     @Test(
-      "how a program ends is told by systemd where the kernel keeps no record of it",
+      "systemd reports how a program ends if the kernel keeps no record of it",
       arguments: [
         ("exit 3", "exited with code 3"), ("kill -USR1 $$", "was terminated by SIGUSR1"),
       ])
@@ -116,7 +116,7 @@ extension SystemdTests {
       try installed.waitForJournal("org.example.own-one \(end)")
     }
 
-    @Test("arguments, environment and folder reach the program as they are, and nobody else")
+    @Test("Arguments, environment and directory reach the program unchanged, and no other program")
     func order() throws {
       let output = try launch(
         """
@@ -129,7 +129,7 @@ extension SystemdTests {
       #expect(line == #"$HOME %i \ "x" ü|a $b %c "d" \ e|/usr|"#)
     }
 
-    @Test("an application's unit says whose it is, and other users cannot see its environment")
+    @Test("An application's unit names its owner, and hides its environment from other users")
     func unit() throws {
       try installed.launch(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
@@ -145,7 +145,7 @@ extension SystemdTests {
       #expect(try show("Environment") == nil)
     }
 
-    @Test("a daemon that no manager has started as its service launches in groups below its own")
+    @Test("A daemon that no manager started as its service launches in groups below its own")
     func byHand() throws {
       let daemon = try machine.start([
         "systemd-run", "--quiet", "--scope", "-p", "Delegate=yes", "--unit=byhand.scope",

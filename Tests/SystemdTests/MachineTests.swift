@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  @Suite("a machine of the test's own")
+  @Suite("A machine of the test's own")
   struct Machines {
-    @Test("sees no process and no cgroup but its own")
+    @Test("The machine sees no process and no cgroup but its own")
     func isolation() throws {
       let tree = TemporaryDirectory(mode: 0o755)
       defer { withExtendedLifetime(tree) {} }
@@ -18,7 +18,7 @@ extension SystemdTests {
       #expect(try machine.must("hostname").text == "machine\n")
     }
 
-    @Test("is gone when the test is killed half-way, with all of its processes and files")
+    @Test("The machine ends with all its processes and files when the test is killed")
     func killed() throws {
       let tree = TemporaryDirectory(mode: 0o755)
       defer { withExtendedLifetime(tree) {} }

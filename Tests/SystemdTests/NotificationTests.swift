@@ -6,7 +6,7 @@ import Testing
 
 extension SystemdTests {
   /// §9 and §10 through the installed daemon. The machine has no desktop.
-  @Suite("local notifications and system changes")
+  @Suite("Local notifications and system changes")
   struct Notifications {
     let installed: InstalledMachine
     var machine: Machine { installed.machine }
@@ -32,7 +32,7 @@ extension SystemdTests {
       try machine.must("taskctl", "list")
     }
 
-    /// What a machine finds after a reboot: no runtime directory, and the state folder.
+    /// The directories after a reboot: no runtime directory, and the state directory.
     private func reboot() throws {
       try machine.must("systemctl", "stop", "taskschedd.service", "taskschedd.slice")
       try machine.must("rm", "-rf", "/run/taskschedd/event-log")
@@ -84,7 +84,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("§15.4: nothing is forgotten and none fires twice: the daemon is killed while they fire")
+    @Test("§15.4: No notification is lost or fires twice when the daemon is killed while they fire")
     func killedWhileFiring() throws {
       let client = try client()
       let time = Date(timeIntervalSinceNow: 6)
@@ -114,7 +114,7 @@ extension SystemdTests {
       #expect(listed.components("\"state\":\"presented\"") == 100)
     }
 
-    @Test("They survive the daemon's restart (systemctl restart), and go to an active application")
+    @Test("Notifications survive a restart of the daemon, and go to an active application")
     func restart() throws {
       let client = try client()
       let time = Date(timeIntervalSinceNow: 4)
@@ -131,7 +131,7 @@ extension SystemdTests {
       #expect(try firings(of: 1) == 1)
     }
 
-    @Test("and a reboot. One that came due while the machine was off fires once at start")
+    @Test("Notifications survive a reboot; one that was due while the machine was off fires once")
     func reboots() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let time = Date(timeIntervalSinceNow: 3)
@@ -153,7 +153,7 @@ extension SystemdTests {
     }
 
     @Test(
-      "§9 One that is on the screen stays operable over restart and kill -9 by systemd",
+      "§9 A notification on the screen stays operable over restart and kill -9 by systemd",
       .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))
     func onTheScreen() throws {
       let application = "org.example.screen"
@@ -190,7 +190,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("a full disk: NotStored, nothing new is promised, and what is promised goes on")
+    @Test("With a full disk, a new notification is refused with NotStored, and stored ones fire")
     func full() throws {
       try machine.must("systemctl", "stop", "taskschedd.service")
       let folder = "/var/lib/taskschedd"
@@ -230,10 +230,10 @@ extension SystemdTests {
     }
 
     @Test(
-      """
-      §10: time zone, locale: a running application gets them as they come; for a suspended one \
-      they are held, and delivered on the next resume
-      """)
+        """
+        §10: A running application gets time zone and locale at once; a suspended one gets them on \
+        the next resume
+        """)
     func systemChanges() throws {
       let zone = try machine.run("readlink", "/etc/localtime").lines.first ?? "/etc/localtime"
       defer {

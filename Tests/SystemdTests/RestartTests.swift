@@ -6,7 +6,7 @@ import Testing
 extension SystemdTests {
   /// §15.4: an acknowledged begin, keep-alive, notification or registration is never forgotten: by
   /// a crash of the daemon, an upgrade or kill -9.
-  @Suite("the daemon's death and return")
+  @Suite("Death and restart of the daemon")
   struct Restarts {
     private static let id = "org.example.client"
     let installed: InstalledMachine
@@ -39,7 +39,7 @@ extension SystemdTests {
       #expect(try installed.property("MainPID") != before)
     }
 
-    @Test("no client sees it, not even one in the middle of a message")
+    @Test("No client notices the restart, not even in the middle of a message")
     func middleOfMessage() throws {
       let client = try client()
       #expect(try ask(client, "half") == "half")
@@ -50,7 +50,7 @@ extension SystemdTests {
       #expect(try ask(client, "status").contains("\"state\":\"inactive\""))
     }
 
-    @Test("not even one in the middle of a message that no socket holds")
+    @Test("No client notices the restart in the middle of a message that is larger than its socket")
     func middleOfLongMessage() throws {
       let client = try client()
       #expect(try ask(client, "large") == "half")
@@ -61,7 +61,7 @@ extension SystemdTests {
       #expect(try ask(client, "status").contains("\"state\":\"inactive\""))
     }
 
-    @Test("callbacks that were not acknowledged are sent again with the same id")
+    @Test("Unacknowledged callbacks are sent again with the same id")
     func callbacks() throws {
       let client = try client()
       let first = try ask(client, "event")
@@ -72,7 +72,7 @@ extension SystemdTests {
       #expect(try ask(client, "event").contains("didBecomeActive"))
     }
 
-    @Test("a monitor and a call that waits go on")
+    @Test("A monitor and an outstanding call continue")
     func waiting() throws {
       let client = try client()
       let monitor = try machine.start(["taskctl", "monitor", "--json"])
@@ -89,7 +89,7 @@ extension SystemdTests {
       #expect(try terminate.waitForExit()?.shellCode == 0)
     }
 
-    @Test("what was suspended runs not one instruction meanwhile; its end is told with its reason")
+    @Test("A suspended application runs no instruction meanwhile, and its end has its reason")
     func suspended() throws {
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
         try installed.suspend(application)
@@ -111,7 +111,11 @@ extension SystemdTests {
       }
     }
 
-    @Test("an upgrade (systemctl restart) keeps tasks, connections and states; nobody runs for it")
+    @Test(
+        """
+        An upgrade (systemctl restart) keeps tasks, connections and states; suspended applications \
+        stay suspended
+        """)
     func upgrade() throws {
       let client = try client()
       let suspended = [InstalledMachine.frozen, InstalledMachine.signalled]
@@ -137,7 +141,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("§15.1: an upgrade to a daemon that cannot be started leaves nothing suspended")
+    @Test("§15.1: An upgrade to a daemon that cannot be started leaves nothing suspended")
     func failedUpgrade() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
@@ -147,7 +151,7 @@ extension SystemdTests {
       try waitUntilThawed(group)
     }
 
-    @Test("§15.1: a restart that becomes a stop leaves nothing suspended")
+    @Test("§15.1: A restart that becomes a stop leaves nothing suspended")
     func cancelledRestart() throws {
       try installed.suspend(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
@@ -163,7 +167,8 @@ extension SystemdTests {
       try waitUntilThawed(group)
     }
 
-    @Test("a stop ends what was: the applications run on, and are known to have been let go")
+    @Test(
+      "After a stop, the applications run on, and the next daemon knows that they were released")
     func stop() throws {
       try installed.launch(InstalledMachine.frozen)
       try machine.must("systemctl", "stop", "taskschedd.service")
@@ -193,7 +198,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("In a runtime directory without room for a second event log, nothing new is promised")
+    @Test("Without room for a second event log in the runtime directory, new requests are refused")
     func small() throws {
       try mount(size: "500k")
       defer { unmount() }
@@ -206,7 +211,7 @@ extension SystemdTests {
       try installed.waitForJournal("the next event log has room again")
     }
 
-    @Test("§15.4: with the runtime directory full to the last byte nothing is forgotten by kill -9")
+    @Test("§15.4: With a completely full runtime directory, kill -9 loses nothing")
     func full() throws {
       try mount(size: "8m")
       defer { unmount() }
@@ -228,10 +233,10 @@ extension SystemdTests {
     }
 
     @Test(
-      "Of an event log without its last records, nothing stays suspended that it does not name",
+      "Without the last records of the event log, no process that it does not name stays suspended",
       arguments: [60, 100, 180, 260, 5000])
     func torn(bytes: Int) throws {
-      let id = "org.example.torn"
+      let id = "org.example.truncated"
       try machine.must("systemctl", "start", "taskschedd.service")
       let program = try machine.start([
         "taskctl", "run", "--id", id, "--", "sh", "-c", "echo $$; exec sleep 1000",
@@ -289,7 +294,7 @@ extension SystemdTests {
       #expect(try ask(client, "event") == "closed")
     }
 
-    @Test("An event log that cannot be used stops no start, and nothing stays suspended")
+    @Test("A daemon with an unusable event log starts, and nothing stays suspended")
     func unreadable() throws {
       try installed.suspend(InstalledMachine.signalled)
       try installed.suspend(InstalledMachine.frozen)

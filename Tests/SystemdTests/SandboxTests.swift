@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  @Suite("the service's sandbox")
+  @Suite("The service's sandbox")
   struct Sandbox {
     let installed: InstalledMachine
     var machine: Machine { installed.machine }
@@ -44,7 +44,7 @@ extension SystemdTests {
       try machine.run("ps", "-o", "stat=", "-p", pid).text.first
     }
 
-    @Test("leaves the daemon the capabilities that its unit names, and no more")
+    @Test("The sandbox leaves the daemon the capabilities that its unit names, and no more")
     func capabilities() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try #require(try installed.unit.processes().first)
@@ -61,7 +61,7 @@ extension SystemdTests {
       #expect(status["Seccomp"] == "2")
     }
 
-    @Test("is not inherited by applications: their rights are those of their user's other programs")
+    @Test("Applications do not inherit the sandbox, and have the rights of their user")
     func applications() throws {
       try installed.launch(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
@@ -82,7 +82,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("lets it suspend and end all processes of another user's program, orphans included")
+    @Test("The sandbox allows suspending and ending another user's program, including orphans")
     func adopted() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let (program, child, orphan) = try adopt()
@@ -101,10 +101,10 @@ extension SystemdTests {
     }
 
     @Test(
-      "gives no capability that would not be missed",
+      "Every capability of the unit is needed",
       arguments: ["CAP_KILL", "CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE", "CAP_SYS_NICE"])
     func missed(capability: String) throws {
-      // Without CAP_SYS_PTRACE, ProtectProc= would hide from it whom it is to manage.
+      // Without CAP_SYS_PTRACE, ProtectProc= would hide the applications from the daemon.
       try installed.change("CapabilityBoundingSet=~\(capability)\nProtectProc=default")
       try machine.must("systemctl", "start", "taskschedd.service")
       if capability == "CAP_KILL" {
@@ -135,7 +135,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("lets it lower another user's program, real time included, and give all of it back")
+    @Test("The sandbox allows lowering another user's real-time program, and restoring it")
     func priorities() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let (program, child, orphan) = try adopt()
@@ -162,7 +162,7 @@ extension SystemdTests {
     }
 
     /// The daemon's unit says so.
-    @Test("could not do with CAP_DAC_READ_SEARCH: who is suspended would not be first for memory")
+    @Test("Without CAP_DAC_READ_SEARCH, a suspended application is not first for memory")
     func reading() throws {
       try installed.change(
         """
@@ -181,7 +181,7 @@ extension SystemdTests {
       try machine.must("taskctl", "terminate", "org.example.run")
     }
 
-    @Test("does not keep it from seeing a lock on a shared file in a user's home")
+    @Test("The sandbox does not hide a lock on a shared file in a user's home")
     func homesLocked() throws {
       try machine.must(
         "sh", "-c",
@@ -201,7 +201,7 @@ extension SystemdTests {
       _ = try program.waitForExit()
     }
 
-    @Test("lets applications register, and answer their callbacks")
+    @Test("Applications can register and acknowledge their callbacks")
     func registers() throws {
       try installed.write(
         "/etc/taskschedd/applications/org.example.uploader.toml",
@@ -222,7 +222,7 @@ extension SystemdTests {
       while let line = try output.readLine(), !line.contains("willTerminate") {}
     }
 
-    @Test("shows the daemon no file of a user's")
+    @Test("The sandbox shows the daemon no file of a user")
     func homes() throws {
       try machine.must("sh", "-c", "mkdir -p /home/tester; touch /home/tester/secret /root/secret")
       try machine.must("systemctl", "start", "taskschedd.service")
@@ -233,7 +233,7 @@ extension SystemdTests {
       }
     }
 
-    @Test("keeps the daemon from writing anywhere but in its folder and its applications' groups")
+    @Test("The sandbox lets the daemon write only in its directories and its applications' groups")
     func writing() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let daemon = try installed.property("MainPID")

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  @Suite("the service")
+  @Suite("The service")
   struct Service {
     let installed: InstalledMachine
     var machine: Machine { installed.machine }
 
     init() throws { installed = try InstalledMachine() }
 
-    @Test("is started by the first connection to its socket, and is active then")
+    @Test("The first connection to the socket starts the service, which is then active")
     func activation() throws {
       #expect(try machine.run("systemctl", "is-active", "taskschedd.service").text == "inactive\n")
       let list = try machine.must("taskctl", "list", "--all")
@@ -21,7 +21,7 @@ extension SystemdTests {
       #expect(status.text.contains("TriggeredBy: ● taskschedd.socket"))
     }
 
-    @Test("is started when it says so itself, having read its configuration")
+    @Test("The service is started when it notifies systemd, after it has read its configuration")
     func readiness() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       #expect(try installed.property("Type") == "notify")
@@ -29,7 +29,7 @@ extension SystemdTests {
     }
 
     @Test(
-      "is favoured before whom it serves, and its session where sessions compete",
+      "The service and its session have precedence over the applications that it manages",
       .enabled(if: (try? ProcFS())?.usesAutogroups == true, "sessions do not compete here"))
     func favoured() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
@@ -42,7 +42,7 @@ extension SystemdTests {
       #expect(try session().hasSuffix(" nice -10\n"))
     }
 
-    @Test("does not start with a wrong configuration, and is not tried again")
+    @Test("A service with an invalid configuration does not start, and systemd does not retry")
     func wrongConfiguration() throws {
       try installed.write("/etc/taskschedd/taskschedd.toml", "log-levle = \"info\"")
       #expect(try machine.run("systemctl", "start", "taskschedd.service").code != 0)
@@ -51,7 +51,11 @@ extension SystemdTests {
       try installed.waitForJournal("/etc/taskschedd/taskschedd.toml:1: log-levle")
     }
 
-    @Test("that hangs is killed by the watchdog and started again; what was suspended is managed")
+    @Test(
+        """
+        The watchdog kills and restarts a daemon that hangs, which manages suspended applications \
+        again
+        """)
     func watchdog() throws {
       try installed.change("WatchdogSec=1s")
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
@@ -70,7 +74,8 @@ extension SystemdTests {
     }
 
     /// With its unit's `LimitNOFILE=524288`, and a watchdog that is seven times as strict.
-    @Test("§12: that examines 10,000,000 descriptors of 1,000 processes outlives the watchdog")
+    @Test(
+      "§12: A daemon that examines 10,000,000 descriptors of 1,000 processes outlives the watchdog")
     func examination() throws {
       try installed.change("WatchdogSec=4s")
       try machine.must("systemctl", "start", "taskschedd.service")
@@ -100,7 +105,7 @@ extension SystemdTests {
       _ = try machine.run("taskctl", "terminate", application)
     }
 
-    @Test("that was killed and is about to be started again keeps what it has suspended")
+    @Test("A killed daemon that is about to be restarted keeps its applications suspended")
     func startedAgain() throws {
       try installed.write(
         "/run/systemd/system/taskschedd.service.d/slow.conf", "[Service]\nRestartSec=1h")
@@ -120,7 +125,7 @@ extension SystemdTests {
       #expect(try group.isFrozen())
     }
 
-    @Test("that was killed and is stopped before it is started again leaves nothing suspended")
+    @Test("A killed daemon that is stopped before its restart leaves nothing suspended")
     func stoppedWhileAway() throws {
       try installed.write(
         "/run/systemd/system/taskschedd.service.d/slow.conf", "[Service]\nRestartSec=1h")
@@ -138,7 +143,7 @@ extension SystemdTests {
       try expectRunning(InstalledMachine.signalled)
     }
 
-    @Test("that lacks its operators' group says so, and takes it when it is created")
+    @Test("A daemon without its operators' group says so, and uses the group when it is created")
     func operatorsGroup() throws {
       let group = "late-operators"
       let user = InstalledMachine.other
@@ -162,7 +167,7 @@ extension SystemdTests {
       #expect(!(try machine.must("taskctl", "config").text.contains(warning)))
     }
 
-    @Test("that finds that it cannot serve leaves nothing suspended")
+    @Test("A daemon that finds that it cannot serve leaves nothing suspended")
     func cannotServe() throws {
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
         try installed.suspend(application)
@@ -175,7 +180,11 @@ extension SystemdTests {
       try expectRunning(InstalledMachine.signalled)
     }
 
-    @Test("goes on after kill -9 with more connections than 1024, the usual limit on open files")
+    @Test(
+        """
+        A daemon with more than 1024 connections, the usual limit on open files, recovers after \
+        kill -9
+        """)
     func manyConnections() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       // What the kernel takes long to close: the daemon's end is not to wait for it.
@@ -215,7 +224,7 @@ extension SystemdTests {
       try waitUntilStored(others)
     }
 
-    @Test("takes a new configuration at a reload")
+    @Test("A reload applies a new configuration")
     func reload() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       try installed.write("/etc/taskschedd/taskschedd.toml", "[policy]\nBackgroundTime = \"1min\"")
@@ -226,7 +235,7 @@ extension SystemdTests {
       #expect(try installed.property("ActiveState") == "active")
     }
 
-    @Test("keeps the configuration that it has where the new one has mistakes, and names them")
+    @Test("A reload of an invalid configuration keeps the previous one and names the mistakes")
     func badReload() throws {
       try machine.must("systemctl", "start", "taskschedd.service")
       let before = try machine.must("taskctl", "config").text
@@ -238,7 +247,7 @@ extension SystemdTests {
       #expect(try installed.property("ActiveState") == "active")
     }
 
-    @Test("resumes everything that it has suspended before it stops")
+    @Test("The service resumes all suspended applications before it stops")
     func cleanStop() throws {
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
         try installed.suspend(application)
@@ -249,7 +258,7 @@ extension SystemdTests {
       try expectRunning(InstalledMachine.signalled)
     }
 
-    @Test("leaves the launched applications running when it is restarted")
+    @Test("A restart leaves the launched applications running")
     func restart() throws {
       try installed.launch(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)
@@ -260,7 +269,11 @@ extension SystemdTests {
       try expectRunning(InstalledMachine.frozen)
     }
 
-    @Test("says which applications of an earlier daemon run on; systemd sees to their ends")
+    @Test(
+        """
+        The daemon names applications of an earlier daemon that run on, and systemd handles their \
+        ends
+        """)
     func leftovers() throws {
       try installed.launch(InstalledMachine.frozen)
       let group = try #require(try installed.groups(of: InstalledMachine.frozen).first)

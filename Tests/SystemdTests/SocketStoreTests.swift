@@ -5,7 +5,7 @@ import Testing
 
 extension SystemdTests {
   /// What the daemon builds on to wake applications by their sockets after its return.
-  @Suite("systemd's store of descriptors")
+  @Suite("systemd's file descriptor store")
   struct SocketStores {
     /// Its first run stores three watches of sockets, and the sockets, which stand for what
     /// applications hold; its second tells what became of them.
@@ -40,7 +40,7 @@ extension SystemdTests {
               print(name, has_socket(number), len(watch.poll(0)), flush=True)
       """
 
-    @Test("keeps watches apart and with all they see over kill -9, and no connection open")
+    @Test("The store keeps each watch and its events over kill -9, and keeps no connection open")
     func watches() throws {
       let machine = try InstalledMachine().machine
       let unit = "watches-test"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension SystemdTests {
-  @Suite("a user's own service")
+  @Suite("A user's own service")
   struct UserService {
     static let user = InstalledMachine.tester
     static let application = "org.example.own"
@@ -42,7 +42,7 @@ extension SystemdTests {
       try machine.must("systemctl", "stop", "user@\(Self.user).service")
     }
 
-    @Test("is started by its socket, which is that user's alone, and needs no root")
+    @Test("The user's own socket starts the service, which needs no root")
     func activation() throws {
       defer { try? stop() }
       let socket = "/run/user/\(Self.user)/taskschedd/socket"
@@ -56,7 +56,7 @@ extension SystemdTests {
       #expect(refused.text.contains("NotPermitted"))
     }
 
-    @Test("§11 hears of its applications' memory pressure from its first start on")
+    @Test("§11 The service monitors its applications' memory pressure from its first start on")
     func pressure() throws {
       defer { try? stop() }
       let memory = try machine.must("taskctl", "memory", "--user", "--json", as: Self.user).text
@@ -64,7 +64,7 @@ extension SystemdTests {
       #expect(heard?.contains("\"slice\"") == true, "\(memory)")
     }
 
-    @Test("launches that user's applications in units of their own, and freezes them")
+    @Test("The service launches that user's applications in units of their own, and freezes them")
     func suspension() throws {
       defer { try? stop() }
       try machine.must("taskctl", "launch", "--user", Self.application, as: Self.user)
@@ -83,10 +83,10 @@ extension SystemdTests {
       let used = try group.cpuMicroseconds()
       try machine.must("systemctl", "--user", "restart", "taskschedd.service", as: Self.user)
       try machine.must("taskctl", "list", "--user", as: Self.user)
-      #expect(try group.cpuMicroseconds() == used, "§15.4: an upgrade lets nobody run")
+      #expect(try group.cpuMicroseconds() == used, "§15.4: an upgrade resumes no application")
     }
 
-    /// The owner of a process, as its folder in /proc tells.
+    /// The owner of a process, which is that of its directory in /proc.
     private func uid(of pid: Int32) throws -> UInt32? {
       let status = String(
         decoding: try FileDescriptor.open(reading: "/proc/\(pid)/status").readToEnd(),

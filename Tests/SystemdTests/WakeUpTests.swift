@@ -6,7 +6,7 @@ import Testing
 extension SystemdTests {
   /// What lets an application sleep and be reachable is not forgotten by kill -9 of the daemon
   /// (§15.4), where systemd keeps its descriptors.
-  @Suite("waking and relaunching over the daemon's death")
+  @Suite("Wake-ups and relaunches across the death of the daemon")
   struct WakeUps {
     private static let id = "org.example.client"
     private static let manifest = "/etc/taskschedd/applications/\(id).toml"
@@ -135,7 +135,7 @@ extension SystemdTests {
           print("sent", flush=True)
       """
 
-    @Test("a byte that comes while no daemon runs wakes the application when one runs again")
+    @Test("A byte that arrives while no daemon runs wakes the application when one runs again")
     func socket() throws {
       try withManifest("") {
         try installed.change("RestartSec=3s")
@@ -157,7 +157,7 @@ extension SystemdTests {
           try installed.wait(for: Self.id, toBe: "suspended")
         }
         #expect(try number("managedSockets", in: status()) == 1)
-        // Nobody but the application holds the connection, and nobody did.
+        // Only the application has the connection open.
         try machine.must("taskctl", "terminate", Self.id)
         #expect(try peer.readLine() == "hang-up")
       }
@@ -194,7 +194,7 @@ extension SystemdTests {
         #expect(try nextLaunch(status()) == nextLaunch(planned))
         #expect(try output.readLine() == "for relaunch")
         try installed.waitForJournal("will be relaunched in 6s")
-        // An upgrade does not lose it. Whoever is connected tells it from another boot.
+        // An upgrade does not lose it. A connection distinguishes an upgrade from a boot.
         let monitor = try machine.start(["taskctl", "monitor", "--json"])
         while try monitor.readLine()?.contains("\"ready\"") != true {}
         try machine.must("systemctl", "restart", "taskschedd.service")

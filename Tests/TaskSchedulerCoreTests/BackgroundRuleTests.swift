@@ -44,7 +44,7 @@ struct BackgroundRuleTests {
     #expect(raised < (try #require(world.position(of: .resume(id)))))
   }
 
-  @Test("activating B never waits for A: A is lowered after all that B is to do")
+  @Test("The activation of B never waits for A: A is lowered after everything that B needs")
   func last() throws {
     var world = world()
     let first = world.make(mail, .active)
@@ -59,7 +59,7 @@ struct BackgroundRuleTests {
     #expect(effects.contains(.resources(.prioritize(first, .foreground))) )
   }
 
-  @Test("whoever starts in the background is lowered; released, it is the daemon's to give back")
+  @Test("An application that starts in the background is lowered, and restored when it is released")
   func start() {
     var world = world()
     let id = world.adopt(mail, in: .background, task: "work")
@@ -77,7 +77,7 @@ struct BackgroundRuleTests {
     #expect(world.lastEnd(mail)?.reason == (isUsed ? .gpuInBackground : nil))
   }
 
-  @Test("BackgroundGPUTime: what a GPU still finishes of earlier work does not kill")
+  @Test("BackgroundGPUTime: the rest of earlier GPU work does not kill")
   func gpuRest() {
     var world = world()
     let id = world.make(mail, .background)
@@ -104,7 +104,7 @@ struct BackgroundRuleTests {
     })
   }
 
-  @Test("a lock that is found when nobody is being suspended kills nobody")
+  @Test("A lock that is found while no application is being suspended kills none")
   func lateHeld() {
     var world = world()
     for state in [ApplicationState.active, .background, .suspended] {
@@ -128,7 +128,7 @@ struct BackgroundRuleTests {
     #expect(world.lastEnd(mail)?.reason == .excessiveUse)
   }
 
-  @Test("who is throttled no more, for it used less, and then uses too much again, is killed")
+  @Test("An application that is no longer throttled and then uses too much again is killed")
   func again() {
     var world = world()
     let id = world.make(mail, .background)
@@ -145,7 +145,7 @@ struct BackgroundRuleTests {
     #expect(world.lastEnd(mail)?.reason == .excessiveUse)
   }
 
-  @Test("who uses less than its share is not throttled; nobody is looked at in the foreground")
+  @Test("An application below its share is not throttled, and is not sampled in the foreground")
   func share() {
     var world = world()
     let id = world.make(mail, .background)
@@ -161,7 +161,7 @@ struct BackgroundRuleTests {
     #expect(world.scheduler.nextDeadline == nil, "nothing wakes an idle daemon")
   }
 
-  @Test("suspended, nobody looks either; the foreground is never throttled")
+  @Test("A suspended application is not sampled, and the foreground is never throttled")
   func lifted() {
     var world = world()
     let id = world.make(mail, .background)
@@ -181,7 +181,7 @@ struct BackgroundRuleTests {
     #expect(looks(world) == 0)
   }
 
-  @Test("While a debugger traces any process of the instance, its use is not judged")
+  @Test("While a debugger traces any process of the instance, its use is not limited")
   func traced() {
     var world = world()
     let id = world.make(mail, .background)
@@ -192,7 +192,7 @@ struct BackgroundRuleTests {
     #expect(throttles(world).isEmpty)
   }
 
-  @Test("after the daemon's absence, use is counted from its return on, and a throttle holds")
+  @Test("After the daemon's absence, use is counted from its return on, and a throttle stays")
   func absence() throws {
     var world = world()
     let id = world.make(mail, .background)
@@ -207,7 +207,7 @@ struct BackgroundRuleTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("who cannot be stopped again after the daemon's absence is looked at like all who run")
+  @Test("An application that cannot be stopped again after the daemon's absence is sampled")
   func suspensionLost() throws {
     for isPlaying in [false, true] {
       var world = world()
@@ -256,7 +256,7 @@ struct BackgroundRuleTests {
     #expect(report.addresses.count == 10 && report.count == 3000)
   }
 
-  @Test("§12: That not all descriptors were examined at suspension is recorded")
+  @Test("§12: An incomplete scan of descriptors at suspension is recorded")
   func incompleteLook() {
     var world = world()
     world.suspending = .never
@@ -270,7 +270,7 @@ struct BackgroundRuleTests {
     #expect(world.status(id)?.listening == report)
   }
 
-  @Test("relations between the limits hold, or the policy is refused with their names")
+  @Test("Limits that contradict each other are refused with their names")
   func bounds() {
     var policy = Policy()
     policy.throttledProcessorShare = 80

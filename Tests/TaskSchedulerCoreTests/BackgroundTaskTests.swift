@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§4 background tasks")
+@Suite("§4 Background tasks")
 struct BackgroundTaskTests {
   @Test(
     "BeginBackgroundTask may be called in any state in which the application runs",
@@ -21,7 +21,7 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-    "… and in no other: suspended, notRunning",
+    "BeginBackgroundTask is refused when the application is suspended or does not run",
     arguments: [ApplicationState.suspended, .notRunning])
   func otherState(_ state: ApplicationState) {
     var world = World()
@@ -32,7 +32,7 @@ struct BackgroundTaskTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("It returns an id that is unique for the instance's life, never 0")
+  @Test("BeginBackgroundTask returns an id that is unique for the instance's life, never 0")
   func ids() {
     var world = World()
     let id = world.register(mail)
@@ -57,7 +57,7 @@ struct BackgroundTaskTests {
     #expect(world.begin(id) == TaskID(1025))
   }
 
-  @Test("§16 MaxTasksPerUser: one user's tasks take nothing from another's")
+  @Test("§16 MaxTasksPerUser: one user's tasks do not count for another user")
   func quotaOfUser() {
     var world = World { $0.tasksPerUserMax = 3 }
     let other = world.register(key(maps.id.name, uid: 2000))
@@ -80,10 +80,10 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-    """
-    every begin is balanced by one end. An unknown or already ended id is an error; nothing else \
-    happens
-    """)
+      """
+      Every begin is balanced by one end. An unknown or already ended id is an error; nothing else \
+      happens
+      """)
   func ends() {
     var world = World()
     let id = world.make(mail, .background)
@@ -100,7 +100,7 @@ struct BackgroundTaskTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("the id of another application's task ends nothing of it")
+  @Test("The id of another application's task ends nothing of that application")
   func anothersTask() {
     var world = World()
     let first = world.make(mail, .background)
@@ -110,10 +110,10 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-    """
-    backgroundTimeRemaining: unlimited in the foreground; in the background, what is left of \
-    BackgroundTime = 600 s, counted from the start of the stint
-    """)
+      """
+      backgroundTimeRemaining is unlimited in the foreground; in the background, it is the rest of \
+      BackgroundTime = 600 s since the application entered it
+      """)
   func remaining() {
     var world = World()
     let id = world.make(mail, .active)
@@ -136,10 +136,10 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-    """
-    §4: A background task that is carried over into a later stint expires there again before the \
-    application is killed for it
-    """)
+      """
+      §4: A task that is outstanding when the application enters the background again expires \
+      again before the application is killed for it
+      """)
   func laterStint() {
     var world = World()
     let id = world.make(mail, .background)
@@ -161,7 +161,7 @@ struct BackgroundTaskTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("a suspended application has no time left, rather than no limit")
+  @Test("A suspended application has no time left, rather than no limit")
   func suspendedHasNone() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -200,7 +200,7 @@ struct BackgroundTaskTests {
     #expect(world.status(id)?.tasks.allSatisfy(\.isExpired) == true)
   }
 
-  @Test("a task begun within the lead is warned at once, after the reply to its begin")
+  @Test("A task that begins within the lead is warned at once, after the reply to its begin")
   func lateBeginIsWarned() {
     var world = World()
     let id = world.make(mail, .background)
@@ -227,9 +227,10 @@ struct BackgroundTaskTests {
   }
 
   @Test(
-    """
-    with one outstanding it is killed rather than suspended, reason backgroundTimeExpired
-    """, arguments: [true, false])
+      """
+      An application with a task outstanding is killed rather than suspended, reason \
+      backgroundTimeExpired
+      """, arguments: [true, false])
   func limitWithTask(isAware: Bool) {
     var world = World()
     let id = world.make(mail, .background, isAware: isAware)
@@ -254,7 +255,7 @@ struct BackgroundTaskTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("in the foreground ending the last task changes no state")
+  @Test("In the foreground, the end of the last task changes no state")
   func endingInTheForeground() {
     var world = World()
     let id = world.make(mail, .active)
@@ -263,7 +264,8 @@ struct BackgroundTaskTests {
     #expect(!world.effects.contains(.suspend(id)))
   }
 
-  @Test("a machine that slept past the lead: warned on wake, with the whole lead left")
+  @Test(
+    "An application on a machine that slept past the lead is warned on wake, with the whole lead")
   func sleptPastTheLead() {
     var world = World()
     let id = world.make(mail, .background)
@@ -277,7 +279,7 @@ struct BackgroundTaskTests {
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
   }
 
-  @Test("activated within the lead and sent away again: a new stint, whose limit is its own")
+  @Test("An application that enters the background again within the lead has a new limit")
   func newStintAfterWarning() {
     var world = World()
     let id = world.make(mail, .background)
@@ -294,7 +296,7 @@ struct BackgroundTaskTests {
       world.expired(id) == [TaskID(1), TaskID(1)], "a task's handler is called once in each stint")
   }
 
-  @Test("an expiration that no stream could take is found in the next registration")
+  @Test("An expiration without an event stream is in the next registration")
   func expirationWithoutStream() {
     var world = World()
     let id = world.make(mail, .background)
@@ -310,7 +312,7 @@ struct BackgroundTaskTests {
     #expect(registration.remaining == .seconds(4))
   }
 
-  @Test("a policy changed while it runs: the new BackgroundTime counts from the stint's start")
+  @Test("A new BackgroundTime counts from the start of the present background time")
   func changedPolicy() {
     var world = World()
     let id = world.make(mail, .background)

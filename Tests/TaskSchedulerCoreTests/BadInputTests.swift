@@ -2,11 +2,11 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§15.7 bad input gets an error that names what was wrong, and changes nothing")
+@Suite("§15.7 Invalid input gets an error that names the mistake, and changes nothing")
 struct BadInputTests {
   private let stranger = InstanceID(99)
 
-  @Test("requests of unknown instances are answered with the state notRunning")
+  @Test("Requests of unknown instances are answered with the state notRunning")
   func unknownInstances() {
     var world = World()
     _ = world.make(mail, .background)
@@ -19,7 +19,7 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("events of unknown instances are of no effect")
+  @Test("Events of unknown instances have no effect")
   func unknownEvents() {
     var world = World()
     _ = world.make(mail, .background)
@@ -39,7 +39,7 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("calls of an instance that has ended, whose application runs again, reach nobody")
+  @Test("Calls of an ended instance do not reach the new instance of the application")
   func endedInstance() {
     var world = World()
     let old = world.make(mail, .background)
@@ -53,7 +53,7 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("unknown applications are refused by name", arguments: Request.allCases)
+  @Test("Unknown applications are refused by name", arguments: Request.allCases)
   func unknownApplications(_ request: Request) {
     var world = World()
     _ = world.make(mail, .active)
@@ -75,7 +75,7 @@ struct BadInputTests {
     #expect(world.state(instance) == .active)
   }
 
-  @Test("launching what no manifest of that owner names is refused")
+  @Test("The launch of an application without a manifest of that owner is refused")
   func notLaunchable() {
     var world = World()
     let command = Manifest(id: music.id, owner: music.owner, isLaunchable: false)
@@ -93,7 +93,7 @@ struct BadInputTests {
         == .refused(.unknownApplication(key("org.example.x"))))
   }
 
-  @Test("a launch that fails is answered with the reason, and leaves the application launchable")
+  @Test("A failed launch is answered with the reason, and the application stays launchable")
   func launchFails() {
     var world = World()
     world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
@@ -108,7 +108,7 @@ struct BadInputTests {
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
-  @Test("register, adopt, launch and terminate while it is being launched are refused")
+  @Test("Register, adopt, launch and terminate are refused while the application is being launched")
   func whileLaunching() {
     var world = World()
     world.spawning = .never
@@ -129,7 +129,7 @@ struct BadInputTests {
     #expect(started.contains(.reply(request, .started(InstanceID(1), leader))))
   }
 
-  @Test("a program reported as executed twice is started once")
+  @Test("A program that is reported as executed twice is started once")
   func spawnedTwice() {
     var world = World()
     world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
@@ -137,7 +137,7 @@ struct BadInputTests {
     #expect(world.feed(.spawned(InstanceID(1), world.newLeader())).isEmpty)
   }
 
-  @Test("naming another application at one's stream is refused, and opens nothing")
+  @Test("Register with the name of another application is refused, and opens no stream")
   func wrongApplication() {
     var world = World()
     let id = world.make(mail, .active, isAware: false)
@@ -146,7 +146,7 @@ struct BadInputTests {
     #expect(world.status(id)?.isAware == false)
   }
 
-  @Test("MaxQueuedCallbacks: past it no more changes of state are asked of a silent application")
+  @Test("Beyond MaxQueuedCallbacks, no more changes of state are accepted for a silent application")
   func queuedCallbacks() {
     var world = World { $0.queuedCallbacksMax = 5 }
     let id = world.register(mail)
@@ -170,7 +170,7 @@ struct BadInputTests {
     #expect(world.status(id)?.ending == .terminatedByOperator)
   }
 
-  @Test("§16 MaxApplicationsPerUser: one user's applications take nothing from another's")
+  @Test("§16 MaxApplicationsPerUser: one user's applications do not count for another user")
   func applicationsPerUser() {
     var world = World { $0.applicationsPerUserMax = 2 }
     let first = world.register(mail)
@@ -185,7 +185,7 @@ struct BadInputTests {
     world.register(maps)
   }
 
-  @Test("MaxApplicationsPerUser counts launches under way")
+  @Test("MaxApplicationsPerUser counts launches in progress")
   func launchesCount() {
     var world = World { $0.applicationsPerUserMax = 1 }
     world.spawning = .never
@@ -198,7 +198,7 @@ struct BadInputTests {
     #expect(world.ask { .launch($0, music, target: .foreground, reason: .user) } == nil)
   }
 
-  @Test("the same id run by two users is two applications")
+  @Test("The same id of two users names two applications")
   func twoOwners() {
     var world = World()
     let others = key(mail.id.name, uid: 2000)
@@ -210,7 +210,7 @@ struct BadInputTests {
     #expect(world.state(first) == .background)
   }
 
-  @Test("names that are no reverse-DNS id", arguments: [
+  @Test("Names that are not reverse-DNS ids are refused", arguments: [
     "", ".", "mail", "org.", ".org", "org..mail", "org.ex ample", "org.exämple", "org/mail.x",
     "org.example\u{0}", "a." + String(repeating: "b", count: 249),
   ])
@@ -218,15 +218,15 @@ struct BadInputTests {
     #expect(ApplicationID(name) == nil)
   }
 
-  @Test("the longest id has 250 bytes")
+  @Test("The longest id has 250 bytes")
   func longestID() {
     #expect(ApplicationID("a." + String(repeating: "b", count: 248)) != nil)
   }
 }
 
-@Suite("the policy's bounds, and time")
+@Suite("The bounds of the limits, and time")
 struct PolicyTests {
-  @Test("the defaults are the contract's")
+  @Test("The defaults are those of the contract")
   func defaults() {
     let policy = Policy()
     #expect(policy.problems.isEmpty)
@@ -237,7 +237,7 @@ struct PolicyTests {
     #expect(policy.tasksPerApplicationMax == 1024)
   }
 
-  @Test("each setting outside its bounds is named")
+  @Test("Each setting outside its bounds is named")
   func bounds() {
     var policy = Policy()
     policy.expirationLead = policy.backgroundTime
@@ -255,7 +255,7 @@ struct PolicyTests {
   }
 
   @Test(
-    "an instant never passes the end of time",
+    "An instant never passes the end of time",
     arguments: [
       Duration.seconds(Int64.max), .seconds(18_446_744_073) + .nanoseconds(999_999_999),
       .nanoseconds(Int64.max) + .nanoseconds(Int64.max),
@@ -264,7 +264,7 @@ struct PolicyTests {
     #expect(Instant(nanoseconds: 2).advanced(by: duration) == Instant(nanoseconds: .max))
   }
 
-  @Test("durations and instants agree to the nanosecond")
+  @Test("Durations and instants agree to the nanosecond")
   func arithmetic() {
     let start = Instant(nanoseconds: 5)
     let later = start.advanced(by: .seconds(3) + .nanoseconds(7))
@@ -274,7 +274,7 @@ struct PolicyTests {
     #expect(start.duration(to: Instant(nanoseconds: .max)) == .nanoseconds(Int64.max))
   }
 
-  @Test("limits at the end of time are never due, and trap nothing")
+  @Test("Limits at the end of time are never due, and do not trap")
   func unlimited() {
     var world = World {
       $0.callbackTimeout = .seconds(Int64.max)

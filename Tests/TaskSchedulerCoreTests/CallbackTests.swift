@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§3 callbacks")
+@Suite("§3 Callbacks")
 struct CallbackTests {
   /// What makes each of the six be the next to go out.
   private func world(awaiting kind: CallbackKind) -> (World, InstanceID) {
@@ -57,7 +57,9 @@ struct CallbackTests {
   }
 
   @Test(
-    "acknowledged one nanosecond before the limit: not killed", arguments: lifecycle)
+      """
+      An application that acknowledges one nanosecond before the limit is not killed
+      """, arguments: lifecycle)
   func inTime(_ kind: CallbackKind) {
     var (world, id) = world(awaiting: kind)
     world.advance(by: .seconds(6) - nanosecond)
@@ -66,7 +68,7 @@ struct CallbackTests {
     #expect(world.ends(of: mail).isEmpty)
   }
 
-  @Test("each callback has the whole time from its own delivery")
+  @Test("Each callback has the whole time from its own delivery")
   func ownTime() {
     var world = World()
     let id = world.register(mail)
@@ -104,7 +106,7 @@ struct CallbackTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("callback ids are never 0 and unique for the instance's life")
+  @Test("Callback ids are never 0 and unique for the instance's life")
   func ids() {
     var world = World()
     let id = world.make(mail, .active)
@@ -121,7 +123,7 @@ struct CallbackTests {
     #expect(!ids.contains(0))
   }
 
-  @Test("an acknowledgement of what is not in flight is an error, and changes nothing")
+  @Test("An acknowledgement of a callback that is not outstanding is an error, and changes nothing")
   func wrongAcknowledgement() throws {
     var world = World()
     let id = world.register(mail)
@@ -137,7 +139,8 @@ struct CallbackTests {
     #expect(world.ask { .acknowledge($0, id, first) } == .refused(.unknownCallback(first)))
   }
 
-  @Test("a lost event stream loses no callback: what is in flight comes again with the same id")
+  @Test(
+    "A closed event stream loses no callback: the outstanding one is sent again with the same id")
   func reconnection() throws {
     var world = World()
     let id = world.make(mail, .active)
@@ -156,7 +159,7 @@ struct CallbackTests {
     #expect(world.state(id) == .notRunning, "the limit does not start again with a new stream")
   }
 
-  @Test("an acknowledgement that comes after the kill brings nothing back")
+  @Test("An acknowledgement after the kill has no effect")
   func lateAcknowledgement() {
     var world = World()
     world.killing = .never
@@ -172,7 +175,7 @@ struct CallbackTests {
     #expect(!world.effects.contains(.kill(id)), "it was killed already")
   }
 
-  @Test("no next callback goes to an application that has been killed")
+  @Test("No further callback goes to a killed application")
   func nothingAfterKill() {
     var world = World()
     world.killing = .never
@@ -184,13 +187,13 @@ struct CallbackTests {
   }
 }
 
-@Suite("§3 the debugger")
+@Suite("§3 The debugger")
 struct DebuggerTests {
   @Test(
-    """
-    While a debugger traces any process of the instance, no time limit of this contract is \
-    enforced for it; when the debugger leaves, the limit runs again from its start: callbacks
-    """)
+      """
+      While a debugger traces any process of the instance, no time limit of this contract is \
+      enforced for it; when the debugger leaves, the limit runs again from its start: callbacks
+      """)
   func callback() {
     var world = World()
     let id = world.register(mail)
@@ -206,7 +209,7 @@ struct DebuggerTests {
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
   }
 
-  @Test("… the same for the background time, which is unlimited while traced")
+  @Test("While a debugger traces it, the background time is unlimited, and then runs again")
   func backgroundTime() {
     var world = World()
     let id = world.make(mail, .background)
@@ -227,10 +230,10 @@ struct DebuggerTests {
   }
 
   @Test(
-    """
-    A debugger does not hold up an operator's or user's terminate: SIGKILL follows SIGTERM after \
-    TerminateTimeout
-    """, arguments: [false, true])
+      """
+      A debugger does not delay an operator's or user's terminate: SIGKILL follows SIGTERM after \
+      TerminateTimeout
+      """, arguments: [false, true])
   func orderedTermination(byUser: Bool) {
     var world = World()
     let id = world.make(mail, .active, isAware: false)
@@ -244,7 +247,7 @@ struct DebuggerTests {
     #expect(world.lastEnd(mail)?.reason == reason)
   }
 
-  @Test("An operator's terminate is enforced also where the application must acknowledge it")
+  @Test("An operator's terminate is enforced even if the application must acknowledge it")
   func orderedTerminationOfAware() {
     var world = World()
     let id = world.make(mail, .background)
@@ -256,7 +259,7 @@ struct DebuggerTests {
     #expect(world.effects.contains(.kill(id)))
   }
 
-  @Test("The limits that a debugger held up run again from an operator's terminate")
+  @Test("The limits that a debugger held run again from an operator's terminate")
   func orderedWhileHeld() {
     var world = World()
     let id = world.register(mail)
@@ -269,7 +272,7 @@ struct DebuggerTests {
     #expect(world.effects.contains(.kill(id)))
   }
 
-  @Test("A terminate that joins an end for another reason is not held up by a debugger either")
+  @Test("A debugger does not delay a terminate that joins an end for another reason")
   func orderedLater() {
     var world = World()
     world.feed(.manifestsChanged([
@@ -285,7 +288,7 @@ struct DebuggerTests {
     #expect(world.effects.contains(.kill(id)))
   }
 
-  @Test("no limit is enforced before it is known whether a debugger traces it")
+  @Test("No limit is enforced before the daemon knows whether a debugger traces the application")
   func answerPending() {
     var world = World()
     world.tracerChecking = .never
@@ -297,7 +300,7 @@ struct DebuggerTests {
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
   }
 
-  @Test("a traced instance with no limit running is not looked at again and again")
+  @Test("A traced instance without a running limit is not checked repeatedly")
   func noPolling() {
     var world = World()
     let id = world.register(mail)
@@ -311,7 +314,7 @@ struct DebuggerTests {
   }
 }
 
-@Suite("§3 unaware applications")
+@Suite("§3 Unaware applications")
 struct UnawareTests {
   @Test("An unaware application gets no callbacks: its transitions take effect at once")
   func noCallbacks() {
@@ -329,7 +332,7 @@ struct UnawareTests {
     #expect(world.scheduler.nextDeadline == nil, "no limit runs")
   }
 
-  @Test("termination is SIGTERM, then SIGKILL after TerminateTimeout = 5 s")
+  @Test("Termination is SIGTERM, then SIGKILL after TerminateTimeout = 5 s")
   func termination() {
     var world = World()
     let id = world.adopt(mail)
@@ -342,7 +345,7 @@ struct UnawareTests {
     #expect(world.lastEnd(mail)?.reason == .terminatedByOperator)
   }
 
-  @Test("a SIGKILL that could not be sent is tried again")
+  @Test("A SIGKILL that could not be sent is tried again")
   func killRetried() {
     var world = World()
     world.killing = .failing
@@ -356,7 +359,8 @@ struct UnawareTests {
     #expect(world.state(id) == .notRunning)
   }
 
-  @Test("whoever opens its event stream later is aware from then on, and hears where it stands")
+  @Test(
+    "An application that opens its event stream later is aware from then on, and gets its state")
   func becomesAware() {
     var world = World()
     let id = world.make(mail, .active, isAware: false)
@@ -367,7 +371,11 @@ struct UnawareTests {
     #expect(world.inFlight[id]?.kind == .willResignActive)
   }
 
-  @Test("launched in the background and never heard of: suspended after LaunchTime = 20 s")
+  @Test(
+      """
+      An application that is launched in the background and never registers is suspended after \
+      LaunchTime = 20 s
+      """)
   func launchTime() {
     var world = World()
     let id = world.adopt(mail, in: .background)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§14 ends")
+@Suite("§14 Ends")
 struct EndTests {
   @Test(
     "Every end has exactly one reason, logged and kept",
@@ -24,7 +24,7 @@ struct EndTests {
     }
   }
 
-  @Test("terminatedByOperator, terminatedByUser", arguments: [true, false])
+  @Test("An end has the reason terminatedByOperator or terminatedByUser", arguments: [true, false])
   func terminated(byUser: Bool) {
     var world = World()
     world.obeysTerminate = true
@@ -38,7 +38,7 @@ struct EndTests {
     #expect(world.effects.contains(.reply(request, .ended(End(reason: reason, at: world.now)))))
   }
 
-  @Test("the first reason of an end under way stands, whatever signal ended the leader")
+  @Test("The first reason of an end in progress stays, whichever signal ended the leader")
   func firstReason() {
     var world = World()
     let id = world.make(mail, .active)
@@ -54,10 +54,10 @@ struct EndTests {
   }
 
   @Test(
-    """
-    §14: An operator's or user's terminate is the reason of the end also where the daemon killed \
-    the application because it did not acknowledge willTerminate, and the detail says so
-    """, arguments: [true, false])
+      """
+      §14: An operator's or user's terminate is the reason of the end even if the daemon killed \
+      the application because it did not acknowledge willTerminate, and the detail says so
+      """, arguments: [true, false])
   func terminateWithoutAnswer(byUser: Bool) {
     var world = World()
     _ = world.makeVoIP(mail, .background)
@@ -75,10 +75,10 @@ struct EndTests {
   }
 
   @Test(
-    """
-    §14: An operator's or user's terminate is the reason of the end also where a callback in \
-    flight was overdue before
-    """, arguments: [true, false])
+      """
+      §14: An operator's or user's terminate is the reason of the end even if an outstanding \
+      callback was overdue before
+      """, arguments: [true, false])
   func terminateWhenOverdue(byUser: Bool) {
     var world = World()
     world.tracerChecking = .never
@@ -94,10 +94,10 @@ struct EndTests {
   }
 
   @Test(
-    """
-    §14: An operator's or user's terminate is the reason of the end also where the daemon is \
-    ending the application already, and it is not launched again
-    """, arguments: [true, false])
+      """
+      §14: An operator's or user's terminate is the reason of the end even if the daemon is \
+      already ending the application, and it is not launched again
+      """, arguments: [true, false])
   func terminateWhileEnding(byUser: Bool) {
     var world = World()
     world.killing = .never
@@ -112,10 +112,10 @@ struct EndTests {
   }
 
   @Test(
-    """
-    §8: An application that a person has ordered to end is not launched by the next daemon, also \
-    where the daemon stopped before it had ended
-    """)
+      """
+      §8: An application that a user or an operator terminated is not launched by the next daemon, \
+      even if the daemon stopped before the end
+      """)
   func stoppedWhileOrdered() {
     var world = World()
     _ = world.makeVoIP(mail, .active)
@@ -126,7 +126,7 @@ struct EndTests {
     #expect(world.spawned.isEmpty)
   }
 
-  @Test("optedOut")
+  @Test("An application that opts out ends with optedOut")
   func optedOut() {
     var world = World()
     world.obeysTerminate = true
@@ -135,12 +135,12 @@ struct EndTests {
     ]))
     let id = world.make(mail, .active)
     let other = world.register(music)
-    #expect(world.state(other).isForeground, "it waits for nobody")
+    #expect(world.state(other).isForeground, "it does not wait")
     world.acknowledgeAll(id)
     #expect(world.ends(of: mail) == [.optedOut])
   }
 
-  @Test("double terminate: each request is answered when the leader has exited")
+  @Test("After a double terminate, each request is answered when the leader has exited")
   func everyWaiterIsAnswered() {
     var world = World()
     let id = world.make(mail, .active)
@@ -154,7 +154,7 @@ struct EndTests {
     #expect(Array(last) == [.reply(first, .ended(end)), .reply(second, .ended(end))])
   }
 
-  @Test("while it is being ended, changes of state are refused with Terminating")
+  @Test("While an application is being ended, changes of state are refused with Terminating")
   func terminating() {
     var world = World()
     _ = world.make(mail, .active)
@@ -164,7 +164,11 @@ struct EndTests {
     }
   }
 
-  @Test("schedulerStopped, and §15: a process never stays suspended when no daemon manages it",
+  @Test(
+      """
+      A stop ends instances with schedulerStopped, and §15: a process never stays suspended when \
+      no daemon manages it
+      """,
     arguments: [ApplicationState.active, .inactive, .background, .suspended])
   func stopped(_ state: ApplicationState) {
     var world = World()
@@ -179,7 +183,7 @@ struct EndTests {
     #expect(world.scheduler.nextDeadline == nil)
   }
 
-  @Test("stopping resumes what is about to be suspended, too")
+  @Test("A stop resumes an application that is about to be suspended, too")
   func stoppedWhileSuspending() {
     var world = World()
     world.suspending = .never
@@ -190,7 +194,7 @@ struct EndTests {
     #expect(world.effects.contains(.resume(id)))
   }
 
-  @Test("stopping answers every request that waits: for an end, and for a launch")
+  @Test("A stop answers every outstanding request for an end or a launch")
   func stoppedAnswers() {
     var world = World()
     world.spawning = .never
@@ -210,7 +214,7 @@ struct EndTests {
     #expect(world.scheduler.status(of: music, at: world.now)?.state == .notRunning)
   }
 
-  @Test("§15: the foreground application is never suspended", arguments: [true, false])
+  @Test("§15: The foreground application is never suspended", arguments: [true, false])
   func foregroundIsNeverSuspended(isAware: Bool) {
     var world = World()
     let id = world.make(mail, .active, isAware: isAware)
@@ -222,7 +226,7 @@ struct EndTests {
     #expect(!world.effects.contains(.suspend(id)))
   }
 
-  @Test("at most MaxEndedApplications of one user are remembered, the most recent ones")
+  @Test("At most MaxEndedApplications of a user are remembered, the most recent ones")
   func endedAreForgotten() {
     var world = World { $0.endedApplicationsMax = 3 }
     for number in 1...10 {
@@ -236,7 +240,7 @@ struct EndTests {
     #expect(world.scheduler.owners(of: key("org.example.other").id) == [UserID(2000)])
   }
 
-  @Test("ended applications are remembered within MaxEndedApplications when manifests go, too")
+  @Test("Ended applications stay within MaxEndedApplications when manifests are removed, too")
   func manifestsGo() {
     var world = World { $0.endedApplicationsMax = 3 }
     for number in 1...10 {
@@ -248,7 +252,7 @@ struct EndTests {
     #expect(world.scheduler.statuses(at: world.now).count <= 3)
   }
 
-  @Test("an application whose manifest goes while it is launched in vain is forgotten")
+  @Test("An application whose manifest is removed during a failing launch is forgotten")
   func launchedInVain() {
     var world = World()
     world.spawning = .never
@@ -278,7 +282,7 @@ struct EndTests {
     #expect(remembered() == nil)
   }
 
-  @Test("an application ended and started again and again is remembered once")
+  @Test("An application that ends and starts repeatedly is remembered once")
   func endedOften() {
     var world = World { $0.endedApplicationsMax = 2 }
     for _ in 1...10 { _ = world.make(mail, .notRunning) }

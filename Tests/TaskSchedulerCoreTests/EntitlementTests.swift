@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§5 what entitles an application to run in the background")
+@Suite("§5 Entitlements to run in the background")
 struct EntitlementTests {
   /// An application with every mode, in the background with one task.
   private func busy() -> (World, InstanceID) {
@@ -15,7 +15,7 @@ struct EntitlementTests {
     return (world, id)
   }
 
-  @Test("An outstanding background task with time left")
+  @Test("An outstanding background task with time left entitles an application to run")
   func task() {
     var (world, id) = busy()
     #expect(world.status(id)?.entitlements == [.backgroundTask])
@@ -23,7 +23,7 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("an unacknowledged callback")
+  @Test("An unacknowledged callback entitles an application to run")
   func callback() {
     var world = World()
     let id = world.make(mail, .active)
@@ -36,10 +36,10 @@ struct EntitlementTests {
   }
 
   @Test(
-    """
-    audio that really plays (mode audio); location updates running (mode location); an event being \
-    handled: each alone keeps it running, and when it ends it is suspended
-    """, arguments: Activity.allCases)
+      """
+      Audio that plays (mode audio), running location updates (mode location) and an event being \
+      handled each entitle an application; when it ends the application is suspended
+      """, arguments: Activity.allCases)
   func activity(_ activity: Activity) {
     var (world, id) = busy()
     world.feed(.activityBegan(id, activity))
@@ -52,7 +52,7 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("events are counted: the last one handled suspends")
+  @Test("Events are counted: the last one handled suspends")
   func severalEvents() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -102,7 +102,7 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("modes declared for an adopted instance stand in for a manifest's")
+  @Test("The modes of an adopted instance replace those of a manifest")
   func adoptedModes() {
     var world = World()
     let id = world.adopt(mail, modes: [.audio])
@@ -112,7 +112,7 @@ struct EntitlementTests {
     #expect(world.status(id)?.entitlements == [.audio])
   }
 
-  @Test("audio outlasts the limit with no task: it plays on, and is suspended when it ends")
+  @Test("Audio continues past the limit without a task, and its end suspends the application")
   func audioOutlastsWithoutTask() {
     var (world, id) = busy()
     world.feed(.activityBegan(id, .audio))
@@ -125,7 +125,11 @@ struct EntitlementTests {
     #expect(world.ends(of: mail).isEmpty)
   }
 
-  @Test("audio outlasts the limit with a task: warned, not killed while it plays, then killed")
+  @Test(
+      """
+      Audio continues past the limit with a task: the application is warned, and killed when it \
+      ends
+      """)
   func audioOutlastsWithTask() {
     var (world, id) = busy()
     world.feed(.activityBegan(id, .audio))
@@ -137,7 +141,7 @@ struct EntitlementTests {
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
   }
 
-  @Test("a task begun after the limit, while audio plays, is warned at once with no time left")
+  @Test("A task that begins after the limit while audio plays is warned at once with no time left")
   func taskAfterTheLimit() {
     var (world, id) = busy()
     world.feed(.activityBegan(id, .audio))
@@ -151,7 +155,7 @@ struct EntitlementTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("a task in the foreground outlives it: sent away, the application keeps running")
+  @Test("A task of the foreground continues in the background and keeps the application running")
   func taskFromTheForeground() {
     var world = World()
     let id = world.adopt(mail, task: "command")
@@ -160,7 +164,7 @@ struct EntitlementTests {
     #expect(world.status(id)?.tasks.map(\.name) == ["command"])
   }
 
-  @Test("traced and past its limit: when the debugger leaves, the task has its time again")
+  @Test("When the debugger leaves an application past its limit, the task has its time again")
   func debuggerHoldsTheKill() {
     var (world, id) = busy()
     world.feed(.activityBegan(id, .audio))
@@ -174,7 +178,8 @@ struct EntitlementTests {
     #expect(world.status(id)?.timeRemaining == .seconds(600))
   }
 
-  @Test("traced, a task that is begun after the limit takes a suspension under way back")
+  @Test(
+    "A task of a traced application that begins after the limit cancels a suspension in progress")
   func taskWhileTraced() {
     var (world, id) = busy()
     world.feed(.activityBegan(id, .audio))

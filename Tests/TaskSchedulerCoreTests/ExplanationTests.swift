@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("always an answer to \"why?\"")
+@Suite("Every \"why?\" has an answer")
 struct ExplanationTests {
   private func explanation(_ world: World) -> Explanation? {
     world.scheduler.explanation(of: mail)
@@ -13,12 +13,12 @@ struct ExplanationTests {
     return (choice, warnedAt)
   }
 
-  @Test("an application that is not known has none")
+  @Test("An unknown application has no explanation")
   func unknown() {
     #expect(explanation(World()) == nil)
   }
 
-  @Test("whoever was sent away with a task: by whom, and the limits of its time, nearest first")
+  @Test("An application that was displaced with a task: by which one, and its limits in order")
   func background() throws {
     var world = World()
     let id = world.make(mail, .active)
@@ -35,7 +35,7 @@ struct ExplanationTests {
       ])
   }
 
-  @Test("the nearest limit is the moment at which something happens", arguments: 0..<3)
+  @Test("The nearest limit is the time of the next action", arguments: 0..<3)
   func nearest(step: Int) {
     var world = World()
     let id = world.make(mail, .active)
@@ -45,7 +45,7 @@ struct ExplanationTests {
     #expect(explanation(world)?.limits.first?.at == world.scheduler.nextDeadline)
   }
 
-  @Test("whoever is suspended: what entitled it to run last, and when that ended")
+  @Test("A suspended application: its last entitlement, and when that ended")
   func suspended() throws {
     var world = World()
     let id = world.make(mail, .active)
@@ -64,7 +64,7 @@ struct ExplanationTests {
     #expect(told.limits.isEmpty)
   }
 
-  @Test("who has never had a task is suspended when its last callback is acknowledged")
+  @Test("An application without tasks is suspended when its last callback is acknowledged")
   func callback() {
     var world = World()
     let id = world.make(mail, .active)
@@ -75,7 +75,7 @@ struct ExplanationTests {
     #expect(explanation(world)?.lastEntitlement == nil, "the foreground needs none")
   }
 
-  @Test("who was woken and did not begin a task is suspended when its time is over")
+  @Test("An application that is woken and begins no task is suspended when its time is over")
   func eventTime() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -90,7 +90,7 @@ struct ExplanationTests {
     #expect(explanation(world)?.lastEntitlement?.kind == .eventTime)
   }
 
-  @Test("who was killed for a callback: which one it did not acknowledge")
+  @Test("An application that was killed for a callback: which one it did not acknowledge")
   func callbackTimeout() {
     var world = World()
     let id = world.make(mail, .active)
@@ -104,7 +104,7 @@ struct ExplanationTests {
     #expect(explanation(world)?.limits.isEmpty == true)
   }
 
-  @Test("who was killed for its background time: which tasks were outstanding")
+  @Test("An application that was killed for its background time: its outstanding tasks")
   func backgroundTimeExpired() {
     var world = World()
     let id = world.make(mail, .active)
@@ -117,7 +117,11 @@ struct ExplanationTests {
     #expect(world.lastEnd(mail)?.detail == .task(first, name: "upload", outstanding: 2))
   }
 
-  @Test("who was ended for memory: its class, its dirty memory, who was next, warned when")
+  @Test(
+      """
+      An application that was terminated for memory: its class, its memory, the next ones, the \
+      warning
+      """)
   func memory() throws {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }
@@ -138,7 +142,11 @@ struct ExplanationTests {
     #expect(explanation(world)?.end == .memory(choice, warnedAt: since))
   }
 
-  @Test("who was suspended when memory ran short was not warned; how long the choice took is kept")
+  @Test(
+      """
+      An application that was suspended under memory pressure was not warned; the time of the \
+      choice is kept
+      """)
   func memoryOfSuspended() throws {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -153,7 +161,7 @@ struct ExplanationTests {
     #expect(choice.runnersUp.isEmpty && choice.classCount == 1)
   }
 
-  @Test("who was killed for what it did in the background: the lock, the GPUs, the processors")
+  @Test("An application that was killed for a background rule: the lock, the GPUs, the CPUs")
   func rules() {
     func end(_ change: (inout World, InstanceID) -> Void) -> EndDetail? {
       var world = World {
@@ -191,7 +199,7 @@ struct ExplanationTests {
       } == .processor(.milliseconds(7_500), within: .seconds(10), share: .usual(percent: 50)))
   }
 
-  @Test("why it was ended for memory outlives the daemon")
+  @Test("The explanation of an end for memory survives the daemon")
   func memoryAfterCrash() throws {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -204,7 +212,7 @@ struct ExplanationTests {
     #expect(explanation(world) == before)
   }
 
-  @Test("an answer outlives the daemon")
+  @Test("An explanation survives the daemon")
   func crash() throws {
     var world = World()
     let id = world.make(mail, .active)

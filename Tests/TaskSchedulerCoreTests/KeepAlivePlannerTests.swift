@@ -26,9 +26,9 @@ extension KeepAlivePlanner {
   }
 }
 
-@Suite("§6 keep-alive: who runs at which burst")
+@Suite("§6 Keep-alive: the handlers of each burst")
 struct KeepAlivePlannerTests {
-  @Test("the device wakes as rarely as the deadlines allow: nothing is due without a handler")
+  @Test("The machine wakes as rarely as the deadlines allow, and never without a handler")
   func empty() {
     var planner = KeepAlivePlanner()
     #expect(planner.nextBurst == nil)
@@ -37,7 +37,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.plannedBurst(of: InstanceID(1)) == nil)
   }
 
-  @Test("the handlers of all applications run in common bursts; a deadline at the next one waits")
+  @Test("The handlers of all applications run in common bursts; a deadline at the next one waits")
   func commonBursts() {
     var planner = KeepAlivePlanner(minutes: 10, 20, 25, 60)
     var runs: [[UInt64]] = []
@@ -50,10 +50,10 @@ struct KeepAlivePlannerTests {
   }
 
   @Test(
-    """
-    earlier is allowed, later never: a call is due a twentieth of the interval before its \
-    deadline, at most 100 ms
-    """,
+      """
+      A call is due a twentieth of the interval before its deadline, at most 100 ms, and never \
+      later
+      """,
     arguments: [
       (interval: .nanoseconds(1), lead: .zero), (.milliseconds(20), .milliseconds(1)),
       (.seconds(1), .milliseconds(50)), (.seconds(2), lead), (.seconds(600), lead),
@@ -69,7 +69,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.plannedBurst(of: InstanceID(1)) == keepAlive.due)
   }
 
-  @Test("who gets to a call late by no more than the lead has called before the deadline")
+  @Test("An application that gets a call late by at most the lead gets it before the deadline")
   func withinTheLead() throws {
     var planner = KeepAlivePlanner(minutes: 10)
     var last = start
@@ -83,14 +83,14 @@ struct KeepAlivePlannerTests {
     }
   }
 
-  @Test("before it is due nobody is called")
+  @Test("No handler is called before it is due")
   func notEarlier() {
     var planner = KeepAlivePlanner(minutes: 10)
     #expect(planner.burst(at: at(minute * 10 - .nanoseconds(1))).isEmpty)
     #expect(planner.burst(at: at(minute * 10)) == [InstanceID(1)])
   }
 
-  @Test("those called are in order of their deadlines, then of their ids")
+  @Test("Handlers are called in the order of their deadlines, then of their ids")
   func order() {
     var planner = KeepAlivePlanner()
     planner.set(InstanceID(3), interval: minute * 10, at: start)
@@ -100,7 +100,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.next().called == [3, 9, 4, 2])
   }
 
-  @Test("the interval is counted from the last call, and anew from a change of it")
+  @Test("The interval counts from the last call, and again from a change of it")
   func change() {
     var planner = KeepAlivePlanner(minutes: 10, 10)
     #expect(planner.next().called == [1, 2])
@@ -113,7 +113,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.next() == (at: at(minute * 41), called: [1, 2]))
   }
 
-  @Test("cleared by the application, by its termination, and by becoming notRunning")
+  @Test("A handler is cleared by the application, by its termination, and in notRunning")
   func removal() {
     var planner = KeepAlivePlanner(minutes: 10, 20)
     planner.remove(InstanceID(1))
@@ -125,7 +125,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.all.isEmpty)
   }
 
-  @Test("where the machine itself slept, then at once on wake")
+  @Test("A handler that was due while the machine slept is called at once on wake")
   func sleptPastDeadlines() {
     var planner = KeepAlivePlanner(minutes: 10, 20, 45, 60)
     let woken = at(minute * 33)
@@ -135,7 +135,7 @@ struct KeepAlivePlannerTests {
   }
 
   @Test(
-    "nothing drifts: bursts that the machine gets to late keep their times",
+    "Late bursts cause no drift of later ones",
     arguments: [Duration.nanoseconds(1), .milliseconds(3), .seconds(2)])
   func noDrift(lateness: Duration) {
     var planner = KeepAlivePlanner(minutes: 10, 20, 30)
@@ -149,7 +149,7 @@ struct KeepAlivePlannerTests {
     #expect(runs == [1: 600, 2: 300, 3: 200])
   }
 
-  @Test("a wake-up that happens anyway is used as a burst where that saves one")
+  @Test("A wake-up that happens anyway is used as a burst if that saves one")
   func wakeUpUsed() {
     var planner = KeepAlivePlanner(minutes: 12, 24)
     #expect(planner.useWakeUp(at: at(minute * 9 - .nanoseconds(1))).isEmpty)
@@ -161,7 +161,7 @@ struct KeepAlivePlannerTests {
     #expect(planner.nextBurst == at(minute * 33))
   }
 
-  @Test("an interval longer than any machine's life is none that wakes it")
+  @Test("An interval that is longer than any machine's life wakes no machine")
   func hugeInterval() {
     var planner = KeepAlivePlanner(minutes: 10)
     planner.set(InstanceID(2), interval: .seconds(Int64.max), at: start)
@@ -170,7 +170,7 @@ struct KeepAlivePlannerTests {
   }
 }
 
-@Suite("§6 keep-alive: bursts beside every schedule there is")
+@Suite("§6 Keep-alive: bursts beside every possible schedule")
 struct KeepAliveOptimumTests {
   /// Every way to run handlers, tick by tick, as far as its future goes: what is left until each
   /// deadline, and the least that it has cost to come there.
@@ -218,8 +218,7 @@ struct KeepAliveOptimumTests {
     }
   }()
 
-  @Test(
-    "the device wakes as rarely as the deadlines allow, and each handler runs as rarely as it does")
+  @Test("The machine wakes, and each handler runs, as rarely as the deadlines allow")
   func fewest() {
     for (intervals, left) in Self.cases {
       var planner = KeepAlivePlanner()

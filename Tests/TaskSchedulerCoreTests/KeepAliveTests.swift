@@ -5,7 +5,7 @@ import Testing
 /// How long before its deadline a call is due.
 private let lead = Duration.milliseconds(100)
 
-@Suite("§6 keep-alive")
+@Suite("§6 Keep-alive")
 struct KeepAliveTests {
   private func set(
     _ world: inout World, _ id: InstanceID, every interval: Duration?
@@ -22,7 +22,7 @@ struct KeepAliveTests {
     #expect(set(&world, chat, every: .seconds(600)) == .done)
   }
 
-  @Test("below KeepAliveMinimum = 600 s it is refused, and nothing has changed")
+  @Test("An interval below KeepAliveMinimum = 600 s is refused, and nothing has changed")
   func minimum() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -34,7 +34,7 @@ struct KeepAliveTests {
     #expect(world.scheduler.keepAlives[id]?.interval == .seconds(900))
   }
 
-  @Test("an interval as long as any is taken")
+  @Test("An interval of any length is accepted")
   func endless() {
     var world = World()
     let id = world.makeVoIP(mail, .suspended)
@@ -47,7 +47,11 @@ struct KeepAliveTests {
     #expect(world.scheduler.storedState(of: id) == world.scheduler.state(of: id))
   }
 
-  @Test("who does not run, is suspended, ends or has no event stream cannot set one")
+  @Test(
+      """
+      An application that is not running, suspended, ending or without an event stream cannot set \
+      a handler
+      """)
   func state() {
     var world = World()
     #expect(
@@ -79,7 +83,10 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("… in the foreground too", arguments: [ApplicationState.active, .inactive, .background])
+  @Test(
+      """
+      The handler is called in the foreground, too
+      """, arguments: [ApplicationState.active, .inactive, .background])
   func running(_ state: ApplicationState) {
     var world = World { $0.backgroundTime = .seconds(6000) }
     let id = world.makeVoIP(mail, state)
@@ -90,7 +97,7 @@ struct KeepAliveTests {
     #expect(world.state(id) == state)
   }
 
-  @Test("later never, except where the machine itself slept (then at once on wake)")
+  @Test("The handler is never called late, except after the sleep of the machine (then at once)")
   func sleep() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -124,10 +131,10 @@ struct KeepAliveTests {
   }
 
   @Test(
-    """
-    and has KeepAliveHandlerTime = 30 s to acknowledge; later, it is killed, reason \
-    keepAliveTimeout
-    """
+      """
+      An application has KeepAliveHandlerTime = 30 s to acknowledge; later, it is killed, reason \
+      keepAliveTimeout
+      """
   )
   func handlerTime() {
     var world = World()
@@ -140,7 +147,7 @@ struct KeepAliveTests {
     #expect(world.scheduler.nextWakeUp == nil)
   }
 
-  @Test("the limit is its own: a lifecycle callback after it has CallbackTimeout")
+  @Test("A lifecycle callback after keepAlive has CallbackTimeout")
   func limits() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -154,10 +161,10 @@ struct KeepAliveTests {
   }
 
   @Test(
-    """
-    §14: An application that the user ends while its keep-alive handler runs, and that does not \
-    acknowledge, was ended by the user, and the detail names the handler
-    """)
+      """
+      §14: An application that the user ends during its keep-alive handler, and that does not \
+      acknowledge, was ended by the user, and the detail names the handler
+      """)
   func endsMeanwhile() {
     var world = World()
     _ = suspendedWithKeepAlive(&world)
@@ -170,10 +177,10 @@ struct KeepAliveTests {
   }
 
   @Test(
-    """
-    The handler is called at least once before each interval ends: who has not answered the last \
-    call has one waiting behind it, which is made when that is acknowledged
-    """)
+      """
+      An application that has not acknowledged the last call gets the next one after the \
+      acknowledgement
+      """)
   func oneCallWaits() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -190,7 +197,7 @@ struct KeepAliveTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("… and so has who is called in a common burst before it has answered")
+  @Test("An application in a common burst that has not acknowledged gets the next call later")
   func burstMeanwhile() {
     var world = World { $0.keepAliveHandlerTime = .seconds(500) }
     let id = suspendedWithKeepAlive(&world)
@@ -212,7 +219,7 @@ struct KeepAliveTests {
     #expect(world.state(other) == .active)
   }
 
-  @Test("… one that waits behind another callback is made once")
+  @Test("A call that waits behind another callback is made once")
   func waitsBehindAnother() {
     var world = World { $0.callbackTimeout = .seconds(3000) }
     let id = world.makeVoIP(mail, .active)
@@ -227,7 +234,7 @@ struct KeepAliveTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("§3 while a debugger holds the limit, the handler is not called again")
+  @Test("§3 While a debugger holds the limit, the handler is not called again")
   func debugger() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -267,7 +274,7 @@ struct KeepAliveTests {
   }
 
   @Test(
-    "A wake-up that happens anyway is used as a burst where that saves one",
+    "A wake-up that happens anyway is used as a burst if that saves one",
     arguments: ["notification", "socket", "foreground"])
   func usedWakeUp(_ wakeUp: String) {
     var world = World()
@@ -291,7 +298,7 @@ struct KeepAliveTests {
     #expect(!world.delivered(id).contains(.keepAlive), "the burst at 600 s is saved")
   }
 
-  @Test("… and not where it saves none")
+  @Test("A wake-up that saves no burst is not used as one")
   func unusedWakeUp() {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -320,7 +327,7 @@ struct KeepAliveTests {
     #expect(world.scheduler.nextWakeUp == nil)
   }
 
-  @Test("§15 an acknowledged keep-alive is not forgotten by the daemon's death")
+  @Test("§15 An acknowledged keep-alive survives the daemon's death")
   func daemonDies() throws {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
@@ -335,7 +342,7 @@ struct KeepAliveTests {
     #expect(world.ends(of: mail).isEmpty, "and has its time again")
   }
 
-  @Test("a burst that the daemon was away for comes at once")
+  @Test("A burst that was due during the daemon's absence comes at once")
   func away() throws {
     var world = World()
     let id = suspendedWithKeepAlive(&world)

@@ -105,11 +105,11 @@ private struct KeepAliveWalk {
   }
 }
 
-@Suite("§6 keep-alive: handlers come, change and leave at any moment")
+@Suite("§6 Keep-alive: handlers are set, changed and cleared at any time")
 struct KeepAliveWalkTests {
   private static let seeds = 1...12 as ClosedRange<UInt64>
 
-  @Test("the handler is called at least once before each interval ends", arguments: seeds)
+  @Test("The handler is called at least once before each interval ends", arguments: seeds)
   func neverLate(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<400 { try walk.step(changes: true, wakesByItself: true) }
@@ -118,7 +118,7 @@ struct KeepAliveWalkTests {
   }
 
   @Test(
-    "wake-ups are as few as if everybody ran at every burst, whoever comes in between",
+    "Wake-ups are as few as if every handler ran at every burst",
     arguments: seeds)
   func lowerBound(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
@@ -141,7 +141,7 @@ struct KeepAliveWalkTests {
   }
 
   @Test(
-    "a wake-up that is used saves three quarters of one, and nobody runs more than 4/3 as often",
+    "A used wake-up saves three quarters of one, and no handler runs more than 4/3 as often",
     arguments: seeds)
   func wakeUps(seed: UInt64) throws {
     var alone = KeepAliveWalk(seed: seed)
@@ -163,7 +163,7 @@ struct KeepAliveWalkTests {
     }
   }
 
-  @Test("the planned burst is the one at which the handler runs", arguments: seeds)
+  @Test("The planned burst is the one at which the handler runs", arguments: seeds)
   func planned(seed: UInt64) throws {
     var walk = KeepAliveWalk(seed: seed)
     for _ in 0..<100 { try walk.step(changes: true, wakesByItself: true) }

@@ -4,7 +4,7 @@ import Testing
 
 private let unheardOf = SocketID(99)
 
-@Suite("§7 managed sockets")
+@Suite("§7 Managed sockets")
 struct ManagedSocketTests {
   @Test("Needs mode voip; what is not declared is refused with ModeNotDeclared")
   func mode() {
@@ -14,7 +14,7 @@ struct ManagedSocketTests {
     #expect(world.effects.contains(.socket(.letGo(id, unheardOf))), "it is not kept")
   }
 
-  @Test("The application hands over a socket, which the daemon holds from then on")
+  @Test("The application passes a socket, which the daemon holds from then on")
   func handedOver() throws {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -28,7 +28,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.manage($0, id, SocketID(7))) } == .managed(SocketID(7)))
   }
 
-  @Test("§16 MaxSocketsPerApplication = 64; who ends or is gone hands nothing over")
+  @Test("§16 MaxSocketsPerApplication = 64; an application that ends or has ended passes none")
   func refusals() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -42,7 +42,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.invalidState(.notRunning)))
   }
 
-  @Test("the daemon watches it while the application is suspended, and only then")
+  @Test("The daemon watches a socket only while the application is suspended")
   func watched() throws {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -67,10 +67,10 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    """
-    one that is handed over while the application is being suspended, or by a call that was on the \
-    way when it was, is watched at once
-    """)
+      """
+      A socket that arrives during the suspension, or by a call that was sent before it, is \
+      watched at once
+      """)
   func handedOverAtTheEnd() throws {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -90,7 +90,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("… while the daemon stops its processes again after an absence, when that is done")
+  @Test("A socket is watched when the daemon has stopped the processes again after an absence")
   func handedOverAfterAbsence() throws {
     var world = World()
     let id = world.makeVoIP(mail, .suspended)
@@ -102,7 +102,7 @@ struct ManagedSocketTests {
     #expect(world.position(of: .socket(.watch(id))) != nil)
   }
 
-  @Test("who has handed over none is not watched")
+  @Test("An application without managed sockets is not watched")
   func none() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -135,7 +135,7 @@ struct ManagedSocketTests {
     #expect(world.delivered(id).isEmpty, "suspended | an event that it must handle | none")
   }
 
-  @Test("several that are ready at once are told at once, unknown ones are not")
+  @Test("Several ready sockets are reported together, and unknown ones are not")
   func several() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -153,7 +153,7 @@ struct ManagedSocketTests {
     }
   }
 
-  @Test("it has EventTime = 10 s, then it is suspended again")
+  @Test("An application has EventTime = 10 s, then it is suspended again")
   func eventTime() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -167,7 +167,7 @@ struct ManagedSocketTests {
     #expect(world.effects.contains(.socket(.watch(id))), "it is watched again")
   }
 
-  @Test("… or until it acknowledges the event")
+  @Test("An application is suspended earlier when it acknowledges the event")
   func acknowledged() throws {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -179,7 +179,7 @@ struct ManagedSocketTests {
     #expect(world.ask { .acknowledge($0, id, event) } == .refused(.unknownCallback(event)))
   }
 
-  @Test("it may begin a background task for more")
+  @Test("An application may begin a background task for more time")
   func task() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -191,7 +191,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("two events at a time: each has its own time, and is acknowledged by itself")
+  @Test("Each of two events has its own time and acknowledgement")
   func two() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -221,7 +221,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("an event that was told before the connection was lost is told again")
+  @Test("An event that was sent before the connection closed is sent again")
   func lostStream() throws {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -237,7 +237,7 @@ struct ManagedSocketTests {
     #expect(told(world, id) == event)
   }
 
-  @Test("Sockets do not outlive the instance: nothing is done about them after its end")
+  @Test("Managed sockets end with the instance")
   func end() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -251,7 +251,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.release($0, id, socket)) } == .refused(.invalidState(.notRunning)))
   }
 
-  @Test("what arrives for one that is being killed does not wake it")
+  @Test("Data for an application that is being killed does not wake it")
   func killed() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -262,7 +262,7 @@ struct ManagedSocketTests {
     #expect(!world.effects.contains(.resume(id)) && world.notices(id).isEmpty)
   }
 
-  @Test("a socket that is unknown cannot be taken back")
+  @Test("An unknown socket cannot be released")
   func unknown() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -270,7 +270,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.release($0, id, SocketID(1))) } == .refused(.unknownSocket(SocketID(1))))
   }
 
-  @Test("after the daemon's death it is watched again when its processes are stopped")
+  @Test("After the daemon's death, a socket is watched again when the processes are stopped")
   func daemonDies() throws {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -282,7 +282,7 @@ struct ManagedSocketTests {
     #expect(world.state(id) == .background)
   }
 
-  @Test("where its processes cannot be stopped again, it is not watched while it runs")
+  @Test("A socket is not watched while processes that cannot be stopped run")
   func notStopped() throws {
     var world = World()
     let (id, _) = suspendedWithSocket(&world)
@@ -293,7 +293,7 @@ struct ManagedSocketTests {
     #expect(world.effects.contains(.socket(.stopWatching(id))))
   }
 
-  @Test("a descriptor that the daemon has lost is told as one that is no longer watched")
+  @Test("A descriptor that the daemon has lost is reported as unwatched")
   func lost() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -308,7 +308,7 @@ struct ManagedSocketTests {
       world.ask { .socket(.release($0, id, socket)) } == .refused(.unknownSocket(socket)))
   }
 
-  @Test("one that the application has closed is managed no more")
+  @Test("A socket that the application has closed is not managed any more")
   func closed() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
@@ -319,7 +319,7 @@ struct ManagedSocketTests {
     #expect(world.changes(of: mail) == [.socketReleased(socket)])
   }
 
-  @Test("§3 while a debugger traces it, the time of an event is not over")
+  @Test("§3 While a debugger traces the application, the time of an event is not over")
   func debugger() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)

@@ -2,12 +2,12 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§11 memory: who would be the one is found out before")
+@Suite("§11 Memory: applications are measured before one must be terminated")
 struct MeasuringAheadTests {
   private let lead = Policy.memoryMeasuringLead
 
-  /// Pressure with less than the floor available, and these suspended; nobody answers by itself how
-  /// much they use.
+  /// Pressure with less than the floor available, and these suspended; the test answers how much
+  /// they use.
   private func pressed(
     _ apps: [ApplicationKey], _ state: ApplicationState = .suspended
   ) -> (World, [InstanceID]) {
@@ -42,7 +42,11 @@ struct MeasuringAheadTests {
     world.scheduler.policy.memoryWarningTime - lead
   }
 
-  @Test("If pressure lasts: measured before the warning's time is over, ended when it is")
+  @Test(
+      """
+      If pressure lasts, applications are measured during the warning's time and one is ended \
+      after it
+      """)
   func exactly() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world) - nanosecond)
@@ -53,7 +57,7 @@ struct MeasuringAheadTests {
     world.advance(by: .milliseconds(20))
     world.feed(sizes(ids, [10, 30]))
     world.advance(by: lead - .milliseconds(20) - nanosecond)
-    #expect(world.chosen.isEmpty, "nobody is ended earlier")
+    #expect(world.chosen.isEmpty, "no application is terminated earlier")
     world.advance(by: nanosecond)
     #expect(world.chosen == [music] && askings(world) == 1)
     #expect(choice(world, music)?.at == world.now)
@@ -61,7 +65,7 @@ struct MeasuringAheadTests {
     #expect(choice(world, music)?.runnersUp.map(\.application) == [mail])
   }
 
-  @Test("First the warning: where it has less time than measuring takes, it is measured after it")
+  @Test("If the warning has less time than measuring takes, applications are measured after it")
   func shortTime() throws {
     var world = World { $0.memoryWarningTime = .milliseconds(10) }
     let (id, running) = (world.make(mail, .suspended), world.make(music, .active))
@@ -76,7 +80,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail] && askings(world) == 1)
   }
 
-  @Test("Until it ends: memory that is back when the time is over ends nobody")
+  @Test("If memory is free again after the warning's time, no application is terminated")
   func backMeanwhile() {
     var (world, ids) = pressed([mail])
     world.advance(by: untilLead(world))
@@ -88,7 +92,7 @@ struct MeasuringAheadTests {
     #expect(world.scheduler.memory.measurement == nil, "of no use any more")
   }
 
-  @Test("Sizes that come when pressure is over are not kept")
+  @Test("Sizes that arrive after the pressure are discarded")
   func lateAndCalm() {
     var (world, ids) = pressed([mail])
     world.available = 500
@@ -99,7 +103,7 @@ struct MeasuringAheadTests {
     #expect(world.scheduler.nextDeadline == nil && world.chosen.isEmpty)
   }
 
-  @Test("Sizes that come after the time is over: the choice is made when they come")
+  @Test("Sizes that arrive after the warning's time lead to the choice when they arrive")
   func late() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world) + lead)
@@ -111,7 +115,7 @@ struct MeasuringAheadTests {
     #expect(choice(world, mail)?.choosingTime == .milliseconds(15))
   }
 
-  @Test("Never the foreground: who comes there after it was measured is not chosen")
+  @Test("An application that came to the foreground after it was measured is not chosen")
   func foregroundMeanwhile() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world))
@@ -121,7 +125,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music] && world.state(ids[0]).isForeground)
   }
 
-  @Test("Who has ended after it was measured is not chosen")
+  @Test("An application that ended after it was measured is not chosen")
   func endedMeanwhile() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world))
@@ -131,7 +135,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test("The largest goes first: where somebody was suspended since, all are measured again")
+  @Test("If an application was suspended since, all are measured again")
   func suspendedMeanwhile() {
     var (world, ids) = pressed([mail])
     let late = world.make(music, .background)
@@ -145,7 +149,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test("Where the largest is gone and the others were not read in full, they are measured again")
+  @Test("If the largest has ended and the others were not read completely, they are measured again")
   func estimates() {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world))
@@ -156,7 +160,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail], "but not for ever")
   }
 
-  @Test("Who is suspended uses what it used: at the next trigger it is known who is first")
+  @Test("The size of a suspended application stays valid until the next trigger")
   func nextTrigger() {
     var (world, ids) = pressed([mail, music])
     world.available = 150
@@ -170,7 +174,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail] && askings(world) == 1)
   }
 
-  @Test("What one uses that runs is soon old: near to the floor it is measured at each trigger")
+  @Test("The size of a running application is measured at each trigger near the floor")
   func nextTriggerOfRunning() {
     var (world, ids) = pressed([mail, music], .background)
     world.available = 150
@@ -186,7 +190,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music] && askings(world) == 2)
   }
 
-  @Test("What was measured long before of those that run is not what is chosen by")
+  @Test("An old size of a running application is not used for the choice")
   func old() {
     var (world, ids) = pressed([mail, music], .background)
     world.available = 500
@@ -200,7 +204,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test("Who ran in between has to be measured again, though it is suspended")
+  @Test("An application that ran in between is measured again, even if it is suspended")
   func ranMeanwhile() {
     var (world, ids) = pressed([mail])
     world.available = 150
@@ -217,7 +221,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen.isEmpty && askings(world) == 2)
   }
 
-  @Test("Far above the floor nobody is measured, however often a trigger fires")
+  @Test("Far above the floor no application is measured, however often a trigger fires")
   func farAbove() {
     var (world, ids) = pressed([mail], .background)
     world.available = 500
@@ -230,7 +234,7 @@ struct MeasuringAheadTests {
     #expect(askings(world) == 1)
   }
 
-  @Test("Half the floor does not wait for the time, but for sizes that are on their way")
+  @Test("Below half the floor the choice does not wait for the time, but for pending sizes")
   func critical() {
     var (world, ids) = pressed([mail])
     world.advance(by: untilLead(world))
@@ -242,7 +246,7 @@ struct MeasuringAheadTests {
   }
 
   @Test(
-    "A daemon that died measures anew, whether the sizes had come or not",
+    "A restarted daemon measures again, whether the sizes had arrived or not",
     arguments: [false, true])
   func restarted(_ hadCome: Bool) throws {
     var (world, ids) = pressed([mail, music])
@@ -258,7 +262,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [music])
   }
 
-  @Test("A daemon that comes back when the time is over looks, and chooses when sizes come")
+  @Test("A daemon that returns after the warning's time measures, and chooses with the sizes")
   func restartedLater() throws {
     var (world, ids) = pressed([mail])
     world.advance(by: untilLead(world))
@@ -268,7 +272,7 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("An event log of a version that did not measure before is gone on from")
+  @Test("An event log of a version without early measuring is continued")
   func earlierVersion() {
     var (world, ids) = pressed([mail])
     world.advance(by: .seconds(1))
@@ -278,14 +282,14 @@ struct MeasuringAheadTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("A time before another is not before all time")
+  @Test("An instant before another one is not before all time")
   func earlier() {
     let start = Instant(nanoseconds: 100)
     #expect(start.earlier(by: .nanoseconds(30)) == Instant(nanoseconds: 70))
     #expect(start.earlier(by: .seconds(1)) == Instant(nanoseconds: 0))
   }
 
-  @Test("With nobody to measure it is not asked, and who comes then is measured when needed")
+  @Test("Without applications nothing is measured, and a new application is measured when needed")
   func nobody() {
     var (world, _) = pressed([])
     world.advance(by: untilLead(world))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§11 memory")
+@Suite("§11 Memory")
 struct MemoryTests {
   private let chat = key("org.example.chat")
 
@@ -29,7 +29,7 @@ struct MemoryTests {
     #expect(world.chosen.isEmpty)
   }
 
-  @Test("Pressure is over when nothing was heard of it for MemoryQuietTime")
+  @Test("Pressure is over when no trigger has fired for MemoryQuietTime")
   func quiet() {
     var world = World()
     let id = world.make(mail, .active)
@@ -42,7 +42,7 @@ struct MemoryTests {
     #expect(warnings(world, id) == 2, "the next stretch has a warning of its own")
   }
 
-  @Test("a floor on MemAvailable is checked when a trigger fires: above it nobody is ended")
+  @Test("A trigger checks the floor of MemAvailable: above it no application is terminated")
   func floor() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -57,7 +57,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("Pressure of the daemon's own slice ends applications also above the floor, if it lasts")
+  @Test("Lasting pressure of the daemon's own slice terminates applications even above the floor")
   func ownSlice() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -71,7 +71,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail])
   }
 
-  @Test("An application that allocates faster than it can be warned: half the floor is not waited")
+  @Test("Below half the floor the daemon does not wait for the warning's time")
   func critical() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -82,7 +82,7 @@ struct MemoryTests {
     #expect(warnings(world, active) == 1, "the warning comes first all the same")
   }
 
-  @Test("After an end that could not wait, the others have the time of the warning all the same")
+  @Test("After an end without waiting, the other applications have the time of the warning")
   func criticalOnce() {
     var world = World()
     let busy = world.make(music, .background)
@@ -103,7 +103,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail, music], "it has lasted: a look shows it, without a trigger")
   }
 
-  @Test("Who is waited for in vain for longer than pressure was heard of is the last")
+  @Test("An application that does not end within the time of the pressure is the last")
   func quietMeanwhile() {
     var world = World { $0.memoryQuietTime = .seconds(3) }
     for app in [mail, music] { _ = world.make(app, .suspended) }
@@ -131,7 +131,7 @@ struct MemoryTests {
     #expect(world.chosen.isEmpty)
   }
 
-  @Test("suspended ones are not woken")
+  @Test("Suspended applications are not woken by a memory warning")
   func suspendedNotWoken() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -141,7 +141,7 @@ struct MemoryTests {
     #expect(world.effects.isEmpty)
   }
 
-  @Test("One that runs again while pressure lasts is warned then")
+  @Test("An application that resumes during the pressure is warned then")
   func warnedLater() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -152,7 +152,7 @@ struct MemoryTests {
     #expect(warnings(world, late) == 1)
   }
 
-  @Test("taskctl warn-memory simulates a warning: for one, for a user's, for all")
+  @Test("taskctl warn-memory simulates a warning for one application, for a user's, for all")
   func simulated() {
     var world = World()
     let other = key("org.example.mail", uid: 2000)
@@ -168,7 +168,7 @@ struct MemoryTests {
     #expect(world.scheduler.memoryStatus.phase == .calm)
   }
 
-  @Test("A simulated warning of what cannot hear it is refused")
+  @Test("A simulated warning of an application that cannot get it is refused")
   func simulatedRefused() {
     var world = World()
     _ = world.make(mail, .suspended)
@@ -204,7 +204,7 @@ struct MemoryTests {
     #expect(world.lastEnd(mail)?.reason == .memoryPressure)
   }
 
-  @Test("suspended ones first, without notice")
+  @Test("Suspended applications are terminated first, without notice")
   func suspendedFirst() {
     var world = World()
     let busy = world.make(music, .background)
@@ -219,7 +219,7 @@ struct MemoryTests {
     #expect(world.state(busy) == .background)
   }
 
-  @Test("then background ones, with willTerminate")
+  @Test("Background applications are terminated next, with willTerminate")
   func backgroundThen() {
     var world = World()
     let id = world.make(mail, .background)
@@ -232,7 +232,10 @@ struct MemoryTests {
     #expect(world.ends(of: mail) == [.memoryPressure])
   }
 
-  @Test("Never the foreground", arguments: [ApplicationState.active, .inactive])
+  @Test(
+      """
+      The foreground application is never terminated
+      """, arguments: [ApplicationState.active, .inactive])
   func neverForeground(_ state: ApplicationState) {
     var world = World()
     let id = world.make(mail, state)
@@ -246,7 +249,7 @@ struct MemoryTests {
     #expect(world.chosen.isEmpty)
   }
 
-  @Test("Within a class the largest dirty memory goes first")
+  @Test("Within a class the application with the most dirty memory is terminated first")
   func largestFirst() {
     var world = World()
     let ids = [mail, music, maps].map { world.make($0, .suspended) }
@@ -260,7 +263,7 @@ struct MemoryTests {
     #expect(choice.chosen.size.dirty == 30 << 20 && choice.classCount == 3)
   }
 
-  @Test("at a tie, the least recently active")
+  @Test("Of equal applications the least recently active is terminated first")
   func tie() {
     var world = World()
     for app in [mail, music, maps] { _ = world.make(app, .suspended) }
@@ -290,7 +293,7 @@ struct MemoryTests {
     #expect(world.chosen.count == 2)
   }
 
-  @Test("One that the kernel does not let die is waited for TerminateTimeout, and no longer")
+  @Test("The daemon waits TerminateTimeout, and no longer, for an application that does not die")
   func stuck() {
     var world = World()
     for app in [mail, music] { _ = world.make(app, .suspended) }
@@ -301,7 +304,7 @@ struct MemoryTests {
     #expect(world.chosen.count == 2)
   }
 
-  @Test("One that ignores willTerminate is killed at its limit, and the next is chosen then")
+  @Test("An application that ignores willTerminate is killed at its limit, and the next is chosen")
   func ignoresWillTerminate() {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }
@@ -317,7 +320,7 @@ struct MemoryTests {
     #expect(world.chosen == [mail, music])
   }
 
-  @Test("One that a debugger holds does not hold up the others")
+  @Test("An application that a debugger holds does not delay the others")
   func traced() {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }
@@ -332,7 +335,7 @@ struct MemoryTests {
     #expect(world.ends(of: mail).isEmpty)
   }
 
-  @Test("Who is suspended while sizes are read is measured too: suspended ones go first")
+  @Test("An application that is suspended during the measuring is measured, too")
   func suspendedMeanwhile() {
     var world = World()
     let ids = [mail, music].map { world.make($0, .background) }
@@ -349,7 +352,7 @@ struct MemoryTests {
 
   // MARK: The rest
 
-  @Test("A daemon that died goes on where the procedure stood")
+  @Test("A restarted daemon continues the procedure")
   func recovery() throws {
     var world = World()
     let ids = [mail, music].map { world.make($0, .suspended) }
@@ -380,7 +383,7 @@ struct MemoryTests {
     #expect(asked.position(of: .memory(.pageOut(paged))) != nil)
   }
 
-  @Test("The choice among 500 measured applications needs no second look at any of them")
+  @Test("The choice among 500 measured applications measures none of them again")
   func many() {
     var world = World { $0.applicationsPerUserMax = 600 }
     for number in 0..<500 {

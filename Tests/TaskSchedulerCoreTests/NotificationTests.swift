@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§9 local notifications")
+@Suite("§9 Local notifications")
 struct NotificationTests {
   private func clocked(_ change: (inout Policy) -> Void = { _ in }) -> World {
     var world = World(change)
@@ -10,7 +10,7 @@ struct NotificationTests {
     return world
   }
 
-  @Test("Schedule at a wall-clock time: it fires then, and not before")
+  @Test("A scheduled notification fires at its wall-clock time, and not before")
   func fires() {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(100))
@@ -22,7 +22,7 @@ struct NotificationTests {
     #expect(world.fired == [id], "once")
   }
 
-  @Test("or present now: it fires at once, after it was stored")
+  @Test("A notification without a schedule fires at once, after it was stored")
   func now() {
     var world = clocked()
     let id = world.schedule(mail, in: nil)
@@ -30,7 +30,7 @@ struct NotificationTests {
     #expect(world.scheduler.nextDeadline == nil)
   }
 
-  @Test("what cannot be stored is refused, and never fires")
+  @Test("A notification that cannot be stored is refused, and never fires")
   func notStored() {
     var world = clocked()
     world.storing = .failing
@@ -42,7 +42,7 @@ struct NotificationTests {
     #expect(world.fired.isEmpty)
   }
 
-  @Test("optional repeat interval: after each time it waits for the next, by its calendar")
+  @Test("A repeating notification waits for the next time of its calendar")
   func repeats() throws {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(10), repeats: .minute)
@@ -56,7 +56,7 @@ struct NotificationTests {
     #expect(world.fired.count == 3)
   }
 
-  @Test("… and where the calendar has no next time it fires no more")
+  @Test("A repeating notification without a next time fires no more")
   func repeatsEnd() {
     var world = clocked()
     let draft = NotificationDraft(
@@ -66,10 +66,10 @@ struct NotificationTests {
     #expect(world.fired.count == 1)
     world.feed(.notification(.nextFound(NotificationID(1), nil)))
     world.feed(.notification(.nextFound(NotificationID(1), WallTime(nanoseconds: 0))))
-    #expect(world.fired.count == 1, "an answer that nobody waits for")
+    #expect(world.fired.count == 1, "an answer without a request")
   }
 
-  @Test("At most MaxNotificationsPerApplication = 128 scheduled")
+  @Test("At most MaxNotificationsPerApplication = 128 notifications are scheduled")
   func quota() {
     var world = clocked()
     let first = world.schedule(mail, in: .seconds(100))
@@ -88,7 +88,7 @@ struct NotificationTests {
     world.schedule(mail, in: .seconds(100))
   }
 
-  @Test("… or present now, which takes nobody's place and needs none")
+  @Test("An immediate notification does not count for the scheduled ones")
   func quotaOfPresented() {
     var world = clocked { $0.notificationsPerApplicationMax = 1 }
     world.schedule(mail, in: .seconds(100))
@@ -128,10 +128,10 @@ struct NotificationTests {
   }
 
   @Test(
-    """
-    §16 A user's applications together have MaxNotificationsPerUser = 1024 notifications that wait \
-    for their time or to be shown
-    """)
+      """
+      §16 A user's applications together have MaxNotificationsPerUser = 1024 notifications that \
+      are scheduled or not yet shown
+      """)
   func quotaOfUser() {
     var world = clocked()
     var later = NotificationDraft(
@@ -160,7 +160,7 @@ struct NotificationTests {
     #expect(ask(application(50, of: 7), later, unshown: 23) == .scheduled(NotificationID(1003)))
   }
 
-  @Test("Notifications that are being stored to be presented count for MaxNotificationsPerUser")
+  @Test("Immediate notifications that are being stored count for MaxNotificationsPerUser")
   func quotaOfPresenting() {
     var world = clocked { $0.notificationsPerUserMax = 2 }
     world.storing = .never
@@ -177,7 +177,7 @@ struct NotificationTests {
     #expect(ask(mail) == nil, "the one that was not stored does not count")
   }
 
-  @Test("… one that repeats keeps its place while its next time is being found")
+  @Test("A repeating notification counts while its next time is being computed")
   func quotaOfRepeating() {
     var world = clocked { $0.notificationsPerApplicationMax = 1 }
     let draft = NotificationDraft(
@@ -194,7 +194,7 @@ struct NotificationTests {
     #expect(effects.contains(.reply(other, .refused(refusal))))
   }
 
-  @Test("cancel one, cancel all: what is cancelled never fires")
+  @Test("A cancelled notification never fires: one, or all")
   func cancel() {
     var world = clocked()
     let ids = (0..<3).map { _ in world.schedule(mail, in: .seconds(100)) }
@@ -211,7 +211,7 @@ struct NotificationTests {
     #expect(world.fired == [other])
   }
 
-  @Test("… and what is shown is taken away with it")
+  @Test("A cancelled notification that is shown is closed")
   func cancelShown() {
     var world = clocked()
     let id = NotificationID(7)
@@ -220,7 +220,7 @@ struct NotificationTests {
     #expect(world.transactions.last == .cancel([id], mail))
   }
 
-  @Test("§9 A notification of an application that is not known is cancelled as any other")
+  @Test("§9 A notification of an unknown application can be cancelled")
   func cancelUnknown() {
     var world = World()
     let stranger = ApplicationKey(ApplicationID("org.test.gone")!, owner: UserID(9))
@@ -234,7 +234,7 @@ struct NotificationTests {
     #expect(world.transactions.last == .cancel([one.id], stranger))
   }
 
-  @Test("nobody cancels another's")
+  @Test("An application cannot cancel another application's notification")
   func cancelOthers() {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(100))
@@ -256,7 +256,7 @@ struct NotificationTests {
   }
 
   @Test(
-    "otherwise the user is shown it; the application is not woken by it",
+    "A notification of an inactive application is shown to the user, and does not wake it",
     arguments: [ApplicationState.inactive, .background, .suspended, .notRunning])
   func shown(_ state: ApplicationState) {
     var world = clocked()
@@ -268,7 +268,7 @@ struct NotificationTests {
     #expect(world.state(instance) == state)
   }
 
-  @Test("… as where the active one has lost its event stream")
+  @Test("A notification of an active application without an event stream is shown to the user")
   func activeWithoutStream() {
     var world = clocked()
     let instance = world.make(mail, .active)
@@ -291,7 +291,7 @@ struct NotificationTests {
     #expect(world.notices(instance) == [.notificationChosen(NotificationID(1))])
   }
 
-  @Test("(launching it if need be)")
+  @Test("The user's choice of a notification launches the application if it does not run")
   func chosenLaunches() throws {
     var world = clocked()
     world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
@@ -304,7 +304,7 @@ struct NotificationTests {
     #expect(world.notices(instance) == [.notificationChosen(NotificationID(1))])
   }
 
-  @Test("… and while it is being launched in the background: then it comes to the foreground")
+  @Test("The user's choice during a launch in the background brings it to the foreground")
   func chosenWhileLaunching() throws {
     var world = clocked()
     world.spawning = .never
@@ -319,14 +319,14 @@ struct NotificationTests {
     #expect(world.notices(launching) == [.notificationChosen(NotificationID(1))])
   }
 
-  @Test("one of whom nobody knows is not launched")
+  @Test("The choice of a notification of an unknown application launches nothing")
   func chosenUnknown() {
     var world = clocked()
     world.feed(.notification(.chosen(NotificationID(1), mail)))
     #expect(world.changes(of: mail).contains(.refused(.unknownApplication(mail))))
   }
 
-  @Test("They survive the daemon's restart")
+  @Test("Notifications survive the daemon's restart")
   func restart() throws {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(100))
@@ -335,7 +335,7 @@ struct NotificationTests {
     #expect(world.fired == [id])
   }
 
-  @Test("… the application's end")
+  @Test("Notifications survive the application's end")
   func applicationEnds() {
     var world = clocked()
     let instance = world.make(mail, .active)
@@ -345,7 +345,7 @@ struct NotificationTests {
     #expect(world.receivers(of: id) == [nil])
   }
 
-  @Test("and a reboot. One that came due while the machine was off fires once at start")
+  @Test("Notifications survive a reboot. One that was due while the machine was off fires once")
   func reboot() {
     var world = World()
     let past = ScheduledNotification(
@@ -355,7 +355,7 @@ struct NotificationTests {
     later.id = NotificationID(5)
     later.firesAt = WallTime(nanoseconds: 1_800_000_060_000_000_000)
     world.feed(.notification(.loaded([past, later], idLast: 7)))
-    #expect(world.fired.isEmpty, "nobody knows what time it is")
+    #expect(world.fired.isEmpty, "the wall clock is unknown")
     world.setClock(1_800_000_000)
     #expect(world.fired == [past.id])
     world.advance(by: .seconds(60))
@@ -364,7 +364,7 @@ struct NotificationTests {
     #expect(fresh == NotificationID(8), "no id is given again")
   }
 
-  @Test("The wall clock is set: what is due fires at once, the rest at its time of the new clock")
+  @Test("After the wall clock is set, due notifications fire at once, the others by the new clock")
   func clockIsSet() {
     var world = clocked()
     let id = world.schedule(mail, in: .seconds(3600))
@@ -378,7 +378,7 @@ struct NotificationTests {
     #expect(world.fired == [id, later])
   }
 
-  @Test("many that are due at once fire in turns, so that others are served in between")
+  @Test("Many notifications that are due together fire in turns, so that others are served")
   func many() {
     var world = clocked()
     for _ in 0..<100 { world.schedule(mail, in: .seconds(10)) }
@@ -386,7 +386,7 @@ struct NotificationTests {
     #expect(world.fired.count == 100 && Set(world.fired).count == 100)
   }
 
-  @Test("a wall clock at the ends of time harms nobody")
+  @Test("A wall clock at the ends of time does no harm")
   func clockAtTheEnds() {
     var world = clocked()
     world.schedule(mail, in: .seconds(10))

@@ -2,10 +2,10 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("Text from outside is made fit for terminals and logs in one way")
+@Suite("Text from outside is escaped for terminals and logs in one way")
 struct PrintableTextTests {
   @Test(
-    "Each character that steers, hides or reorders text is shown as an escape",
+    "Each character that controls, hides or reorders text is shown as an escape",
     arguments: [
       ("\0", #"\x00"#), ("\t", #"\t"#), ("\n", #"\n"#), ("\r", #"\r"#), ("\u{1b}", #"\x1b"#),
       ("\u{7f}", #"\x7f"#), ("\u{85}", #"\x85"#), ("\u{9b}", #"\x9b"#), ("\u{ad}", #"\xad"#),
@@ -34,7 +34,7 @@ struct PrintableTextTests {
     #expect(PrintableText.quoted(text) == "\"\(text)\"")
   }
 
-  @Test("In quotes, where the text ends can be told, and it is cut to what a line can hold")
+  @Test("In quotes, the end of a text is visible, and it is cut to the length of a line")
   func quotes() {
     #expect(PrintableText.quoted(#"a" \b"#) == #""a\" \\b""#)
     #expect(PrintableText.quoted(String(repeating: "x", count: 81)).count == 80 + 3)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("after the daemon's absence")
+@Suite("After the daemon's absence")
 struct RecoveryTests {
-  @Test("a callback that was not acknowledged is sent again with the same id")
+  @Test("An unacknowledged callback is sent again with the same id")
   func callback() throws {
     var world = World()
     let id = world.make(mail, .active)
@@ -18,7 +18,7 @@ struct RecoveryTests {
     #expect(world.state(id) == .inactive)
   }
 
-  @Test("what was suspended is stopped again, what runs is let run")
+  @Test("Suspended processes are stopped again, and running ones are resumed")
   func stopped() throws {
     var world = World()
     let sleeper = world.make(mail, .suspended)
@@ -31,7 +31,7 @@ struct RecoveryTests {
     #expect(world.state(sleeper) == .suspended)
   }
 
-  @Test("a suspension that was under way completes")
+  @Test("A suspension in progress is completed")
   func suspending() throws {
     var world = World()
     world.suspending = .never
@@ -44,7 +44,7 @@ struct RecoveryTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("what cannot be stopped again is in the background, and tried again")
+  @Test("An application that cannot be stopped again is in the background, and is tried again")
   func notStopped() throws {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -56,7 +56,7 @@ struct RecoveryTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("a kill under way is done again, a launch under way too")
+  @Test("A kill or a launch in progress is done again")
   func underWay() throws {
     var world = World()
     world.killing = .never
@@ -75,7 +75,7 @@ struct RecoveryTests {
     #expect(world.scheduler.status(of: music, at: world.now)?.state == .active)
   }
 
-  @Test("a debugger that was asked for is asked for again")
+  @Test("A pending check for a debugger is repeated")
   func debugger() throws {
     var world = World()
     world.tracerChecking = .never
@@ -87,7 +87,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("warned before, over meanwhile: the whole lead again")
+  @Test("An application that was warned and passed its limit has the whole lead again")
   func lead() throws {
     var world = World()
     let id = world.make(mail, .background)
@@ -100,7 +100,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("not warned before, over meanwhile: warned now, and the whole lead")
+  @Test("An application that was not warned and passed its limit is warned, with the whole lead")
   func warning() throws {
     var world = World()
     let id = world.make(mail, .background)
@@ -112,7 +112,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.backgroundTimeExpired])
   }
 
-  @Test("an absence in which no limit passed changes none")
+  @Test("An absence in which no limit passed changes none")
   func noLimit() throws {
     var world = World()
     _ = world.make(mail, .active)
@@ -125,7 +125,7 @@ struct RecoveryTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("a callback whose limit passed meanwhile has its time again")
+  @Test("A callback whose limit passed meanwhile has its time again")
   func answer() throws {
     var world = World()
     _ = world.make(mail, .active)

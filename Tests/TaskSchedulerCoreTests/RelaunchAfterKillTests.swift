@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§8 relaunch after an end that the daemon brought about")
+@Suite("§8 Relaunch after an end that the daemon caused")
 struct RelaunchAfterKillTests {
   /// An end that neither the application nor a person chooses.
   struct DaemonsEnd: CustomTestStringConvertible, Sendable {
@@ -26,9 +26,7 @@ struct RelaunchAfterKillTests {
   }
 
   @Test(
-    """
-    §8: mode voip relaunches after the daemon's own kills, and after an end that nobody has seen
-    """,
+    "§8: The mode voip relaunches after the daemon's own kills, and after an end of unknown reason",
     arguments: [
       DaemonsEnd(.callbackTimeout) { world in
         let id = world.makeVoIP(mail, .active)
@@ -73,10 +71,10 @@ struct RelaunchAfterKillTests {
   }
 
   @Test(
-    """
-    §8: After an end for memory, mode voip relaunches when memory pressure is over, and status \
-    says what it waits for
-    """, arguments: [true, false])
+      """
+      §8: After an end for memory, the mode voip relaunches when memory pressure is over, and \
+      status says so
+      """, arguments: [true, false])
   func endedForMemory(daemonDies: Bool) throws {
     var world = World()
     _ = world.makeVoIP(mail, .suspended)
@@ -108,9 +106,10 @@ struct RelaunchAfterKillTests {
   }
 
   @Test(
-    """
-    §8: After an end for memory, mode voip waits for its delay where memory pressure is over before
-    """)
+      """
+      §8: After an end for memory, the mode voip waits for its delay if memory pressure is over \
+      before
+      """)
   func endedForMemoryShortly() {
     var world = World {
       $0.relaunchDelay = .seconds(100)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§8 launch and relaunch")
+@Suite("§8 Launch and relaunch")
 struct RelaunchTests {
   private func manifests(_ world: inout World, _ modes: [BackgroundMode] = [.voip]) {
     world.feed(
@@ -41,7 +41,7 @@ struct RelaunchTests {
   }
 
   @Test(
-    "… and no other manifest does",
+    "A manifest without the mode voip is not launched at the start",
     arguments: [
       Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.audio, .location]),
       Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.voip], multitasking: false),
@@ -57,7 +57,7 @@ struct RelaunchTests {
     #expect(world.scheduler.nextDeadline == nil)
   }
 
-  @Test("… nor one whose machine does not support multitasking")
+  @Test("On a machine without multitasking no manifest is launched at the start")
   func noMultitasking() {
     var world = World { $0.multitaskingSupported = false }
     manifests(&world)
@@ -68,7 +68,7 @@ struct RelaunchTests {
   }
 
   @Test(
-    "and again when it exits with a nonzero code or by a signal that the daemon did not send",
+    "An application is relaunched after a nonzero exit code or a signal of another program",
     arguments: [
       TaskSchedulerCore.ExitStatus.exited(code: 1), .exited(code: 255), .signaled(11), .signaled(9),
     ])
@@ -82,7 +82,7 @@ struct RelaunchTests {
     #expect(world.status(id)?.launchReason == .relaunch)
   }
 
-  @Test("… and not when it exits with 0")
+  @Test("An application that exits with 0 is not relaunched")
   func exits() throws {
     var world = World()
     manifests(&world)
@@ -90,7 +90,7 @@ struct RelaunchTests {
     #expect(try crash(&world, .exited(code: 0)) == nil)
   }
 
-  @Test("Relaunching backs off: 1 s, doubling to 5 min")
+  @Test("The relaunch delay is 1 s and doubles up to 5 min")
   func backsOff() throws {
     var world = World()
     manifests(&world)
@@ -101,7 +101,7 @@ struct RelaunchTests {
     #expect(waits == seconds.map { .seconds($0) })
   }
 
-  @Test("back to 1 s after 10 min of running")
+  @Test("The delay is 1 s again after the application has run for 10 min")
   func reset() throws {
     var world = World()
     manifests(&world)
@@ -113,7 +113,7 @@ struct RelaunchTests {
     #expect(try crash(&world) == .seconds(1))
   }
 
-  @Test("a launch that fails is tried again, with the same back-off")
+  @Test("A failed launch is tried again, with the same delays")
   func launchFails() {
     var world = World()
     manifests(&world)
@@ -123,7 +123,7 @@ struct RelaunchTests {
     #expect(world.spawned == [.boot, .relaunch, .relaunch, .relaunch])
   }
 
-  @Test("what waits is told: the next try and how long it waits")
+  @Test("The status of a waiting relaunch has the next attempt and its delay")
   func told() {
     var world = World()
     manifests(&world)
@@ -134,7 +134,7 @@ struct RelaunchTests {
         == .relaunchPlanned(after: .seconds(1), awaitsMemory: false))
   }
 
-  @Test("whoever is launched by a person meanwhile is not launched once more")
+  @Test("An application that the user launches meanwhile is not launched again")
   func launchedMeanwhile() {
     var world = World()
     manifests(&world)
@@ -146,7 +146,8 @@ struct RelaunchTests {
     #expect(world.spawned.isEmpty && world.state(second) == .active)
   }
 
-  @Test("nor one whose manifest is for another user by then, though it comes back (seed 3936)")
+  @Test(
+    "An application whose manifest belongs to another user meanwhile is not relaunched (seed 3936)")
   func othersMeanwhile() {
     var world = World()
     manifests(&world)
@@ -160,7 +161,7 @@ struct RelaunchTests {
     #expect(world.spawned.isEmpty)
   }
 
-  @Test("… and where that launch fails, the relaunch is not lost")
+  @Test("A failed launch by the user does not cancel the relaunch")
   func launchMeanwhileFails() throws {
     var world = World()
     manifests(&world)
@@ -175,7 +176,7 @@ struct RelaunchTests {
     #expect(world.spawned == [.user, .relaunch])
   }
 
-  @Test("whose manifest is taken away meanwhile does not come back")
+  @Test("An application whose manifest is removed meanwhile is not relaunched")
   func manifestGoes() throws {
     var world = World()
     manifests(&world)
@@ -223,10 +224,9 @@ struct RelaunchTests {
   }
 
   @Test(
-    """
-    One that the operator or the user terminated is not relaunched until it is launched again: \
-    also where it waits for its relaunch, and it is answered how it ended last
-    """, arguments: [true, false])
+      """
+      An operator's or user's terminate cancels a waiting relaunch and returns the last end
+      """, arguments: [true, false])
   func terminatedWhileWaiting(byUser: Bool) throws {
     var world = World()
     manifests(&world)
@@ -246,7 +246,7 @@ struct RelaunchTests {
     #expect(try crash(&world) == .seconds(1))
   }
 
-  @Test("… and so is what has never run, because it could not be launched")
+  @Test("A terminate of an application that never ran cancels the relaunch after a failed launch")
   func terminatedBeforeItRan() {
     var world = World()
     manifests(&world)
@@ -258,7 +258,7 @@ struct RelaunchTests {
     #expect(world.spawned.isEmpty)
   }
 
-  @Test("a relaunch that comes due while multitasking is off waits until it is on")
+  @Test("A relaunch that is due while multitasking is off waits until it is on")
   func waitsForMultitasking() throws {
     var world = World()
     manifests(&world)
@@ -306,7 +306,7 @@ struct RelaunchTests {
     #expect(world.effects.contains(.deliver(id, callback, .boot)))
   }
 
-  @Test("the daemon's death loses no relaunch")
+  @Test("The daemon's death loses no relaunch")
   func daemonDies() throws {
     var world = World()
     manifests(&world)

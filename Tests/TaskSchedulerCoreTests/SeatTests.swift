@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§1, §2 seats: one application is in front of each")
+@Suite("§1, §2 Seats: one application is in the foreground of each")
 struct SeatTests {
   private static let desk = SeatID("user-1000/pts/1:100")
 
@@ -62,10 +62,10 @@ struct SeatTests {
   }
 
   @Test(
-    """
-    An application on its way to the foreground goes to the background when another one of its \
-    seat is activated
-    """, arguments: [true, false])
+      """
+      An application that is coming to the foreground goes to the background when another one of \
+      its seat is activated
+      """, arguments: [true, false])
   func displacedOnTheWay(isLaunch: Bool) {
     var world = World()
     let id = isLaunch ? world.register(mail) : world.make(mail, .suspended)
@@ -81,7 +81,7 @@ struct SeatTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("An interrupted application is sent away as the one that is in front of its seat")
+  @Test("An interrupted application is displaced as the foreground application of its seat")
   func interrupted() {
     var world = World()
     let id = world.make(mail, .inactive)
@@ -93,7 +93,7 @@ struct SeatTests {
     #expect(world.state(other) == .active)
   }
 
-  @Test("An application that is interrupted on its way to the foreground stays inactive")
+  @Test("An application that is interrupted while it comes to the foreground stays inactive")
   func interruptedOnTheWay() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -109,7 +109,11 @@ struct SeatTests {
     #expect(world.delivered(id) == [.didBecomeActive])
   }
 
-  @Test("An application that is sent away and activated again acknowledges the second activation")
+  @Test(
+      """
+      An application that is sent to the background and activated again acknowledges the second \
+      activation
+      """)
   func activatedTwice() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -127,7 +131,7 @@ struct SeatTests {
       world.delivered(id) == [.didEnterBackground, .willEnterForeground, .didBecomeActive])
   }
 
-  @Test("An application that is terminated on its way to the foreground does not become active")
+  @Test("An application that is terminated while it comes to the foreground does not become active")
   func terminatedOnTheWay() {
     var world = World()
     world.obeysTerminate = true
@@ -138,7 +142,7 @@ struct SeatTests {
     #expect(world.lastEnd(mail)?.reason == .terminatedByOperator)
   }
 
-  @Test("An application on its way to the foreground goes on after the daemon's death")
+  @Test("An application that is coming to the foreground continues after the daemon's death")
   func recovers() throws {
     var world = World()
     let id = world.register(mail)
@@ -153,7 +157,7 @@ struct SeatTests {
     #expect(world.state(third) == .inactive)
   }
 
-  @Test("An application that went to the background is told by which one it was displaced")
+  @Test("An application in the background knows which one displaced it")
   func displacedBy() {
     var world = World()
     let id = world.make(mail, .active)
@@ -186,7 +190,7 @@ struct SeatTests {
     #expect(world.state(first) == .suspended)
   }
 
-  @Test("A manifest that names no seat leaves a program at its terminal; one that does names it")
+  @Test("A manifest without a seat leaves a program at its terminal; a seat in it has precedence")
   func manifestSeat() {
     var world = World()
     let named = Manifest(

@@ -4,9 +4,9 @@ import Testing
 
 /// The machine sleeps, and the applications with it: a limit that passes meanwhile finds them
 /// without a chance to have met it.
-@Suite("limits that pass while the machine sleeps")
+@Suite("Limits that pass while the machine sleeps")
 struct SleepTests {
-  @Test("a callback that was delivered before the sleep may be acknowledged after it")
+  @Test("A callback that was delivered before the sleep may be acknowledged after it")
   func callback() {
     var world = World()
     let id = world.make(mail, .active)
@@ -21,7 +21,8 @@ struct SleepTests {
     #expect(world.state(id) == .inactive)
   }
 
-  @Test("who does not acknowledge after the wake either is killed, reason callbackTimeout")
+  @Test(
+    "An application that does not acknowledge after the wake-up is killed, reason callbackTimeout")
   func unacknowledged() {
     var world = World()
     _ = world.make(mail, .active)
@@ -31,7 +32,7 @@ struct SleepTests {
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }
 
-  @Test("warned before the sleep, over during it: the whole lead again")
+  @Test("An application that was warned before the sleep has the whole lead again after it")
   func lead() {
     var world = World()
     let id = world.make(mail, .background)
@@ -46,7 +47,7 @@ struct SleepTests {
     #expect(world.expired(id) == [TaskID(1)], "the handler is called once")
   }
 
-  @Test("late by no more than WakeTolerance is the machine's own delay: enforced")
+  @Test("A delay of at most WakeTolerance is the machine's own, and the limit is enforced")
   func tolerance() {
     var world = World()
     _ = world.make(mail, .active)

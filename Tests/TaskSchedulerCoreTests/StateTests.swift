@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§2 below the table")
+@Suite("§2 States beside the table")
 struct StateTests {
   @Test("One application is active per seat")
   func oneActivePerSeat() {
@@ -33,7 +33,7 @@ struct StateTests {
     #expect(world.delivered(first) == [.willResignActive], "A is still silent")
   }
 
-  @Test("A foreground application that is being killed gives its seat up at once")
+  @Test("A foreground application that is being killed releases its seat at once")
   func killedLeavesSeat() {
     var world = World()
     world.killing = .never
@@ -50,7 +50,7 @@ struct StateTests {
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
   }
 
-  @Test("Suspended means that no process runs: suspended only when all have been seen stopped")
+  @Test("An application is suspended only when all its processes have stopped")
   func suspendedOnlyWhenStopped() {
     var world = World()
     world.suspending = .never
@@ -66,7 +66,8 @@ struct StateTests {
     #expect(world.status(id)?.isSuspending == false)
   }
 
-  @Test("still suspended after an absence is only who was, and its suspension is over then")
+  @Test(
+    "After an absence, an application is suspended if it was before and its suspension is complete")
   func stillSuspended() {
     var world = World()
     let asleep = world.make(mail, .suspended)
@@ -84,7 +85,7 @@ struct StateTests {
     #expect(world.state(asleep) == .suspended, "its suspension is not under way any more")
   }
 
-  @Test("a suspension under way is taken back by a new task, before its reply")
+  @Test("A new task cancels a suspension in progress, before its reply")
   func suspensionTakenBack() {
     var world = World()
     world.suspending = .never
@@ -99,10 +100,10 @@ struct StateTests {
   }
 
   @Test(
-    """
-    A suspended application that something else resumes is in the background, and is suspended \
-    again at once
-    """)
+      """
+      A suspended application that another program resumes is in the background, and is suspended \
+      again at once
+      """)
   func suspensionLost() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -118,10 +119,10 @@ struct StateTests {
   }
 
   @Test(
-    """
-    A suspension that something else undoes again within SuspendRetryInterval is tried again after \
-    SuspendRetryInterval
-    """)
+      """
+      A suspension that is undone again within SuspendRetryInterval is tried again after \
+      SuspendRetryInterval
+      """)
   func suspensionLostAgain() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -153,7 +154,7 @@ struct StateTests {
     #expect(world.effects.isEmpty)
   }
 
-  @Test("a suspension that cannot complete is reported and tried again after SuspendRetryInterval")
+  @Test("A suspension that cannot complete is reported and tried again after SuspendRetryInterval")
   func suspensionRetried() {
     var world = World()
     world.suspending = .failing
@@ -169,7 +170,7 @@ struct StateTests {
     #expect(world.state(id) == .suspended)
   }
 
-  @Test("Resuming puts it back exactly where it was: resumed before anything is said to it")
+  @Test("An application is resumed before any message is sent to it")
   func resumedFirst() throws {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -200,7 +201,7 @@ struct StateTests {
     #expect(positions == [1, 2, 3, nil])
   }
 
-  @Test("activating what does not run launches it, and it becomes active")
+  @Test("Activating an application that does not run launches it, and it becomes active")
   func activateLaunches() {
     var world = World()
     world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
@@ -209,7 +210,7 @@ struct StateTests {
     #expect(world.state(InstanceID(1)) == .active)
   }
 
-  @Test("the active application is sent away only when the launched program runs")
+  @Test("The active application is displaced only when the launched program runs")
   func launchVacatesLate() {
     var world = World()
     world.spawning = .never
@@ -223,7 +224,7 @@ struct StateTests {
     #expect(world.scheduler.status(of: music, at: world.now)?.state == .active)
   }
 
-  @Test("where the machine does not support multitasking, nothing starts in the background")
+  @Test("On a machine without multitasking, no application starts in the background")
   func noBackgroundStart() {
     var world = World { $0.multitaskingSupported = false }
     world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
@@ -235,7 +236,7 @@ struct StateTests {
     #expect(world.scheduler.status(of: mail, at: world.now)?.state == .notRunning)
   }
 
-  @Test("who brings an application to the foreground hears that it is done when it is running")
+  @Test("An activation is answered when the application runs")
   func doneWhenDone() throws {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -248,7 +249,7 @@ struct StateTests {
     #expect(try resumed < answered && #require(favoured) < answered)
   }
 
-  @Test("terminated with notice: SIGTERM follows willTerminate's acknowledgement, then SIGKILL")
+  @Test("A termination with notice: SIGTERM follows willTerminate's acknowledgement, then SIGKILL")
   func awareTermination() {
     var world = World()
     let id = world.make(mail, .background)

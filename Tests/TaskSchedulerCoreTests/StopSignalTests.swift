@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§3 What asks an application to end: SIGTERM, or the signal that its manifest names")
+@Suite("§3 The request to end: SIGTERM, or the signal that the manifest names")
 struct StopSignalTests {
   private let interrupt = Signal(2)
 
@@ -33,7 +33,7 @@ struct StopSignalTests {
     #expect(world.effects.contains(.terminate(id, Signal(15))))
   }
 
-  @Test("An end tells that SIGKILL had to follow, which signal, and after which limit")
+  @Test("An end records that SIGKILL had to follow, the signal, and the limit")
   func forced() throws {
     var world = namingWorld()
     let id = world.make(mail, .active, isAware: false)
@@ -66,7 +66,7 @@ struct StopSignalTests {
     #expect(world.lastEnd(mail)?.forced == nil)
   }
 
-  @Test("A signal's name and number are each other's, and only some may ask a program to end")
+  @Test("Names and numbers of signals match, and only some signals may request an end")
   func names() {
     for number in Int32(1)...31 { #expect(Signal(name: Signal(number).name)?.number == number) }
     #expect(Signal(name: "INT") == nil)

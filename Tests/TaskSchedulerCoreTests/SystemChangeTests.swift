@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-@Suite("§10 system changes")
+@Suite("§10 System changes")
 struct SystemChangeTests {
   private let clock = SystemChange(kind: .clock)
   private let day = SystemChange(kind: .day, value: "2026-11-22")
@@ -22,7 +22,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([SystemChange(kind: kind, value: "x")])])
   }
 
-  @Test("posted by an operator, who is answered")
+  @Test("A custom change that an operator posts is answered")
   func posted() {
     var world = World()
     let change = SystemChange(kind: .custom("vpn"), value: "up")
@@ -30,7 +30,7 @@ struct SystemChangeTests {
   }
 
   @Test(
-    "A running application gets them as they come",
+    "A running application gets system changes at once",
     arguments: [ApplicationState.active, .inactive, .background])
   func running(_ state: ApplicationState) {
     var world = World()
@@ -50,10 +50,7 @@ struct SystemChangeTests {
   }
 
   @Test(
-    """
-    For a suspended one they are held, one per kind (the newest), and delivered as one burst in \
-    order
-    """
+    "A suspended application gets the newest held change of each kind in one burst, in order"
   )
   func held() {
     var world = World()
@@ -92,7 +89,7 @@ struct SystemChangeTests {
     #expect(world.state(id) == .active)
   }
 
-  @Test("… delivered on the next resume to the background too, before what it was woken for")
+  @Test("Held changes are delivered on the next resume to the background, before its cause")
   func background() {
     var world = World()
     let id = world.makeVoIP(mail, .active)
@@ -106,7 +103,7 @@ struct SystemChangeTests {
     #expect(world.notices(id).count == 2)
   }
 
-  @Test("… also where its processes could not be stopped again after the daemon's absence")
+  @Test("Held changes are delivered even if the processes could not be stopped after an absence")
   func suspensionLost() throws {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -118,7 +115,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([zone])])
   }
 
-  @Test("whoever has lost its event stream hears of them when it has it again")
+  @Test("An application without an event stream gets the changes when it has one again")
   func withoutStream() {
     var world = World()
     let id = world.make(mail, .background)
@@ -130,7 +127,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([day, zone])])
   }
 
-  @Test("what is held comes after the reply that opens the stream")
+  @Test("Held changes come after the reply that opens the stream")
   func afterRegistration() throws {
     var world = World()
     world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
@@ -149,7 +146,7 @@ struct SystemChangeTests {
     #expect(try #require(answered) < told)
   }
 
-  @Test("an application hears nothing of what came before it started")
+  @Test("An application gets no change from before its start")
   func before() {
     var world = World()
     world.feed(.systemChanged(nil, zone, for: nil))
@@ -157,7 +154,8 @@ struct SystemChangeTests {
     #expect(world.notices(id).isEmpty)
   }
 
-  @Test("one user's changes are for that user's applications; held with everybody's, one per kind")
+  @Test(
+    "A user's changes go to that user's applications, and are held with the system's, one per kind")
   func owner() {
     var world = World()
     let mine = world.make(mail, .suspended)
@@ -173,7 +171,7 @@ struct SystemChangeTests {
     #expect(world.notices(mine) == [.systemChanges([zone, down])])
   }
 
-  @Test("a flood is held as one of each kind")
+  @Test("A flood is held as one change of each kind")
   func flood() {
     var world = World()
     let id = world.make(mail, .suspended)
@@ -187,7 +185,7 @@ struct SystemChangeTests {
     #expect(world.notices(id) == [.systemChanges([last])])
   }
 
-  @Test("§16 MaxCustomChanges: names that somebody waits for are counted, of each user by itself")
+  @Test("§16 MaxCustomChanges counts the held names of each user")
   func quota() {
     var world = World { $0.customChangesMax = 2 }
     func post(_ name: String, for owner: UserID? = nil) -> Reply? {
@@ -205,7 +203,7 @@ struct SystemChangeTests {
     #expect(world.state(id).isForeground)
   }
 
-  @Test("§15 what is held outlives the daemon")
+  @Test("§15 Held changes survive the daemon")
   func daemonDies() throws {
     var world = World()
     let id = world.make(mail, .suspended)

@@ -20,7 +20,7 @@ struct TimeSpanTests {
   }
 
   @Test(
-    "What is no span, or none that a setting may have, is refused",
+    "A malformed span, or one that no setting may have, is refused",
     arguments: [
       "", " ", "6 parsecs", "-5s", "+5s", "infinity", "s", "5..5s", "5.", "1,5s", "1e3", "6S",
       "5s,", "5s;", "0x10", "١s", "9223372037s", "99999999999999999999", "300y", "0.1ns",

@@ -137,7 +137,7 @@ struct TransitionTableTests {
     #expect(transitions == [first ?? row.to])
   }
 
-  @Test("didFinishLaunching(reason): a launch's reason comes with it and no other callback")
+  @Test("didFinishLaunching(reason): only the callback of a launch has its reason")
   func launchReason() {
     var world = World()
     world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
@@ -156,7 +156,7 @@ struct TransitionTableTests {
     #expect(reasons == [.location, nil])
   }
 
-  @Test("suspended, terminated: killed without notice, and not resumed by what comes late")
+  @Test("A suspended application is killed without notice, and late events do not resume it")
   func suspendedIsKilled() {
     var world = World()
     let id = world.make(mail, .suspended, isAware: false)
@@ -234,7 +234,7 @@ struct Missing: CustomTestStringConvertible {
   static let refused = withoutRow.filter { !$0.request.wanted.contains($0.state) }
 }
 
-@Suite("§2 what is not in the table")
+@Suite("§2 Transitions that are not in the table")
 struct RefusedTransitionTests {
   @Test(
     "Any other transition is refused, with an error that names the state",
@@ -251,10 +251,9 @@ struct RefusedTransitionTests {
   }
 
   @Test(
-    """
-    §2: Asking for the state that an application is already in is answered "done", and nothing \
-    changes
-    """, arguments: Missing.done, [true, false])
+      """
+      §2: A request for the present state is answered with success, and nothing changes
+      """, arguments: Missing.done, [true, false])
   func alreadyThere(_ missing: Missing, isAware: Bool) {
     var world = World()
     _ = world.make(mail, missing.state, isAware: isAware)
@@ -266,7 +265,7 @@ struct RefusedTransitionTests {
     #expect(world.effects.count == 1, "nothing but the answer")
   }
 
-  @Test("§2: Terminating an application that has never run is done; an unknown one is refused")
+  @Test("§2: Terminating an application that has never run succeeds; an unknown one is refused")
   func terminateNeverRun() {
     var world = World()
     #expect(
@@ -281,13 +280,13 @@ struct RefusedTransitionTests {
       "it is being launched")
   }
 
-  @Test("nine pairs of a state and a request have no row: five ask for the state there is")
+  @Test("Nine pairs of a state and a request have no row: five request the present state")
   func complement() {
     #expect(Missing.done.count == 5 && Missing.refused.count == 4)
   }
 
   @Test(
-    "At most one running instance: launch, register and adopt are refused while it runs",
+    "An application has at most one instance: launch, register and adopt are refused while it runs",
     arguments: [ApplicationState.active, .inactive, .background, .suspended])
   func alreadyRunning(_ state: ApplicationState) {
     var world = World()
@@ -307,7 +306,7 @@ struct RefusedTransitionTests {
   }
 
   @Test(
-    "reports that nothing waits for change nothing", arguments: ApplicationState.allCases)
+    "Stale reports change nothing", arguments: ApplicationState.allCases)
   func staleReports(_ state: ApplicationState) {
     var world = World()
     let id = world.make(mail, state)

@@ -273,10 +273,10 @@ struct Walk {
   }
 }
 
-@Suite("any events in any order")
+@Suite("Any events in any order")
 struct WalkTests {
   @Test(
-    "the invariants hold, every request is answered once",
+    "The invariants hold, and every request is answered once",
     arguments: 1...16 as ClosedRange<UInt64>)
   func walk(seed: UInt64) {
     var walk = Walk(seed: seed)
@@ -306,7 +306,7 @@ struct WalkTests {
     #expect(expected.subtracting(kinds).isEmpty)
   }
 
-  @Test("the same events at the same instants bring about the same effects")
+  @Test("The same events at the same instants have the same effects")
   func determinism() {
     for seed in 100...101 as ClosedRange<UInt64> {
       var first = Walk(seed: seed)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerCore
 
-/// What the policy's effects meet in a test: made-up processes at virtual instants.
+/// Carries out the scheduler's effects in a test, with simulated processes and time.
 ///
 /// Every event is followed by `checkInvariants()`, and every answer that the world owes (to
 /// `checkTracer`, `suspend`, `spawn`, `terminate`, `kill`) is given as its setting says.
@@ -366,14 +366,14 @@ struct World {
     }
   }
 
-  /// To which instances a notification was given as it fired; nil is to the user.
+  /// The recipients of a notification that fired; nil is the user.
   func receivers(of id: NotificationID) -> [InstanceID?] {
     effects.compactMap {
       if case .notification(.fire(id, _, _, let receiver)) = $0 { .some(receiver) } else { nil }
     }
   }
 
-  /// The notifications that fired, and whom they were given to.
+  /// The notifications that fired, and the recipient of each.
   var fired: [NotificationID] {
     effects.compactMap { if case .notification(.fire(let id, _, _, _)) = $0 { id } else { nil } }
   }

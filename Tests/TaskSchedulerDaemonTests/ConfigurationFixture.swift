@@ -1,7 +1,7 @@
 import Glibc
 import TaskSchedulerDaemon
 
-/// A root folder of a test's own, in which the configuration is looked for; removed with the value.
+/// A root directory for the configuration of a test, which is removed with the value.
 final class ConfigurationFixture {
   let root: String
   /// The uid that runs the test, which the fixture's daemon trusts.
@@ -23,7 +23,7 @@ final class ConfigurationFixture {
     .user(uid: uid, environment: ["HOME": root + "/home"], root: root)
   }
 
-  /// Writes a file below the root, with the folders above it.
+  /// Writes a file below the root, and its parent directories.
   func write(_ path: String, _ text: String) {
     write(path, bytes: Array(text.utf8))
   }

@@ -138,7 +138,7 @@ struct ConfigurationLoadTests {
         == .file(path: fixture.root + "/etc/taskschedd/taskschedd.toml", line: 3))
   }
 
-  @Test("Drop-ins count by name whatever folder they are in; one name counts once, from /etc")
+  @Test("Drop-ins of all directories are ordered by name; of the same name, that of /etc counts")
   func dropIns() {
     let fixture = ConfigurationFixture()
     let (share, etc) = (
@@ -162,7 +162,7 @@ struct ConfigurationLoadTests {
     #expect(configuration.options.logLevel == .info)
   }
 
-  @Test("A user's daemon reads the user's folder last; the system's daemon never does")
+  @Test("A user's daemon reads the user's directory last; the system's daemon never does")
   func userFolder() {
     let fixture = ConfigurationFixture()
     fixture.write("/etc/taskschedd/taskschedd.toml", "policy.LaunchTime = 1")
@@ -172,7 +172,7 @@ struct ConfigurationLoadTests {
       Configuration.load(from: fixture.system).configuration.policy.launchTime == .seconds(1))
   }
 
-  @Test("The XDG folders count where they are absolute; without a home there is none")
+  @Test("The XDG directories must be absolute; without a home there is none")
   func xdg() {
     let both = ConfigurationPaths.user(
       uid: 7, environment: ["HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "relative"])

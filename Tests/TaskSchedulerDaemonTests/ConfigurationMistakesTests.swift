@@ -129,7 +129,7 @@ struct ConfigurationMistakesTests {
     Mistake("a = 1\nb = \u{0}", ":2: contains a NUL byte; the file must be UTF-8 text"),
   ]
 
-  @Test("A mistake is told with file, line, key and what would be right", arguments: mistakes)
+  @Test("A mistake is reported with file, line, key and what would be right", arguments: mistakes)
   func told(_ mistake: Mistake) {
     let fixture = ConfigurationFixture()
     let path = "/etc/taskschedd/taskschedd.toml"
@@ -144,7 +144,7 @@ struct ConfigurationMistakesTests {
     }
   }
 
-  @Test("What is no TOML is told with line and column")
+  @Test("Invalid TOML is reported with line and column")
   func syntax() {
     let fixture = ConfigurationFixture()
     let text = "log-level = \"info\"\n[policy\nLaunchTime = 3"
@@ -157,7 +157,7 @@ struct ConfigurationMistakesTests {
     #expect(problems.first?.message.hasPrefix("column 8: invalid TOML: expected ]") == true)
   }
 
-  @Test("All mistakes of all files are told at once, those of a file in the order of its lines")
+  @Test("All mistakes of all files are reported together, in the order of their lines")
   func allAtOnce() {
     let fixture = ConfigurationFixture()
     fixture.write("/usr/share/taskschedd/taskschedd.toml", "nonsense-key = 1\nlog-level = 3")
@@ -181,14 +181,14 @@ struct ConfigurationMistakesTests {
       ])
   }
 
-  @Test("A limit that was refused is not judged again by its relation to another")
+  @Test("A refused limit is not checked again by its relation to another")
   func refusedRelation() {
     let text = "[policy]\nExpirationLead = \"x\"\nBackgroundTime = \"1s\""
     let problems = Configuration.parse(Array(text.utf8), file: "f").problems
     #expect(problems.map(\.key) == ["policy.ExpirationLead"])
   }
 
-  @Test("Bytes that are no UTF-8 are told with their line")
+  @Test("Bytes that are not UTF-8 are reported with their line")
   func encoding() {
     let bytes = Array("log-level = \"info\"\n# caf".utf8) + [0xE9, 0x0A]
     let (configuration, problems) = Configuration.parse(bytes, file: "f")
@@ -209,7 +209,8 @@ struct ConfigurationMistakesTests {
     #expect(Configuration.load(from: fixture.system).problems == [])
   }
 
-  @Test("A folder, a dangling link and a file where the drop-ins' folder belongs are told")
+  @Test(
+    "A directory, a dangling link and a file in the place of the drop-ins' directory are reported")
   func wrongKinds() {
     let fixture = ConfigurationFixture()
     fixture.makeFolder("/etc/taskschedd/taskschedd.toml")
@@ -227,7 +228,7 @@ struct ConfigurationMistakesTests {
   }
 
   @Test(
-    "A mistake is told of with escapes for whatever would steer a terminal",
+    "A mistake is reported with terminal control characters escaped",
     arguments: [
       (0x1B, "\\x1b"), (0x9B, "\\x9b"), (0x85, "\\x85"), (0x2028, "\\u2028"),
       (0x202E, "\\u202e"), (0x200B, "\\u200b"), (0xE0041, "\\U000e0041"),
@@ -242,14 +243,14 @@ struct ConfigurationMistakesTests {
     #expect(problems[1].description.contains("\"x\(shown)\""))
   }
 
-  @Test("What the parser says of a mistake is told without that, too")
+  @Test("The parser's message about a mistake is reported without them, too")
   func parserMessages() {
     let (_, problems) = Configuration.parse(Array("a = \"\\\u{FEFF}\"\n".utf8), file: "f")
     #expect(problems.count == 1)
     #expect(problems[0].message.contains("\\ufeff"))
   }
 
-  @Test("The name of a file with a mistake in it is told with escapes, too")
+  @Test("The name of a file with a mistake is escaped, too")
   func fileNames() {
     let fixture = ConfigurationFixture()
     fixture.write("/etc/taskschedd/taskschedd.toml.d/a\u{1b}[2J\u{202e}\n.toml", "x = 1")
@@ -258,7 +259,7 @@ struct ConfigurationMistakesTests {
     #expect(shown.first?.contains(#"/a\x1b[2J\u202e\n.toml:1: x"#) == true, "\(shown)")
   }
 
-  @Test("A pipe is told of and not waited for")
+  @Test("A pipe is reported and does not block")
   func pipe() {
     let fixture = ConfigurationFixture()
     fixture.makePipe("/etc/taskschedd/taskschedd.toml")
@@ -268,7 +269,7 @@ struct ConfigurationMistakesTests {
       ])
   }
 
-  @Test("A file that may not be read is told of with the kernel's reason")
+  @Test("An unreadable file is reported with the kernel's reason")
   func unreadable() {
     let fixture = ConfigurationFixture()
     fixture.write("/etc/taskschedd/taskschedd.toml", "log-level = \"debug\"")
@@ -283,7 +284,7 @@ struct ConfigurationMistakesTests {
     #expect(problems.map(\.message) == ["could not be read: open: Permission denied (EACCES)"])
   }
 
-  @Test("The file of --config must be there")
+  @Test("The file of --config must exist")
   func explicitMissing() {
     let fixture = ConfigurationFixture()
     var paths = fixture.system
@@ -295,7 +296,7 @@ struct ConfigurationMistakesTests {
   }
 
   @Test(
-    "Of tens of thousands of mistakes the first hundred are told and the others counted, at once",
+    "Of tens of thousands of mistakes the first hundred are reported and the others counted",
     arguments: ["[t%]\n", "k% = 1\n", "log-level = \"info\" # %\n"])
   func thousands(pattern: String) {
     let count = 60_000
@@ -312,7 +313,7 @@ struct ConfigurationMistakesTests {
     #expect(time < .seconds(5))
   }
 
-  @Test("Of a manifest's tens of thousands of mistakes the first hundred are told")
+  @Test("Of a manifest's tens of thousands of mistakes the first hundred are reported")
   func thousandsInManifest() {
     let fixture = ConfigurationFixture()
     let keys = (0..<60_000).map { "k\($0) = 1\n" }.joined()

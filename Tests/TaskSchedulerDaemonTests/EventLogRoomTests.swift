@@ -29,7 +29,7 @@ struct EventLogRoomTests {
     return eventLog
   }
 
-  @Test("an event that is longer than the usual room is given one that it fits in")
+  @Test("An event that is longer than the usual room gets enough room")
   func longEvent() throws {
     let eventLog = try eventLog()
     let name = String(repeating: "n", count: 1000)
@@ -43,7 +43,7 @@ struct EventLogRoomTests {
     #expect(try replay().scheduler.manifests == manifests)
   }
 
-  @Test("a daemon that takes a nearly full one over begins none before it serves")
+  @Test("A daemon that takes over a nearly full event log begins no other before it serves")
   func takingOver() throws {
     // How many events there is room for.
     var count = 0
@@ -68,13 +68,13 @@ struct EventLogRoomTests {
     #expect(try replay().eventCount == UInt64(count + 1))
   }
 
-  /// While the body runs, no file can be made in the folder that has such a name.
+  /// While the body runs, no file with such a name can be created in the directory.
   private func full(_ name: String = "unfinished", _ body: () throws -> Void) rethrows {
     try SyscallFaults.$errnoFor.withValue(
       { $0.hasPrefix("open ") && $0.contains("/\(name)") ? ENOSPC : nil }, operation: body)
   }
 
-  @Test("the next one is written into the file of the one before, however full the folder is")
+  @Test("The next event log reuses the file of the previous one, however full the directory is")
   func spare() throws {
     let eventLog = try eventLog()
     full {
@@ -88,7 +88,7 @@ struct EventLogRoomTests {
     #expect(try replay().eventCount == 1)
   }
 
-  @Test("where that file cannot be had, nothing new is promised, and what comes is written")
+  @Test("Without that file, new requests are refused, and events are still written")
   func short() throws {
     var begun: EventLog?
     try full("unfinished-spare") {
@@ -102,7 +102,7 @@ struct EventLogRoomTests {
   }
 
   @Test(
-    "a spare file with holes is of use where there is room to fill them, and no trap where not",
+    "A spare file with holes is used if there is room to fill them, and causes no trap otherwise",
     .enabled(if: geteuid() == 0, "only root mounts a small disk"))
   func spareWithHoles() async {
     await #expect(processExitsWith: .success) { [path = temporary.path as String] in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: whoever has used up their share has a turn all the same")
+@Suite("§15.6: A user without credit still has a turn")
 struct FairShareTurnTests {
   /// A connection with one call.
   private final class Caller: TurnTaker {
@@ -15,12 +15,13 @@ struct FairShareTurnTests {
     func serve() { isServed = true }
   }
 
-  @Test("when what they had is paid for, though the others never leave the daemon idle")
+  @Test(
+    "A user gets a turn when the deficit is repaid, although others never leave the daemon idle")
   func busy() throws {
     let loop = try EventLoop()
     let share = try FairShare(loop: loop)
     share.userCount = 2
-    // There is always something to read from somebody.
+    // There is always a client with something to read.
     let (reading, writing) = try UnixSocket.pair().ends()
     let others = FileDescriptor(taking: reading)
     let far = FileDescriptor(taking: writing)
@@ -55,7 +56,7 @@ struct FairShareTurnTests {
     #expect(servedBefore <= 2, "before the listener")
   }
 
-  @Test("The connections of the only user do not keep the daemon from having time for its calls")
+  @Test("The connections of the only user leave the daemon time for that user's calls")
   func storm() throws {
     let share = try FairShare(loop: EventLoop())
     share.userCount = 1

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Test machines have no GPU: the process and its descriptors are made up. The folder of the
+/// Test machines have no GPU: the process and its descriptors are simulated. The directory of the
 /// devices is real, so that the kernel tells of files that are opened in it.
 @Suite("§12: Using the GPU in the background is found within 2 s of the first use")
 struct GPULooksTests {
@@ -46,7 +46,7 @@ struct GPULooksTests {
       instances: { [instance] in [instance] }, found: { found($0.meter.gpu) })
   }
 
-  /// The made-up process opens the device, or uses it further.
+  /// The simulated process opens the device, or uses it further.
   private func use(_ milliseconds: Int) {
     symlink("/dev/dri/renderD128", root.file("42/fd/3"))
     root.write(
@@ -93,7 +93,7 @@ struct GPULooksTests {
     #expect(BootClock.now() - start < 2_000_000_000)
   }
 
-  @Test("An instance that has no GPU device open costs no look, and a machine without a GPU none")
+  @Test("An instance without an open GPU device costs no check, nor does a machine without a GPU")
   func none() throws {
     let looks = try looks { _ in Issue.record("there is nothing to be found") }
     var isAnswered = false

@@ -9,12 +9,12 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: A client that is gone costs little")
+@Suite("§15.6: A disconnected client costs little")
 struct GoneClientTests {
   private static let query = "org.taskschedd.Control.ListApplications"
   private static let order = "org.taskschedd.Control.Activate"
 
-  @Test("Its oneway calls that only ask are not carried out; those that change something are")
+  @Test("Its oneway calls without effect are not carried out; those with an effect are")
   func oneway() throws {
     let daemon = try GoneClientsDaemon()
     let calls = [Self.query, Self.order, Self.query, Self.query, Self.order, Self.query]
@@ -22,7 +22,7 @@ struct GoneClientTests {
     #expect(carriedOut == [Self.order, Self.order])
   }
 
-  @Test("Its thousand calls that only ask are gone after a few looks at its socket")
+  @Test("Its thousand calls without effect are discarded after a few reads of its socket")
   func thousand() throws {
     let daemon = try GoneClientsDaemon()
     let carriedOut = try daemon.carriedOut([Self.order] + Array(repeating: Self.query, count: 150))
@@ -30,7 +30,7 @@ struct GoneClientTests {
     #expect(daemon.turns <= 10, "turns of the loop")
   }
 
-  @Test("While it is there, all of its calls are carried out")
+  @Test("While it is connected, all of its calls are carried out")
   func present() throws {
     let daemon = try GoneClientsDaemon()
     let calls = [Self.query, Self.order, Self.query]

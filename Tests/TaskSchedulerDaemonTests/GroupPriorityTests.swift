@@ -10,7 +10,7 @@ import Testing
 
 /// Few test machines have the controllers `cpu` and `io`; so the files of the group are made up,
 /// and its one process is real.
-@Suite("§12: By the weights of a made-up control group")
+@Suite("§12: The weights of a simulated control group")
 struct GroupPriorityTests {
   private let folder = TemporaryDirectory()
   private let program: TestProcess
@@ -51,8 +51,7 @@ struct GroupPriorityTests {
       decoding: try FileDescriptor.open(reading: folder.file(file)).readToEnd(), as: UTF8.self)
   }
 
-  @Test(
-    "where the controllers are there, cpu.weight and io.weight are lowered, and no thread")
+  @Test("With both controllers, cpu.weight and io.weight are lowered, and no thread is")
   func weights() throws {
     let before = try ThreadPriority(of: program.pid)
     for _ in 0..<2 {
@@ -61,7 +60,7 @@ struct GroupPriorityTests {
       #expect(try text("cpu.weight") == "160\n")
       #expect(try text("io.weight") == "default 400\n8:0 300\n")
       #expect(try ThreadPriority(of: program.pid) == before)
-      let words = ["weight for processors 160, from 200", "weight for I/O 400, from 500"]
+      let words = ["CPU weight 160, from 200", "I/O weight 400, from 500"]
       #expect(words.allSatisfy { instance.lowered.words(instance.priority).contains($0) })
       priorities.prioritize(instance, .suspended)
       #expect(try text("cpu.weight") == "160\n")
@@ -72,7 +71,7 @@ struct GroupPriorityTests {
     }
   }
 
-  @Test("a weight that was set meanwhile by somebody else is theirs")
+  @Test("A weight that another program set meanwhile stays")
   func changed() throws {
     priorities.prioritize(instance, .background)
     folder.write("cpu.weight", "170\n")
@@ -81,7 +80,7 @@ struct GroupPriorityTests {
     #expect(try text("io.weight") == "default 500\n8:0 300\n")
   }
 
-  @Test("where only cpu.weight is there, I/O is lowered by the threads'")
+  @Test("With only cpu.weight, the I/O priority of the threads is lowered")
   func processorsOnly() throws {
     unlink(folder.file("io.weight"))
     priorities.prioritize(instance, .background)
@@ -93,13 +92,13 @@ struct GroupPriorityTests {
     #expect(try ThreadPriority(of: program.pid)?.ioPriority == 0)
   }
 
-  @Test("a throttle is cpu.max, and given back")
+  @Test("A throttle sets cpu.max, and is removed again")
   func throttle() throws {
     #expect(try priorities.limit(instance, percent: 25))
     #expect(try text("cpu.max") == "25000 100000\n")
     #expect(try priorities.limit(instance, percent: nil))
     #expect(try text("cpu.max") == "90000 100000\n")
     unlink(folder.file("cpu.max"))
-    #expect(try !priorities.limit(instance, percent: 25), "then it is stopped and let run")
+    #expect(try !priorities.limit(instance, percent: 25), "then it is stopped by turns")
   }
 }

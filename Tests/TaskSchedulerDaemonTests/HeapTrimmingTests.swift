@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: Memory that an attack has taken is given back")
+@Suite("§15.6: The daemon returns the memory of an attack to the system")
 struct HeapTrimmingTests {
   private final class Count {
     var value = 0
@@ -15,7 +15,7 @@ struct HeapTrimmingTests {
     try HeapTrimming(loop: loop, delay: .milliseconds(1)) { trims.value += 1 }
   }
 
-  @Test("The heap is trimmed a while after much work, and again after the work that came meanwhile")
+  @Test("The heap is trimmed some time after much work, and again after later work")
   func busy() throws {
     let (loop, trims) = (try EventLoop(), Count())
     let trimming = try trimming(loop, trims)
@@ -26,7 +26,7 @@ struct HeapTrimmingTests {
     #expect(trims.value == 2, "an idle daemon is not woken")
   }
 
-  @Test("Little work does not bring it about")
+  @Test("Little work does not trim the heap")
   func calm() throws {
     let (loop, trims) = (try EventLoop(), Count())
     let trimming = try trimming(loop, trims)

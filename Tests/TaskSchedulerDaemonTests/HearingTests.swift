@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.6: What an application has said before its limit is heard")
+@Suite("§15.6: The daemon reads what an application sent before its limit")
 struct HearingTests {
   /// Hears two users: of one application there is always more to hear.
   private final class Scene {
@@ -43,7 +43,7 @@ struct HearingTests {
     }
   }
 
-  @Test("A user's limits do not wait for an application of another user that never falls silent")
+  @Test("A user's limits do not wait for an application of another user that sends without end")
   func others() throws {
     let scene = try Scene()
     scene.ask(Scene.talker, Scene.quiet)
@@ -52,7 +52,7 @@ struct HearingTests {
     #expect(scene.steps.count == 2, "one step of each user")
   }
 
-  @Test("An application that never falls silent has its limit enforced after some steps")
+  @Test("The limit of an application that sends without end is enforced after some steps")
   func endless() throws {
     let scene = try Scene()
     scene.ask(Scene.talker)
@@ -61,7 +61,7 @@ struct HearingTests {
     #expect(scene.steps.count > 1)
   }
 
-  @Test("For an instance that has ended, nothing is heard")
+  @Test("For an instance that has ended, nothing is read")
   func ended() throws {
     let scene = try Scene()
     scene.ask(Scene.ended)

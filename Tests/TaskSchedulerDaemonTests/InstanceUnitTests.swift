@@ -8,7 +8,7 @@ import Testing
 @Suite("The names of instances' units")
 struct InstanceUnitTests {
   @Test(
-    "are told from others in the slice",
+    "A name of an instance's unit is distinguished from others in the slice",
     arguments: [
       ("app-org.example.mail@7-0123456789abcdef.service", true),
       ("app-taskschedd-org.example.mail@7-0123456789abcdef.service", true),
@@ -25,7 +25,8 @@ struct InstanceUnitTests {
     #expect(InstanceUnits.isInstance(name) == isInstance)
   }
 
-  @Test("say the application, differ, and are never longer than systemd allows")
+  @Test(
+    "A unit's name contains the application, is unique, and is never longer than systemd allows")
   func fresh() throws {
     let dashed = try #require(ApplicationID("org.example.my-mail"))
     let name = InstanceUnits.newName(for: dashed, InstanceID(7))
@@ -42,7 +43,7 @@ struct InstanceUnitTests {
   }
 
   @Test(
-    "lie in a slice below the manager's own group, wherever the daemon's is",
+    "A unit is in a slice below the manager's own group, wherever the daemon's is",
     arguments: [
       ("/g/system.slice/taskschedd.service", "/g/taskschedd.slice"),
       ("/g/a.slice/a-b.slice/taskschedd.service", "/g/taskschedd.slice"),
@@ -54,7 +55,7 @@ struct InstanceUnitTests {
         == ControlGroup(path: slice))
   }
 
-  @Test("of a user's daemon lie among the user's other applications")
+  @Test("A unit of a user's daemon is among the user's other applications")
   func usersSlice() {
     let manager = "/g/user.slice/user-7.slice/user@7.service/app.slice"
     #expect(

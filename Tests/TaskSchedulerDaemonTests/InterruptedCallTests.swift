@@ -9,7 +9,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§15.1: No client sees the restart, not even one in the middle of a message")
+@Suite("§15.1: No client notices the restart, not even in the middle of a message")
 struct InterruptedCallTests {
   private let temporary = TemporaryDirectory()
   private let folder: EventLogDirectory
@@ -28,7 +28,7 @@ struct InterruptedCallTests {
     eventLog.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
   }
 
-  @Test("what it sends next is not taken for the call's message by a daemon that comes after two")
+  @Test("After two restarts, the client's next message is not taken for the interrupted call")
   func nextMessage() throws {
     try client.call {
       eventLog.record(client.event, at: now)
@@ -45,7 +45,8 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test("a call that was not written yet is heard, whatever the next daemon has written by then")
+  @Test(
+    "An interrupted call without a record is read, whatever the next daemon has written by then")
   func unwritten() throws {
     try client.call {
       eventLog.record(client.event, at: now)
@@ -63,7 +64,7 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test("nor does it wait for an answer where a new event log was begun for it")
+  @Test("An interrupted call does not wait for a reply if a new event log was begun for it")
   func newEventLog() throws {
     try fill()
     let old = folder.numbers
@@ -80,7 +81,7 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test("an answer that was being sent is not sent again, and the next one is")
+  @Test("A reply that was being sent is not sent again, and the next one is")
   func sending() throws {
     try client.call {
       eventLog.record(client.event, at: now)
@@ -106,7 +107,7 @@ struct InterruptedCallTests {
   }
 
   @Test(
-    "not a byte of a part is lost or heard twice, whenever in its taking the daemon dies",
+    "No byte of a partial message is lost or read twice, whenever the daemon dies",
     arguments: PartMoment.allCases)
   func part(_ moment: PartMoment) throws {
     let message = Client.message
@@ -143,7 +144,7 @@ struct InterruptedCallTests {
     next.replay.holdings.connections[client.cookie]?.input.bytes ?? []
   }
 
-  @Test("what was collected of a call's message is held until the call is written, not longer")
+  @Test("The received bytes of a call are held until the call is written, and no longer")
   func collected() throws {
     let message = Client.message
     try client.send(message[..<20])
@@ -166,7 +167,7 @@ struct InterruptedCallTests {
     }
   }
 
-  @Test("not an event log can be begun between a call's event and what the policy makes of it")
+  @Test("No event log begins between a call's event and the scheduler's answer")
   func taken() throws {
     let message = Client.message
     try client.send(message[..<20])
@@ -327,7 +328,7 @@ private final class Client: ConnectionOwner {
       isCalled = true
       try body()
     }
-    // Else it would keep the suite, and its folder, for ever.
+    // Otherwise the suite and its directory would never end.
     defer { self.body = {} }
     while !isCalled { try loop.turn(within: deadline) }
     if let problem { throw problem }

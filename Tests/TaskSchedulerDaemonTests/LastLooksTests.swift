@@ -45,7 +45,7 @@ struct LastLooksTests {
     #expect(isReached())
   }
 
-  @Test("What was found is told before the end of the look, and neither within the caller's call")
+  @Test("Findings are reported before the end of the scan, and never within the caller's call")
   func order() throws {
     for number in 3..<10 { symlink("/x", root.file("42/fd/\(number)")) }
     var told: [String] = []
@@ -60,7 +60,7 @@ struct LastLooksTests {
     #expect(told == ["1 found 7", "ended [1]"])
   }
 
-  @Test("A resume cancels the look: nothing is told of it, and a later one is told once")
+  @Test("A resume cancels the scan, which reports nothing; a later scan reports once")
   func cancel() throws {
     let pipe = blockProcess(42)
     var found: [InstanceID] = []
@@ -78,7 +78,7 @@ struct LastLooksTests {
     #expect(found == [InstanceID(1)] && ended == [InstanceID(1)])
   }
 
-  @Test("While one user's look takes as long as it likes, the loop and other users' looks go on")
+  @Test("While one user's scan takes any time, the event loop and other users' scans continue")
   func others() throws {
     let pipe = blockProcess(42)
     var ended: [UInt64] = []
@@ -94,11 +94,11 @@ struct LastLooksTests {
     try turn { ended.count == 5 }
   }
 
-  @Test("Those of which nothing is to be found out end together")
+  @Test("Instances without anything to scan end together")
   func unexamined() throws {
     var ended: [[UInt64]] = []
     let looks = try LastLooks(scans: scans, loop: loop) { _, _ in
-      Issue.record("nothing is looked at")
+      Issue.record("nothing is scanned")
     } ended: {
       ended.append($0.map(\.number))
     }
@@ -115,7 +115,7 @@ struct ScanQueueTests {
     ScanQueue.Job(number: number, user: user, scan: DescriptorScan(of: []))
   }
 
-  @Test("One user's many scans do not keep another user's one waiting, and go one at a time")
+  @Test("One user's many scans do not delay another user's scan, and run one at a time")
   func turns() {
     var queue = ScanQueue()
     var threads = 0
@@ -133,7 +133,7 @@ struct ScanQueueTests {
     #expect(next?.number == 2)
   }
 
-  @Test("A cancelled scan is not begun, or has no result where it was begun")
+  @Test("A cancelled scan does not start, or has no result if it has started")
   func cancelled() {
     var queue = ScanQueue()
     for number in 1...3 { _ = queue.add(job(UInt64(number), 7), threadsMax: 4) }
@@ -149,7 +149,7 @@ struct ScanQueueTests {
     #expect(results.map(\.0) == [3])
   }
 
-  @Test("Where no thread can be had, a scan ends, and says that it is not complete")
+  @Test("Without a free thread, a scan ends and says that it is not complete")
   func noThread() {
     var queue = ScanQueue()
     _ = queue.add(job(1, 7), threadsMax: 4)

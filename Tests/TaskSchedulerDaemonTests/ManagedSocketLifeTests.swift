@@ -13,7 +13,7 @@ struct ManagedSocketLifeTests {
   init() throws { scene = try SocketScene() }
 
   @Test(
-    "one that the application closes is closed, which is no reason to wake it",
+    "A socket that the application closes is closed and does not wake the application",
     arguments: StreamKind.allCases)
   func closed(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -32,7 +32,7 @@ struct ManagedSocketLifeTests {
     }
   }
 
-  @Test("those of an instance that has ended are forgotten, and that it was suspended")
+  @Test("The sockets and the suspension of an ended instance are forgotten")
   func ended() throws {
     let it = try scene.manage(.unix)
     scene.sockets.watch(it.id)
@@ -46,7 +46,7 @@ struct ManagedSocketLifeTests {
     }
   }
 
-  @Test("one that is handed over twice is watched once")
+  @Test("A socket that is passed twice is watched once")
   func twice() throws {
     let it = try scene.manage(.tcp)
     #expect(try scene.sockets.add(it.application.duplicate(), as: it.socket, of: it.id) == nil)
@@ -59,7 +59,7 @@ struct ManagedSocketLifeTests {
     }
   }
 
-  @Test("one that is removed is not reported, though systemd may hold its watch for a while")
+  @Test("A removed socket is not reported, although systemd may hold its watch for some time")
   func removed() throws {
     let (application, peer) = try scene.pair(.tcp)
     let socket = try UnixSocket.cookie(application.number)
@@ -87,7 +87,7 @@ struct ManagedSocketLifeTests {
   }
 
   @Test(
-    "a next daemon goes on with them: what is unread is reported, what was closed is not there",
+    "The next daemon continues: unread data is reported, and closed sockets are gone",
     arguments: StreamKind.allCases)
   func restored(_ kind: StreamKind) throws {
     let id = InstanceID(7)
@@ -121,7 +121,7 @@ struct ManagedSocketLifeTests {
     }
   }
 
-  @Test("one that the application has had watched beyond the kernel's limits is refused")
+  @Test("A socket beyond the kernel's limits on watches is refused")
   func tooMany() throws {
     let (application, peer) = try scene.pair(.unix)
     let top = try Epoll()
@@ -151,7 +151,7 @@ struct ManagedSocketLifeTests {
   }
 }
 
-@Suite("§7: However the bytes of a peer fall")
+@Suite("§7: Data of a peer at any time")
 struct ManagedSocketRaceTests {
   private static let count = 3000
   private static let peer = """
@@ -173,7 +173,7 @@ struct ManagedSocketRaceTests {
     """
 
   @Test(
-    "none is left unread by one that reads all, is suspended at once, and runs on a report",
+    "An application that reads everything and is suspended at once is woken for all data",
     arguments: StreamKind.allCases)
   func race(_ kind: StreamKind) throws {
     let scene = try SocketScene()
@@ -216,7 +216,7 @@ struct ManyManagedSocketTests {
     try #require(soft > 8000, "the limit on open files is too low for \(Self.count) sockets")
   }
 
-  @Test("of one instance are told of in one report")
+  @Test("Many sockets of one instance are reported together")
   func oneInstance() throws {
     let all = try (0..<Self.count).map { _ in try scene.manage(.unix) }
     scene.sockets.watch(all[0].id)
@@ -230,7 +230,7 @@ struct ManyManagedSocketTests {
     }
   }
 
-  @Test("of as many instances are told of one by one, and only where they are suspended")
+  @Test("Sockets of many instances are reported one by one, and only while they are suspended")
   func manyInstances() throws {
     let all = try (1...Self.count).map {
       try scene.manage(.unix, of: InstanceID(UInt64($0)))

@@ -7,7 +7,7 @@ import Testing
 @testable import TaskSchedulerDaemon
 
 /// Contract §7, against the real kernel: what is reported of managed sockets, and when.
-@Suite("§7: The daemon watches it while the application is suspended")
+@Suite("§7: The daemon monitors a socket while the application is suspended")
 struct ManagedSocketTests {
   private let scene: SocketScene
 
@@ -29,7 +29,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "and only then: while it runs, nothing is reported and nothing waits for the loop",
+    "While the application runs, nothing is reported and no event is pending in the loop",
     arguments: StreamKind.allCases)
   func running(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -46,7 +46,7 @@ struct ManagedSocketTests {
     }
   }
 
-  @Test("what the application has read does not wake it", arguments: StreamKind.allCases)
+  @Test("Data that the application has read does not wake it", arguments: StreamKind.allCases)
   func read(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
     try it.send("text")
@@ -58,7 +58,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "what was reported wakes it no second time, now or at the next suspension, though unread",
+    "Reported unread data does not wake it again, now or at the next suspension",
     arguments: StreamKind.allCases)
   func once(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -89,7 +89,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "a part that was left unread before it was ever reported wakes it once",
+    "A rest of data that was never reported wakes it once",
     arguments: StreamKind.allCases)
   func part(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -104,7 +104,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "new data in the middle of what was reported wakes it while it is still suspended",
+    "New data in the middle of reported data wakes it while it is still suspended",
     arguments: StreamKind.allCases)
   func more(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -119,7 +119,7 @@ struct ManagedSocketTests {
     }
   }
 
-  @Test("what was there before it was handed over wakes it as well", arguments: StreamKind.allCases)
+  @Test("Data from before the socket was passed wakes it as well", arguments: StreamKind.allCases)
   func before(_ kind: StreamKind) throws {
     let (application, peer) = try scene.pair(kind)
     try peer.send("text")
@@ -132,7 +132,7 @@ struct ManagedSocketTests {
   }
 
   @Test(
-    "one that arrives when the application is suspended already is watched at once",
+    "A socket that arrives when the application is suspended is watched at once",
     arguments: StreamKind.allCases)
   func late(_ kind: StreamKind) throws {
     let (application, peer) = try scene.pair(kind)
@@ -146,13 +146,14 @@ struct ManagedSocketTests {
   }
 }
 
-@Suite("§7: When data, an error or a hang-up arrives, the application is resumed and told which")
+@Suite("§7: Data, an error or a hang-up resumes the application, which is told the socket")
 struct ManagedSocketConditionTests {
   private let scene: SocketScene
 
   init() throws { scene = try SocketScene() }
 
-  @Test("a peer that sends no more is reported once", arguments: StreamKind.allCases)
+  @Test(
+    "A peer that shuts down its sending direction is reported once", arguments: StreamKind.allCases)
   func finished(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
     scene.sockets.watch(it.id)
@@ -171,7 +172,7 @@ struct ManagedSocketConditionTests {
   }
 
   @Test(
-    "a peer that closes is reported, with the data that came before",
+    "A peer that closes is reported, with the data that came before",
     arguments: StreamKind.allCases)
   func closed(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -187,7 +188,7 @@ struct ManagedSocketConditionTests {
   }
 
   @Test(
-    "a peer that closes while the application runs is reported at its suspension, once",
+    "A peer that closes while the application runs is reported at its suspension, once",
     arguments: StreamKind.allCases)
   func closedBefore(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -202,7 +203,7 @@ struct ManagedSocketConditionTests {
   }
 
   @Test(
-    "a reset is reported as an error, whose reason is the application's to read",
+    "A reset is reported as an error, and the application reads its reason",
     arguments: StreamKind.allCases)
   func reset(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
@@ -223,7 +224,7 @@ struct ManagedSocketConditionTests {
     #expect(try it.application.takeError() == ECONNRESET)
   }
 
-  @Test("urgent data is reported as such", arguments: StreamKind.allCases)
+  @Test("Urgent data is reported as urgent data", arguments: StreamKind.allCases)
   func urgent(_ kind: StreamKind) throws {
     let it = try scene.manage(kind)
     scene.sockets.watch(it.id)
@@ -245,7 +246,7 @@ struct ManagedSocketConditionTests {
     }
   }
 
-  @Test("several are told of together, in the order in which they were handed over")
+  @Test("Several sockets are reported together, in the order in which they were passed")
   func several() throws {
     let all = try (0..<3).flatMap { _ in try StreamKind.allCases.map { try scene.manage($0) } }
     let id = all[0].id
@@ -259,7 +260,7 @@ struct ManagedSocketConditionTests {
   }
 
   @Test(
-    "nothing is lost or told twice where the instance runs from within the report",
+    "Nothing is lost or reported twice if the instance resumes within the report",
     arguments: StreamKind.allCases)
   func fromWithin(_ kind: StreamKind) throws {
     let first = try scene.manage(kind)
@@ -286,7 +287,7 @@ struct ManagedSocketConditionTests {
     }
   }
 
-  @Test("an instance that ends from within the report is told of no more")
+  @Test("An instance that ends within the report gets no further reports")
   func endedWithin() throws {
     let it = try scene.manage(.tcp)
     scene.onReport = { scene in scene.sockets.removeAll(of: it.id) }

@@ -9,7 +9,7 @@ struct ManifestConfigurationTests {
   private static let share = "/usr/share/taskschedd/applications"
   private static let id = ApplicationID("org.example.mail")
 
-  @Test("A manifest that says everything is read whole")
+  @Test("A manifest with every key is read completely")
   func whole() throws {
     let fixture = ConfigurationFixture()
     fixture.write(
@@ -52,7 +52,7 @@ struct ManifestConfigurationTests {
           namesSeat: true, stopSignal: Signal(3)))
   }
 
-  @Test("The id alone makes a manifest, of an application that cannot be launched")
+  @Test("A manifest with only the id is that of an application that cannot be launched")
   func shortest() throws {
     let fixture = ConfigurationFixture()
     fixture.write(Self.etc + "/org.example.mail.toml", "id = \"org.example.mail\"")
@@ -145,7 +145,7 @@ struct ManifestConfigurationTests {
       ":3: name: is a duplicate of line 2; remove one of the two"),
   ]
 
-  @Test("A mistake is told with file, line, key and what would be right", arguments: mistakes)
+  @Test("A mistake is reported with file, line, key and what would be right", arguments: mistakes)
   func told(_ mistake: Mistake) {
     let fixture = ConfigurationFixture()
     let path = Self.etc + "/org.example.mail.toml"
@@ -156,7 +156,7 @@ struct ManifestConfigurationTests {
   }
 
   @Test(
-    "A file named by what is no id is told of",
+    "A file with a name that is not an id is reported",
     arguments: ["mail", "org..mail", "org.example.ma il", "org.mail.", "a.ü"])
   func badName(_ name: String) {
     let fixture = ConfigurationFixture()
@@ -166,7 +166,7 @@ struct ManifestConfigurationTests {
     #expect(problems.first?.message.contains("use two or more labels of letters") == true)
   }
 
-  @Test("A folder that wins masks an id: by a manifest, an empty file or a link to /dev/null")
+  @Test("A directory of precedence masks an id by a manifest, an empty file or a link to /dev/null")
   func masks() throws {
     let fixture = ConfigurationFixture()
     for name in ["a", "b", "c", "d"] {
@@ -194,7 +194,7 @@ struct ManifestConfigurationTests {
     configuration.manifests.values.map { "\($0.id) \($0.displayName ?? "")" }.sorted()
   }
 
-  @Test("A user's daemon refuses `user` in the user's folders and passes over it in shared ones")
+  @Test("A user's daemon refuses `user` in the user's directories and skips it in shared ones")
   func userKey() {
     let fixture = ConfigurationFixture()
     fixture.write(
@@ -245,7 +245,7 @@ struct ManifestConfigurationTests {
     #expect(problem.hasPrefix("\(path):2: stop-signal: \(message)"), "\(problem)")
   }
 
-  @Test("A manifest that others may write is refused: by file, by folder, or behind a link")
+  @Test("A manifest that others may write is refused: by file, by directory, or behind a link")
   func writable() {
     let path = Self.etc + "/org.example.mail.toml"
     let reason =
@@ -255,7 +255,7 @@ struct ManifestConfigurationTests {
     fixture.chmod(path, 0o664)
     #expect(
       fixture.systemProblems == ["\(path): is writable by others (mode 664), \(reason)"])
-    // The user's daemon allows the user's group, as umask 002 does, but nobody else.
+    // The user's daemon allows the user's group, as umask 002 does, but no others.
     #expect(Configuration.load(from: fixture.user).problems == [])
     fixture.chmod(path, 0o646)
     #expect(Configuration.load(from: fixture.user).problems.count == 1)

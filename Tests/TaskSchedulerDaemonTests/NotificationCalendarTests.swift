@@ -27,7 +27,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "repeat interval (day … year, calendar rules, across daylight saving): as Python has it",
+    "Repeat interval (day to year, calendar rules, daylight saving): as in Python",
     arguments: zones, [RepeatInterval.day, .week, .month, .year])
   func calendarRules(zone: String, interval: RepeatInterval) throws {
     let expected = try Oracle.lines(Oracle.program, [zone, interval.rawValue, "2046"] + Self.starts)
@@ -49,7 +49,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "repeat interval (minute, hour): by elapsed time, through 20 years",
+    "Repeat interval (minute, hour): by elapsed time, through 20 years",
     arguments: zones, [RepeatInterval.minute, .hour])
   func elapsed(zone: String, interval: RepeatInterval) throws {
     let expected = try Oracle.lines(Oracle.program, [zone, "none", "2046"] + Self.starts)
@@ -76,7 +76,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "every zone of the machine is read as Python reads it",
+    "Every time zone of the machine is read as Python reads it",
     arguments: [1970, 1999, 2026, 2037, 2038, 2100, 2199])
   func allZones(year: Int) throws {
     for line in try Oracle.lines(Oracle.allZones, ["\(year)"]) {
@@ -106,7 +106,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "a time that the clock leaves out is the moment when it is put forward",
+    "A time that the clock skips is the instant of the change",
     arguments: [
       ("2026-03-29T02:00:00", "Europe/Berlin", "2026-03-29T01:00:00"),
       ("2026-03-29T02:30:00", "Europe/Berlin", "2026-03-29T01:00:00"),
@@ -120,7 +120,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "a time that the clock shows twice is the first of the two",
+    "A time that occurs twice is the first of the two",
     arguments: [
       ("2026-10-25T02:30:00", "Europe/Berlin", "2026-10-25T00:30:00"),
       ("2026-11-01T01:30:00", "America/New_York", "2026-11-01T05:30:00"),
@@ -132,7 +132,7 @@ struct NotificationCalendarTests {
     #expect(try time(local, zone) == seconds(expected))
   }
 
-  @Test("every month from the 31st: the last day of shorter months, and the 31st again")
+  @Test("Every month from the 31st: the last day of shorter months, and the 31st again")
   func endsOfMonths() throws {
     for (after, expected) in [
       ("2027-01-31T09:00:00", "2027-02-28T09:00:00"),
@@ -145,7 +145,7 @@ struct NotificationCalendarTests {
     }
   }
 
-  @Test("every year from the 29th of February: the 28th, and the 29th again in leap years")
+  @Test("Every year from the 29th of February: the 28th, and the 29th again in leap years")
   func leapDays() throws {
     for (after, expected) in [
       ("2028-02-29T09:00:00", "2029-02-28T09:00:00"),
@@ -156,7 +156,7 @@ struct NotificationCalendarTests {
     }
   }
 
-  @Test("the next one is after the moment, not at it; before the first it is the first")
+  @Test("The next time is after the instant, not at it; before the first it is the first")
   func order() throws {
     let at = "2026-06-01T10:00:00"
     #expect(try time(at, "UTC", .day, after: at) == seconds("2026-06-02T10:00:00"))
@@ -166,7 +166,7 @@ struct NotificationCalendarTests {
     #expect(try time(at, "UTC", after: at) == nil, "it does not repeat")
   }
 
-  @Test("a machine that was off for a century finds the next one at once")
+  @Test("The next time after a century without power is found at once")
   func farBehind() throws {
     for interval in RepeatInterval.allCases {
       let schedule = NotificationSchedule(
@@ -192,7 +192,7 @@ struct NotificationCalendarTests {
     return time
   }
 
-  @Test("no moment is too far for an answer", arguments: RepeatInterval.allCases)
+  @Test("Every instant has an answer", arguments: RepeatInterval.allCases)
   func extremes(interval: RepeatInterval) throws {
     let schedule = NotificationSchedule(
       date: "2199-12-31T23:59:59", timeZone: "America/New_York", repeats: interval)
@@ -206,7 +206,7 @@ struct NotificationCalendarTests {
   // MARK: Bad input
 
   @Test(
-    "dates that do not exist are refused with what is wrong",
+    "Dates that do not exist are refused with the reason",
     arguments: [
       ("2026-13-01T00:00:00", "month 13"), ("2026-00-01T00:00:00", "month 0"),
       ("2027-02-29T00:00:00", "that month has 28 days"), ("2028-02-30T00:00:00", "29 days"),
@@ -227,7 +227,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "unknown time zones are refused, with the nearest one",
+    "Unknown time zones are refused, with the nearest one",
     arguments: [
       ("Europe/Berln", "Europe/Berlin"), ("europe/berlin", "Europe/Berlin"),
       ("Berlin", "Europe/Berlin"), ("New York", "America/New_York"),
@@ -248,7 +248,7 @@ struct NotificationCalendarTests {
     #expect(error?.message.contains(part) == true, "\(String(describing: error))")
   }
 
-  @Test("a machine without a tz database says so")
+  @Test("A machine without a tz database says so")
   func noDatabase() throws {
     let calendar = NotificationCalendar(TimeZoneFolder(path: "/nonexistent"))
     let error = #expect(throws: ScheduleError.self) {
@@ -257,7 +257,7 @@ struct NotificationCalendarTests {
     #expect(error?.message.contains("no tz database at /nonexistent") == true)
   }
 
-  @Test("a file cut anywhere, or with any byte changed, is read or refused, and nothing worse")
+  @Test("A zone file that is truncated or has any changed byte is read or refused")
   func damagedFiles() throws {
     for zone in Self.zones {
       let bytes = try BoundedFileBytes.of("/usr/share/zoneinfo/\(zone)")
@@ -273,7 +273,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "the rule at the end of a zone's file",
+    "The rule at the end of a zone file is applied",
     arguments: [
       ("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", 1_796_083_200, 1_796_083_200 - 39_600),
       ("EST5EDT,0/0,J365/25", 1_796_083_200, 1_796_083_200 + 14_400),
@@ -287,7 +287,7 @@ struct NotificationCalendarTests {
   }
 
   @Test(
-    "what is no such rule is refused",
+    "A malformed rule is refused",
     arguments: [
       "X1", "UTC", "UTC25", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0",
       "CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,M3.5.7,M10.5.0", "CET-1CEST,M3.5.0,M10.5.0/168",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("The store of notifications, where the disk fails it")
+@Suite("The notification store on a failing disk")
 struct NotificationStoreFaultTests {
   private let folder = TemporaryDirectory()
   private var path: String { folder.file("notifications.db") }
@@ -30,7 +30,7 @@ struct NotificationStoreFaultTests {
   // MARK: Damage
 
   @Test(
-    "a file that is none of a database is set aside and reported, and never stops the start",
+    "A file that is not a database is renamed and reported, and does not prevent the start",
     arguments: ["garbage", String(repeating: "SQLite format 3\u{0}", count: 600)])
   func garbage(text: String) throws {
     folder.write("notifications.db", text)
@@ -44,7 +44,7 @@ struct NotificationStoreFaultTests {
     #expect(FileFacts(path: path)?.permissions == 0o600)
   }
 
-  @Test("wherever a page is damaged, what can be read is taken over, and no id comes again")
+  @Test("With any damaged page, the readable notifications are recovered, and no id is reused")
   func damagedPages() throws {
     try fill(200)
     let whole = try bytes()
@@ -71,7 +71,8 @@ struct NotificationStoreFaultTests {
     #expect(try store.contents().badges == [mail: 5])
   }
 
-  @Test("a file cut anywhere, or with any byte of its first page changed, never stops the start")
+  @Test(
+    "A truncated file, or one with a changed byte in its first page, does not prevent the start")
   func cut() throws {
     try fill(60)
     let whole = try bytes()
@@ -92,7 +93,7 @@ struct NotificationStoreFaultTests {
     }
   }
 
-  @Test("what somebody edited into nonsense is passed over, and the rest is there")
+  @Test("Invalid edited rows are skipped, and the rest is read")
   func edited() throws {
     try fill(3)
     do {
@@ -109,7 +110,7 @@ struct NotificationStoreFaultTests {
   // MARK: Places where it cannot be
 
   @Test(
-    "a directory, pipe or device in its place or its log's: the error says what it is and must be",
+    "A directory, pipe or device at its path or its log's: the error says what it is and must be",
     arguments: ["", "-wal", "-journal"])
   func wrongKinds(suffix: String) throws {
     let place = path + suffix
@@ -130,7 +131,7 @@ struct NotificationStoreFaultTests {
     }
   }
 
-  @Test("a file in its folder's place: the error says what stands there")
+  @Test("A file in the place of its directory: the error says what is there")
   func wrongFolder() throws {
     folder.write("file", "")
     let other = #expect(throws: StoreError.self) {
@@ -141,7 +142,7 @@ struct NotificationStoreFaultTests {
   }
 
   @Test(
-    "a full disk refuses what does not fit and keeps what was promised; with room it goes on",
+    "A full disk refuses what does not fit and keeps stored promises; with room it continues",
     .enabled(if: geteuid() == 0, "only root mounts a small disk"))
   func full() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -210,7 +211,7 @@ struct NotificationStoreFaultTests {
   }
 
   @Test(
-    "on a disk without any room it cannot be made, and says so",
+    "On a disk without any room the store cannot be created, and says so",
     .enabled(if: geteuid() == 0, "only root mounts a small disk"))
   func fullFromTheStart() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -225,7 +226,7 @@ struct NotificationStoreFaultTests {
   }
 
   @Test(
-    "on a read-only disk it says so, and nothing is set aside",
+    "On a read-only disk the store says so, and renames nothing",
     .enabled(if: geteuid() == 0, "only root mounts a read-only disk"))
   func readOnly() async {
     await #expect(processExitsWith: .success) { [path = folder.path as String] in

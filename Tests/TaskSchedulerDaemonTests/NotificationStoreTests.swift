@@ -7,7 +7,7 @@ import Testing
 @testable import TaskSchedulerDaemon
 
 /// Contract §9: "They survive the daemon's restart, the application's end and a reboot."
-@Suite("The store of notifications")
+@Suite("The notification store")
 struct NotificationStoreTests {
   private let folder = TemporaryDirectory()
   private var path: String { folder.file("notifications.db") }
@@ -18,7 +18,7 @@ struct NotificationStoreTests {
 
   // MARK: What is kept
 
-  @Test("what was scheduled is there for the next daemon, to the last byte")
+  @Test("A scheduled notification is complete for the next daemon")
   func kept() throws {
     let content = NotificationContent(
       title: "Tee\u{0} \u{301}\u{1F375}", body: "\"'%;\n\u{202E}", sound: "bell", badge: -3,
@@ -38,7 +38,7 @@ struct NotificationStoreTests {
     #expect(try store.idLast() == NotificationID(7))
   }
 
-  @Test("one that fires once: scheduled, fired, presented")
+  @Test("A notification that fires once is scheduled, fired, presented")
   func once() throws {
     let store = try store()
     let id = NotificationID(1)
@@ -56,7 +56,7 @@ struct NotificationStoreTests {
     #expect(try store.contents().unpresented.isEmpty)
   }
 
-  @Test("one that repeats is due and scheduled at once")
+  @Test("A repeating notification is due and scheduled at the same time")
   func repeating() throws {
     let store = try store()
     let id = NotificationID(1)
@@ -74,7 +74,7 @@ struct NotificationStoreTests {
     #expect(try store.scheduled().map(\.firesAt) == [WallTime(nanoseconds: 31)])
   }
 
-  @Test("one that is to be presented now is due from when it is written, and shown when it fires")
+  @Test("A notification for immediate presentation is due when written, and shown when it fires")
   func now() throws {
     let store = try store()
     let (id, draft) = (NotificationID(1), NotificationDraft(content: .init(title: "now")))
@@ -113,7 +113,7 @@ struct NotificationStoreTests {
     #expect(copy.ids.count > 100)
   }
 
-  @Test("what has fired is shown in the order in which it fired")
+  @Test("Fired notifications are shown in the order in which they fired")
   func order() throws {
     let store = try store()
     try store.apply((1...3).map { StoreFixture.schedule($0, mail) })
@@ -124,7 +124,7 @@ struct NotificationStoreTests {
     #expect(try store.contents().unpresented.map(\.id.number) == [3, 2, 1])
   }
 
-  @Test("an id is never used again: the highest is known when all are cancelled")
+  @Test("An id is never used again: the highest is known when all are cancelled")
   func ids() throws {
     try store().apply((1...9).map { StoreFixture.schedule($0, mail) })
     try store().apply((1...9).map { .removed(NotificationID($0)) })
@@ -132,7 +132,7 @@ struct NotificationStoreTests {
     #expect(try store().idLast() == NotificationID(9))
   }
 
-  @Test("lists are by application, and one user's are not another's")
+  @Test("Lists are by application, and a user's list has no other user's notifications")
   func lists() throws {
     let store = try store()
     let others = ApplicationKey(mail.id, owner: UserID(1001))
@@ -147,7 +147,7 @@ struct NotificationStoreTests {
     #expect(try store.contents().badges == [others: 9])
   }
 
-  @Test("every change may be written twice")
+  @Test("Every change may be written twice")
   func twice() throws {
     let store = try store()
     let changes: [NotificationChange] = [
@@ -170,7 +170,7 @@ struct NotificationStoreTests {
     #expect(try store.notification(NotificationID(99)) == nil)
   }
 
-  @Test("of what was presented the latest 128 are kept; what nobody has seen is never forgotten")
+  @Test("The latest 128 presented notifications are kept; one that was not shown is never removed")
   func bounded() throws {
     let store = try store()
     let now = NotificationDraft(content: NotificationContent(title: "now"))
@@ -236,7 +236,7 @@ struct NotificationStoreTests {
     #expect(forgotten == Array(1...76))
   }
 
-  @Test("what fires again does not wait to be shown alone: its place is among the scheduled")
+  @Test("A repeating notification that waits to be shown counts as scheduled only")
   func unshownRepeating() throws {
     let store = try store()
     let (id, first) = (NotificationID(1), WallTime(nanoseconds: 10))
@@ -253,7 +253,7 @@ struct NotificationStoreTests {
 
   // MARK: Durability
 
-  @Test("a transaction is synced before it is answered for")
+  @Test("A transaction is synced before its reply")
   func synced() throws {
     let store = try store()
     let database = store.database
@@ -263,7 +263,7 @@ struct NotificationStoreTests {
     #expect(try database.integer("PRAGMA synchronous") == 2)
   }
 
-  @Test("nothing is in the log alone after a stop, where damage to it would not be seen")
+  @Test("After a stop, nothing is only in the log, where damage would not be detected")
   func stopped() throws {
     do {
       let store = try store()
@@ -275,7 +275,7 @@ struct NotificationStoreTests {
     #expect(try store().list().map(\.id) == [NotificationID(1)])
   }
 
-  @Test("other users cannot read it, and its log as little")
+  @Test("Other users can read neither the store nor its log")
   func permissions() throws {
     let path = folder.file("new/state/notifications.db")
     let store = try NotificationStore(path: path)
@@ -284,7 +284,7 @@ struct NotificationStoreTests {
     #expect(FileFacts(path: folder.file("new"))?.permissions == 0o700)
   }
 
-  @Test("what was written survives kill -9 in the middle of the next")
+  @Test("A stored change survives kill -9 during the next")
   func killed() async throws {
     let (path, acknowledged) = (path, folder.file("acknowledged"))
     for round in 1...12 as ClosedRange<Int32> {
@@ -308,7 +308,7 @@ struct NotificationStoreTests {
 
   // MARK: Two daemons
 
-  @Test("a second daemon is refused while the first lives, and the first keeps its lock")
+  @Test("A second daemon is refused while the first lives, and the first keeps its lock")
   func twoDaemons() throws {
     let first = try store()
     for _ in 1...2 {
@@ -326,7 +326,7 @@ struct NotificationStoreTests {
     try first.apply([StoreFixture.schedule(1, mail)])
   }
 
-  @Test("a daemon finds a file that a program has open, says so, and may try again")
+  @Test("A daemon that finds the file opened by another program says so, and may try again")
   func heldByAnother() throws {
     try store().apply([StoreFixture.schedule(1, mail)])
     let program = """

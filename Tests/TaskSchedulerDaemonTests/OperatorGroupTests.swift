@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§16 The operators' group counts as it is now, not as it was when the daemon started")
+@Suite("§16 The operators' group is the present one, not that of the daemon's start")
 struct OperatorGroupTests {
   private let folder = TemporaryDirectory()
   /// A name that no machine has.
@@ -23,7 +23,7 @@ struct OperatorGroupTests {
     #expect(group.current == nil)
     #expect(!group.refresh())
     write("root:x:0:", "\(name):x:4711:alice,bob")
-    #expect(group.refresh(), "whoever was judged by the old one is judged again")
+    #expect(group.refresh(), "connections of the old group are checked again")
     #expect(group.current == 4711)
     write("root:x:0:", "\(name):x:4712:")
     #expect(group.current == 4712)
@@ -31,7 +31,7 @@ struct OperatorGroupTests {
     #expect(group.current == nil)
   }
 
-  @Test("Without a file of groups, and with lines that are none, there is no group")
+  @Test("Without a group file, or with malformed lines, there is no group")
   func damaged() {
     let group = OperatorGroup(named: name, path: folder.file("group"))
     #expect(group.current == nil)
@@ -39,13 +39,13 @@ struct OperatorGroupTests {
     #expect(group.current == nil)
   }
 
-  @Test("No group is looked for where the setting is empty")
+  @Test("With an empty setting, no group is read")
   func none() {
     write(":x:5:")
     #expect(OperatorGroup(named: "", path: folder.file("group")).current == nil)
   }
 
-  @Test("A missing group is warned of with file, line and key, and is no mistake")
+  @Test("A missing group causes a warning with file, line and key, and is not a mistake")
   func warning() {
     let fixture = ConfigurationFixture()
     let path = "/etc/taskschedd/taskschedd.toml"

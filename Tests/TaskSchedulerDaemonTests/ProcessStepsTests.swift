@@ -38,7 +38,7 @@ struct ProcessStepsTests {
     #expect(done == ["a", "other", "b", "other", "a", "b", "later", "later"])
   }
 
-  @Test("A turn of the loop does a bounded number of steps, and cancelled work does none")
+  @Test("A turn of the loop performs a limited number of steps, and cancelled work none")
   func bound() throws {
     var count = 0
     let work = steps.begin(.first, user: 1) {
@@ -58,7 +58,7 @@ struct ProcessStepsTests {
     #expect(!work.isUnderWay)
   }
 
-  @Test("Short work is done at once, but not while the user's other work is under way")
+  @Test("Short work is done at once, but not while the user's other work is in progress")
   func atOnce() throws {
     var done: [String] = []
     func work(_ name: String) -> ProcessSteps.Work {
@@ -157,7 +157,7 @@ struct ManyProcessesTests {
     get throws { try #require(scene.controller?[scene.id]) }
   }
 
-  @Test("A suspension stops some processes in each turn, and is reported when all stand still")
+  @Test("A suspension stops some processes in each turn, and is reported when all are stopped")
   func suspension() throws {
     scene.controller?.suspend(scene.id)
     let most = try scene.turn(scene.stopped) { scene.reported == [.suspensionCompleted(scene.id)] }
@@ -184,7 +184,7 @@ struct ManyProcessesTests {
     #expect(try instance.held.stopped.count == Self.count + 1)
   }
 
-  @Test("A daemon that ends in the middle of a resume lets all processes run")
+  @Test("A daemon that ends during a resume resumes all processes")
   func end() throws {
     scene.controller?.suspend(scene.id)
     _ = try scene.turn(scene.stopped) { scene.reported == [.suspensionCompleted(scene.id)] }
@@ -194,7 +194,7 @@ struct ManyProcessesTests {
     #expect(try scene.stopped() == 0)
   }
 
-  @Test("What is terminated while its processes are being noted is told so, and all are noted")
+  @Test("An instance that is terminated while its processes are recorded is terminated completely")
   func termination() throws {
     scene.controller?.terminate(scene.id, by: .terminate)
     #expect(try instance.remembered.count < Self.count, "it is under way")
@@ -203,7 +203,7 @@ struct ManyProcessesTests {
     #expect(try instance.remembered.count == Self.count + 1)
   }
 
-  @Test("A resume in the middle of a suspension lets all processes run, and ends the suspension")
+  @Test("A resume during a suspension resumes all processes, and ends the suspension")
   func resume() throws {
     scene.controller?.suspend(scene.id)
     _ = try scene.turn(scene.stopped) { try scene.stopped() > 0 }

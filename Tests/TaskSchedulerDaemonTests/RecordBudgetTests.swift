@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("One user's flood does not drown the log")
+@Suite("One user's flood does not fill the log")
 struct RecordBudgetTests {
   private let start = Instant(nanoseconds: 1)
 
@@ -22,7 +22,7 @@ struct RecordBudgetTests {
     return budget
   }
 
-  @Test("beyond the budget records are left out, which is said once")
+  @Test("Records beyond the budget are left out, which the log says once")
   func leftOut() {
     var budget = spent()
     #expect(budget.verdict(on: grant, of: loud, at: start) == .beginLeavingOut)
@@ -32,14 +32,14 @@ struct RecordBudgetTests {
     #expect(budget.verdict(on: grant, of: loud, at: later) == .write(leftOut: 0))
   }
 
-  @Test("one user slows, starves no other: another's records are written")
+  @Test("A flooding user does not delay the records of another user")
   func otherUser() {
     var budget = spent()
     #expect(budget.verdict(on: grant, of: UserID(2), at: start) == .write(leftOut: 0))
   }
 
   @Test(
-    "why an application was killed is always written",
+    "The reason why an application was killed is always written",
     arguments: [EndReason.backgroundTimeExpired, .callbackTimeout, .terminatedByOperator])
   func kills(_ reason: EndReason) {
     var budget = spent()

@@ -6,7 +6,7 @@ import Testing
 /// The files below `systemd/` that are installed, held to what the daemon reads and writes.
 @Suite("Configuration files that are installed")
 struct ShippedConfigurationTests {
-  /// The package's folder, from this file's path.
+  /// The package's directory, from the path of this file.
   private static let package = #filePath.split(separator: "/").dropLast(3)
     .reduce("") { $0 + "/" + $1 }
 
@@ -15,7 +15,7 @@ struct ShippedConfigurationTests {
     return try #require(String(validating: file.bytes, as: UTF8.self))
   }
 
-  @Test("taskschedd.toml as it is installed sets nothing")
+  @Test("The installed taskschedd.toml sets nothing")
   func commented() throws {
     let bytes = Array(try Self.text("taskschedd.toml").utf8)
     let (configuration, problems) = Configuration.parse(bytes, file: "f")
@@ -23,7 +23,8 @@ struct ShippedConfigurationTests {
     #expect(configuration == Configuration())
   }
 
-  @Test("taskschedd.toml with its comments taken away sets every setting, to its default")
+  @Test(
+    "The installed taskschedd.toml without its comment marks sets every setting, to its default")
   func uncommented() throws {
     let lines = try Self.text("taskschedd.toml").split(separator: "\n").map { line in
       line.hasPrefix("#") && !line.hasPrefix("# ") ? String(line.dropFirst()) : String(line)
@@ -59,7 +60,7 @@ struct ShippedConfigurationTests {
     }
   }
 
-  @Test("The examples of manifests are without a mistake on a machine that has their users")
+  @Test("The example manifests have no mistake on a machine that has their users")
   func examples() throws {
     let fixture = ConfigurationFixture()
     let names = try Folder.names(path: "\(Self.package)/systemd/examples")

@@ -1,7 +1,7 @@
 import TaskSchedulerDaemon
 import Testing
 
-@Suite("Where the keys of a TOML file stand")
+@Suite("The lines of the keys of a TOML file")
 struct TOMLKeyLocatorConfigurationTests {
   private static let document = #"""
     # a = 1 in a comment is no key
@@ -57,7 +57,7 @@ struct TOMLKeyLocatorConfigurationTests {
     #expect(locator.lines[path] == line)
   }
 
-  @Test("The sample is TOML by the parser's own judgement, and no key of it is given twice")
+  @Test("The sample is valid TOML, and no key of it is given twice")
   func sampleIsValid() throws {
     let (document, problems) = TOMLDocument.parse(Array(Self.document.utf8), file: "f")
     #expect(problems == [])
@@ -66,7 +66,7 @@ struct TOMLKeyLocatorConfigurationTests {
     #expect(root["inside"] == nil && root["also"] == nil)
   }
 
-  @Test("What looks like a key in a string, a comment or a value is none")
+  @Test("Text that looks like a key in a string, a comment or a value is not a key")
   func isNotFooled() {
     let locator = TOMLKeyLocator(text: Array(Self.document.utf8))
     for name in ["inside", "also", "a", "no", "nor", "literal"] {
@@ -83,14 +83,14 @@ struct TOMLKeyLocatorConfigurationTests {
     #expect(locator.lines[[.key("t"), .key("c")]] == 5)
   }
 
-  @Test("A key that is not there is told of where the table that would hold it stands")
+  @Test("A missing key is reported at the line of the table that would contain it")
   func nearest() {
     let locator = TOMLKeyLocator(text: Array("\n[t]\na = 1".utf8))
     #expect(locator.line(of: [.key("t"), .key("missing")]) == 2)
     #expect(locator.line(of: [.key("missing")]) == nil)
   }
 
-  @Test("Every beginning of a document is scanned to its end, and no key is put on a line past it")
+  @Test("Every prefix of a document is scanned to its end, and no key is on a line past it")
   func truncated() {
     let bytes = Array(Self.document.utf8)
     for count in bytes.indices {
@@ -102,7 +102,7 @@ struct TOMLKeyLocatorConfigurationTests {
   }
 
   @Test(
-    "A key of endless parts is neither scanned nor parsed to its end: it is told where it begins",
+    "A key with too many parts is reported where it begins, without scanning all of it",
     arguments: [
       (String(repeating: "a.", count: 100_000) + "a = 1", "a.a.a."),
       ("[" + String(repeating: "a . ", count: 100_000) + "a]", "a.a.a."),
@@ -122,7 +122,7 @@ struct TOMLKeyLocatorConfigurationTests {
     #expect(problem.description.utf8.count < 250)
   }
 
-  @Test("A key of as many parts as there may be is read")
+  @Test("A key with the maximum number of parts is read")
   func longest() {
     let key = Array(repeating: "a", count: TOMLKeyLocator.partsMax).joined(separator: ".")
     for text in ["\(key) = 1", "[\(key)]", "a = " + String(repeating: "[", count: 15)
@@ -132,7 +132,7 @@ struct TOMLKeyLocatorConfigurationTests {
     }
   }
 
-  @Test("Whatever bytes a file holds, it is refused, or each key that is read has its line")
+  @Test("With any bytes, a file is refused, or each key has its line")
   func mutated() {
     let original = Array(Self.document.utf8)
     let marks = Array("\"'[]{}#=.,\\\n\r \0\u{7F}u0\u{FEFF}".utf8)
@@ -168,7 +168,7 @@ struct TOMLKeyLocatorConfigurationTests {
   }
 
   @Test(
-    "Text that would end the process in the parser is refused before it",
+    "Text that would crash the parser is refused before it",
     arguments: [
       ("a. = 1", 4), ("a.", 3), ("[a.]", 4), ("[a.#]", 4), ("a = { b. = 1 }", 10),
       ("a = 2020-01-01T", 5), ("a = 2020-01-01 x", 5), ("a = 07:32:", 5), ("a = 1.", 5),
@@ -188,7 +188,7 @@ struct TOMLKeyLocatorConfigurationTests {
   }
 
   @Test(
-    "Every way to write a number is let through",
+    "Every way to write a number is accepted",
     arguments: [
       "0", "-0", "+1", "1_000", "0xDEAD_beef", "0o17", "0b1_0", "1.5", "-1.5e-3", "1E6", "inf",
       "-inf", "nan", "true", "false", "3 # comment",

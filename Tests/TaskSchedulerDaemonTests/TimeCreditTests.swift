@@ -11,7 +11,7 @@ struct TimeCreditTests {
     instants.map { credit.isLeft(at: $0) }
   }
 
-  @Test("is there at first, is used up by what is served, and grows with a part of the time")
+  @Test("The credit starts full, is spent by calls, and grows with time")
   func growth() {
     var credit = TimeCredit(at: start)
     let first = answers(&credit, at: [start])
@@ -23,7 +23,7 @@ struct TimeCreditTests {
     #expect(first + spent + later == [true, false, false, true])
   }
 
-  @Test("is saved up to the burst, and one dear call is owed no longer than 0.4 s")
+  @Test("The credit is limited to the burst, and an expensive call is repaid within 0.4 s")
   func bounds() {
     var credit = TimeCredit(at: start)
     let hour = start + 3_600_000_000_000
@@ -35,7 +35,7 @@ struct TimeCreditTests {
     #expect(saved + spent + paid == [true, false, false, true])
   }
 
-  @Test("is whole again once all that was spent has grown back")
+  @Test("The credit is full again when all that was spent has grown back")
   func whole() {
     var credit = TimeCredit(at: start)
     let first = credit.isWhole(at: start)
@@ -45,7 +45,7 @@ struct TimeCreditTests {
     #expect([first, spent, later] == [true, false, true])
   }
 
-  @Test("stays where it is when the clock does")
+  @Test("The credit does not change while the clock does not")
   func standing() {
     var credit = TimeCredit(at: start)
     credit.spend(UInt64(TimeCredit.burst) + 1)

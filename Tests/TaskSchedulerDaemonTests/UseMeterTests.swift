@@ -5,7 +5,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-@Suite("§12: Using the GPU, with a made-up proc root: the counters of fdinfo")
+@Suite("§12: GPU use from the counters of fdinfo, with a simulated /proc")
 struct UseMeterTests {
   private let root = TemporaryDirectory()
   private let process = ProcessIdentity(pid: 42, startTime: 7)
@@ -53,7 +53,7 @@ struct UseMeterTests {
     root.write("42/fdinfo/3", "drm-driver:\txe\ndrm-client-id:\t\(id)\n\(lines)")
   }
 
-  @Test("A driver that counts cycles: beside all cycles of the engine they are time")
+  @Test("A driver's cycles are converted to time by all cycles of the engine")
   func cyclesOfAll() throws {
     var meter = UseMeter()
     cycles(7, "drm-cycles-rcs:\t1000\ndrm-total-cycles-rcs:\t50000\n")
@@ -65,7 +65,7 @@ struct UseMeterTests {
     #expect(try read(&meter, at: 200) == .milliseconds(60))
   }
 
-  @Test("A new client whose driver counts cycles: all it used counts, at its second reading")
+  @Test("A new client whose driver counts cycles counts completely at its second reading")
   func cyclesOfNewClient() throws {
     var meter = UseMeter()
     _ = try read(&meter, at: 0)
@@ -75,7 +75,7 @@ struct UseMeterTests {
     #expect(try read(&meter, at: 200) == .milliseconds(80))
   }
 
-  @Test("A driver that counts cycles without all of them: its highest frequency makes them time")
+  @Test("Cycles without a total are converted to time by the highest frequency")
   func cyclesByFrequency() throws {
     var meter = UseMeter()
     cycles(7, "drm-cycles-gpu:\t0\ndrm-maxfreq-gpu:\t800 MHz\n")
@@ -87,7 +87,7 @@ struct UseMeterTests {
     #expect(try read(&meter, at: 200) == .milliseconds(105))
   }
 
-  @Test("with made-up counters: what they advance by is used, all engines together")
+  @Test("The use is the increase of the simulated counters, of all engines together")
   func advances() throws {
     var meter = UseMeter()
     client(3, 7, render: 1_000_000, copy: 5)
@@ -97,7 +97,7 @@ struct UseMeterTests {
     #expect(try read(&meter) == .nanoseconds(15))
   }
 
-  @Test("with made-up counters: a descriptor that was handed on counts once, another device again")
+  @Test("A simulated descriptor that was passed on counts once, and another device again")
   func duplicates() throws {
     var meter = UseMeter()
     client(3, 7, render: 10)
@@ -110,7 +110,7 @@ struct UseMeterTests {
     #expect(try read(&meter) == .nanoseconds(30))
   }
 
-  @Test("with made-up counters: clients that come and go")
+  @Test("Simulated clients that come and go are counted")
   func comeAndGo() throws {
     var meter = UseMeter()
     client(3, 7, render: 1000)
@@ -123,7 +123,7 @@ struct UseMeterTests {
     #expect(try read(&meter) == .nanoseconds(41))
   }
 
-  @Test("with made-up counters: one that is handed on in a message is missed at a look, not new")
+  @Test("A simulated descriptor in a message is missed at one reading, and is not new later")
   func handedOn() throws {
     var meter = UseMeter()
     meter.begin()
@@ -140,7 +140,7 @@ struct UseMeterTests {
     #expect(try read(&meter) == .nanoseconds(3))
   }
 
-  @Test("with made-up files: what is no GPU, or has no such counters, is none")
+  @Test("A simulated file that is not a GPU, or lacks counters, is not counted")
   func others() throws {
     var meter = UseMeter()
     client(3, 7, render: 5, path: "/tmp/renderD128")

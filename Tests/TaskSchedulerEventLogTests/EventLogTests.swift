@@ -72,9 +72,9 @@ private func replay(
   }
 }
 
-@Suite("what never happens: an acknowledged promise is forgotten")
+@Suite("An acknowledged promise is never forgotten")
 struct JournalTests {
-  @Test("what was written is known again: the policy's state and what is held")
+  @Test("The event log restores the scheduler's state and the held processes")
   func whole() throws {
     let diary = Diary()
     diary.fill()
@@ -92,7 +92,7 @@ struct JournalTests {
     #expect(found.end == diary.writer.count)
   }
 
-  @Test("cut off at any byte: used up to the last whole record")
+  @Test("An event log that is truncated at any byte is used up to its last intact record")
   func truncated() throws {
     let diary = Diary()
     diary.fill()
@@ -111,7 +111,7 @@ struct JournalTests {
     }
   }
 
-  @Test("any byte damaged: never a crash, never an event that was not written")
+  @Test("A damaged byte causes neither a crash nor an event that was not written")
   func damaged() throws {
     let diary = Diary()
     diary.fill()
@@ -125,7 +125,7 @@ struct JournalTests {
     }
   }
 
-  @Test("one wrong bit, wherever: whoever another record names is found, and nobody forgotten")
+  @Test("One wrong bit: every process that another record names is found, and none is forgotten")
   func namedBeyondDamage() throws {
     let diary = Diary()
     diary.fill()
@@ -153,7 +153,7 @@ struct JournalTests {
     }
   }
 
-  @Test("what stands beyond damage lets nobody go: what was lost may have been later")
+  @Test("Records after the damage release no process, because lost records may be later")
   func letRunBeyondDamage() throws {
     let diary = Diary()
     diary.fill()
@@ -177,7 +177,7 @@ struct JournalTests {
     #expect(try named(wrong))
   }
 
-  @Test("the effects of the last event that were not carried out are known")
+  @Test("The effects of the last event that were not carried out are known")
   func effectsLeft() throws {
     let diary = Diary()
     diary.fill()
@@ -189,7 +189,7 @@ struct JournalTests {
     #expect(try replay(diary.bytes).get().effectsLeft.isEmpty)
   }
 
-  @Test("an event log begun while an event is carried out knows what is left of it")
+  @Test("An event log that begins while an event is carried out has the rest of its effects")
   func begunWithin() throws {
     let diary = Diary()
     diary.fill()
@@ -211,7 +211,7 @@ struct JournalTests {
     #expect(try left().isEmpty)
   }
 
-  @Test("whoever was arriving when the event log was begun is not left standing still")
+  @Test("A process that was arriving when the event log began is not left stopped")
   func arrivingAtTheBeginning() throws {
     let diary = Diary()
     var holdings = Holdings()
@@ -228,11 +228,7 @@ struct JournalTests {
     #expect(left.groups == ["/applications/mail"])
   }
 
-  @Test(
-    """
-    several that wait for the policy's word: each is held until the event that tells of it has \
-    been handled, whichever comes first
-    """)
+  @Test("Each of several arriving processes is held until its event has been handled, in any order")
   func severalArrivals() throws {
     let diary = Diary()
     diary.happen(
@@ -252,7 +248,7 @@ struct JournalTests {
     #expect(
       Self.names.indices.map { found.holdings.instances[InstanceID(UInt64($0 + 1))]?.arrival }
         == leaders.map { Self.arrival($0) })
-    // Whom the policy did not take is let go, and nobody else.
+    // Only a process that the scheduler did not accept is released.
     let others = (4...5).map { Leader(pid: Int32($0), startTime: 7) }
     for leader in others { #expect(diary.note(.arrival(Self.arrival(leader)))) }
     diary.happen(
@@ -271,7 +267,7 @@ struct JournalTests {
       isLaunched: true, launch: InstanceID(UInt64(leader.pid)))
   }
 
-  @Test("… also those that waited when the event log was begun")
+  @Test("Processes that were arriving when the event log began are held, too")
   func arrivalsAtTheBeginning() throws {
     let diary = Diary()
     var holdings = Holdings()
@@ -288,7 +284,7 @@ struct JournalTests {
     #expect(found.holdings.arrivals == holdings.arrivals)
   }
 
-  @Test("what ran on when the scheduler stopped is known, until it is taken back")
+  @Test("Processes that run on after a stop are known until they are managed again")
   func runsOn() throws {
     let diary = Diary()
     diary.fill()
@@ -305,7 +301,7 @@ struct JournalTests {
     #expect(try replay(diary.bytes).get().holdings.runningOn == [:])
   }
 
-  @Test("whether the scheduler has started is known: what a daemon was to launch is not forgotten")
+  @Test("A restored scheduler knows whether it had started, so that no launch at start is lost")
   func started() throws {
     let diary = Diary()
     #expect(try !replay(diary.bytes).get().scheduler.isStarted)
@@ -317,7 +313,7 @@ struct JournalTests {
     #expect(try !replay(diary.bytes).get().scheduler.isStarted)
   }
 
-  @Test("an event log goes on where it ended, whatever was torn there")
+  @Test("An event log continues where it ended, whatever malformed bytes are there")
   func continued() throws {
     let diary = Diary()
     diary.fill()
@@ -331,7 +327,7 @@ struct JournalTests {
     #expect(same(found.scheduler, diary.scheduler))
   }
 
-  @Test("what has no room is not written, and nothing before it is lost")
+  @Test("A record without room is not written, and no earlier one is lost")
   func full() throws {
     let diary = Diary(bytesCount: EventLogLayout.headerBytes + 2048)
     var number: UInt64 = 1
@@ -342,7 +338,7 @@ struct JournalTests {
     #expect(found.requestLast == number - 1)
   }
 
-  @Test("an event log of another version, another boot or the future is refused, with the reason")
+  @Test("An event log of another version, another boot or the future is refused with the reason")
   func refused() throws {
     let diary = Diary()
     diary.fill()

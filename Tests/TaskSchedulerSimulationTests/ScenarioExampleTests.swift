@@ -7,7 +7,7 @@ private let folder =
   #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
   .joined(separator: "/") + "/Examples/scenarios"
 
-@Suite("the examples of scenarios")
+@Suite("The examples of scenarios")
 struct ScenarioExampleTests {
   private static let names = ["killed", "memory", "music", "sleep", "upload", "voip"]
 
@@ -15,14 +15,14 @@ struct ScenarioExampleTests {
     try String(contentsOfFile: "\(folder)/\(name).scenario", encoding: .utf8)
   }
 
-  @Test("all are known here")
+  @Test("All examples are known here")
   func all() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     #expect(files == Self.names.map { "\($0).scenario" })
   }
 
   @Test(
-    "truncated at any byte, one is read, or refused with the place of the mistake",
+    "An example that is truncated at any byte is read, or refused with the place of the mistake",
     arguments: names)
   func truncated(_ name: String) throws {
     let bytes = try Array(Self.text(name).utf8)

@@ -27,9 +27,9 @@ private func lines(_ text: String) throws -> [String] {
   }
 }
 
-@Suite("scenarios")
+@Suite("Scenarios")
 struct ScenarioTests {
-  @Test("the timeline is what the policy makes of it: expiration, end, suspension")
+  @Test("The timeline shows what the scheduler does: expiration, end, suspension")
   func upload() throws {
     let text = """
       policy BackgroundTime 10s
@@ -46,7 +46,7 @@ struct ScenarioTests {
       ])
   }
 
-  @Test("a debugger that never leaves holds the limit, and not whoever waits for the timeline")
+  @Test("A debugger that never detaches holds the limit, and does not block the timeline")
   func endless() throws {
     let text = """
       application org.example.stuck acknowledge=never
@@ -61,14 +61,14 @@ struct ScenarioTests {
     #expect(later.last == "1h 7s ended callbackTimeout")
   }
 
-  @Test("lines may end as on Windows")
+  @Test("Lines may end as on Windows")
   func carriageReturns() throws {
     let text = "application org.example.a\nat 1s launch org.example.a\n"
     let windows = text.split(separator: "\n").joined(separator: "\r\n") + "\r\n"
     #expect(try lines(windows) == lines(text))
   }
 
-  @Test("a mistake is told of without what would steer a terminal")
+  @Test("A mistake is reported without terminal control characters")
   func controlCharacters() {
     #expect {
       _ = try Scenario("at 1s launch org.example.\u{9B}31m")
@@ -77,7 +77,7 @@ struct ScenarioTests {
     }
   }
 
-  @Test("limits kill at their very moment, each with its reason")
+  @Test("Limits kill at their exact time, each with its reason")
   func killed() throws {
     let text = """
       policy BackgroundTime 30s
@@ -93,7 +93,7 @@ struct ScenarioTests {
     #expect(lines.contains("35s ended backgroundTimeExpired"))
   }
 
-  @Test("a step while an application is stopped waits until it runs")
+  @Test("A step waits while its application is stopped")
   func postponed() throws {
     let text = """
       application org.example.mail
@@ -105,7 +105,7 @@ struct ScenarioTests {
     #expect(try lines(text).contains("9s began background task 1 'sync', with unlimited time"))
   }
 
-  @Test("a setting changes under way")
+  @Test("A setting changes during the scenario")
   func set() throws {
     let text = """
       application org.example.mail acknowledge=never
@@ -115,7 +115,7 @@ struct ScenarioTests {
     #expect(try lines(text).contains("4s ended callbackTimeout"))
   }
 
-  @Test("what goes on for ever is cut at 'until'")
+  @Test("An endless scenario is cut at 'until'")
   func until() throws {
     let text = """
       application org.example.mail acknowledge=never
@@ -129,10 +129,10 @@ struct ScenarioTests {
   }
 }
 
-@Suite("mistakes in scenarios")
+@Suite("Mistakes in scenarios")
 struct ScenarioProblemTests {
   @Test(
-    "a mistake names its line, its column and what would be right",
+    "A mistake names its line, its column and what would be right",
     arguments: [
       ("polcy X 1s", 1, 1, "write one of policy, application, at, after, until"),
       ("\n  policy BackgroundTme 3s", 2, 10, "BackgroundTime"),
@@ -195,7 +195,7 @@ struct ScenarioProblemTests {
     }
   }
 
-  @Test("a daemon that is back may die again")
+  @Test("A restarted daemon may die again")
   func diesAgain() throws {
     let text = "at 1s daemon-dies 5s\nafter 6s daemon-dies 1s\n"
     #expect(
@@ -204,7 +204,7 @@ struct ScenarioProblemTests {
       ])
   }
 
-  @Test("a mistyped word comes with those that there are, for 'did you mean'")
+  @Test("The error for a mistyped word lists the known words, for 'did you mean'")
   func candidates() throws {
     #expect {
       _ = try Scenario("policy BackgroundTme 3s")

@@ -1,10 +1,10 @@
 import TaskSchedulerSimulation
 import Testing
 
-@Suite("the policy in a made-up world, whatever the seed decides")
+@Suite("The scheduler in a simulated world, with any seed")
 struct SeedTests {
   @Test(
-    "no promise is violated by any seed",
+    "No seed violates a promise",
     arguments: stride(from: 1, to: 200, by: 25).map { UInt64($0)..<UInt64($0 + 25) })
   func seeds(_ seeds: Range<UInt64>) {
     for seed in seeds {
@@ -14,7 +14,7 @@ struct SeedTests {
     }
   }
 
-  @Test("the same options bring about the same, and another seed something else")
+  @Test("The same options give the same run, and another seed gives another")
   func determinism() {
     let options = SimulationOptions(seed: 7, actionCount: 300)
     let outcome = Simulation(options).run()
@@ -24,7 +24,7 @@ struct SeedTests {
     #expect(Simulation(other).run().traceHash != outcome.traceHash)
   }
 
-  @Test("a run comes where it should: the daemon dies and returns, and events are many")
+  @Test("A run covers what it should: the daemon dies and returns, and events are many")
   func coverage() {
     let outcomes = (1...20).map { Simulation(SimulationOptions(seed: $0)).run() }
     #expect(outcomes.reduce(0) { $0 + $1.eventCount } > 20_000)
@@ -32,9 +32,9 @@ struct SeedTests {
   }
 }
 
-@Suite("planted defects are found")
+@Suite("Planted defects are found")
 struct CanaryTests {
-  @Test("each canary is caught", arguments: Canary.allCases)
+  @Test("Each canary is caught", arguments: Canary.allCases)
   func canary(_ canary: Canary) {
     let isCaught = (1...40).contains { seed in
       Simulation(SimulationOptions(seed: seed, actionCount: 300, canary: canary)).run()
@@ -43,7 +43,7 @@ struct CanaryTests {
     #expect(isCaught)
   }
 
-  @Test("a failing run is made smaller, and fails in the same way")
+  @Test("A failing run is reduced, and fails in the same way")
   func shrinking() throws {
     var options = SimulationOptions(seed: 1, actionCount: 300, canary: .dropCallback)
     while Simulation(options).run().violation == nil { options.seed += 1 }

@@ -29,7 +29,7 @@ private enum StandardClient {
   }
 }
 
-@Suite("A peer that shares no code with us finds us to speak Varlink")
+@Suite("Independent implementations find that this one speaks Varlink")
 struct CertificationTests {
   /// Beside the program that runs the tests.
   private static var serverPath: String {
@@ -51,7 +51,7 @@ struct CertificationTests {
   }
 
   @Test(
-    "the standard certification client passes against our server",
+    "The standard certification client passes against the server",
     .enabled(
       if: StandardClient.isInstalled,
       "\(StandardClient.python) has no varlink: pip install varlink==31.0.0 there"))
@@ -66,7 +66,7 @@ struct CertificationTests {
   }
 
   @Test(
-    "the standard command line client lists and prints our interface",
+    "The standard command line client lists and prints the interface",
     .enabled(
       if: StandardClient.isInstalled,
       "\(StandardClient.python) has no varlink: pip install varlink==31.0.0 there"))

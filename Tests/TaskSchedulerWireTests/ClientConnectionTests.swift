@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-@Suite("The calling end follows Varlink")
+@Suite("The client connection follows Varlink")
 struct ClientConnectionTests {
   private func answer(
     _ connection: inout ClientConnection, _ text: String
@@ -19,7 +19,7 @@ struct ClientConnectionTests {
     return Transcript.messages(output)
   }
 
-  @Test("calls are written as the protocol wants them")
+  @Test("Calls are written in the protocol's form")
   func writesCalls() {
     var connection = ClientConnection()
     #expect(call(&connection) == [#"{"method":"a.b.Do","parameters":{"x":1}}"#])
@@ -36,7 +36,7 @@ struct ClientConnectionTests {
     ])
   }
 
-  @Test("answers belong to the calls in their order; oneway calls have none")
+  @Test("Replies belong to the calls in order; oneway calls have none")
   func pipelined() throws {
     var connection = ClientConnection()
     _ = call(&connection)
@@ -64,7 +64,7 @@ struct ClientConnectionTests {
     (false, #"{"parameters":1}"#, .wrongType(field: "parameters", wanted: "an object")),
   ]
 
-  @Test("a reply that breaks the protocol is refused, and so is all that follows",
+  @Test("A reply that breaks the protocol is refused, and so are all later ones",
     arguments: violations.indices)
   func refuses(index: Int) {
     let (more, text, violation) = Self.violations[index]
@@ -74,7 +74,7 @@ struct ClientConnectionTests {
     #expect(throws: violation) { try answer(&connection, "{}") }
   }
 
-  @Test("a reply that answers no call is refused")
+  @Test("A reply that belongs to no call is refused")
   func refusesStrayReply() throws {
     var connection = ClientConnection()
     _ = call(&connection, oneway: true)
@@ -85,7 +85,7 @@ struct ClientConnectionTests {
     #expect(throws: ProtocolViolation.unexpectedReply) { try answer(&connection, "{}") }
   }
 
-  @Test("what one end writes the other reads, with the interface's types")
+  @Test("The server reads what the client writes, with the interface's types, and vice versa")
   func meetsServer() throws {
     typealias Begin = ApplicationInterface.BeginBackgroundTask
     let service = Service(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-@Suite("What is no message is named")
+@Suite("Malformed messages are refused with the reason")
 struct EnvelopeTests {
   private func call(_ text: [UInt8]) throws -> Call {
     try text.withUnsafeBytes { try Call(message: $0) }
@@ -12,7 +12,7 @@ struct EnvelopeTests {
     try Array(text.utf8).withUnsafeBytes { try Reply(message: $0) }
   }
 
-  @Test("a call is read whatever the order and spelling of its fields")
+  @Test("A call is read in every order and spelling of its fields")
   func readsCalls() throws {
     let plain = Call(method: "a.b.C", parameters: ["x": 1], more: true)
     let texts = [
@@ -50,16 +50,16 @@ struct EnvelopeTests {
       #"{"method":"a","parameters":{"x":1,"x":2}}"#,
       malformed(34, "the name 'x' appears twice in this object")
     ),
-    (#"{"method":"a"}x"#, malformed(14, "the text goes on behind its value")),
+    (#"{"method":"a"}x"#, malformed(14, "unexpected text after the value")),
   ]
 
-  @Test("a call that breaks the rules is refused by name", arguments: badCalls.indices)
+  @Test("A call that breaks the rules is refused with the reason", arguments: badCalls.indices)
   func refusesCalls(index: Int) {
     let (text, violation) = Self.badCalls[index]
     #expect(throws: violation) { try call(Array(text.utf8)) }
   }
 
-  @Test("a call that is cut off at any byte is refused as malformed")
+  @Test("A call that is truncated at any byte is refused as malformed")
   func refusesTruncatedCalls() throws {
     let text = Array(#"{"method":"a.b.C","parameters":{"x":[1,"y"]},"more":true}"#.utf8)
     _ = try call(text)
@@ -73,7 +73,7 @@ struct EnvelopeTests {
     }
   }
 
-  @Test("any one byte of a call may be changed, and it is read or refused without harm")
+  @Test("A call with any one byte changed is read or refused without harm")
   func survivesChangedBytes() {
     let text = Array(#"{"method":"a.b.C","parameters":{"x":[1,"y"]},"more":true}"#.utf8)
     var refused = 0
@@ -87,7 +87,7 @@ struct EnvelopeTests {
     #expect(refused > text.count * 200)
   }
 
-  @Test("nesting too deep is refused, the message being one of the levels")
+  @Test("A message that is nested too deeply is refused; the message itself is a level")
   func refusesDeepParameters() throws {
     func text(_ depth: Int) -> [UInt8] {
       let arrays = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -97,7 +97,7 @@ struct EnvelopeTests {
     #expect(throws: ProtocolViolation.self) { try call(text(JSONParser.depthMax - 1)) }
   }
 
-  @Test("a reply is read, and refused where it breaks the rules")
+  @Test("A reply is read, and refused if it breaks the rules")
   func readsReplies() throws {
     #expect(try reply(#"{"parameters":{"a":1},"continues":true}"#)
       == Reply(parameters: ["a": 1], continues: true))
@@ -113,7 +113,7 @@ struct EnvelopeTests {
     for (text, violation) in bad { #expect(throws: violation) { try reply(text) } }
   }
 
-  @Test("what is written reads back")
+  @Test("A written message reads back")
   func roundTrips() throws {
     let calls = [
       Call(method: "a.b.C"), Call(method: "a.b.C", parameters: ["x": nil], more: true),

@@ -45,7 +45,7 @@ struct GeneratedSourcesTests {
     try InterfaceFiles([try InterfaceDescription(text: text)]).texts
   }
 
-  @Test("A comment becomes documentation: paragraphs are broken anew, and lists are lists")
+  @Test("A comment becomes documentation: its paragraphs are wrapped, and its lists are lists")
   func documentation() throws {
     let word = String(repeating: "x", count: 40)
     let files = try files(
@@ -74,7 +74,7 @@ struct GeneratedSourcesTests {
         """))
   }
 
-  @Test("What an interface shares with one before it is that one's type")
+  @Test("A type that an earlier interface declares in the same way is the earlier type")
   func sharedTypes() throws {
     let shared = "# S.\ntype S (a, b)\n"
     let first = try InterfaceDescription(text: "# I.\ninterface a.b\n" + shared)
@@ -85,7 +85,7 @@ struct GeneratedSourcesTests {
   }
 
   @Test(
-    "A declaration that has no Swift type, or no comment, is refused by its name",
+    "A declaration without a Swift type or a comment is refused by name",
     arguments: [
       ("# T.\ntype T (f: (a: int))", "'f'"), ("# T.\ntype T (f: [string]int)", "'f'"),
       ("# T.\ntype T (f: []?int)", "'f'"), ("# T.\ntype T (someFileDescriptor: string)", "'some"),

@@ -2,9 +2,9 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-@Suite("The text of an interface is read")
+@Suite("The text of an interface is parsed")
 struct InterfaceDescriptionTests {
-  @Test("every form of the language is understood, comments anywhere")
+  @Test("Every form of the language is parsed, with comments anywhere")
   func readsAll() throws {
     let text = """
       # before
@@ -58,7 +58,7 @@ struct InterfaceDescriptionTests {
     ])
   }
 
-  @Test("A comment belongs to what stands right below it")
+  @Test("A comment belongs to the declaration directly below it")
   func comments() throws {
     let interface = try InterfaceDescription(
       text: """
@@ -94,7 +94,7 @@ struct InterfaceDescriptionTests {
 
   private struct NoStructure: Error {}
 
-  @Test("a text that is no interface is refused with its line and the reason", arguments: [
+  @Test("A text that is not an interface is refused with its line and the reason", arguments: [
     ("", 1, "'interface' was expected"), ("interfac a.b", 1, "'interface' was expected"),
     ("interface a", 1, "org.example.Thing"), ("interface a..b", 1, "org.example.Thing"),
     ("interface a.-b", 1, "org.example.Thing"), ("interface 1.b", 1, "org.example.Thing"),
@@ -124,7 +124,7 @@ struct InterfaceDescriptionTests {
     #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
   }
 
-  @Test("the interface that every service has is the standard one")
+  @Test("The interface of every service is the standard one")
   func standardInterface() {
     let interface = ServiceInterface.description
     #expect(interface.name == "org.varlink.service")

@@ -2,14 +2,14 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-@Suite("The Swift types of the interfaces are what the .varlink files say")
+@Suite("The Swift types of the interfaces match the .varlink files")
 struct InterfaceTypesTests {
   private typealias Field = InterfaceDescription.Field
   private static let ours = [ApplicationInterface.description, ControlInterface.description]
 
   // MARK: - Methods
 
-  @Test("A method's input and output are read and written as declared, optional fields or not")
+  @Test("A method's input and output are read and written as declared, with or without options")
   func methods() throws {
     try check(ApplicationInterface.description, ApplicationInterface.methods)
     try check(ControlInterface.description, ControlInterface.methods)
@@ -85,7 +85,7 @@ struct InterfaceTypesTests {
 
   // MARK: - Errors
 
-  @Test("An error is read and written as declared, and a field that is wrong is named")
+  @Test("An error is read and written as declared, and a wrong field is named")
   func errors() throws {
     try check(ApplicationInterface.Failure.self, ApplicationInterface.description)
     try check(ControlInterface.Failure.self, ControlInterface.description)
@@ -139,10 +139,10 @@ struct InterfaceTypesTests {
 
   // MARK: - Texts
 
-  @Test("The text of both interfaces says that descriptors are indices among the message's, from 0")
+  @Test("The text of both interfaces says that descriptors are indices, from 0")
   func descriptorText() {
     for interface in Self.ours {
-      #expect(interface.text.contains("is an index, from 0, into the file descriptors"))
+      #expect(interface.text.contains("is an index into the file descriptors"))
     }
   }
 
@@ -156,18 +156,18 @@ struct InterfaceTypesTests {
 
   @Test(
     """
-    §4 The text says at both methods that they may suspend their caller before it reads the reply, \
-    and that a state is the target of a transition
+    §4 The text says at both methods that the daemon may suspend the caller before it reads the \
+    reply, and that a state is the target of a transition
     """)
   func suspensionText() throws {
     let text = ApplicationInterface.description.text
     for method in ["method Acknowledge", "method EndBackgroundTask"] {
-      let comment = try #require(text.components(before: method)).suffix(400)
-      #expect(comment.contains("suspend its caller"), "\(method)")
-      #expect(comment.contains("only after the"), "\(method)")
+      let comment = try #require(text.components(before: method)).suffix(420)
+      #expect(comment.contains("may suspend the caller"), "\(method)")
+      #expect(comment.contains("application is resumed"), "\(method)")
     }
-    #expect(text.contains("names the target of a transition that has begun"))
-    #expect(ControlInterface.description.text.contains("the target of a transition"))
+    #expect(text.contains("the state is the target as soon as the transition"))
+    #expect(ControlInterface.description.text.contains("is the target of a transition"))
   }
 }
 

@@ -19,7 +19,7 @@ struct JSONParserTests {
     (#"{"\u0061":1}"#, ["a": 1]),
   ]
 
-  @Test("a valid text gives its value", arguments: good.indices)
+  @Test("A valid text gives its value", arguments: good.indices)
   func readsValid(index: Int) throws {
     let (text, value) = Self.good[index]
     #expect(try JSONParser.parse(Array(text.utf8)) == value)
@@ -28,7 +28,7 @@ struct JSONParserTests {
   static let bad: [(text: [UInt8], offset: Int, problem: String)] = [
     ("", 0, "a value was expected"), (" ", 1, "a value was expected"),
     ("nul", 3, "'null' was expected"), ("True", 0, "a value was expected"),
-    ("truex", 4, "goes on behind"), ("1 2", 2, "goes on behind"), ("{}}", 2, "goes on behind"),
+    ("truex", 4, "unexpected text"), ("1 2", 2, "unexpected text"), ("{}}", 2, "unexpected text"),
     ("01", 0, "does not start with a zero"), ("-01", 1, "does not start with a zero"),
     ("-", 1, "a digit was expected"), ("+1", 0, "a value"), (".5", 0, "a value"),
     ("1.", 2, "a digit"), ("1.e3", 2, "a digit"), ("1e", 2, "a digit"), ("1e+", 3, "a digit"),
@@ -53,10 +53,10 @@ struct JSONParserTests {
     ([0x22, 0xED, 0xA0, 0x80, 0x22], 1, "not valid UTF-8"),
     ([0x22, 0xE2, 0x82, 0x22], 1, "not valid UTF-8"),
     ([0x22, 0x5C, 0x6E, 0x80, 0x22], 3, "not valid UTF-8"),
-    ([0x31, 0x00], 1, "goes on behind"),
+    ([0x31, 0x00], 1, "unexpected text"),
   ]
 
-  @Test("an invalid text is refused with the place and the reason", arguments: bad.indices)
+  @Test("An invalid text is refused with the place and the reason", arguments: bad.indices)
   func refusesInvalid(index: Int) throws {
     let (text, offset, problem) = Self.bad[index]
     let error = #expect(throws: JSONError.self) { try JSONParser.parse(text) }
@@ -64,7 +64,7 @@ struct JSONParserTests {
     #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
   }
 
-  @Test("nesting is read down to the limit and refused below it", arguments: ["[]", "{}"])
+  @Test("Values are read down to the maximum depth and refused below it", arguments: ["[]", "{}"])
   func limitsDepth(brackets: String) throws {
     func nested(_ depth: Int) -> [UInt8] {
       let open = brackets == "[]" ? "[" : "{\"a\":"
@@ -75,11 +75,11 @@ struct JSONParserTests {
     _ = try JSONParser.parse(nested(JSONParser.depthMax))
     for depth in [JSONParser.depthMax + 1, 100_000] {
       let error = #expect(throws: JSONError.self) { try JSONParser.parse(nested(depth)) }
-      #expect(error?.problem.contains("within each other") == true)
+      #expect(error?.problem.contains("nested more than") == true)
     }
   }
 
-  @Test("a name that appears twice is found among many, without quadratic time")
+  @Test("A duplicate name is found among many names, without quadratic time")
   func findsDuplicateAmongMany() throws {
     let names = (0..<20_000).map { "\"n\($0)\":0" }
     let value = try JSONParser.parse(Array("{\(names.joined(separator: ","))}".utf8))
@@ -90,7 +90,7 @@ struct JSONParserTests {
     }
   }
 
-  @Test("every truncation of a valid text is refused at its end")
+  @Test("Every truncation of a valid text is refused at its end")
   func refusesTruncations() throws {
     let text = Array(#"{"a":[1.5e3,true,null,"\u00e9x"],"b":{"c":-12}}"#.utf8)
     _ = try JSONParser.parse(text)
@@ -112,14 +112,14 @@ struct JSONWriterTests {
     (["a": 1, "b\t": [nil]], #"{"a":1,"b\t":[null]}"#),
   ]
 
-  @Test("a value is written as its shortest text", arguments: written.indices)
+  @Test("A value is written as its shortest text", arguments: written.indices)
   func writes(index: Int) throws {
     let (value, text) = Self.written[index]
     #expect(value.description == text)
     #expect(try JSONParser.parse(Array(text.utf8)) == value)
   }
 
-  @Test("each character below U+0080 survives")
+  @Test("Each character below U+0080 reads back")
   func survives() throws {
     let all = String(String.UnicodeScalarView((0..<0x80).map { Unicode.Scalar($0)! }))
     var bytes: [UInt8] = []

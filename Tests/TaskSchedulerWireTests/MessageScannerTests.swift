@@ -2,12 +2,12 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-@Suite("Messages are found in the stream")
+@Suite("Messages are found in a stream")
 struct MessageScannerTests {
   static let messages = [#"{"method":"a.b.C"}"#, "{}", "", #"{"x":"é"}"#]
   static let stream: [UInt8] = messages.flatMap { Array($0.utf8) + [0 as UInt8] }
 
-  @Test("a scanner finds each message, wherever the stream is split in three")
+  @Test("A scanner finds each message, wherever the stream is split in three")
   func everySplit() throws {
     let stream = Self.stream
     for first in 0...stream.count {
@@ -26,7 +26,7 @@ struct MessageScannerTests {
     }
   }
 
-  @Test("a buffer gives each message, wherever the reads split it")
+  @Test("A buffer returns each message, wherever the reads split it")
   func bufferEverySplit() throws {
     for size in 1...Self.stream.count {
       var buffer = MessageBuffer()
@@ -42,18 +42,18 @@ struct MessageScannerTests {
     }
   }
 
-  @Test("a byte that has been scanned is not looked at again")
+  @Test("A byte that was scanned is not scanned again")
   func scansOnlyNewBytes() throws {
     var scanner = MessageScanner()
     #expect(try scan(&scanner, [1, 2, 3]) == nil)
     #expect(scanner.scannedCount == 3)
-    // A NUL among the bytes that have been seen would be found if they were looked at.
+    // A second scan of these bytes would find the NUL among them.
     #expect(try scan(&scanner, [0, 0, 0, 4]) == nil)
     #expect(try scan(&scanner, [0, 0, 0, 4, 0]) == 5)
     #expect(scanner.scannedCount == 0)
   }
 
-  @Test("a message of the greatest length passes, one byte more does not")
+  @Test("A message of the maximum length passes, and one byte more is refused")
   func limitsLength() throws {
     var scanner = MessageScanner(messageBytesMax: 4)
     #expect(try scan(&scanner, [1, 2, 3, 0, 1]) == 4)

@@ -1,7 +1,7 @@
 import TaskSchedulerWire
 import Testing
 
-@Suite("The nearest right name")
+@Suite("The nearest correct name")
 struct NearestNameTests {
   private static let names = ["CallbackTimeout", "TerminateTimeout", "log-level", "id"]
 
@@ -16,7 +16,10 @@ struct NearestNameTests {
     #expect(nearestName(to: mistyped, among: Self.names) == right)
   }
 
-  @Test("A name that is like none finds none", arguments: ["", "-", "colour", "x", "Timeout"])
+  @Test(
+      """
+      A name that is similar to none has no nearest name
+      """, arguments: ["", "-", "colour", "x", "Timeout"])
   func findsNone(_ name: String) {
     #expect(nearestName(to: name, among: Self.names) == nil)
   }
@@ -55,7 +58,7 @@ struct NearestNameTests {
     #expect(nearestName(to: "aplication", among: ["zzzzzzzzzz"] + unlike + ["application"]) == nil)
   }
 
-  @Test("A name of a page's length finds none")
+  @Test("A name of a page's length has no nearest name")
   func long() {
     let name = String(repeating: "a", count: 100_000)
     #expect(nearestName(to: name, among: Self.names + [name]) == nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-@Suite("Parameters are read by type, and what does not fit is named")
+@Suite("Parameters are read by type, and a wrong one is named")
 struct ParameterCodingTests {
   struct Inner: WireStructure {
     var id: Int
@@ -73,7 +73,7 @@ struct ParameterCodingTests {
     return try Outer(parameters: value, unknownFields: .refused)
   }
 
-  @Test("fields of every kind are read and written back as they were")
+  @Test("Fields of every kind are read and written back")
   func roundTrips() throws {
     let text =
       #"{"text":"a","count":-3,"flag":true,"inner":{"id":1,"name":"n"},"list":[{"id":2},{"id":3}],"#
@@ -87,7 +87,7 @@ struct ParameterCodingTests {
     #expect(String(decoding: bytes, as: UTF8.self) == text)
   }
 
-  @Test("null is the same as absent, and absent is left out when written")
+  @Test("null equals an absent field, and absent fields are not written")
   func nullIsAbsent() throws {
     let value = try outer(#"{"text":"a","count":null,"inner":null,"list":null}"#)
     #expect(value == (try outer(#"{"text":"a"}"#)))
@@ -96,7 +96,7 @@ struct ParameterCodingTests {
     #expect(String(decoding: bytes, as: UTF8.self) == #"{"text":"a"}"#)
   }
 
-  @Test("a float field takes an int")
+  @Test("A float field accepts an int")
   func intIsFloat() throws {
     #expect(try outer(#"{"text":"a","ratio":2}"#).ratio == 2.0)
   }
@@ -118,7 +118,7 @@ struct ParameterCodingTests {
     (#"{"txet":"b"}"#, "txet"), ("[]", ""),
   ]
 
-  @Test("a field that does not fit is refused by its dotted path", arguments: bad.indices)
+  @Test("A field of the wrong type is refused by its dotted path", arguments: bad.indices)
   func refuses(index: Int) {
     let (text, parameter) = Self.bad[index]
     let error = #expect(throws: ParameterError.self) { try outer(text) }
@@ -127,7 +127,7 @@ struct ParameterCodingTests {
     #expect(error?.problem.isEmpty == false)
   }
 
-  @Test("a type without fields takes an empty object and nothing else")
+  @Test("A type without fields accepts only an empty object")
   func emptyTakesNothing() throws {
     _ = try JSONValue.object([]).decode(NoFields.self)
     #expect(throws: ParameterError.self) { try JSONValue.array([]).decode(NoFields.self) }
@@ -140,7 +140,7 @@ struct ParameterCodingTests {
     #expect(bytes == Array("{}".utf8))
   }
 
-  @Test("a reply may say more than its type knows, and is still held to what it knows")
+  @Test("A reply may have unknown fields, but its known fields are checked")
   func repliesMaySayMore() throws {
     let reply = try JSONParser.parse(Array(#"{"id":1,"new":2}"#.utf8))
     #expect(try reply.decode(Inner.self) == Inner(id: 1))
@@ -182,7 +182,7 @@ struct ParameterCodingTests {
     (#"{"processFileDescriptor":2}"#, 3, "fileDescriptors[0]"),
   ]
 
-  @Test("each descriptor is claimed by one field, or the odd one is named",
+  @Test("Each descriptor is claimed by one field; otherwise the wrong field is named",
     arguments: descriptors.indices)
   func claimsDescriptors(index: Int) throws {
     let (text, count, parameter) = Self.descriptors[index]

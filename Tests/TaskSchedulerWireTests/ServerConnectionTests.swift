@@ -2,7 +2,7 @@ import Testing
 
 @testable import TaskSchedulerWire
 
-@Suite("The serving end follows Varlink")
+@Suite("The server connection follows Varlink")
 struct ServerConnectionTests {
   static let service = Service(
     vendor: "V", product: "P", version: "1", url: "u",
@@ -52,7 +52,7 @@ struct ServerConnectionTests {
     #expect(output.isEmpty)
   }
 
-  @Test("a call is handed out, waits, and is answered; then the next one")
+  @Test("A call is returned, waits and is answered; then the next one is returned")
   func callAndReply() throws {
     try play(#"""
       idle
@@ -70,7 +70,7 @@ struct ServerConnectionTests {
       """#)
   }
 
-  @Test("calls sent at once are handed out one after the other and answered in order")
+  @Test("Calls that arrive together are returned and answered in order")
   func pipelined() throws {
     var stream: [UInt8] = []
     for x: Int64 in 1...3 {
@@ -92,7 +92,7 @@ struct ServerConnectionTests {
 
   struct Unexpected: Error {}
 
-  @Test("a call with more takes any number of answers and waits until the last")
+  @Test("A call with more takes any number of replies and waits until the last")
   func more() throws {
     try play(#"""
       > {"method":"a.b.Watch","more":true}
@@ -115,7 +115,7 @@ struct ServerConnectionTests {
       """#)
   }
 
-  @Test("a oneway call is never answered: not with a reply, not with an error")
+  @Test("A oneway call gets neither a reply nor an error")
   func oneway() throws {
     try play(#"""
       > {"method":"a.b.Do","oneway":true}
@@ -135,7 +135,7 @@ struct ServerConnectionTests {
       """#)
   }
 
-  @Test("what the service does not have is refused by the standard errors, and the next call works")
+  @Test("A missing interface or method gets a standard error, and the next call works")
   func standardErrors() throws {
     try play(#"""
       > {"method":"a.b.Nothing"}
@@ -155,7 +155,7 @@ struct ServerConnectionTests {
       """#)
   }
 
-  @Test("org.varlink.service is answered by the connection itself")
+  @Test("The connection itself answers org.varlink.service")
   func introspection() throws {
     try play(#"""
       > {"method":"org.varlink.service.GetInfo"}
@@ -173,7 +173,7 @@ struct ServerConnectionTests {
       """#)
   }
 
-  @Test("the interfaces of taskschedd are served word for word, and parse again")
+  @Test("The interfaces of taskschedd are served unchanged, and parse again")
   func servesOwnInterfaces() throws {
     let service = Service(
       vendor: "", product: "", version: "", url: "",
@@ -194,7 +194,7 @@ struct ServerConnectionTests {
     }
   }
 
-  @Test("a message that breaks the protocol closes the connection with its reason", arguments: [
+  @Test("A message that breaks the protocol closes the connection with its reason", arguments: [
     ("{", "not valid JSON at byte 1"), ("7", "not a JSON object"),
     ("{}", "lacks the field 'method'"),
     (#"{"method":"a.b.Do","method":"a.b.Do"}"#, "'method' appears twice"),
@@ -214,7 +214,7 @@ struct ServerConnectionTests {
       """#)
   }
 
-  @Test("descriptors that nobody asked for are refused by a name of their own")
+  @Test("Descriptors that no field names are refused by a name of their own")
   func strayDescriptors() throws {
     var connection = ServerConnection(service: Self.service)
     var output: [UInt8] = []
@@ -226,7 +226,7 @@ struct ServerConnectionTests {
     #expect(reply.parameters == ["parameter": "fileDescriptors[0]"])
   }
 
-  @Test("further answers to a call without more are a mistake of ours, and trap")
+  @Test("A second reply to a call without more is a programming error, and traps")
   func trapsOnContinues() async {
     await #expect(processExitsWith: .failure) {
       var connection = ServerConnection(service: ServerConnectionTests.service)

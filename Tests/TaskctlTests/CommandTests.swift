@@ -60,7 +60,7 @@ struct CommandTests {
   func times() {
     let lengths: Set<String> = [
       "backgroundTimeRemainingUSec", "choosingTimeUSec", "delayUSec", "gpuUSec", "intervalUSec",
-      "processorUSec", "stopLimitUSec", "withinUSec",
+      "cpuUSec", "stopLimitUSec", "withinUSec",
     ]
     let text = ControlInterface.description.text.split(separator: "\n")
       .filter { !$0.hasPrefix("#") && !$0.hasPrefix("  #") }.joined(separator: " ")

@@ -20,7 +20,7 @@ final class FakeDaemon: Sendable {
     listener = try UnixSocket.listen(path: socket, mode: 0o600)
   }
 
-  /// A path in the folder of this test.
+  /// A path in the directory of this test.
   func file(_ name: String) -> String { directory.file(name) }
 
   /// The connection that taskctl opens next.

@@ -210,14 +210,14 @@ struct WhyTests {
       (
         .excessiveUse,
         .init(
-          processorUSec: 7_500_000, withinUSec: 10_000_000, sharePercent: 20, throttled: true),
+          cpuUSec: 7_500_000, withinUSec: 10_000_000, sharePercent: 20, throttled: true),
         "It used 7.5 s of CPU time within 10 s in the background, although throttled to "
           + "20 % of one CPU."
       ),
       (
         .excessiveUse,
         .init(
-          processorUSec: 9_000_000, withinUSec: 10_000_000, sharePercent: 80, throttled: false),
+          cpuUSec: 9_000_000, withinUSec: 10_000_000, sharePercent: 80, throttled: false),
         "It used 9 s of CPU time within 10 s in the background, more than 80 % of one CPU, after "
           + "having been throttled."
       ),

@@ -1,4 +1,4 @@
-/// The rules of the house that a reader of the text can check (see ARCHITECTURE.md).
+/// The rules of the project that a reader of the text can check (see ARCHITECTURE.md).
 enum HouseRules {
   static let columnsMax = 100
   static let linesMax = 500
@@ -30,10 +30,10 @@ enum HouseRules {
     "TaskSchedulerSimulation": ["HeapModule", "TaskSchedulerCore", "TaskSchedulerEventLog"],
   ]
 
-  /// Where alone a module may be imported, within the rooms that may.
+  /// The only places that may import a module, within the targets that may.
   static let placeOfModule = ["CSQLite": "Sources/TaskSchedulerDaemon/Storage/"]
 
-  /// The rooms in which all that happens comes from what is handed in.
+  /// The targets that depend only on their input: no clock, chance or environment.
   static let pureRooms: Set<Substring> = ["TaskSchedulerCore", "TaskSchedulerSimulation"]
 
   /// What would bring a clock, chance or the world into them.

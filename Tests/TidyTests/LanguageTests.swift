@@ -18,9 +18,8 @@ struct LanguageTests {
 
   @Test("No text contains an avoided word, and no function is too long")
   func texts() throws {
-    let paths = try ["Sources", "Tests", "docs", "systemd", "scripts", "Makefile", "Package.swift"]
-      .flatMap(Self.files(below:))
-    for path in paths {
+    let paths = Set(try (["Sources", "Tests"] + LanguageRules.places).flatMap(Self.files(below:)))
+    for path in paths.sorted() {
       guard let text = try? String(contentsOfFile: Self.root + "/" + path, encoding: .utf8) else {
         continue
       }

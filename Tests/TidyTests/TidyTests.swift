@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("the rules of the house, on the sources as they are")
+@Suite("The rules of the project, on the present sources")
 struct TidyTests {
   /// The package's root: this file is Tests/TidyTests/TidyTests.swift.
   private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
@@ -60,7 +60,7 @@ struct HouseRulesTests {
   }
 
   @Test(
-    "a room imports only rooms above it",
+    "A target imports only targets above it",
     arguments: [
       ("TaskSchedulerCore", "Glibc"), ("TaskSchedulerCore", "TaskSchedulerWire"),
       ("TaskSchedulerCore", "FoundationEssentials"), ("TaskSchedulerWire", "LinuxSystem"),

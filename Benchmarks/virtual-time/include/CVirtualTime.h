@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-// Clocks stand at `nanoseconds` from now on, and go on only when somebody waits.
+// Clocks stand at `nanoseconds` from now on, and advance only when the program waits.
 void virtual_time_begin(uint64_t nanoseconds);
 
 // A wait does not go on past this time: it is interrupted then, as by a signal.

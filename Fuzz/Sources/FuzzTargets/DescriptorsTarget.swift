@@ -9,7 +9,7 @@ import TaskSchedulerDaemon
 /// `l` looks at one and dies before it takes it, `r` dies; who comes after goes on with what was
 /// collected. At the end the stream ends and all that is there is taken. Seen to hold: every
 /// message comes whole and in order, as soon as it is there, with the descriptors that rode on its
-/// bytes; what nobody claims is closed; a message with too many ends the connection.
+/// bytes; unclaimed descriptors are closed; a message with too many ends the connection.
 enum DescriptorsTarget {
   /// Each step costs some system calls.
   private static let stepsMax = 256

@@ -30,7 +30,7 @@ enum EventLogTarget {
     do throws(EventLogRefusal) {
       replay = try Replay(bytes, boot: boot, now: Instant(nanoseconds: .max))
     } catch {
-      // Whom it names is looked for all the same.
+      // The processes that it names are searched for anyway.
       _ = try? LeftBehind(bytes, boot: boot)
       return try require(!error.description.isEmpty, "a refusal without a reason")
     }
@@ -47,7 +47,7 @@ enum EventLogTarget {
     try require(EventLogSample.state(again) == state, "the state was read back as another")
   }
 
-  /// Whoever the daemon held is let run by the one who looks only for that.
+  /// A reader of stopped processes finds every process that the daemon held.
   private static func checkLeftBehind(_ left: LeftBehind, as holdings: Holdings) throws {
     for instance in holdings.instances.values {
       if let group = instance.arrival.group {

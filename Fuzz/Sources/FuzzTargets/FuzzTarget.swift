@@ -1,5 +1,5 @@
-/// One format that reaches us from outside: a name, which its folders in `Corpus` and `Findings`
-/// bear, and what is done with one input.
+/// An input format from outside: a name, which its directories in `Corpus` and `Findings` bear, and
+/// what is done with one input.
 ///
 /// An input may be refused in any way that its format's documentation allows. What may not happen
 /// is a trap, a sanitizer's report, or a `Finding`: a promise that the target saw broken.

@@ -39,7 +39,7 @@ enum ServerTarget {
     _ call: ReceivedCall, _ server: inout ServerConnection, _ output: inout [UInt8]
   ) throws {
     guard let method = InterfaceMethods.byName[call.method] else {
-      throw Finding(description: "a method was called that nobody offers: \(call.method)")
+      throw Finding(description: "a method was called that no interface declares: \(call.method)")
     }
     do throws(ParameterError) {
       try call.decodeInput(of: method)

@@ -1,5 +1,5 @@
-/// System calls and macros that Glibc's Swift module lacks or that Swift cannot call. Every one
-/// keeps the convention of the kernel: -1 and errno on failure, and nothing is retried here.
+/// System calls and macros that Glibc's Swift module lacks or that Swift cannot call. They return
+/// -1 and set errno on failure, and retry nothing.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -10,9 +10,9 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/// The name of an errno ("ENOENT"), or NULL where it has none.
+/// The name of an errno ("ENOENT"), or NULL if it has none.
 const char *clinux_errno_name(int code);
-/// The description of an errno in English, whatever the locale, or NULL where it has none.
+/// The description of an errno in English in every locale, or NULL if it has none.
 const char *clinux_errno_description(int code);
 
 // MARK: pidfd
@@ -38,7 +38,7 @@ enum {
 /// process was reaped.
 int clinux_pidfd_get_info(int pidfd, struct clinux_pidfd_info *info);
 
-/// What waitid(2) says of one child. pid is 0 where there is nothing to report (WNOHANG).
+/// The result of waitid(2). pid is 0 if there is nothing to report (WNOHANG).
 struct clinux_wait_result {
   pid_t pid;
   /// CLD_EXITED, CLD_KILLED, CLD_DUMPED, CLD_STOPPED, CLD_TRAPPED or CLD_CONTINUED.
@@ -53,7 +53,7 @@ int clinux_wait_pidfd(int pidfd, int options, struct clinux_wait_result *result)
 
 /// signalfd(2), non-blocking, for the `count` signals.
 int clinux_signal_fd(const int *signals, size_t count);
-/// Takes the next signal: its number (0 where none is pending) and its si_code.
+/// Reads the next signal: its number (0 if none is pending) and its si_code.
 int clinux_take_signal(int fd, int *number, int *code);
 
 // MARK: sockets
@@ -84,18 +84,17 @@ void clinux_trim_heap(void);
 /// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
 int clinux_accept(int listener);
 
-/// One recvmsg with MSG_DONTWAIT and MSG_CMSG_CLOEXEC. `fds` has room for
-/// `fds_max`, at most CLINUX_FDS_MAX; `*truncated` is set where the kernel dropped control data
-/// (MSG_CTRUNC).
+/// One recvmsg with MSG_DONTWAIT and MSG_CMSG_CLOEXEC. `fds` has room for `fds_max`, at most
+/// CLINUX_FDS_MAX; `*truncated` is set if the kernel dropped control data (MSG_CTRUNC).
 ssize_t clinux_receive(
     int fd, void *bytes, size_t count, int *fds, size_t fds_max, size_t *fds_count,
     int *truncated);
 /// One recvmsg with MSG_PEEK and MSG_DONTWAIT, without room for control data; `*truncated` is set
-/// where there was some.
+/// if there was some.
 ssize_t clinux_peek(int fd, void *bytes, size_t count, int *truncated);
-/// ioctl FIONREAD: the bytes that wait to be read.
+/// ioctl FIONREAD: the number of unread bytes.
 int clinux_readable_count(int fd, int *count);
-/// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the fds ride on the first byte.
+/// One sendmsg with MSG_DONTWAIT and MSG_NOSIGNAL; the fds go with the first byte.
 ssize_t clinux_send(int fd, const void *bytes, size_t count, const int *fds, size_t fds_count);
 
 // MARK: files
@@ -110,15 +109,15 @@ int clinux_memfd(const char *name);
 int clinux_eventfd(unsigned int initial_value);
 
 ssize_t clinux_getdents(int fd, void *buffer, size_t count);
-/// openat(2) for reading, with O_CLOEXEC: open's variadic form is not for Swift.
+/// openat(2) for reading, with O_CLOEXEC. Swift cannot call variadic functions.
 int clinux_open_at(int directory, const char *path, int flags);
 /// open(2) with O_CLOEXEC and a mode.
 int clinux_create(const char *path, int flags, mode_t mode);
-/// fcntl F_SETLK for the whole file: for writing, not waiting.
+/// fcntl F_SETLK with a write lock on the whole file.
 int clinux_lock(int fd);
-/// fcntl F_GETLK: who has the file's lock; 0 where nobody has.
+/// fcntl F_GETLK: the pid of the process that has the lock; 0 if there is none.
 pid_t clinux_lock_holder(int fd);
-/// fcntl F_SETLKW: the same, waiting.
+/// fcntl F_SETLKW: waits for the lock.
 int clinux_lock_wait(int fd);
 
 // MARK: changes of the machine
@@ -127,35 +126,35 @@ int clinux_lock_wait(int fd);
 /// after each time that the clock was set (TFD_TIMER_CANCEL_ON_SET).
 int clinux_clock_watch(void);
 
-/// A socket of NETLINK_ROUTE, non-blocking. With `is_watch`, links, addresses and routes are told
-/// to it when they change.
+/// A socket of NETLINK_ROUTE, non-blocking. With `is_watch`, it receives changes of links,
+/// addresses and routes.
 int clinux_route_socket(int is_watch);
 enum {
   CLINUX_ROUTES = 26,
   CLINUX_ADDRESSES = 22,
 };
-/// Asks for all routes (CLINUX_ROUTES) or addresses (CLINUX_ADDRESSES) of a family.
+/// Requests all routes (CLINUX_ROUTES) or addresses (CLINUX_ADDRESSES) of a family.
 int clinux_route_ask(int fd, uint16_t what, uint8_t family, uint32_t sequence);
-/// One datagram, with its whole length where that is more than `count` (MSG_TRUNC). What is not the
-/// kernel's has length 0.
+/// Receives a datagram. Returns its whole length even if that is more than `count` (MSG_TRUNC), and
+/// 0 if it is not from the kernel.
 ssize_t clinux_route_receive(int fd, void *bytes, size_t count);
 
 /// A socket of NETLINK_SOCK_DIAG, non-blocking.
 int clinux_diagnosis_socket(void);
-/// Asks for the sockets of a family (AF_UNIX; AF_INET and AF_INET6 for TCP) that listen, with their
+/// Requests the listening sockets of a family (AF_UNIX; AF_INET and AF_INET6 for TCP) with their
 /// names.
 int clinux_diagnosis_ask(int fd, uint8_t family);
 
 // MARK: memory
 
-/// A process whose memory is to be read: by its pid, and its start time (field 22 of
-/// /proc/PID/stat). Those of one group follow each other.
+/// A process whose memory use is read, identified by its pid and its start time (field 22 of
+/// /proc/PID/stat). The processes of a group are adjacent.
 struct clinux_measured {
   pid_t pid;
   uint32_t group;
   uint64_t start_time;
 };
-/// What smaps_rollup says of one, in bytes; `error` is an errno, ESRCH where it has ended.
+/// The content of smaps_rollup, in bytes; `error` is an errno, ESRCH if the process has ended.
 struct clinux_rollup {
   uint32_t index;
   int32_t error;
@@ -163,11 +162,10 @@ struct clinux_rollup {
   uint64_t swapped;
   uint64_t proportional;
 };
-/// Reads /proc/PID/smaps_rollup of each on a thread of its own, for the kernel may make a reader
-/// wait for the process that it reads of; writes a clinux_rollup for each to `fd`, and closes both
-/// descriptors at the end. Ends early where no group that is left can have more that is dirty than
-/// one that was read: `bounds` says how much each can have at most. -1 and errno where there is no
-/// thread; then nothing is closed.
+/// Reads /proc/PID/smaps_rollup of each process on a thread of its own, because the read can block.
+/// Writes a clinux_rollup for each to `fd`, and closes both descriptors at the end. `bounds` is the
+/// maximum dirty memory of each group. Ends early if no remaining group can have more than one that
+/// was read. Returns -1 and errno at the limit on threads, and closes nothing then.
 int clinux_measure_elsewhere(
     int proc_root, const struct clinux_measured *processes, size_t count, const uint64_t *bounds,
     size_t groups_count, int fd);
@@ -182,32 +180,33 @@ ssize_t clinux_page_out(int pidfd, const struct iovec *ranges, size_t count);
 struct clinux_priority {
   /// SCHED_OTHER and so on, without flags.
   int policy;
-  /// Whether its children are not scheduled in real time (SCHED_RESET_ON_FORK).
+  /// Whether its children have no real-time policy (SCHED_RESET_ON_FORK).
   int resets_on_fork;
-  /// 0 where it is not scheduled in real time.
+  /// 0 without a real-time policy.
   int real_time;
   int nice;
-  /// As ioprio_get(2) has it.
+  /// The value of ioprio_get(2).
   int io;
 };
 int clinux_get_priority(pid_t thread, struct clinux_priority *priority);
-/// setpriority(PRIO_PROCESS), which is for one thread.
+/// setpriority(PRIO_PROCESS), which applies to one thread.
 int clinux_set_nice(pid_t thread, int nice);
-/// ioprio_set(IOPRIO_WHO_PROCESS), which is for one thread.
+/// ioprio_set(IOPRIO_WHO_PROCESS), which applies to one thread.
 int clinux_set_io_priority(pid_t thread, int value);
 /// sched_setattr(2), for SCHED_OTHER, SCHED_FIFO and SCHED_RR.
 int clinux_set_policy(pid_t thread, int policy, int resets_on_fork, int real_time);
-/// RLIMIT_NICE and RLIMIT_RTPRIO of a process: what its user may raise its priorities to.
+/// RLIMIT_NICE and RLIMIT_RTPRIO of a process, which limit the priorities that its user may set.
 int clinux_priority_limits(pid_t process, uint64_t *nice, uint64_t *real_time);
 /// statx(2), links followed: the device and inode number.
 int clinux_file_identity(int directory, const char *path, uint64_t *device, uint64_t *inode);
-/// The same, and of a character device its major number; 0 of others.
+/// statx(2) with the major number of a character device; 0 for other files.
 int clinux_device_identity(
     int directory, const char *path, uint64_t *device, uint64_t *inode, uint32_t *major);
 
 // MARK: identity
 
-/// setresuid(2) of the effective user id, for the calling thread alone; glibc's is for all threads.
+/// setresuid(2) of the effective user id for the calling thread only. glibc's function changes all
+/// threads.
 int clinux_set_thread_euid(uid_t uid);
 
 // MARK: a child that waits before exec
@@ -236,7 +235,7 @@ struct clinux_spawn {
   /// For fds 0, 1, 2: a file descriptor of the parent, or -1 to inherit.
   int stdio[3];
   int new_session;
-  /// -1: the parent's; 0: one of its own; else the group to join.
+  /// The process group to join; -1: the parent's; 0: one of its own.
   pid_t process_group;
   int change_ids;
   uid_t uid;
@@ -245,7 +244,7 @@ struct clinux_spawn {
   size_t groups_count;
   /// 0: the parent's soft limit on open files.
   uint64_t open_files_soft;
-  /// The child reads one byte here before it goes on; end of file: it exits.
+  /// The child waits for one byte here before it continues; at the end of the file it exits.
   int hold_fd;
   /// The child writes a clinux_spawn_failure here; closed by exec.
   int report_fd;

@@ -153,9 +153,9 @@ extension PriorityLever {
     case .policy: "real-time scheduling"
     case .outOfMemoryScore: "score for the out-of-memory killer"
     case .autogroup: "session's nice value"
-    case .processorWeight: "weight for processors"
-    case .ioWeight: "weight for I/O"
-    case .processorLimit: "limit of processors"
+    case .processorWeight: "CPU weight"
+    case .ioWeight: "I/O weight"
+    case .processorLimit: "CPU limit"
     }
   }
 
@@ -169,9 +169,9 @@ extension PriorityLever {
       "score for the out-of-memory killer \(after) of \(count == 1 ? "1 process" : "\(count)")"
     case .autogroup:
       "nice value \(after) of \(count == 1 ? "its session" : "its \(count) sessions")"
-    case .processorWeight: "weight for processors \(after), from \(before)"
-    case .ioWeight: "weight for I/O \(after), from \(before)"
-    case .processorLimit: "processors limited by its control group"
+    case .processorWeight: "CPU weight \(after), from \(before)"
+    case .ioWeight: "I/O weight \(after), from \(before)"
+    case .processorLimit: "CPU time limited by its control group"
     }
   }
 }

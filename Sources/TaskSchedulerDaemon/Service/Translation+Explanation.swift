@@ -15,7 +15,7 @@ extension ControlInterface.Explanation {
       memoryEnd = .init(choice, warnedAt: warnedAt, isVisible: isVisible)
     case .processor(let used, let window, let share):
       brokenRule = .init(
-        processorUSec: used.microseconds, withinUSec: window.microseconds,
+        cpuUSec: used.microseconds, withinUSec: window.microseconds,
         sharePercent: share.percent, throttled: share.isThrottle)
     case .gpu(let used): brokenRule = .init(gpuUSec: used.microseconds)
     case .sharedResource(let path): brokenRule = .init(path: path)

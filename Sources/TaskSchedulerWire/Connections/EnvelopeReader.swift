@@ -1,4 +1,4 @@
-/// The fields of the object that a message is.
+/// The fields of a message.
 enum EnvelopeField: UInt8, CaseIterable {
   case method, parameters, more, oneway, upgrade, continues, error
 

@@ -32,7 +32,7 @@ public enum ProtocolViolation: Error, Hashable, Sendable, CustomStringConvertibl
     case .wrongType(let field, let wanted): "the message's field '\(field)' must be \(wanted)"
     case .moreAndOneway: "a call is either 'more' or 'oneway', not both"
     case .oversized(let bytesMax): "the message is longer than \(bytesMax) bytes"
-    case .unexpectedReply: "a reply came that answers no call"
+    case .unexpectedReply: "the reply belongs to no call"
     case .unexpectedContinues: "a second reply is announced to a call without 'more'"
     case .errorContinues: "an error announces another reply"
     }

@@ -53,7 +53,7 @@ public struct ServerConnection {
     }
   }
 
-  /// Goes on where another left off: a call waits for its (next) answer.
+  /// Takes over a connection of an earlier process on which a call is outstanding.
   public mutating func resume(more: Bool, oneway: Bool) {
     precondition(state == .idle, "a connection is taken over before its first message")
     state = .busy(more: more, oneway: oneway)
@@ -91,8 +91,8 @@ public struct ServerConnection {
     return .answered
   }
 
-  /// The oneway call that a whole message is, without its NUL; nil where it is none. Nothing comes
-  /// of asking.
+  /// Returns the call of a whole message without its NUL, if it is a oneway call. Does not change
+  /// the connection.
   public func onewayCall(_ message: UnsafeRawBufferPointer) -> ReceivedCall? {
     guard let call = try? Call(message: message), call.oneway else { return nil }
     return ReceivedCall(call, fileDescriptorCount: 0)
@@ -179,7 +179,7 @@ public struct ReceivedCall: Hashable, Sendable {
   ///
   /// Throws `ParameterError`, which `ServerConnection.fail` answers as `InvalidParameter`, for a
   /// field that is missing, unknown or of the wrong type, and for descriptors that no field claims.
-  /// Whoever is handed a call decodes it, also where its input has no fields.
+  /// The owner must call this for every call, also if the input has no fields.
   public func decode<Value: WireValue>(_ type: Value.Type) throws(ParameterError) -> Value {
     try Value(
       parameters: parameters, fileDescriptorCount: fileDescriptorCount, unknownFields: .refused)

@@ -99,7 +99,7 @@ public struct InterfaceDescription: Hashable, Sendable {
   }
 }
 
-/// Where and why the text of an interface is not one.
+/// Why a text is not an interface, and in which line.
 public struct InterfaceTextError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Counted from 1.
   public let line: Int

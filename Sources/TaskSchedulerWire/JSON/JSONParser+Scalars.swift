@@ -102,7 +102,7 @@ extension JSONParser {
         return scalar
       }
     }
-    throw JSONError(offset: start, problem: "half of a surrogate pair stands alone")
+    throw JSONError(offset: start, problem: "a surrogate lacks the other half of its pair")
   }
 
   private mutating func hexadecimal4() throws(JSONError) -> UInt32 {

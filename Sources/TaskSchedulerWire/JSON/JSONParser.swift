@@ -97,7 +97,7 @@ public struct JSONParser {
   /// Steps over the opening bracket at `offset` and the white space behind it.
   mutating func enter(depth: Int) throws(JSONError) {
     if depth >= Self.depthMax {
-      throw error("more than \(Self.depthMax) objects and arrays are within each other")
+      throw error("objects and arrays are nested more than \(Self.depthMax) levels deep")
     }
     offset += 1
     skipWhiteSpace()
@@ -134,7 +134,7 @@ public struct JSONParser {
   /// Only white space may be left.
   mutating func end() throws(JSONError) {
     skipWhiteSpace()
-    if offset != bytes.count { throw error("the text goes on behind its value") }
+    if offset != bytes.count { throw error("unexpected text after the value") }
   }
 
   // MARK: - Bytes

@@ -61,7 +61,7 @@ public struct ParameterError: Error, Hashable, Sendable, CustomStringConvertible
   }
 
   static func wanted(_ kind: String, not json: JSONValue) -> ParameterError {
-    ParameterError(parameter: "", problem: "\(kind) is wanted here, not \(json.kind)")
+    ParameterError(parameter: "", problem: "expected \(kind), not \(json.kind)")
   }
 
   /// The same, of the field or the element that holds the value: `name` or `[0]`.

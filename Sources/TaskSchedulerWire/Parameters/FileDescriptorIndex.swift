@@ -20,8 +20,8 @@ public struct FileDescriptorIndex: WireValue {
     guard claims.claim(rawValue) else {
       throw ParameterError(
         parameter: "",
-        problem: "the message came with \(claims.count) file descriptors, "
-          + "each of which one field names once")
+        problem: "the message came with \(claims.count) file descriptors; a field "
+          + "names one of them, and no two fields the same")
     }
   }
 
@@ -50,6 +50,6 @@ final class FileDescriptorClaims {
   static func unclaimedError(_ index: Int) -> ParameterError {
     ParameterError(
       parameter: "fileDescriptors[\(index)]",
-      problem: "a file descriptor came with the message that no field names")
+      problem: "no field names one of the message's file descriptors")
   }
 }

@@ -63,7 +63,7 @@ enum EndDetailText {
     if let used = rule.gpuUSec {
       return "It used GPUs for \(TimeSpan.text(usec: used)) in the background."
     }
-    guard let used = rule.processorUSec, let window = rule.withinUSec else { return nil }
+    guard let used = rule.cpuUSec, let window = rule.withinUSec else { return nil }
     let allowed =
       switch (rule.sharePercent, rule.throttled) {
       case (let percent?, true): ", although throttled to \(percent) % of one CPU"

@@ -5,7 +5,7 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// The real daemon in a folder of its own, with short limits from a configuration file.
+/// The real daemon in a directory of its own, with short limits from a configuration file.
 ///
 /// Whatever was started with its socket in the environment (`TASKSCHEDD_SOCKET`) is killed when the
 /// value ends, also after a failure.
@@ -58,7 +58,7 @@ final class DaemonFixture: Sendable {
   /// - Parameters:
   ///   - ownGroup: alone in a cgroup of its own, as a service manager would.
   ///   - uid: run by that user; nil: by ours.
-  ///   - earlier: has ended; this one goes on in its folder.
+  ///   - earlier: a daemon that has ended. This one uses its directory.
   ///   - dies: at its start, by the hand of a program that it launches; that is waited for instead.
   init(
     _ settings: Settings = Settings(), ownGroup: Bool = false, uid: UInt32? = nil,
@@ -278,8 +278,8 @@ final class DaemonFixture: Sendable {
 
   // MARK: Processes
 
-  /// The leaders of what a daemon of this folder has launched: those whose parent is no program of
-  /// its own.
+  /// The leaders of the programs that a daemon of this directory has launched: those whose parent
+  /// is no program of its own.
   func programs() throws -> [Int32] {
     let all = try proc.pids().filter { pid in
       guard pid != getpid(), pid != process.pid,

@@ -9,7 +9,7 @@ final class Inspection {
   private let model: CoreModel
   private(set) var facts = Facts()
 
-  /// How often what was looked at.
+  /// The number of inspections of each kind.
   struct Facts {
     var compared = 0
     var stopped = 0
@@ -23,7 +23,7 @@ final class Inspection {
 
   /// Throws ``Unlike`` where they differ.
   ///
-  /// - Parameter leaders: the processes that are looked at, with all of the groups that they lead.
+  /// - Parameter leaders: the processes to inspect, with all members of the groups that they lead.
   func compare(_ leaders: [Leader]) throws {
     try model.refresh()
     let begin = Instant(nanoseconds: BootClock.now())

@@ -44,7 +44,7 @@ func waitUntil(_ what: String, _ isReached: () throws -> Bool) throws {
   }
 }
 
-/// Another process uses that much CPU time: whoever may run has the chance to.
+/// Another process uses that much CPU time: so that every runnable process can run.
 func beBusy(milliseconds: Int) throws {
   let program = "import time\nwhile time.process_time() < float(\(milliseconds)) / 1000: pass"
   _ = try TestProcess.python(program).waitForExit()

@@ -131,7 +131,7 @@ final class TestApplication {
     return try nextAnswer()
   }
 
-  /// The same, waiting only until the call is in the child's socket: nobody may be there to take
+  /// The same, waiting only until the call is in the child's socket: no daemon may be there to take
   /// it.
   func writeFromChild(_ method: String, _ parameters: JSONValue = [:]) throws {
     try process.writeLine("fork \(Self.fullName(method)) \(parameters)")

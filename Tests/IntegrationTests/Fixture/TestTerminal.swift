@@ -17,7 +17,7 @@ final class TestTerminal {
     guard ioctl(screen.rawValue, 0x4004_5431, &isLocked) == 0,
       ioctl(screen.rawValue, 0x8004_5430, &number) == 0
     else { throw SystemError(call: "opening a terminal", errno: errno) }
-    // Whoever leads a session without a terminal gets the one that it opens.
+    // A session leader without a terminal gets the one that it opens.
     let script = "exec bash --norc --noprofile --noediting -i <>\"$0\" >&0 2>&0"
     shell = try TestProcess("/bin/sh", ["sh", "-c", script, "/dev/pts/\(number)"]) {
       $0.environment =

@@ -37,9 +37,9 @@ public final class SessionBus: Sendable {
   /// Starts it and waits until it takes clients.
   ///
   /// - Parameters:
-  ///   - path: of its socket, in a folder that there is.
-  ///   - services: the folder of the services that it can start.
-  ///   - uid: whose bus it is, which lets nobody else in; nil: ours.
+  ///   - path: the path of its socket, in an existing directory.
+  ///   - services: the directory of the services that it can start.
+  ///   - uid: the only user that the bus accepts; nil is the user of the test.
   public init(path: String, services: String? = nil, uid: UInt32? = nil) throws {
     self.path = path
     let text = Self.configuration.replacing("@PATH@", with: path).replacing(
@@ -53,7 +53,7 @@ public final class SessionBus: Sendable {
     }
   }
 
-  /// Waits until somebody owns a name.
+  /// Waits until a name has an owner.
   public func wait(for name: String) throws {
     let waiting = try TestProcess(
       "/usr/bin/gdbus",
@@ -88,7 +88,7 @@ public final class SessionBus: Sendable {
   }
 }
 
-/// A desktop without a screen: a bus, and dunst on a made-up display as its notification service.
+/// A desktop without a screen: a bus, and dunst on a virtual display as its notification service.
 public final class Desktop: Sendable {
   public let bus: SessionBus
   private let folder: TemporaryDirectory
@@ -114,7 +114,7 @@ public final class Desktop: Sendable {
   ///   - timeout: for how long notifications are shown, in seconds; 0: until they are closed.
   ///   - shownMax: how many are on the screen at once. Each that comes has all drawn anew, which
   ///     takes some milliseconds.
-  ///   - busPath: nil: in a folder of its own.
+  ///   - busPath: nil: in a directory of its own.
   public init(
     timeout: Int = 0, shownMax: Int = 5, isServing: Bool = true, busPath: String? = nil
   ) throws {

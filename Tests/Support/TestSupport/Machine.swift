@@ -40,7 +40,7 @@ public final class Machine: Sendable {
     return namespaceRefusal()
   }()
 
-  /// - Parameter tree: the folder of what is laid over this machine's root; copied.
+  /// - Parameter tree: the directory that is copied over this machine's root.
   /// - Throws: a sentence on what went wrong, as a ``MachineError``.
   public init(tree: String) throws {
     let (reading, writing) = try FileDescriptor.pipe().ends()

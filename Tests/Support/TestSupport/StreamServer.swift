@@ -85,7 +85,7 @@ public final class StreamEnd {
 
   deinit { close() }
 
-  /// Closes it: what its peer has sent and nobody has read makes that a reset.
+  /// Closes it. Unread data of the peer makes that a reset.
   public func close() {
     if number >= 0 { Glibc.close(number) }
     number = -1

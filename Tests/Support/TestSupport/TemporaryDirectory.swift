@@ -1,7 +1,7 @@
 import Glibc
 import LinuxSystem
 
-/// A folder of the test's own under /tmp, removed with all that is in it when the value ends.
+/// A directory under /tmp for a test, which is removed with its content when the value ends.
 public final class TemporaryDirectory: Sendable {
   public let path: String
 
@@ -34,7 +34,7 @@ public final class TemporaryDirectory: Sendable {
   }
 }
 
-/// Removes a file or a folder with all that is in it, following no link.
+/// Removes a file, or a directory with its content. Follows no link.
 private func remove(_ path: String) {
   if unlink(path) == 0 { return }
   guard let folder = opendir(path) else { return }

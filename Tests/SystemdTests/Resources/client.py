@@ -56,7 +56,7 @@ whole = Line.message("Application.EndBackgroundTask", {"task": task})
 for line in sys.stdin:
     words = line.split()
     if words[0] == "half":
-        # Whoever is killed is about to take some of them.
+        # A daemon that is killed is about to receive some of them.
         for byte in whole[: len(whole) // 2]:
             calls.socket.sendall(bytes([byte]))
         say("half")

@@ -9,7 +9,7 @@ import Testing
 let noCharacters = String(
   String.UnicodeScalarView([0xFDD0, 0xFFFF, 0x10FFFE].compactMap { Unicode.Scalar($0 as UInt32) }))
 
-@Suite("What is asked of a notification service")
+@Suite("Requests to a notification service")
 struct DesktopMessageTests {
   private func notification(_ title: String, _ body: String = "") throws -> DesktopNotification {
     let id = try #require(ApplicationID("org.example.mail"))
@@ -40,7 +40,7 @@ struct DesktopMessageTests {
     #expect(try message("", "text", []).summary == "text")
   }
 
-  @Test("What has no title is shown under the application's name, and that is its id if need be")
+  @Test("A notification without a title has the application's name or id as title")
   func noTitle() throws {
     #expect(try message("", "text").summary == "org.example.mail")
     var named = try notification("", "text")
@@ -51,7 +51,7 @@ struct DesktopMessageTests {
     #expect(message.replaces == 7)
   }
 
-  @Test("It can be chosen where the service has actions")
+  @Test("A notification can be chosen if the service has actions")
   func actions() throws {
     #expect(try message("a").actions == [])
     #expect(try message("a", "", [.actions]).actions.first == "default")
@@ -85,7 +85,7 @@ struct DesktopMessageTests {
   }
 
   @Test(
-    "No text has a NUL, a control character or what Unicode says is none",
+    "A text has no NUL, control character or Unicode noncharacter",
     arguments: [
       ("a\0b", "a\u{FFFD}b"), ("\u{1B}[2J", "\u{FFFD}[2J"), ("a\r\nb\rc\nd", "a b c d"),
       ("a\tb", "a b"), (noCharacters, "\u{FFFD}\u{FFFD}\u{FFFD}"),
@@ -115,14 +115,14 @@ struct DesktopMessageTests {
     #expect(DesktopText.line(fits, bytesMax: 10) == fits)
   }
 
-  @Test("Of what a service says that it can do, what is unknown is passed over")
+  @Test("Unknown capabilities of a service are ignored")
   func capabilities() {
     let all = DesktopCapabilities.named(["body", "x-odd", "actions", "body-markup", "", "sound"])
     #expect(all == [.body, .actions, .bodyMarkup, .sound])
   }
 }
 
-@Suite("Where session buses are")
+@Suite("Addresses of session buses")
 struct DesktopAddressTests {
   private let user = UserID(1000)
 
@@ -141,7 +141,7 @@ struct DesktopAddressTests {
     #expect(usual(["XDG_RUNTIME_DIR": "/a b,c"]) == "unix:path=/a%20b%2cc/bus")
   }
 
-  @Test("The system's daemon uses each user's own, which must be that user's")
+  @Test("The system's daemon uses each user's own bus, which must belong to that user")
   func ofSystem() {
     let address = DesktopAddresses.usual(for: .system, environment: [:])?.address(of: user)
     #expect(address == BusAddress(text: "unix:path=/run/user/1000/bus", owner: 1000))

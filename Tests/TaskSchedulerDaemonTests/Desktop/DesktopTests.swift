@@ -11,7 +11,7 @@ import Testing
   "Notifications on a desktop with dunst", .serialized,
   .enabled(if: Desktop.missing == nil, "\(Desktop.missing ?? "")"))
 struct DesktopTests {
-  @Test("The user is shown it, through the desktop's notification service")
+  @Test("The desktop's notification service shows the notification to the user")
   func shown() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
@@ -28,7 +28,7 @@ struct DesktopTests {
     #expect(driver.happenings.count == 3)
   }
 
-  @Test("The user's choosing it is told, once, before its end")
+  @Test("The user's choice of a notification is reported once, before its end")
   func chosen() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
@@ -42,7 +42,7 @@ struct DesktopTests {
     #expect(driver.happenings.dropFirst(2) == [.chosen(1), .closed(1, .dismissed)])
   }
 
-  @Test("One that is shown for long enough has expired")
+  @Test("A notification that is shown for long enough expires")
   func expired() throws {
     let desktop = try Desktop(timeout: 1)
     let driver = try DesktopDriver(desktop.bus)
@@ -50,7 +50,7 @@ struct DesktopTests {
     try driver.wait(for: .closed(1, .expired))
   }
 
-  @Test("A repeating notification takes the place of its last that is still shown")
+  @Test("A repeating notification replaces its last one that is still shown")
   func replaced() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
@@ -65,7 +65,7 @@ struct DesktopTests {
     #expect(history.contains("Turn 3") && !history.contains("Turn 1"))
   }
 
-  @Test("One that its application cancels is closed")
+  @Test("A notification that its application cancels is closed")
   func cancelled() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
@@ -84,7 +84,7 @@ struct DesktopTests {
     #expect(try desktop.counts() == .init(displayed: 0))
   }
 
-  @Test("No service: it is kept, and shown when one appears")
+  @Test("Without a service, a notification is kept, and shown when a service appears")
   func noService() throws {
     let desktop = try Desktop(isServing: false)
     let driver = try DesktopDriver(desktop.bus)
@@ -102,7 +102,7 @@ struct DesktopTests {
     #expect(try desktop.counts() == .init(displayed: 2))
   }
 
-  @Test("What a service showed that starts anew is said to be closed, and not shown again")
+  @Test("Notifications of a restarted service are reported as closed, and not shown again")
   func restarted() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)
@@ -121,7 +121,7 @@ struct DesktopTests {
     #expect(!driver.happenings.contains(.chosen(1)))
   }
 
-  @Test("A bus that goes takes what is shown with it; what comes meanwhile is shown when it comes")
+  @Test("A bus that ends closes its notifications; new ones are shown when it returns")
   func busGoesAndComes() throws {
     let folder = TemporaryDirectory()
     let path = folder.file("bus")
@@ -139,7 +139,8 @@ struct DesktopTests {
     }
   }
 
-  @Test("A service that is stopped does not hold the loop up; each is shown once when it goes on")
+  @Test(
+    "A stopped service does not block the loop; each notification is shown once when it continues")
   func stopped() throws {
     let desktop = try Desktop(shownMax: 1)
     let driver = try DesktopDriver(desktop.bus, answerTime: .milliseconds(200))
@@ -159,7 +160,7 @@ struct DesktopTests {
     #expect(try desktop.counts() == .init(displayed: 1, waiting: Int(count) - 1))
   }
 
-  @Test("A thousand are shown, each once")
+  @Test("A thousand notifications are shown, each once")
   func thousand() throws {
     let desktop = try Desktop(shownMax: 1)
     let driver = try DesktopDriver(desktop.bus)
@@ -177,7 +178,7 @@ struct DesktopTests {
   }
 
   @Test(
-    "Odd texts are shown too",
+    "Unusual texts are shown, too",
     arguments: [
       "", "\0", "a\0b", noCharacters, "\u{202E}abc", "<b>", "</markup>", "&#0;", "&amp;",
       "\u{1B}]0;x\u{7}", "%s%n%d", "\n\n\n", "👩‍👩‍👧‍👦", String(repeating: "x", count: 1_000_000),
@@ -197,7 +198,7 @@ struct DesktopTests {
     try driver.wait(for: .closed(1, .dismissed))
   }
 
-  @Test("What others say of notifications is not heard, nor what becomes of others' own")
+  @Test("Signals of other programs, and of their notifications, are ignored")
   func strangers() throws {
     let desktop = try Desktop()
     let driver = try DesktopDriver(desktop.bus)

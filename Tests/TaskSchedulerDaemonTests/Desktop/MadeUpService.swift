@@ -30,7 +30,7 @@ final class MadeUpService {
       if let uid { $0.identity = .init(uid: uid, gid: uid, groups: []) }
     }
     guard try process.readLine() == "ready" else {
-      throw SystemError(call: "starting a made-up service", errno: ECHILD)
+      throw SystemError(call: "starting a simulated service", errno: ECHILD)
     }
   }
 

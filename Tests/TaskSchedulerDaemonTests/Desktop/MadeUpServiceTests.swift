@@ -6,7 +6,7 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// A bus alone, in a folder of its own.
+/// Only a bus, in a directory of its own.
 private final class BareBus {
   let folder = TemporaryDirectory()
   let bus: SessionBus
@@ -17,10 +17,10 @@ private final class BareBus {
 }
 
 @Suite(
-  "Notifications on a bus with a made-up service", .serialized,
+  "Notifications on a bus with a simulated service", .serialized,
   .enabled(if: SessionBus.missing == nil, "\(SessionBus.missing ?? "")"))
 struct MadeUpServiceTests {
-  @Test("What a made-up service was asked that ends in the middle of a call is shown by the next")
+  @Test("A request to a simulated service that ends during the call goes to the next service")
   func dies() throws {
     let bare = try BareBus()
     let dying = try MadeUpService(on: bare.bus, .dies)
@@ -37,10 +37,10 @@ struct MadeUpServiceTests {
   }
 
   @Test(
-    """
-    What an earlier connection has had shown is shown in its own place by the same service, and \
-    closed where it is taken back before the service is known
-    """)
+      """
+      A notification of an earlier connection is replaced by the same service, and closed if it is \
+      cancelled before the service is known
+      """)
   func remembered() throws {
     let bare = try BareBus()
     let service = try MadeUpService(on: bare.bus, .answers)
@@ -63,7 +63,7 @@ struct MadeUpServiceTests {
     try driver.wait(for: .chosen(1))
   }
 
-  @Test("What another service has had shown counts as closed, and its name is left alone")
+  @Test("A notification of another service counts as closed, and its id is not used")
   func rememberedOfAnother() throws {
     let bare = try BareBus()
     var first: MadeUpService? = try MadeUpService(on: bare.bus, .answers)
@@ -85,7 +85,7 @@ struct MadeUpServiceTests {
     #expect(try second.readLine() == "Notify 0 three")
   }
 
-  @Test("A made-up service that ends of one notification: that is given up, the others are shown")
+  @Test("A notification that crashes the simulated service is given up, and the others are shown")
   func diesOfOne() throws {
     let bare = try BareBus()
     let driver = try DesktopDriver(bare.bus)
@@ -108,7 +108,7 @@ struct MadeUpServiceTests {
   }
 
   @Test(
-    "A made-up service that hangs is said not to answer, and the loop serves on",
+    "A simulated service that hangs is reported, and the loop continues",
     arguments: [MadeUpService.Habit.hangs, .hangsWhenAsked])
   func hangs(_ habit: MadeUpService.Habit) throws {
     let bare = try BareBus()
@@ -128,7 +128,7 @@ struct MadeUpServiceTests {
     withExtendedLifetime(next) {}
   }
 
-  @Test("A made-up service that loses an answer is asked for others all the same")
+  @Test("A simulated service that loses a reply still gets other requests")
   func losesAnswers() throws {
     let bare = try BareBus()
     let losing = try MadeUpService(on: bare.bus, .losesAnswers)
@@ -141,7 +141,7 @@ struct MadeUpServiceTests {
     withExtendedLifetime(losing) {}
   }
 
-  @Test("A made-up service that has no room is asked again when it has")
+  @Test("A simulated service without room gets the request again when it has room")
   func isFull() throws {
     let bare = try BareBus()
     let full = try MadeUpService(on: bare.bus, .isFull)
@@ -154,7 +154,7 @@ struct MadeUpServiceTests {
     #expect(driver.happenings.contains(.closed(1, .expired)))
   }
 
-  @Test("What a made-up service refuses three times is given up")
+  @Test("A notification that a simulated service refuses three times is given up")
   func refuses() throws {
     let bare = try BareBus()
     let refusing = try MadeUpService(on: bare.bus, .refuses)
@@ -165,7 +165,7 @@ struct MadeUpServiceTests {
     withExtendedLifetime(refusing) {}
   }
 
-  @Test("The token of a made-up service comes with the choice; other actions and ids are no choice")
+  @Test("The token of a simulated service comes with the choice; other actions and ids are ignored")
   func token() throws {
     let bare = try BareBus()
     let service = try MadeUpService(on: bare.bus, .answers)
@@ -200,7 +200,7 @@ struct MadeUpServiceTests {
     #expect(try bare.hasService())
   }
 
-  @Test("It is connected for as long as something waits or is shown, and no longer")
+  @Test("The connection lasts as long as something waits or is shown, and no longer")
   func connected() throws {
     let bare = try BareBus()
     let service = try MadeUpService(on: bare.bus, .answers)
@@ -239,7 +239,7 @@ struct MadeUpServiceTests {
   }
 
   @Test(
-    "A user's own bus, which lets nobody else in, lets the system's daemon in as that user",
+    "A user's own bus, which accepts only that user, accepts the system's daemon as that user",
     .enabled(if: geteuid() == 0, "being another user needs root"))
   func otherUser() throws {
     let folder = TemporaryDirectory(mode: 0o755)
@@ -264,7 +264,7 @@ struct MadeUpServiceTests {
     #expect(geteuid() == 0)
   }
 
-  @Test("A bus is found also where its folder is made later")
+  @Test("A bus is found even if its directory is created later")
   func folderLater() throws {
     let folder = TemporaryDirectory()
     let own = geteuid()
@@ -278,7 +278,7 @@ struct MadeUpServiceTests {
     withExtendedLifetime(service) {}
   }
 
-  @Test("Something that listens where a bus should be, and says nothing, does not hold the loop up")
+  @Test("A silent listener in the place of a bus does not block the loop")
   func noBusAtAll() throws {
     let folder = TemporaryDirectory()
     let listener = try UnixSocket.listen(path: folder.file("bus"), mode: 0o600)
@@ -287,13 +287,13 @@ struct MadeUpServiceTests {
     try driver.show(1, "a")
     try driver.wait { _ in ticking.count > 100 }
     #expect(ticking.latest < .seconds(2))
-    // It hangs up on whom it lets in.
+    // It closes the connections that it accepts.
     let connection = try unwrap(try UnixSocket.accept(listener.rawValue))
     connection.close()
     try driver.wait { _ in driver.failures(1).first?.isSameKind(as: .noBus("")) == true }
   }
 
-  @Test("Where no bus is known, what is to be shown has failed, and may be kept")
+  @Test("Without a known bus, showing a notification fails, and it may be kept")
   func noAddress() throws {
     let driver = try DesktopDriver(nil as DesktopAddresses?)
     try driver.show(1, "a")

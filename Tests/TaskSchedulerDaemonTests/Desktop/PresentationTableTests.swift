@@ -31,7 +31,7 @@ private final class Table {
   }
 }
 
-@Suite("What a user is shown, and is to be shown")
+@Suite("The notifications that are shown or waiting")
 struct PresentationTableTests {
   private let table = Table()
 
@@ -46,7 +46,7 @@ struct PresentationTableTests {
     #expect(table.next()?.notification.id == NotificationID(number))
   }
 
-  @Test("Each is shown in its turn, and known by the service's id until it is closed")
+  @Test("Each notification is shown in order, and has the service's id until it is closed")
   func turns() throws {
     for number in 1...3 as ClosedRange<UInt64> { table.show(try notification(number)) }
     for number in 1...3 as ClosedRange<UInt64> {
@@ -64,7 +64,7 @@ struct PresentationTableTests {
     #expect(table.isEmpty)
   }
 
-  @Test("One that is shown anew replaces what is shown")
+  @Test("A notification that is shown again replaces the shown one")
   func replaced() throws {
     try ask(1, "a")
     #expect(table.answered(1, 11).0 == .shown)
@@ -76,7 +76,7 @@ struct PresentationTableTests {
     #expect(table.closed(12) == NotificationID(1))
   }
 
-  @Test("One that is shown anew before the service has answered waits for the answer")
+  @Test("A notification that is shown again before the service has answered waits for the answer")
   func shownWhileAsked() throws {
     try ask(1, "a")
     table.show(try notification(1, "b"))
@@ -87,7 +87,7 @@ struct PresentationTableTests {
     #expect(next.replaces == 11 && next.notification.title == "c")
   }
 
-  @Test("One that is taken back is not shown, and closed where the service was asked already")
+  @Test("A cancelled notification is not shown, and closed if the service was asked already")
   func takenBack() throws {
     table.show(try notification(1))
     #expect(table.close(1) == nil)
@@ -103,7 +103,7 @@ struct PresentationTableTests {
     #expect(table.isEmpty)
   }
 
-  @Test("It is chosen once for each time that it is shown")
+  @Test("A notification is chosen once for each time that it is shown")
   func chosen() throws {
     try ask(1)
     #expect(table.chosen(11) == nil)
@@ -118,7 +118,7 @@ struct PresentationTableTests {
     #expect(try #require(table.chosen(11)).token == nil)
   }
 
-  @Test("When the service ends, what it showed is forgotten and what it was asked waits again")
+  @Test("When the service ends, its notifications are forgotten, and its requests wait again")
   func serviceEnded() throws {
     for number in 1...4 as ClosedRange<UInt64> { try ask(number) }
     #expect(table.answered(1, 11).0 == .shown)
@@ -130,7 +130,7 @@ struct PresentationTableTests {
     #expect(table.askedCount == 4)
   }
 
-  @Test("One that the service fails on three times is given up; a newer text has tries of its own")
+  @Test("A notification that fails three times is given up; a newer text has attempts of its own")
   func givenUp() throws {
     try ask(1, "a")
     #expect(table.failed(1, isFault: false) == .waits)
@@ -143,7 +143,7 @@ struct PresentationTableTests {
     #expect(table.isEmpty)
   }
 
-  @Test("An id that a service gives twice is that of the newer one")
+  @Test("An id that a service gives twice is that of the newer notification")
   func twice() throws {
     try ask(1)
     #expect(table.answered(1, 11).forgotten == nil)
@@ -153,7 +153,7 @@ struct PresentationTableTests {
     #expect(table.isEmpty)
   }
 
-  @Test("What a service throws away at once is shown no longer")
+  @Test("A notification that a service closes at once is not shown any more")
   func discarded() throws {
     try ask(1)
     #expect(table.answered(1, 0).0 == .discarded)
@@ -161,9 +161,9 @@ struct PresentationTableTests {
   }
 }
 
-@Suite("Tries that become rarer")
+@Suite("Attempts with increasing delays")
 struct BackoffTests {
-  @Test("Each wait is twice as long; success and new wishes shorten it")
+  @Test("Each delay is twice as long; success and new requests shorten it")
   func waits() {
     let second: UInt64 = 1_000_000_000
     var backoff = Backoff()

@@ -38,7 +38,7 @@ struct BurstWatchTests {
     #expect(try withUnsafeBytes(of: one) { try messages.write($0) } == 8)
   }
 
-  @Test("is told once, when nothing has come for the quiet time")
+  @Test("A burst is reported once, when nothing has come for the quiet time")
   func once() throws {
     let messages = try FileDescriptor.event(initialValue: 1)
     let burst = try watch(messages)
@@ -54,7 +54,7 @@ struct BurstWatchTests {
     withExtendedLifetime(burst) {}
   }
 
-  @Test("that does not end is cut, and nobody is woken for each message of it")
+  @Test("An endless burst is cut, and does not wake the program for each message")
   func endless() throws {
     let messages = try FileDescriptor.event(initialValue: 1)
     let burst = try watch(messages, takesAll: false)
@@ -66,7 +66,7 @@ struct BurstWatchTests {
     withExtendedLifetime(burst) {}
   }
 
-  @Test("is none where no message matters")
+  @Test("Messages without relevance are not a burst")
   func nothing() throws {
     let messages = try FileDescriptor.event(initialValue: 1)
     let burst = try watch(messages, matter: false)

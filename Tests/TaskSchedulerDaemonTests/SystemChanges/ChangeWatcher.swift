@@ -43,7 +43,7 @@ final class ChangeWatcher {
   }
 }
 
-/// A folder such as /etc, made up.
+/// A simulated directory such as /etc.
 struct MadeUpEtc {
   let folder = TemporaryDirectory()
   var path: String { folder.path }

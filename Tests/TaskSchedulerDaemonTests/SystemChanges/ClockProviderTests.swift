@@ -7,8 +7,8 @@ import Testing
 
 @testable import TaskSchedulerDaemon
 
-/// Nobody may set the clock of a machine for a test: the kernel's word that it was set (ECANCELED)
-/// is made up here; the timer that it is read from is real.
+/// A test must not set the clock of the machine: the kernel's word that it was set (ECANCELED) is
+/// made up here; the timer that it is read from is real.
 @Suite("A change of the clock")
 struct ClockProviderTests {
   private final class Clock {
@@ -30,7 +30,7 @@ struct ClockProviderTests {
       SyscallFaults.$errnoFor.withValue(wasSet) { provider.look() }
     }
 
-    @Test("is told with the new offset once it was set, forward or back (made-up ECANCELED)")
+    @Test("A set clock is reported with the new offset, forward or back (simulated ECANCELED)")
     func set() throws {
       let clock = Clock()
       let provider = try provider(clock)
@@ -44,7 +44,7 @@ struct ClockProviderTests {
       #expect(clock.told.count == 3, "it is as it was told last")
     }
 
-    @Test("is none when the machine wakes up with the clock as right as before (made-up ECANCELED)")
+    @Test("A wake-up of the machine with the correct clock is not a change (simulated ECANCELED)")
     func wake() throws {
       let clock = Clock()
       let provider = try provider(clock)
@@ -57,7 +57,7 @@ struct ClockProviderTests {
       #expect(clock.told.isEmpty)
     }
 
-    @Test("is told when it was set by many small steps (made-up ECANCELED)")
+    @Test("Many small steps of the clock are reported (simulated ECANCELED)")
     func steps() throws {
       let clock = Clock()
       let provider = try provider(clock)
@@ -68,7 +68,7 @@ struct ClockProviderTests {
       #expect(clock.told.count == 1)
     }
 
-    @Test("is none as long as the kernel has not said so")
+    @Test("No change is reported before the kernel does")
     func quiet() throws {
       let clock = Clock()
       let provider = try provider(clock)
@@ -78,7 +78,7 @@ struct ClockProviderTests {
     }
   #endif
 
-  @Test("is told where the offset jumps as far as numbers go")
+  @Test("A jump of the maximum offset is reported")
   func extremes() {
     #expect(ClockProvider.isSet(from: .min, to: .max))
     #expect(ClockProvider.isSet(from: .max, to: .min))

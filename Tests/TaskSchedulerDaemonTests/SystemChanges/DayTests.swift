@@ -33,7 +33,7 @@ struct NextDayTests {
   }
 
   @Test(
-    "begins with its first moment, be it that midnight is skipped or comes twice",
+    "The next day begins with its first instant, even if midnight is skipped or occurs twice",
     arguments: [
       Case("Etc/UTC", "2026-11-21T16:00:00Z", "2026-11-22T00:00:00Z", "2026-11-22"),
       Case("Etc/UTC", "2026-11-21T23:59:59Z", "2026-11-22T00:00:00Z", "2026-11-22"),
@@ -68,7 +68,7 @@ struct NextDayTests {
     #expect(zone.day(at: example.next - 1).isoText < example.date)
   }
 
-  @Test("is UTC's where no zone is set or its file is none")
+  @Test("Without a zone, or with an invalid zone file, the next day is UTC's")
   func noZone() {
     let etc = MadeUpEtc()
     #expect(MachineZone(etc: etc.path).nextDay(after: 86_399) == 86_400)
@@ -78,8 +78,8 @@ struct NextDayTests {
   }
 }
 
-/// The machine's clock is left alone: what the provider is told of it is made up, and goes on from
-/// there.
+/// The test does not set the machine's clock. The provider gets a simulated clock that continues
+/// from there.
 @Suite("A new day")
 struct DayProviderTests {
   private final class Clock {
@@ -105,7 +105,7 @@ struct DayProviderTests {
       report: watcher.report)
   }
 
-  @Test("is told when it begins")
+  @Test("A new day is reported when it begins")
   func midnightComes() throws {
     clock.set(midnight - 7200)
     try provider.start()
@@ -115,7 +115,7 @@ struct DayProviderTests {
     #expect(Int64(BootClock.now()) + clock.offset >= Int64(midnight * 1e9), "not before")
   }
 
-  @Test("is told once when the clock goes over midnight, and the next one follows by the new clock")
+  @Test("A new day is reported once when the clock passes midnight; the next follows the new clock")
   func clockSet() throws {
     clock.set(midnight - 7200)
     try provider.start()
@@ -127,7 +127,7 @@ struct DayProviderTests {
     #expect(try watcher.next() == SystemChange(kind: .day, value: "2026-11-25"))
   }
 
-  @Test("is none when the clock is set within the day")
+  @Test("A clock that is set within the day causes no new day")
   func sameDay() throws {
     clock.set(midnight + 7200)
     try provider.start()
@@ -138,7 +138,7 @@ struct DayProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("is told when the clock is set back to the day before: that is the date that holds now")
+  @Test("A clock that is set back to the previous day reports that date")
   func setBack() throws {
     clock.set(midnight + 7200)
     try provider.start()
@@ -147,7 +147,7 @@ struct DayProviderTests {
     #expect(try watcher.next() == SystemChange(kind: .day, value: "2026-11-21"))
   }
 
-  @Test("is told when another time zone has another date")
+  @Test("Another time zone with another date reports the date")
   func zoneSet() throws {
     clock.set(midnight + 60)
     try etc.setZone("America/New_York")

@@ -39,7 +39,7 @@ struct NetworkProviderTests {
     try watcher.wait(for: "the provider's look") { provider.looks > before }
   }
 
-  @Test("is told when there is a way out, and when there is none any more")
+  @Test("The first and the last default route are reported")
   func ways() throws {
     try start()
     try network.ip("route add default via 192.0.2.1")
@@ -48,7 +48,7 @@ struct NetworkProviderTests {
     #expect(try watcher.next() == Self.offline)
   }
 
-  @Test("is told when the cable is pulled and plugged in")
+  @Test("A cable that is unplugged and plugged in is reported")
   func cable() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -58,7 +58,7 @@ struct NetworkProviderTests {
     #expect(try watcher.next() == Self.online)
   }
 
-  @Test("is told when the interface is taken down, with whose routes the kernel is silent")
+  @Test("An interface that is taken down is reported, although the kernel reports no routes")
   func interface() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -66,7 +66,7 @@ struct NetworkProviderTests {
     #expect(try watcher.next() == Self.offline)
   }
 
-  @Test("is told when the address or the gateway of the way out is another")
+  @Test("Another address or gateway of the default route is reported")
   func addresses() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -82,7 +82,7 @@ struct NetworkProviderTests {
     #expect(try watcher.next() == Self.online)
   }
 
-  @Test("is told of IPv6, of a VPN's own table, and of several next hops")
+  @Test("IPv6, a VPN's own table and several next hops are reported")
   func kinds() throws {
     try start()
     try network.ip("-6 address add 2001:db8::2/64 dev near nodad")
@@ -98,7 +98,7 @@ struct NetworkProviderTests {
     #expect(try watcher.next() == Self.online)
   }
 
-  @Test("is none when something else changes: loopback, routes to some places, refused ones")
+  @Test("Changes of loopback, of other routes and of refused ones are not reported")
   func others() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -111,7 +111,7 @@ struct NetworkProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("is told once for a burst, and not where all is as before at its end")
+  @Test("A burst is reported once, and not if the state is the same at its end")
   func bursts() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -124,7 +124,7 @@ struct NetworkProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("is told where messages were lost (ENOBUFS): all is read anew")
+  @Test("Lost messages (ENOBUFS) cause a new reading of all")
   func flood() throws {
     try network.ip("route add default via 192.0.2.1")
     try start()
@@ -135,7 +135,7 @@ struct NetworkProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("is told in the network in which the sockets were made, whatever the thread's is")
+  @Test("Changes are those of the network namespace in which the sockets were opened")
   func place() throws {
     try start()
     try network.ip("route add default via 192.0.2.1")

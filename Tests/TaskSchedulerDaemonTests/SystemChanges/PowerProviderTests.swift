@@ -10,7 +10,7 @@ import Testing
 /// UPower itself shows what the machine's hardware has; so dbusmock speaks as UPower does, on a bus
 /// of the test's own.
 @Suite(
-  "A change of the power source, by a mock of UPower",
+  "A change of the power source, with a mock of UPower",
   .enabled(if: MockBus.missing == nil, Comment(rawValue: MockBus.missing ?? "possible")))
 struct PowerProviderTests {
   private let bus = MockBus()
@@ -33,7 +33,7 @@ struct PowerProviderTests {
     try watcher.wait(for: "UPower's answer") { provider.isOnBattery == isOnBattery }
   }
 
-  @Test("is told as mains and battery, and nothing else of UPower's (mock)")
+  @Test("The power source is reported as mains and battery, and nothing else of UPower (mock)")
   func changes() throws {
     let daemon = try bus.start()
     defer { withExtendedLifetime(daemon) {} }
@@ -50,7 +50,7 @@ struct PowerProviderTests {
     #expect(absent.reasons.isEmpty)
   }
 
-  @Test("is not told where UPower is not running, which is not started; and is once it is (mock)")
+  @Test("Without UPower nothing is reported or started; UPower is used when it runs (mock)")
   func appears() throws {
     let daemon = try bus.start()
     defer { withExtendedLifetime(daemon) {} }
@@ -70,7 +70,7 @@ struct PowerProviderTests {
     #expect(!bus.hasStartedUPower)
   }
 
-  @Test("is told when there is a bus later, and across a restart of the bus (mock)")
+  @Test("A later bus and a restart of the bus are noticed (mock)")
   func busAppears() throws {
     try provider.start()
     do {

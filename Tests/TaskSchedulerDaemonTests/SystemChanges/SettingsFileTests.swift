@@ -29,7 +29,7 @@ struct TimeZoneProviderTests {
     try watcher.wait(for: "the provider's look") { looks.count >= count }
   }
 
-  @Test("is told with the zone's name when another link takes the place of the old")
+  @Test("A replaced link of the time zone is reported with the zone's name")
   func renamed() throws {
     try etc.setZone("Europe/Berlin")
     try provider.start()
@@ -40,7 +40,7 @@ struct TimeZoneProviderTests {
     #expect(looks.count == 2)
   }
 
-  @Test("is told once when the link is removed and made again, as ln -sf does")
+  @Test("A link that is removed and created again, as by ln -sf, is reported once")
   func removed() throws {
     try etc.setZone("Europe/Berlin")
     try provider.start()
@@ -50,7 +50,7 @@ struct TimeZoneProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("is none when the zone is the same as before, and the zone's rules are read anew")
+  @Test("An unchanged zone is not reported, and its rules are read again")
   func same() throws {
     try etc.setZone("Europe/Berlin")
     try provider.start()
@@ -62,7 +62,7 @@ struct TimeZoneProviderTests {
     #expect(watcher.changes.isEmpty, "the link says it, not the file")
   }
 
-  @Test("is not looked for when other files change")
+  @Test("Changes of other files are ignored")
   func others() throws {
     try etc.setZone("Europe/Berlin")
     try provider.start()
@@ -74,7 +74,7 @@ struct TimeZoneProviderTests {
     #expect(looks.count == 1)
   }
 
-  @Test("is told by /etc/timezone where localtime is no link, and by its rules where nothing is")
+  @Test("/etc/timezone names the zone if localtime is not a link; otherwise its rules count")
   func copied() throws {
     func copy(_ zone: String) throws {
       let bytes = try FileDescriptor.open(reading: "/usr/share/zoneinfo/\(zone)").readToEnd()
@@ -98,7 +98,7 @@ struct TimeZoneProviderTests {
     #expect(try watcher.next() == SystemChange(kind: .timeZone))
   }
 
-  @Test("is told as UTC when nothing is left that says a zone")
+  @Test("Without any setting the zone is UTC")
   func gone() throws {
     try etc.setZone("Europe/Berlin")
     try provider.start()
@@ -106,7 +106,7 @@ struct TimeZoneProviderTests {
     #expect(try watcher.next() == SystemChange(kind: .timeZone, value: "UTC"))
   }
 
-  @Test("has no name that could be anything but a zone's", arguments: ["../x y", "a\u{1b}[2J", ""])
+  @Test("A name that could not be a zone's is ignored", arguments: ["../x y", "a\u{1b}[2J", ""])
   func names(_ name: String) throws {
     guard symlink("/usr/share/zoneinfo/\(name)", etc.folder.file("localtime")) == 0 else {
       throw SystemError(call: "symlink", errno: errno)
@@ -114,7 +114,7 @@ struct TimeZoneProviderTests {
     #expect(MachineZone(etc: etc.path).name == nil)
   }
 
-  @Test("cannot be told where there is no such folder")
+  @Test("Without the directory the zone cannot be watched")
   func noFolder() throws {
     let lost = TimeZoneProvider(
       loop: watcher.loop, etc: etc.path + "/none", report: watcher.report, rulesChanged: {})
@@ -133,7 +133,7 @@ struct LocaleProviderTests {
     provider = LocaleProvider(loop: watcher.loop, etc: etc.path, report: watcher.report)
   }
 
-  @Test("is told with LANG when locale.conf says another")
+  @Test("A changed LANG in locale.conf is reported")
   func changed() throws {
     try etc.replace("locale.conf", "LANG=en_US.UTF-8\n")
     try provider.start()
@@ -146,7 +146,7 @@ struct LocaleProviderTests {
     #expect(try watcher.next() == SystemChange(kind: .locale))
   }
 
-  @Test("is none when the same is written otherwise")
+  @Test("The same locale in another form is not reported")
   func same() throws {
     try etc.replace("locale.conf", "LANG=en_US.UTF-8\n")
     try provider.start()
@@ -157,7 +157,7 @@ struct LocaleProviderTests {
     #expect(watcher.changes.isEmpty)
   }
 
-  @Test("is told of Debian's file also where its folder is made later")
+  @Test("Debian's file is watched even if its directory is created later")
   func debian() throws {
     try provider.start()
     try etc.makeFolder("default")
@@ -169,7 +169,7 @@ struct LocaleProviderTests {
   }
 
   @Test(
-    "is read from lines with quotes or without, and not from what can be no locale",
+    "Lines are read with and without quotes, and values that are not locales are ignored",
     arguments: [
       ("LANG=C.UTF-8", "C.UTF-8"), ("  LANG=\"de_DE@euro\"", "de_DE@euro"),
       ("LANG='en_GB'", "en_GB"), ("LANG=en_GB # British", "en_GB"), ("LANG=", nil),

@@ -33,7 +33,7 @@ struct SystemChangeProvidersTests {
       })
   }
 
-  @Test("tell of the zone, and then of the day that it brings")
+  @Test("The providers report the zone, and then the day that it brings")
   func zoneAndDay() throws {
     // These two never have the same date.
     try etc.setZone("Pacific/Pago_Pago")
@@ -45,7 +45,7 @@ struct SystemChangeProvidersTests {
   }
 
   #if DEBUG
-    @Test("tell of the new offset, of the clock, and of the day that it brings, in this order")
+    @Test("The providers report the new offset, the clock, and the new day, in this order")
     func clockAndDay() throws {
       let clock = Clock()
       let providers = start(etc: etc.path, clock: clock)
@@ -59,7 +59,7 @@ struct SystemChangeProvidersTests {
     }
   #endif
 
-  @Test("are there each on its own: without a folder to watch, the others still tell")
+  @Test("Each provider works on its own: without a directory to watch, the others still report")
   func optional() throws {
     let clock = Clock()
     let providers = start(etc: etc.path + "/none", clock: clock)

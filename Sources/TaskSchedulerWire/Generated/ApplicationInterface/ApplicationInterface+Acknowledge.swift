@@ -1,11 +1,11 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Acknowledges the callback that was delivered last, or a socket event: it is handled.
+  /// Acknowledges the last callback, or a socket event.
   ///
-  /// It may suspend its caller, where nothing entitles the application to run any longer: after
-  /// didEnterBackground, keepAlive or a socket event. The reply is sent before the suspension
-  /// begins; the caller may come to read it only after the application is resumed.
+  /// The daemon may suspend the caller after didEnterBackground, keepAlive or a socket event, if
+  /// nothing else entitles the application to run. It sends the reply before it suspends the
+  /// application. The caller may read the reply only after the application is resumed.
   public enum Acknowledge: InterfaceMethod {
     public static let name = "org.taskschedd.Application.Acknowledge"
 

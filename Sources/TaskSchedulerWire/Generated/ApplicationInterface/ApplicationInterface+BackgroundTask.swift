@@ -1,13 +1,14 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// One background task that has begun and not ended.
+  /// A background task that has begun and has not ended.
   public struct BackgroundTask: WireStructure {
-    /// Unique for the life of the instance; never 0.
+    /// Unique within the instance; never 0.
     public var id: Int
     public var name: String?
     public var beganAtUSec: Int
-    /// True once its expiration handler has been called in this stint in the background.
+    /// True when its expiration handler has been called since the application last entered the
+    /// background.
     public var expired: Bool
 
     public static let fieldNames = ["id", "name", "beganAtUSec", "expired"]

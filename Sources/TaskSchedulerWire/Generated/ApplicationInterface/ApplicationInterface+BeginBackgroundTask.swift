@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Begins a background task. Every begin is balanced by one EndBackgroundTask. The name is for
-  /// people: it is shown to operators and in the log (at most 256 bytes, no control characters).
+  /// Begins a background task. The application must end each task with EndBackgroundTask. taskctl
+  /// and the log show the name. It has at most 256 bytes and no control characters.
   public enum BeginBackgroundTask: InterfaceMethod {
     public static let name = "org.taskschedd.Application.BeginBackgroundTask"
 

@@ -1,11 +1,11 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// One callback. Acknowledge it with its id; the next is sent only then.
+  /// A callback. The daemon sends the next one when the application has acknowledged this id.
   public struct Callback: WireStructure {
     public var id: Int
     public var kind: CallbackKind
-    /// Given with didFinishLaunching only.
+    /// Set with didFinishLaunching only.
     public var launchReason: LaunchReason?
 
     public static let fieldNames = ["id", "kind", "launchReason"]

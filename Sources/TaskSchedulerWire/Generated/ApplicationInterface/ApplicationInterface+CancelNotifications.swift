@@ -1,7 +1,8 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Cancels one that waits for its time or is shown, or (null) all of them.
+  /// Cancels a notification or, if `notification` is null, all notifications of the application.
+  /// The daemon also closes those that are shown. `cancelled` lists their ids.
   public enum CancelNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Application.CancelNotifications"
 

@@ -3,9 +3,9 @@
 extension ApplicationInterface {
   /// Ends a background task.
   ///
-  /// The end of the last task may suspend its caller, where nothing else entitles the application
-  /// to run: the reply is sent before the suspension begins, and the caller may come to read it
-  /// only after the application is resumed.
+  /// The daemon may suspend the caller after the end of the last task, if nothing else entitles the
+  /// application to run. It sends the reply before it suspends the application. The caller may read
+  /// the reply only after the application is resumed.
   public enum EndBackgroundTask: InterfaceMethod {
     public static let name = "org.taskschedd.Application.EndBackgroundTask"
 

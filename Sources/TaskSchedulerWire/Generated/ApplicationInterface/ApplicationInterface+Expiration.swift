@@ -1,10 +1,11 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// The expiration handler of a task is to be called: end the task now. At the limit an
-  /// application that still has one outstanding is killed rather than suspended. It comes once in
-  /// each stint in the background: a task that is carried over into a later stint expires there
-  /// again.
+  /// Calls the expiration handler of a task, which must end the task now. When the background time
+  /// is over, the daemon kills an application that still has a task outstanding.
+  ///
+  /// A task expires at most once between two visits to the foreground. A task that is still
+  /// outstanding when the application enters the background again can expire again.
   public struct Expiration: WireStructure {
     public var task: Int
     public var backgroundTimeRemainingUSec: Int?

@@ -3,53 +3,51 @@
 extension ApplicationInterface {
   /// An error of `org.taskschedd.Application`: a case each, with its parameters.
   public enum Failure: InterfaceFailure {
-    /// The calling process belongs to no instance: call Register first.
+    /// The calling process belongs to no instance. Call Register first.
     case notRegistered
-    /// The id is no reverse-DNS id: two or more labels of letters, digits, - and _, joined by dots,
-    /// 250 bytes at most.
+    /// The id is not a reverse-DNS id: two or more labels of letters, digits, - and _, joined by
+    /// dots, with at most 250 bytes.
     case invalidApplicationID(application: String)
     /// The calling process belongs to an instance of another application.
     case wrongApplication(application: String, registeredAs: String)
-    /// The daemon could neither stop nor end the calling process, or is another user's own;
-    /// `reason` says whose each is, and which daemon to ask.
+    /// The daemon may not stop or terminate the calling process, or it is the daemon of another
+    /// user. `reason` names the users of both and the daemon to use.
     case notManageable(reason: String)
-    /// The application has a running instance already; `pid` is its leader.
+    /// The application already has a running instance; `pid` is its leader.
     case alreadyRunning(application: String, pid: Int, state: State)
-    /// The instance is being ended and takes no more requests of this kind.
+    /// The daemon is terminating the instance and refuses this call.
     case terminating(application: String)
-    /// Another connection of the same instance has opened the event stream.
+    /// Another connection of the same instance opened the event stream.
     case streamReplaced
-    /// No such callback awaits acknowledgement.
+    /// No callback with this id is outstanding.
     case unknownCallback(callback: Int)
-    /// No such task is outstanding: it was never begun, or has ended.
+    /// No task with this id is outstanding: it never began, or it has ended.
     case unknownTask(task: Int)
-    /// The call is not possible in this state.
+    /// The call is not possible in the present state of the application.
     case invalidState(application: String, state: State)
     /// The manifest does not declare this background mode.
     case modeNotDeclared(application: String, mode: String)
-    /// A quota of the policy, by its name, is used up.
+    /// A quota is used up. `quota` names the setting, and `limit` is its value.
     case quotaExceeded(quota: String, limit: Int)
     /// The keep-alive interval is shorter than KeepAliveMinimum.
     case keepAliveTooShort(minimumUSec: Int)
-    /// The answer would come on the event stream, which the application has never opened: call
-    /// Register.
+    /// The call needs the event stream, which the application has not opened. Call Register first.
     case noEventStream
-    /// The descriptor cannot be watched; `reason` says what it is and what is wanted.
+    /// The daemon cannot monitor the descriptor. `reason` says what it is and what is required.
     case invalidSocket(reason: String)
-    /// No such socket is managed.
+    /// The application has no managed socket with this id.
     case unknownSocket(socket: Int)
-    /// A field of the notification is of no use; `reason` says what is wrong and what would be
-    /// right.
+    /// A field of the notification is invalid. `reason` says what is wrong and what would be right.
     case invalidNotification(parameter: String, reason: String)
-    /// No such notification.
+    /// The application has no notification with this id.
     case unknownNotification(notification: Int)
-    /// It could not be stored durably, and is not promised; `reason` says why.
+    /// The daemon could not store the change durably, and nothing has changed. `reason` says why.
     case notStored(reason: String)
-    /// What this would promise cannot be written down, and a crash would make the daemon forget it:
-    /// the runtime directory is full. Nothing has changed; it may be asked again.
+    /// The daemon could not write its event log because the runtime directory is full. Nothing has
+    /// changed, and the caller may try again.
     case stateNotSaved
-    /// The machine does not support multitasking, or the manifest opts out: nothing runs in the
-    /// background.
+    /// The machine does not support multitasking, or the manifest opts out of it. The application
+    /// cannot run in the background.
     case multitaskingNotSupported(application: String)
 
     /// The full names of the errors.

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// What the application may know about itself.
+  /// Returns the state of the calling instance.
   public enum GetStatus: InterfaceMethod {
     public static let name = "org.taskschedd.Application.GetStatus"
 

@@ -1,10 +1,11 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A page of the application's notifications, by id, beginning after the id `after`. `next` is
-  /// what `after` must be for the next page; null in the last page. A page has at most 256
-  /// notifications, and at most 256 KiB of their texts unless it has one notification only. Of
-  /// those that were shown and fire no more the latest 128 are kept.
+  /// Lists the application's notifications in the order of their ids, in pages. A page begins after
+  /// the id `after`. `next` is the `after` of the next page, and null in the last page. A page has
+  /// at most 256 notifications and at most 256 KiB of texts, or one notification.
+  ///
+  /// The daemon keeps the latest 128 notifications that were presented and do not fire again.
   public enum ListNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Application.ListNotifications"
 

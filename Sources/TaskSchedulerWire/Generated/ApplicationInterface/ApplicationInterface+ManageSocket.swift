@@ -1,10 +1,12 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Hands a connected stream socket over. While the application is suspended, the daemon watches
-  /// it, without reading a byte: what arrives resumes the application, which hears of it by a
-  /// socketEvent. Its number is its cookie (SO_COOKIE), and so the same if it is handed over again.
-  /// Needs the mode voip.
+  /// Makes a connected stream socket a managed socket. While the application is suspended, the
+  /// daemon monitors the socket and does not read from it. When data arrives, the daemon resumes
+  /// the application and sends a socketEvent.
+  ///
+  /// `socket` is the cookie of the socket (SO_COOKIE). It stays the same if the application calls
+  /// ManageSocket for the socket again. The application needs the background mode voip.
   public enum ManageSocket: InterfaceMethod {
     public static let name = "org.taskschedd.Application.ManageSocket"
 

@@ -5,10 +5,10 @@ extension ApplicationInterface {
   public struct Notification: WireStructure {
     public var id: Int
     public var content: NotificationContent
-    /// null was to be presented at once.
+    /// null means that it fires at once.
     public var schedule: NotificationSchedule?
     public var state: NotificationState
-    /// When it fires next, or fired: microseconds since 1970 (CLOCK_REALTIME).
+    /// When it fires next, or last fired: microseconds since 1970 (CLOCK_REALTIME).
     public var firesAtUSec: Int
 
     public static let fieldNames = ["id", "content", "schedule", "state", "firesAtUSec"]

@@ -1,19 +1,20 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// What a notification says. Texts are UTF-8 without control characters but line feeds.
+  /// The content of a notification. Texts are UTF-8. The only control character that they may
+  /// contain is the line feed.
   public struct NotificationContent: WireStructure {
     /// At most 256 bytes.
     public var title: String
     /// At most 4096 bytes.
     public var body: String?
-    /// A name of the freedesktop sound theme (message-new-instant: lower-case letters, digits, -, _
-    /// and dots) or the absolute path of a sound file. At most 1024 bytes, without control
-    /// characters.
+    /// A name of the freedesktop sound theme, such as message-new-instant (lower-case letters,
+    /// digits, -, _ and dots), or the absolute path of a sound file. At most 1024 bytes, without
+    /// control characters.
     public var sound: String?
-    /// What the application's badge becomes when it fires, at most 999999999; 0 removes it.
+    /// The application's badge from when the notification fires, at most 999999999; 0 removes it.
     public var badge: Int?
-    /// Given back with the notification, not shown; at most 4096 bytes.
+    /// Not shown, but delivered with the notification. At most 4096 bytes.
     public var userData: String?
 
     public static let fieldNames = ["title", "body", "sound", "badge", "userData"]

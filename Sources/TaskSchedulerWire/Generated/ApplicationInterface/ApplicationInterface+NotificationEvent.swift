@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A notification of the application's own has fired while it was active or, where `chosen`, the
-  /// user has chosen it.
+  /// A notification of the application fired while the application was active. With `chosen`, the
+  /// user chose the notification.
   public struct NotificationEvent: WireStructure {
     public var notification: Notification
     public var chosen: Bool

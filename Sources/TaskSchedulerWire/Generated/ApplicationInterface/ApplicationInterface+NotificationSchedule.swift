@@ -1,13 +1,13 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// When a notification fires.
+  /// The time at which a notification fires.
   public struct NotificationSchedule: WireStructure {
-    /// The wall-clock time in the zone: YYYY-MM-DDTHH:MM:SS.
+    /// The wall-clock time in the time zone: YYYY-MM-DDTHH:MM:SS.
     public var date: String
-    /// A zone of the tz database: Europe/Berlin.
+    /// A time zone of the tz database, such as Europe/Berlin.
     public var timeZone: String
-    /// null fires once.
+    /// null means that it fires once.
     public var repeats: RepeatInterval?
 
     public static let fieldNames = ["date", "timeZone", "repeats"]

@@ -1,16 +1,19 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Opens the event stream; must be called with `more`, on a connection of its own. The first
-  /// reply holds `registered`; each later one holds exactly one of the others.
+  /// Opens the event stream. It must be called with `more`, on a connection of its own. The first
+  /// reply sets `registered`; each later reply sets exactly one of the other fields.
   ///
-  /// A process that the daemon does not know yet becomes the leader of a new instance of
-  /// `application`, in the foreground unless `background` is true. A process of an instance that
-  /// the daemon launched or took over opens that instance's stream, and `application` must name it.
-  /// In the foreground `registered` says inactive, also where that instance was active until then:
-  /// the application is active once it has acknowledged didFinishLaunching. The seat of a process
-  /// that has a controlling terminal is that terminal; see org.taskschedd.Control.Application. A
-  /// second stream of the same instance replaces the first, which ends with StreamReplaced.
+  /// A process that belongs to no instance becomes the leader of a new instance of `application`.
+  /// The instance starts in the foreground unless `background` is true. The seat of a process with
+  /// a controlling terminal is that terminal; see org.taskschedd.Control.Application.
+  ///
+  /// A process that belongs to an instance opens the event stream of that instance, and
+  /// `application` must name its application. A second event stream replaces the first, which ends
+  /// with StreamReplaced.
+  ///
+  /// In the foreground, the state in `registered` is inactive, even if the instance was active
+  /// before. The application is active when it has acknowledged didFinishLaunching.
   public enum Register: InterfaceMethod {
     public static let name = "org.taskschedd.Application.Register"
 
@@ -41,10 +44,11 @@ extension ApplicationInterface {
       public var callback: Callback?
       public var expiration: Expiration?
       public var socketEvent: SocketEvent?
-      /// In the order in which they happened.
+      /// System changes in the order in which they happened.
       public var systemChanges: [SystemChange]?
       public var notification: NotificationEvent?
-      /// Memory is short: let go of what can be had again. Need not be acknowledged.
+      /// True when memory is low. The application should release memory that it can restore later,
+      /// such as caches. It does not acknowledge the warning.
       public var memoryWarning: Bool?
 
       public static let fieldNames = [

@@ -1,17 +1,17 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// The instance as it stands when its event stream opens. After a reconnection this is what to
-  /// resynchronise from: tasks that are not listed have ended, those marked expired are to be ended
-  /// now.
+  /// The state of an instance when its event stream opens. After a reconnection, the application
+  /// resynchronizes with it: a task that is not listed has ended, and the application must end a
+  /// task that is marked as expired.
   public struct Registration: WireStructure {
     public var application: String
     public var instance: Int
     public var state: State
     public var launchReason: LaunchReason
-    /// The modes that the manifest declares: audio, location, voip.
+    /// The background modes that the manifest declares: audio, location, voip.
     public var backgroundModes: [String]
-    /// What is left of BackgroundTime; null means unlimited (foreground).
+    /// The rest of BackgroundTime; null means unlimited (foreground).
     public var backgroundTimeRemainingUSec: Int?
     public var tasks: [BackgroundTask]
 

@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Takes a managed socket back. One that the application closes need not be taken back: the
-  /// daemon does not keep the connection open.
+  /// Ends the management of a socket. An application that closes a managed socket need not call
+  /// this: the daemon does not keep the connection open.
   public enum ReleaseSocket: InterfaceMethod {
     public static let name = "org.taskschedd.Application.ReleaseSocket"
 

@@ -1,11 +1,12 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Schedules a local notification, or presents it now. It is stored durably before the reply, and
-  /// kept until it was shown or is cancelled. QuotaExceeded names MaxNotificationsPerApplication
-  /// where so many of the application wait for their time, and MaxNotificationsPerUser where so
-  /// many of all applications of the user wait for their time or to be shown: cancel some, or call
-  /// again when some have fired or were shown.
+  /// Schedules a local notification, or presents it now if `schedule` is null. The daemon stores
+  /// the notification durably before it replies, and keeps it until it was shown or cancelled.
+  ///
+  /// The error QuotaExceeded names the quota that is used up. MaxNotificationsPerApplication limits
+  /// the scheduled notifications of an application. MaxNotificationsPerUser limits the scheduled
+  /// and fired notifications of all applications of a user.
   public enum ScheduleNotification: InterfaceMethod {
     public static let name = "org.taskschedd.Application.ScheduleNotification"
 

@@ -1,9 +1,12 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Sets the keep-alive handler: a callback of kind keepAlive comes at least once before each
-  /// interval ends, counted from the last; also out of suspension. At least KeepAliveMinimum (600 s
-  /// by default). At most 1000000000 s. null clears it. Needs the mode voip, and the event stream.
+  /// Sets the interval of the keep-alive handler; null clears it.
+  ///
+  /// The daemon sends the callback keepAlive at least once in each interval, which counts from the
+  /// last keepAlive. It resumes a suspended application for this. The interval is at least
+  /// KeepAliveMinimum (600 s by default) and at most 1000000000 s. The application needs the
+  /// background mode voip and an event stream.
   public enum SetKeepAliveTimeout: InterfaceMethod {
     public static let name = "org.taskschedd.Application.SetKeepAliveTimeout"
 

@@ -1,9 +1,9 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// Managed sockets that became ready while the application was suspended. It may run for
-  /// EventTime (10 s by default), longer with a background task; to be suspended before that,
-  /// acknowledge the id.
+  /// The managed sockets that became ready while the application was suspended. The application
+  /// runs for EventTime (10 s by default), or longer with a background task. It is suspended
+  /// earlier when it acknowledges the id.
   public struct SocketEvent: WireStructure {
     public var id: Int
     public var sockets: [SocketReadiness]

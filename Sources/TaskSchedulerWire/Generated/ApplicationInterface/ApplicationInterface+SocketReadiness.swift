@@ -1,17 +1,17 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A managed socket, and what has become of it.
+  /// The events of a managed socket.
   public struct SocketReadiness: WireStructure {
     public var socket: Int
-    /// There is something to read.
+    /// Data can be read.
     public var data: Bool
     /// Urgent (out-of-band) data.
     public var urgentData: Bool
-    /// The peer has closed the connection, or its sending half.
+    /// The peer has closed the connection or its sending direction.
     public var hangUp: Bool
     public var error: Bool
-    /// The daemon can watch it no longer: hand the socket over again.
+    /// The daemon cannot monitor the socket any more. Call ManageSocket again.
     public var unwatched: Bool
 
     public static let fieldNames = ["socket", "data", "urgentData", "hangUp", "error", "unwatched"]

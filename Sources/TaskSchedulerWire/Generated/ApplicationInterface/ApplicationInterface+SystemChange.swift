@@ -1,14 +1,14 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// A change of the machine. What held changes come after a suspension: one of each kind, the
-  /// newest.
+  /// A system change. When an application is resumed, it gets the newest change of each kind that
+  /// happened while it was suspended.
   public struct SystemChange: WireStructure {
     public var kind: SystemChangeKind
     /// The name of a custom change.
     public var name: String?
-    /// What holds now, where a word says it: Europe/Berlin, 2026-11-22, de_DE.UTF-8, online or
-    /// offline, mains or battery, or what the operator wrote.
+    /// The new value: a time zone (Europe/Berlin), a date (2026-11-22), a locale (de_DE.UTF-8),
+    /// online or offline, mains or battery, or the text of a custom change. null with clock.
     public var value: String?
 
     public static let fieldNames = ["kind", "name", "value"]

@@ -1,18 +1,22 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
 extension ApplicationInterface {
-  /// The five states of an application. Foreground is active or inactive; background is background
-  /// or suspended. An application that comes to the foreground is inactive until it has
-  /// acknowledged didFinishLaunching or willEnterForeground; then it is active, and didBecomeActive
-  /// follows. Else a field `state` names the target of a transition that has begun: an application
-  /// that is sent away is in the background at once, before it has acknowledged didEnterBackground.
+  /// The five states of an application.
+  ///
+  /// An application in the foreground is active or inactive; one in the background is in the state
+  /// background or suspended. An application that comes to the foreground is inactive until it has
+  /// acknowledged didFinishLaunching or willEnterForeground. Then it is active, and the daemon
+  /// sends didBecomeActive. In every other transition, the state is the target as soon as the
+  /// transition begins. For example, an application that is sent to the background is in the state
+  /// background before it has acknowledged didEnterBackground.
   public enum State: String, WireEnumeration {
     case notRunning, inactive, active, background, suspended
   }
 
-  /// The six lifecycle callbacks, each to be acknowledged within CallbackTimeout (6 s by default);
-  /// and keepAlive, the call of the keep-alive handler, within KeepAliveHandlerTime (30 s by
-  /// default).
+  /// The six lifecycle callbacks, and keepAlive, which calls the keep-alive handler. The
+  /// application must acknowledge a lifecycle callback within CallbackTimeout (6 s by default), and
+  /// keepAlive within KeepAliveHandlerTime (30 s by default). The daemon kills an application that
+  /// does not.
   public enum CallbackKind: String, WireEnumeration {
     case didFinishLaunching
     case didBecomeActive
@@ -23,28 +27,31 @@ extension ApplicationInterface {
     case keepAlive
   }
 
-  /// Why the instance was started.
-  /// - `user`: a person chose it, or it registered by itself
-  /// - `operator`: taskctl launch, or taskctl run
+  /// The reason why an instance was launched.
+  /// - `user`: the user chose the application, or its process registered itself
+  /// - `operator`: an operator launched it with taskctl launch or taskctl run
   /// - `boot`: the daemon started
-  /// - `relaunch`: it had ended in a way that calls for a new start
-  /// - `location`: a significant location change or a region
-  /// - `notification`: a person chose its notification, or a remote one arrived
+  /// - `relaunch`: the previous instance terminated, and the daemon launched the application again
+  /// - `location`: there was a significant location change, or a region was entered or left
+  /// - `notification`: the user chose a notification, or a remote notification arrived
   public enum LaunchReason: String, WireEnumeration {
     case user, `operator`, boot, relaunch, location, notification
   }
 
-  /// What of the machine may change. `custom` changes are posted by an operator and have a name.
+  /// The kind of a system change. A custom change is posted by an operator and has a name.
   public enum SystemChangeKind: String, WireEnumeration {
     case timeZone, clock, day, locale, network, powerSource, custom
   }
 
-  /// How often a notification repeats, by the calendar of its time zone.
+  /// The interval at which a notification repeats, by the calendar of its time zone.
   public enum RepeatInterval: String, WireEnumeration {
     case minute, hour, day, week, month, year
   }
 
-  /// Whether a notification waits for its time, has fired and not been shown yet, or was shown.
+  /// The state of a notification.
+  /// - `scheduled`: it has not fired yet
+  /// - `fired`: it has fired, and was not shown yet
+  /// - `presented`: it was shown
   public enum NotificationState: String, WireEnumeration {
     case scheduled, fired, presented
   }

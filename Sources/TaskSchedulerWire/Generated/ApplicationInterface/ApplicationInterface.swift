@@ -1,28 +1,31 @@
 // Generated from org.taskschedd.Application.varlink by 'make interfaces'; not to be edited.
 
-/// What an application says to taskschedd, and hears from it.
+/// The interface between an application and taskschedd.
 ///
-/// The caller is known by its socket (SO_PEERCRED, SO_PEERPIDFD), never by what it writes: each
-/// method acts on the instance that the calling process belongs to, and on no other.
+/// The daemon identifies the caller by its socket (SO_PEERCRED, SO_PEERPIDFD). Each method acts on
+/// the instance that the calling process belongs to.
 ///
 /// Times are integers in microseconds; instants count from boot (CLOCK_BOOTTIME).
 ///
-/// A field whose name ends in FileDescriptor is an index, from 0, into the file descriptors that
-/// are sent with the message (SCM_RIGHTS), as systemd counts them; it is no descriptor's number.
+/// A field with a name that ends in FileDescriptor is an index into the file descriptors that are
+/// sent with the message (SCM_RIGHTS). The first one has the index 0.
 ///
-/// A program that the daemon launches finds in its environment, beside what its manifest sets:
-/// - `TASKSCHEDD_SOCKET`: the daemon's socket, for its connections
-/// - `TASKSCHEDD_APPLICATION`: the application's id, to be given to Register
-/// - `TASKSCHEDD_INSTANCE`: a marker by which the daemon knows the program's descendants
-/// - `TASKSCHEDD_LAUNCH_REASON`: why it was launched: a value of LaunchReason
+/// The daemon, 'taskctl run' and 'taskctl task' set these variables in the environment of a
+/// program:
+/// - `TASKSCHEDD_SOCKET`: the path of the daemon's socket
+/// - `TASKSCHEDD_APPLICATION`: the application's id, which is the argument of Register
+/// - `TASKSCHEDD_INSTANCE`: a marker by which the daemon recognizes the program's descendants
+/// - `TASKSCHEDD_LAUNCH_REASON`: the reason of the launch: a value of LaunchReason
 ///
-/// 'taskctl run' and 'taskctl task' set the same.
+/// The daemon closes the connection of a client that sends a message that is not a valid call. It
+/// does not carry out any part of the message, sends no reply, and logs the reason.
 ///
-/// A message that is no call closes its connection without a reply, nothing of it is carried out,
-/// and the daemon's log says why: no JSON object in UTF-8, a name twice in an object, more than 64
-/// levels, a field that calls do not have or of another type, more together with oneway, more than
-/// 1 MiB, more than 8 descriptors. What is wrong in the parameters of a call is answered with
-/// InvalidParameter, which names the field, and the connection goes on.
+/// A valid call is a JSON object in UTF-8, at most 1 MiB long and nested at most 64 levels deep. It
+/// has only the fields of a Varlink call, each with its type. No object in it contains a name
+/// twice. It does not set both more and oneway. It comes with at most 8 file descriptors.
+///
+/// The daemon answers a call with wrong parameters with InvalidParameter, which names the field.
+/// The connection stays open.
 public enum ApplicationInterface {
   public static let name = "org.taskschedd.Application"
 

@@ -1,11 +1,12 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Brings an application to the foreground, launching it if it is not running and can be. Replies
-  /// when its processes run and its seat is its own. An application that has opened its event
-  /// stream is inactive until it has acknowledged willEnterForeground; then it is active. As with
-  /// Deactivate, SendToBackground and Terminate, asking for the state that the application is in
-  /// already succeeds and changes nothing.
+  /// Brings an application to the foreground. Launches it if it does not run and a manifest says
+  /// how. Replies when its processes run and it is in the foreground of its seat.
+  ///
+  /// An application that has opened its event stream is inactive until it has acknowledged
+  /// willEnterForeground. Activate, Deactivate, SendToBackground and Terminate succeed and change
+  /// nothing if the application already is in the requested state.
   public enum Activate: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Activate"
 

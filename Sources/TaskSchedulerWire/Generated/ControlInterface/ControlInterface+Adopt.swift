@@ -1,24 +1,26 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Takes a process under management: its own user's, or any user's for an operator, that the
-  /// daemon may stop and end; a user's own daemon takes that user's processes only.
-  /// `processFileDescriptor` is the index of a pidfd among the message's descriptors. The
-  /// application starts in the foreground unless `background` is true. `backgroundTask` begins one
-  /// task of that name at once, which lasts until the program ends or the background time does.
-  /// `backgroundModes` (audio, location, voip) declares modes for this instance, as a manifest
-  /// would. `marker` is what the caller has put into the process's environment as
-  /// TASKSCHEDD_INSTANCE, by which its descendants are known for its own. Its seat is that of its
-  /// controlling terminal; see Application.seat.
+  /// Makes a running process an instance of an application, in the foreground unless `background`
+  /// is true. Its seat is that of its controlling terminal; see Application.seat.
+  ///
+  /// Users may adopt their own processes, and operators those of every user. A user's own daemon
+  /// manages only processes of that user.
   public enum Adopt: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Adopt"
 
     public struct Input: WireStructure {
       public var application: String
+      /// A pidfd of the process.
       public var processFileDescriptor: FileDescriptorIndex
       public var background: Bool?
+      /// The name of a background task that begins at once. It lasts until the process exits or the
+      /// background time is over.
       public var backgroundTask: String?
+      /// The background modes of this instance: audio, location, voip.
       public var backgroundModes: [String]?
+      /// The value of TASKSCHEDD_INSTANCE in the environment of the process. The daemon recognizes
+      /// the descendants of the process by it.
       public var marker: String?
 
       public static let fieldNames = [

@@ -6,41 +6,42 @@ extension ControlInterface {
     public var application: String
     /// The uid that it runs as.
     public var owner: Int
-    /// A name for people, from the manifest.
+    /// The name from the manifest that users see.
     public var displayName: String?
     public var state: State
     public var stateSinceUSec: Int
-    /// Its seat: a graphical session or a terminal. One application is in front of each seat,
-    /// active or inactive; activating another one there sends it to the background. The seat is the
-    /// first of these that applies:
-    /// - `seat0`, ...: the `seat` of its manifest, which several users may share
-    /// - `user-UID/pts/N:SID`: the controlling terminal of its leader, in session SID, where a
-    ///   program registered by itself or was adopted
-    /// - `user-UID/APPLICATION`: a seat of its own, where a program without a terminal was adopted;
+    /// Its seat: a graphical session or a terminal. One application is in the foreground of each
+    /// seat. The activation of another one at the same seat sends it to the background. The seat is
+    /// the first of these that applies:
+    /// - `seat0`, ...: the seat that the manifest names, which several users may share
+    /// - `user-UID/pts/N:SID`: the controlling terminal of the leader, in session SID, if the
+    ///   program registered itself or was adopted
+    /// - `user-UID/APPLICATION`: a seat of its own, if the program has no terminal and was adopted;
     ///   it displaces no other application
-    /// - `user-UID`: the default: the seat of its user
+    /// - `user-UID`: the default seat of the user
     ///
-    /// A user's own daemon leaves out "user-UID/", and its default is seat0.
+    /// A user's own daemon leaves out "user-UID/", and its default seat is seat0.
     public var seat: String
     public var backgroundModes: [String]
-    /// False where the manifest opts out of multitasking.
+    /// False if the manifest opts out of multitasking.
     public var multitasking: Bool
-    /// True where a manifest says how to launch it.
+    /// True if a manifest says how to launch it.
     public var launchable: Bool
-    /// Place in the application switcher: 1 is the one most recently active; null if never active.
+    /// The position in the application switcher. 1 is the most recently active one; null was never
+    /// active.
     public var switcherPosition: Int?
     public var instance: Instance?
     public var lastEnd: End?
-    /// How its last launch failed; null where it has run since.
+    /// Its last launch, if it failed and the application has not run since.
     public var launchFailure: LaunchFailure?
     public var nextLaunch: NextLaunch?
-    /// The process that an earlier daemon let go when it stopped, where it runs on: no daemon
-    /// manages it.
+    /// The process that an earlier daemon released when it stopped, if the process still runs. No
+    /// daemon manages it.
     public var unmanagedPID: Int?
-    /// How many notifications wait for their time.
+    /// The number of its scheduled notifications.
     public var scheduledNotifications: Int
     public var badge: Int?
-    /// What the daemon could not do to its processes, and tries again.
+    /// The last operation on its processes that failed. The daemon tries it again.
     public var problem: String?
 
     public static let fieldNames = [

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A notification, and whose it is.
+  /// A notification and its application.
   public struct ApplicationNotification: WireStructure {
     public var application: String
     public var owner: Int

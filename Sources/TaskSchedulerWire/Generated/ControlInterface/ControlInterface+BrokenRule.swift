@@ -1,29 +1,30 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// The rule of the background that an application was killed for.
-  /// - `excessiveUse`: it used `processorUSec` of processors within `withinUSec`, and might have
-  ///   used `sharePercent` of one processor; `throttled` is true where that was the throttle, false
-  ///   where it had been throttled before
-  /// - `gpuInBackground`: it used GPUs for `gpuUSec`
-  /// - `sharedResourceHeld`: it held a lock or a lease on `path` when it was suspended
+  /// The background rule that an application was killed for. It sets the fields of one reason.
   public struct BrokenRule: WireStructure {
-    public var processorUSec: Int?
+    /// With excessiveUse: the CPU time that it used within `withinUSec`.
+    public var cpuUSec: Int?
     public var withinUSec: Int?
+    /// With excessiveUse: the CPU time that it was allowed, in percent of one CPU.
     public var sharePercent: Int?
+    /// With excessiveUse: true if the allowed share was the throttle's. False if the throttle had
+    /// been lifted before.
     public var throttled: Bool?
+    /// With gpuInBackground: the GPU time that it used.
     public var gpuUSec: Int?
+    /// With sharedResourceHeld: the file on which it held a lock or a lease when it was suspended.
     public var path: String?
 
     public static let fieldNames = [
-      "processorUSec", "withinUSec", "sharePercent", "throttled", "gpuUSec", "path",
+      "cpuUSec", "withinUSec", "sharePercent", "throttled", "gpuUSec", "path",
     ]
 
     public init(
-      processorUSec: Int? = nil, withinUSec: Int? = nil, sharePercent: Int? = nil,
-      throttled: Bool? = nil, gpuUSec: Int? = nil, path: String? = nil
+      cpuUSec: Int? = nil, withinUSec: Int? = nil, sharePercent: Int? = nil, throttled: Bool? = nil,
+      gpuUSec: Int? = nil, path: String? = nil
     ) {
-      self.processorUSec = processorUSec
+      self.cpuUSec = cpuUSec
       self.withinUSec = withinUSec
       self.sharePercent = sharePercent
       self.throttled = throttled
@@ -32,7 +33,7 @@ extension ControlInterface {
     }
 
     public init(_ fields: FieldReader) throws(ParameterError) {
-      processorUSec = try fields.optional("processorUSec")
+      cpuUSec = try fields.optional("cpuUSec")
       withinUSec = try fields.optional("withinUSec")
       sharePercent = try fields.optional("sharePercent")
       throttled = try fields.optional("throttled")
@@ -41,7 +42,7 @@ extension ControlInterface {
     }
 
     public func writeFields(to object: inout [UInt8]) {
-      object.append(field: "processorUSec", processorUSec)
+      object.append(field: "cpuUSec", cpuUSec)
       object.append(field: "withinUSec", withinUSec)
       object.append(field: "sharePercent", sharePercent)
       object.append(field: "throttled", throttled)

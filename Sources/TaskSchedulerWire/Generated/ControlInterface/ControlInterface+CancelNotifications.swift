@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Cancels a notification by its id, or all notifications of an application, also of one that is
-  /// no longer known. At least one of `application` and `notification` is given.
+  /// Cancels the notification `notification`, or all notifications of `application`. The call must
+  /// set at least one of them. The application need not be known to the daemon any more.
   public enum CancelNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Control.CancelNotifications"
 

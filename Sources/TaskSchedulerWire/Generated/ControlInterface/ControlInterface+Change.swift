@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// One change. `message` says it in one line for people; the other fields for programs.
+  /// A change. `message` is a sentence for people; programs use the other fields.
   public struct Change: WireStructure {
     public var kind: ChangeKind
     public var atUSec: Int
@@ -10,11 +10,10 @@ extension ControlInterface {
     public var pid: Int?
     public var from: State?
     public var to: State?
-    /// What brought it about: launch, activate, acknowledged, interruption, sendAway,
-    /// otherActivated, register, terminate, noEntitlement, event, leaderExited, …
+    /// The cause of a transition, such as launch, activate, acknowledged, interruption, sendAway,
+    /// otherActivated, register, terminate, noEntitlement, event or leaderExited.
     public var cause: String?
-    /// With otherActivated: the application that was activated; null where the caller may not see
-    /// it.
+    /// With otherActivated: the application that was activated; null if the caller may not see it.
     public var by: String?
     public var reason: String?
     public var task: Int?

@@ -1,10 +1,9 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Makes the active application inactive: interrupted, or visible without focus. It stays in
-  /// front of its seat until Activate makes it active again, or another application of its seat is
-  /// activated. An application that has not acknowledged willEnterForeground or didFinishLaunching
-  /// stays inactive.
+  /// Makes an active application inactive, because it is interrupted or has lost the focus. It
+  /// stays in the foreground of its seat until Activate makes it active again, or another
+  /// application of its seat is activated.
   public enum Deactivate: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Deactivate"
 

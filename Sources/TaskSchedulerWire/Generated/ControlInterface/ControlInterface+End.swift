@@ -1,21 +1,23 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// How an instance ended: `code` goes with exited, `signal` (its number) with crashed;
-  /// `callback`, the one that was not acknowledged and for which the daemon killed it, with
-  /// callbackTimeout, keepAliveTimeout, terminatedByOperator and terminatedByUser; `tasks`, the
-  /// number that was outstanding, `task` and `taskName`, the first of them, with
-  /// backgroundTimeExpired.
+  /// The end of an instance.
   public struct End: WireStructure {
     public var reason: EndKind
+    /// The exit code, with exited.
     public var code: Int?
+    /// The number of the signal, with crashed.
     public var signal: Int?
+    /// The callback that the application did not acknowledge in time, if the daemon killed it for
+    /// that. With callbackTimeout, keepAliveTimeout, terminatedByOperator and terminatedByUser.
     public var callback: CallbackKind?
+    /// The number of outstanding tasks, with backgroundTimeExpired.
     public var tasks: Int?
+    /// The first of the outstanding tasks, with backgroundTimeExpired.
     public var task: Int?
     public var taskName: String?
-    /// The signal that asked it to end (SIGTERM, or the manifest's stop-signal), where it had not
-    /// ended within `stopLimitUSec` of it and SIGKILL had to follow.
+    /// The signal that requested the end (SIGTERM, or the manifest's stop-signal), if SIGKILL had
+    /// to follow because the application did not exit within `stopLimitUSec`.
     public var stopSignal: String?
     public var stopLimitUSec: Int?
     public var atUSec: Int

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Why an application is in its state, what it may run for, and what comes next.
+  /// Explains why an application is in its state, what entitles it to run, and what happens next.
   public enum Explain: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Explain"
 

@@ -1,19 +1,20 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Why an application is as it is, beside what `Application` says.
+  /// Why an application is in its state, and what happens next.
   public struct Explanation: WireStructure {
-    /// What brought it into its state, as in Change; null where it has never run.
+    /// The cause of the last transition, as in Change; null if it has never run.
     public var cause: String?
     public var lastEntitlement: EndedEntitlement?
-    /// True where a debugger that is no process of the instance traces it: then no limit is
-    /// enforced but those of an end that an operator or the user has ordered.
+    /// True if a debugger outside the instance traces it. Then the daemon enforces only the limits
+    /// of an end that an operator or the user requested.
     public var traced: Bool
-    /// The nearest first.
+    /// The limits in the order of their times.
     public var limits: [Limit]
-    /// Set where it is being ended for memory, or was and does not run: why it of all.
+    /// Set if the daemon is terminating it under memory pressure, or did and it has not run since.
     public var memoryEnd: MemoryEnd?
-    /// The same for what it did in the background.
+    /// Set if the daemon is killing it because of a background rule, or did and it has not run
+    /// since.
     public var brokenRule: BrokenRule?
 
     public static let fieldNames = [

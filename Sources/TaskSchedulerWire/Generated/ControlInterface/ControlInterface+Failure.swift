@@ -3,54 +3,54 @@
 extension ControlInterface {
   /// An error of `org.taskschedd.Control`: a case each, with its parameters.
   public enum Failure: InterfaceFailure {
-    /// No application of this id (for this owner) is known; `nearest` is the id most like it of the
-    /// caller's own applications, or of the owner's that was named.
+    /// The daemon knows no application with this id, or none of this owner. `nearest` is the most
+    /// similar id of the caller's or the named owner's applications.
     case unknownApplication(application: String, nearest: String?)
-    /// Applications of several owners bear this id: name the owner.
+    /// Several users have an application with this id. Name the owner.
     case ambiguousApplication(application: String, owners: [Int])
-    /// The id is no reverse-DNS id: two or more labels of letters, digits, - and _, joined by dots,
-    /// 250 bytes at most.
+    /// The id is not a reverse-DNS id: two or more labels of letters, digits, - and _, joined by
+    /// dots, with at most 250 bytes.
     case invalidApplicationID(application: String)
-    /// The contract has no such transition from this state.
+    /// The transition is not possible from this state.
     case invalidTransition(application: String, state: State, cause: String)
-    /// The application has a running instance already; `pid` is its leader.
+    /// The application already has a running instance; `pid` is its leader.
     case alreadyRunning(application: String, pid: Int, state: State)
-    /// The instance is being ended.
+    /// The daemon is terminating the instance.
     case terminating(application: String)
     /// No manifest says how to launch it.
     case notLaunchable(application: String)
-    /// The program could not be started; `reason` says which step failed and why.
+    /// The launch failed. `reason` says which step failed and why.
     case launchFailed(application: String, reason: String)
-    /// The process is already of an instance, has ended, is the daemon or the caller's own
-    /// ancestor, or is one that the daemon could neither stop nor end.
+    /// The process cannot be adopted. It belongs to an instance, has ended, is the daemon, is an
+    /// ancestor of the daemon or of the caller, or the daemon may not stop and terminate it.
+    /// `reason` says which.
     case invalidProcess(pid: Int, reason: String)
-    /// A quota of the policy, by its name, is used up.
+    /// A quota is used up. `quota` names the setting, and `limit` is its value.
     case quotaExceeded(quota: String, limit: Int)
-    /// A field of the notification is of no use; `reason` says what is wrong and what would be
-    /// right.
+    /// A field of the notification is invalid. `reason` says what is wrong and what would be right.
     case invalidNotification(parameter: String, reason: String)
-    /// The name or the value of a system change is of no use; `reason` says what is wanted.
+    /// The name or the value of a system change is invalid. `reason` says what is required.
     case invalidSystemChange(parameter: String, reason: String)
-    /// No such notification of this application; of any application that the caller may operate,
-    /// where the call named none.
+    /// The application has no notification with this id. If the call named no application, none
+    /// that the caller may operate has one.
     case unknownNotification(application: String?, notification: Int)
-    /// It could not be stored durably, and is not promised; `reason` says why.
+    /// The daemon could not store the change durably, and nothing has changed. `reason` says why.
     case notStored(reason: String)
-    /// An operator has ended it: it is launched only when a person or an operator asks for it.
+    /// An operator terminated the application. It is launched again only when the user or an
+    /// operator requests it.
     case terminatedByOperator(application: String)
-    /// What this would promise cannot be written down, and a crash would make the daemon forget it:
-    /// the runtime directory is full. Nothing has changed; it may be asked again.
+    /// The daemon could not write its event log because the runtime directory is full. Nothing has
+    /// changed, and the caller may try again.
     case stateNotSaved
-    /// The machine does not support multitasking, or the manifest opts out: nothing runs in the
-    /// background.
+    /// The machine does not support multitasking, or the manifest opts out of it. The application
+    /// cannot run in the background.
     case multitaskingNotSupported(application: String)
-    /// The application cannot be told of anything: it does not run, is suspended, or has no event
-    /// stream.
+    /// The application does not run, is suspended, or has no event stream.
     case cannotBeTold(application: String, state: State)
-    /// The caller's user may not do this to that application.
+    /// The caller may not operate this application.
     case notPermitted(application: String?)
-    /// Mistakes in the configuration, one line each: FILE:LINE: key: what is wrong and what would
-    /// be right.
+    /// The configuration has mistakes. Each problem is a line FILE:LINE: key: what is wrong and
+    /// what would be right.
     case invalidConfiguration(problems: [String])
 
     /// The full names of the errors.

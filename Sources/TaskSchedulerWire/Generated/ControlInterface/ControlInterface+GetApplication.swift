@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// One application.
+  /// Returns an application.
   public enum GetApplication: InterfaceMethod {
     public static let name = "org.taskschedd.Control.GetApplication"
 

@@ -1,10 +1,12 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// The newest records of the log about the caller's applications (an operator's: all), the oldest
-  /// first, 100 at most, or `lines` where that is less; those before them where `before` is the
-  /// number of the first. For callers who may not read the journal: the daemon keeps 500 for each
-  /// user, at most, since it was started.
+  /// Returns the latest log records about the applications that the caller may see, the oldest
+  /// first. There are at most 100 records, or `lines` if that is less. With `before`, they precede
+  /// the record of this number.
+  ///
+  /// The call is for users who may not read the journal. The daemon keeps at most 500 records for
+  /// each user, from its start on.
   public enum GetLog: InterfaceMethod {
     public static let name = "org.taskschedd.Control.GetLog"
 

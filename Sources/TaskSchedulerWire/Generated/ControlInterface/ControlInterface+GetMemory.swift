@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// How the machine's memory stands, and what the applications use that the caller may see, in the
-  /// order in which they would be ended.
+  /// Returns the state of the machine's memory, and the memory use of the applications that the
+  /// caller may see. Their order is the order in which the daemon would terminate them.
   public enum GetMemory: InterfaceMethod {
     public static let name = "org.taskschedd.Control.GetMemory"
 
@@ -10,13 +10,16 @@ extension ControlInterface {
 
     public struct Output: WireStructure {
       public var phase: MemoryPhase
-      /// When pressure was last heard of; null is never.
+      /// When the daemon last detected memory pressure; null if never.
       public var pressedAtUSec: Int?
-      /// Whose pressure is heard of: machine, slice.
+      /// What the daemon monitors for memory pressure: machine, slice.
       public var heard: [String]
+      /// The available memory, in bytes.
       public var available: Int
+      /// The machine's memory, in bytes.
       public var total: Int
-      /// The part of the total below which applications are ended, in hundredths.
+      /// The daemon terminates applications when less than this percentage of the memory is
+      /// available.
       public var floorPercent: Int
       public var applications: [MemoryUse]
 

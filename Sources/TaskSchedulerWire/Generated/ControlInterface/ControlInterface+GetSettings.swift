@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// The effective settings and where each came from. `warnings` says what is no mistake and is
-  /// probably not meant, a sentence each: an operators' group that there is not.
+  /// Returns the effective settings. Each of `warnings` is a sentence about a setting that is valid
+  /// but probably a mistake, such as an operators' group that does not exist.
   public enum GetSettings: InterfaceMethod {
     public static let name = "org.taskschedd.Control.GetSettings"
 

@@ -1,37 +1,38 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A running instance. Its `application` and `owner` are in the Application that holds it.
+  /// A running instance of the Application that contains it.
   public struct Instance: WireStructure {
     public var id: Int
-    /// The leader's pid. A pid may be reused; compare `startTime` (field 22 of /proc/PID/stat) too.
+    /// The leader's pid. The kernel may reuse a pid; compare `startTime` too, which is field 22 of
+    /// /proc/PID/stat.
     public var pid: Int
     public var startTime: Int
-    /// True once it has opened its event stream.
+    /// True when the instance has opened its event stream.
     public var aware: Bool
     public var launchReason: LaunchReason
     public var startedAtUSec: Int
-    /// Set while it is being ended: why.
+    /// Why the daemon is terminating it; null if it is not.
     public var ending: EndKind?
-    /// True while its processes are being stopped and not all have been seen to be.
+    /// True while the daemon stops its processes, until all have stopped.
     public var suspending: Bool
-    /// The application that was activated at its seat and so sent it to the background; null in the
-    /// foreground, where something else sent it away, and where the caller may not see it.
+    /// The application that took the foreground of its seat and thereby sent it to the background.
+    /// null in the foreground, after another cause, and if the caller may not see that application.
     public var displacedBy: String?
     public var entitlements: [Entitlement]
-    /// Callbacks sent or waiting and not yet acknowledged.
+    /// The number of callbacks that are waiting or were sent, and are not acknowledged.
     public var callbacksPending: Int
     public var backgroundTimeRemainingUSec: Int?
     public var tasks: [BackgroundTask]
     public var keepAlive: KeepAlive?
-    /// How many sockets it has handed over.
+    /// The number of its managed sockets.
     public var managedSockets: Int
-    /// How many system changes are held for it until it is resumed.
+    /// The number of system changes that it gets when it is resumed.
     public var heldChanges: Int
-    /// What the rules of the background do to it; null in the foreground.
+    /// The effect of the background rules; null in the foreground.
     public var resources: Resources?
-    /// The systemd unit that its leader belongs to; null where it belongs to none. GetApplication
-    /// and Explain alone tell it.
+    /// The systemd unit of its leader; null if it has none. Only GetApplication and Explain return
+    /// it.
     public var unit: String?
 
     public static let fieldNames = [

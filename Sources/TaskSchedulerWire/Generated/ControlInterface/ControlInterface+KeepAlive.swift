@@ -1,14 +1,15 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A keep-alive handler.
+  /// The keep-alive handler of an instance.
   public struct KeepAlive: WireStructure {
     public var intervalUSec: Int
-    /// null was not called yet.
+    /// When the daemon last called it; null if it has not called it yet.
     public var lastRunUSec: Int?
-    /// By when it must be called.
+    /// The latest time of the next call.
     public var deadlineUSec: Int
-    /// The burst in which it will be, as things stand.
+    /// The planned time of the next call. The daemon calls the handlers of several applications
+    /// together.
     public var plannedUSec: Int
 
     public static let fieldNames = ["intervalUSec", "lastRunUSec", "deadlineUSec", "plannedUSec"]

@@ -1,9 +1,11 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Starts what the manifest names, to the foreground unless `background` is true. Replies when
-  /// the program has been executed. In the foreground it is active, until it opens its event
-  /// stream: then it is inactive until it has acknowledged didFinishLaunching.
+  /// Launches the program of the application's manifest, in the foreground unless `background` is
+  /// true. Replies when the program has been executed.
+  ///
+  /// In the foreground the application is active. When it opens its event stream, it is inactive
+  /// until it has acknowledged didFinishLaunching.
   public enum Launch: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Launch"
 

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A launch that failed: which step failed and why, and when.
+  /// A failed launch. `reason` says which step failed and why.
   public struct LaunchFailure: WireStructure {
     public var reason: String
     public var atUSec: Int

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// What comes next, and when.
+  /// A limit of an application, and when it is reached.
   public struct Limit: WireStructure {
     public var kind: LimitKind
     public var callback: CallbackKind?

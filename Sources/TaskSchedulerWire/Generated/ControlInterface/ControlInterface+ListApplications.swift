@@ -1,7 +1,8 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// All applications that the caller may see, in the application switcher's order, the rest by id.
+  /// Lists the applications that the caller may see, in the order of the application switcher.
+  /// Those that were never active follow in the order of their ids.
   public enum ListApplications: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListApplications"
 

@@ -1,10 +1,12 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A page of the notifications of one application, or of all that the caller may see, by id,
-  /// beginning after the id `after`. `next` is what `after` must be for the next page; null in the
-  /// last page. A page has at most 256 notifications, and at most 256 KiB of their texts unless it
-  /// has one notification only. An application that is no longer known may have notifications.
+  /// Lists the notifications of an application or, if `application` is null, of all applications
+  /// that the caller may see. The order is that of the ids, in pages. A page begins after the id
+  /// `after`. `next` is the `after` of the next page, and null in the last page. A page has at most
+  /// 256 notifications and at most 256 KiB of texts, or one notification.
+  ///
+  /// An application may have notifications although the daemon knows it no longer.
   public enum ListNotifications: InterfaceMethod {
     public static let name = "org.taskschedd.Control.ListNotifications"
 

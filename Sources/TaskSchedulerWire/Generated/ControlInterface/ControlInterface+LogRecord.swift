@@ -1,10 +1,12 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A record of the log. `number` counts up; `level` is error, warning, notice, info or debug.
+  /// A record of the log.
   public struct LogRecord: WireStructure {
+    /// Later records have higher numbers.
     public var number: Int
     public var atUSec: Int
+    /// error, warning, notice, info or debug.
     public var level: String
     public var application: String
     public var owner: Int

@@ -1,26 +1,29 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Why an application was chosen to end for memory, in bytes.
+  /// Why the daemon chose to terminate an application under memory pressure. Sizes are in bytes.
   public struct MemoryEnd: WireStructure {
-    /// Its state then, which decides its class: suspended ones go before those of the background.
+    /// Its state at that time. The daemon terminates suspended applications before other
+    /// applications in the background.
     public var state: State
-    /// What its end would give back: private dirty and swapped.
+    /// The memory that its end would free: private dirty and swapped.
     public var dirty: Int
+    /// True if the daemon could not read the exact number and estimated it from /proc/PID/statm.
     public var estimate: Bool
-    /// How many of its class there were, it included.
+    /// The number of applications in the same state, including this one.
     public var candidates: Int
-    /// Those of its class that would have been next, as far as the caller may see them.
+    /// The applications in the same state that would have been next, if the caller may see them.
     public var next: [MemoryRival]
-    /// What of the machine's memory was available, and all of it.
+    /// The machine's available memory at that time.
     public var available: Int
+    /// The machine's memory.
     public var total: Int
-    /// When pressure began, and whoever ran was warned.
+    /// When the memory pressure began, and the daemon warned the running applications.
     public var pressedSinceUSec: Int
-    /// When it was warned itself; null where it could not hear it.
+    /// When the daemon warned this application; null if it could not be warned.
     public var warnedAtUSec: Int?
     public var chosenAtUSec: Int
-    /// How long it took to find out who it is, once one was to end; 0 where it was known before.
+    /// The time that the daemon needed to choose the application; 0 if the choice was known before.
     public var choosingTimeUSec: Int
 
     public static let fieldNames = [

@@ -1,12 +1,13 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// One that would have been ended for memory next.
+  /// An application that the daemon would have terminated next under memory pressure.
   public struct MemoryRival: WireStructure {
     public var application: String
     public var owner: Int
+    /// The memory that its end would free, in bytes: private dirty and swapped.
     public var dirty: Int
-    /// True where it could not be read in full, and is what statm tells.
+    /// True if the daemon could not read the exact number and estimated it from /proc/PID/statm.
     public var estimate: Bool
 
     public static let fieldNames = ["application", "owner", "dirty", "estimate"]

@@ -1,18 +1,19 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// How much memory an application uses, in bytes.
+  /// The memory use of an application, in bytes.
   public struct MemoryUse: WireStructure {
     public var application: String
     public var owner: Int
     public var state: State
-    /// What its end would give back: private dirty and swapped.
+    /// The memory that its end would free: private dirty and swapped.
     public var dirty: Int
-    /// All that is resident, with its share of what is shared.
+    /// The resident memory, with its share of the pages that it shares with other processes.
     public var total: Int
-    /// True where it could not be read in full, and is what statm tells.
+    /// True if the daemon could not read the exact numbers and estimated them from /proc/PID/statm.
     public var estimate: Bool
-    /// Place in the order of terminations: 1 is next; null never is, in the foreground.
+    /// The position in the order of terminations. 1 is next; null, in the foreground, is never
+    /// terminated.
     public var position: Int?
 
     public static let fieldNames = [

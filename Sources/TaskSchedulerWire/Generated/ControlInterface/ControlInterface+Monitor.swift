@@ -1,13 +1,14 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Live: called with `more`, replies with one `application` for each that the caller may see,
-  /// then one `ready`, then each `change` as it happens. Exactly one of the three is given at a
-  /// time. A reader that does not keep up is disconnected and starts again from a new snapshot.
+  /// Reports all applications that the caller may see, and then their changes. It must be called
+  /// with `more`. The daemon sends one reply with `application` for each application, then one with
+  /// `ready`, then one with `change` for each change. It disconnects a client that does not read
+  /// fast enough.
   ///
-  /// `application` limits all of this to one application, which need not be known yet; `owner`, to
-  /// the applications of one user. A user may have MaxMonitorsPerUser (64) monitors that are not
-  /// limited to one application, and as many of each application.
+  /// `application` limits the reports to one application, which need not be known yet. `owner`
+  /// limits them to the applications of one user. A user may have MaxMonitorsPerUser (64 by
+  /// default) monitors for all applications, and as many for each application.
   public enum Monitor: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Monitor"
 

@@ -1,14 +1,14 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// A launch that nobody asks for: after an end that neither the application (exit code 0) nor a
-  /// person chose, or after a launch that failed.
+  /// The next automatic launch of an application. The daemon relaunches an application after a
+  /// failed launch, and after an end that was neither its own (exit code 0) nor requested.
   public struct NextLaunch: WireStructure {
     public var atUSec: Int
-    /// How long that waits after the end, or after the launch that failed.
+    /// The delay after the end or after the failed launch.
     public var delayUSec: Int
-    /// True while it also waits until memory pressure is over: the application was ended for
-    /// memory.
+    /// True if the launch also waits for the end of memory pressure, because the daemon had
+    /// terminated the application under memory pressure.
     public var awaitsMemory: Bool
 
     public static let fieldNames = ["atUSec", "delayUSec", "awaitsMemory"]

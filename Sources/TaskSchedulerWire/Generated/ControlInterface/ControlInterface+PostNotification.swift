@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Schedules a notification for an application, or presents it now, as the application itself
-  /// could.
+  /// Schedules a notification of an application, or presents it now if `schedule` is null. The
+  /// application itself uses org.taskschedd.Application.ScheduleNotification.
   public enum PostNotification: InterfaceMethod {
     public static let name = "org.taskschedd.Control.PostNotification"
 

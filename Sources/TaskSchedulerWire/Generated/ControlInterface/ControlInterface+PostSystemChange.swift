@@ -1,9 +1,11 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Tells applications of a change of the machine: a custom one, of this name. An operator tells
-  /// all applications, any other user their own. At most 64 bytes of letters, digits, dot, - and _;
-  /// the value at most 256 bytes.
+  /// Posts a custom system change. If the caller is an operator, the daemon reports it to all
+  /// applications, otherwise to the applications of the caller's user.
+  ///
+  /// The name has at most 64 bytes of letters, digits, dots, - and _. The value has at most 256
+  /// bytes.
   public enum PostSystemChange: InterfaceMethod {
     public static let name = "org.taskschedd.Control.PostSystemChange"
 

@@ -1,18 +1,18 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// How an instance is treated in the background, and what it was found to do there.
+  /// The effect of the background rules on an instance.
   public struct Resources: WireStructure {
-    /// What of its processes' priorities was lowered, and what could not be, in words.
+    /// The priorities that the daemon lowered or could not lower, one text each.
     public var lowered: [String]
-    /// To how many percent of one processor it is throttled.
+    /// The CPU limit of a throttled instance, in percent of one CPU; null if it is not throttled.
     public var throttledPercent: Int?
-    /// The addresses that it listened on when it was last suspended: the first ten.
+    /// The first ten addresses that it listened on when it was last suspended.
     public var listening: [String]
-    /// How many addresses it listened on.
+    /// The number of addresses that it listened on when it was last suspended.
     public var listeningCount: Int
-    /// Whether all descriptors of its processes were examined when it was last suspended. If not,
-    /// locks on shared files and listening sockets may have been missed.
+    /// True if the daemon examined all descriptors of its processes at the last suspension. If
+    /// false, the daemon may have missed locks on shared files and listening sockets.
     public var descriptorsExamined: Bool
 
     public static let fieldNames = [

@@ -1,7 +1,7 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Sends an application away from the foreground.
+  /// Sends an application from the foreground to the background.
   public enum SendToBackground: InterfaceMethod {
     public static let name = "org.taskschedd.Control.SendToBackground"
 

@@ -1,11 +1,12 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// One effective setting and where it came from: a file and line, or "default".
+  /// An effective setting.
   public struct Setting: WireStructure {
     public var name: String
     public var value: String
     public var `default`: String
+    /// The file and line of the value, or "default".
     public var source: String
 
     public static let fieldNames = ["name", "value", "default", "source"]

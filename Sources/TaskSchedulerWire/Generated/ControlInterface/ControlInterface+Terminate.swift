@@ -1,10 +1,11 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Ends an application; replies when its leader has exited. `byUser` records that a person at the
-  /// device did it, rather than an operator. One that waits for its relaunch is not launched again.
-  /// Of an application that does not run, the reply says how it ended last; null where it has never
-  /// run.
+  /// Terminates an application. Replies with its end when its leader has exited. With `byUser`, the
+  /// reason is terminatedByUser instead of terminatedByOperator.
+  ///
+  /// The daemon cancels a planned relaunch. If the application does not run, the reply is its last
+  /// end; null if it has never run.
   public enum Terminate: InterfaceMethod {
     public static let name = "org.taskschedd.Control.Terminate"
 

@@ -1,16 +1,17 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// See org.taskschedd.Application.State: the target of a transition that has begun.
+  /// See org.taskschedd.Application.State. The state is the target of a transition that has begun.
   public typealias State = ApplicationInterface.State
 
   /// See org.taskschedd.Application.LaunchReason.
   public typealias LaunchReason = ApplicationInterface.LaunchReason
 
-  /// Why an instance ended. Exactly one of these for every end. `unknown`: the instance ended while
-  /// no daemon ran, or the kernel does not tell how (before Linux 6.15, of a process that is no
-  /// child of the daemon). An operator's or the user's terminate is the reason also where the
-  /// daemon had to kill the application because it did not answer.
+  /// The reason why an instance ended.
+  ///
+  /// The reason is unknown if the instance ended while no daemon ran. Before Linux 6.15 it is also
+  /// unknown for a process that is not a child of the daemon. It is terminatedByOperator or
+  /// terminatedByUser even if the application did not respond and the daemon had to kill it.
   public enum EndKind: String, WireEnumeration {
     case exited
     case crashed
@@ -31,8 +32,12 @@ extension ControlInterface {
   /// See org.taskschedd.Application.CallbackKind.
   public typealias CallbackKind = ApplicationInterface.CallbackKind
 
-  /// What entitles an application to run in the background: a background task with time left, an
-  /// unacknowledged callback, audio that plays, location updates, an event being handled.
+  /// What entitles an application to run in the background.
+  /// - `backgroundTask`: a background task, while background time is left
+  /// - `callback`: a callback that it has not acknowledged yet
+  /// - `audio`: it plays audio
+  /// - `location`: it receives location updates
+  /// - `event`: it handles an event
   public enum Entitlement: String, WireEnumeration {
     case backgroundTask, callback, audio, location, event
   }
@@ -40,29 +45,30 @@ extension ControlInterface {
   /// See org.taskschedd.Application.BackgroundTask.
   public typealias BackgroundTask = ApplicationInterface.BackgroundTask
 
-  /// What entitled an application to run in the background last, and does not any more.
-  /// - `task`: a background task, `task` and `taskName`: it was ended
-  /// - `callback`: the callback of this kind: it was acknowledged
-  /// - `audio`, `location`, `event`: it does not play, locate or handle an event any more
+  /// The last entitlement of an application to run in the background, and how it ended.
+  /// - `task`: the application ended its last background task
+  /// - `callback`: the application acknowledged a callback
+  /// - `audio`: the application does not play audio any more
+  /// - `location`: the application does not receive location updates any more
+  /// - `event`: the application finished handling an event
   /// - `eventTime`: the time to handle an event (EventTime) was over
-  /// - `launchTime`: the time to open its event stream (LaunchTime) was over
+  /// - `launchTime`: the time to open the event stream (LaunchTime) was over
   public enum EndedEntitlementKind: String, WireEnumeration {
     case task, callback, audio, location, event, eventTime, launchTime
   }
 
-  /// What comes next by itself.
-  /// - `callback`: it is killed, unless it has acknowledged the callback of this kind
-  /// - `expiration`: the expiration handlers of its background tasks are called
-  /// - `backgroundTime`: its background time is over: it is suspended, or killed with a task
-  ///   outstanding
-  /// - `launch`: the time to open its event stream is over
-  /// - `event`: the time to handle what it was woken for is over
-  /// - `suspension`: stopping its processes is tried again
-  /// - `kill`: SIGKILL follows SIGTERM
-  /// - `killRetry`: SIGKILL, which could not be sent to all, is tried again
-  /// - `keepAlive`: its keep-alive handler is called
-  /// - `relaunch`: it is launched again
-  /// - `relaunchAfterPressure`: it may be launched again, once memory pressure is over
+  /// What the daemon does when a limit is reached.
+  /// - `callback`: kills the application if it has not acknowledged the callback
+  /// - `expiration`: calls the expiration handlers of the background tasks
+  /// - `backgroundTime`: suspends the application, or kills it if it has a task outstanding
+  /// - `launch`: stops waiting for the application to open its event stream
+  /// - `event`: stops waiting for the application to handle an event
+  /// - `suspension`: tries again to stop the processes
+  /// - `kill`: sends SIGKILL after SIGTERM
+  /// - `killRetry`: tries again to send SIGKILL
+  /// - `keepAlive`: calls the keep-alive handler
+  /// - `relaunch`: launches the application again
+  /// - `relaunchAfterPressure`: launches the application again when memory pressure is over
   public enum LimitKind: String, WireEnumeration {
     case callback
     case expiration
@@ -92,10 +98,10 @@ extension ControlInterface {
   /// See org.taskschedd.Application.Notification.
   public typealias Notification = ApplicationInterface.Notification
 
-  /// What changed.
-  /// - `transition`: an application went from one state to another
-  /// - `registered`: an application opened its event stream
-  /// - `taskBegan`, `taskEnded`, `taskExpired`
+  /// The kind of a change.
+  /// - `transition`: the application changed its state
+  /// - `registered`: the application opened its event stream
+  /// - `taskBegan`, `taskEnded`, `taskExpired`: a background task began, ended or expired
   /// - `ended`: an instance ended; `reason` says why
   /// - `refused`: a request was refused; `reason` names the error
   /// - `suspensionFailed`: the processes could not all be stopped, or another program resumed one;
@@ -140,8 +146,12 @@ extension ControlInterface {
     case ruleBroken
   }
 
-  /// How far it has come with pressure on memory: none; all who run were warned; the candidates are
-  /// being measured; one is ending; its memory is being taken back.
+  /// The phase of memory pressure.
+  /// - `calm`: there is no memory pressure
+  /// - `warned`: the daemon has warned all running applications
+  /// - `measuring`: the daemon measures the memory of the applications that it may terminate
+  /// - `ending`: the daemon terminates an application
+  /// - `reclaiming`: the kernel reclaims the memory of the terminated application
   public enum MemoryPhase: String, WireEnumeration {
     case calm, warned, measuring, ending, reclaiming
   }

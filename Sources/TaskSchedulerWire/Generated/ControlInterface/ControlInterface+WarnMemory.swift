@@ -1,8 +1,8 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
 extension ControlInterface {
-  /// Simulates a warning that memory is short: for one application, or (null) for all that the
-  /// caller may operate.
+  /// Simulates a memory warning for an application or, if `application` is null, for all
+  /// applications that the caller may operate.
   public enum WarnMemory: InterfaceMethod {
     public static let name = "org.taskschedd.Control.WarnMemory"
 

@@ -1,21 +1,26 @@
 // Generated from org.taskschedd.Control.varlink by 'make interfaces'; not to be edited.
 
-/// What operators say to taskschedd, and hear from it. `taskctl` speaks this.
+/// The interface between operators and taskschedd. taskctl uses it.
 ///
-/// Root, the daemon's own user and members of the operators' group may operate every application;
-/// any user may operate and see those that run as that user. An application is named by its id and,
-/// where several users run one of the same id, by its owner's uid.
+/// Root, the daemon's own user and members of the operators' group may see and operate every
+/// application. Any other user may see and operate the applications that run as that user. A call
+/// names an application by its id. If several users have an application with this id, the call must
+/// also name the owner's uid.
 ///
 /// Times are integers in microseconds; instants count from boot (CLOCK_BOOTTIME).
 ///
-/// A field whose name ends in FileDescriptor is an index, from 0, into the file descriptors that
-/// are sent with the message (SCM_RIGHTS), as systemd counts them; it is no descriptor's number.
+/// A field with a name that ends in FileDescriptor is an index into the file descriptors that are
+/// sent with the message (SCM_RIGHTS). The first one has the index 0.
 ///
-/// A message that is no call closes its connection without a reply, nothing of it is carried out,
-/// and the daemon's log says why: no JSON object in UTF-8, a name twice in an object, more than 64
-/// levels, a field that calls do not have or of another type, more together with oneway, more than
-/// 1 MiB, more than 8 descriptors. What is wrong in the parameters of a call is answered with
-/// InvalidParameter, which names the field, and the connection goes on.
+/// The daemon closes the connection of a client that sends a message that is not a valid call. It
+/// does not carry out any part of the message, sends no reply, and logs the reason.
+///
+/// A valid call is a JSON object in UTF-8, at most 1 MiB long and nested at most 64 levels deep. It
+/// has only the fields of a Varlink call, each with its type. No object in it contains a name
+/// twice. It does not set both more and oneway. It comes with at most 8 file descriptors.
+///
+/// The daemon answers a call with wrong parameters with InvalidParameter, which names the field.
+/// The connection stays open.
 public enum ControlInterface {
   public static let name = "org.taskschedd.Control"
 

@@ -9,7 +9,7 @@ extension ServiceInterface {
     case methodNotFound(method: String)
     /// The interface has the method, but the service does not offer it.
     case methodNotImplemented(method: String)
-    /// A parameter is missing, unknown, of the wrong type or of no use.
+    /// A parameter is missing, unknown, invalid, or has the wrong type.
     case invalidParameter(parameter: String)
     /// The caller may not do this.
     case permissionDenied

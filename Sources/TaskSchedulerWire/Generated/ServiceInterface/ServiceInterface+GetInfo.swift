@@ -1,7 +1,7 @@
 // Generated from org.varlink.service.varlink by 'make interfaces'; not to be edited.
 
 extension ServiceInterface {
-  /// Who made the service, and the names of its interfaces.
+  /// Returns the vendor and the version of the service, and the names of its interfaces.
   public enum GetInfo: InterfaceMethod {
     public static let name = "org.varlink.service.GetInfo"
 

@@ -1,7 +1,7 @@
 // Generated from org.varlink.service.varlink by 'make interfaces'; not to be edited.
 
 extension ServiceInterface {
-  /// The text of an interface, as this is one.
+  /// Returns the definition of an interface.
   public enum GetInterfaceDescription: InterfaceMethod {
     public static let name = "org.varlink.service.GetInterfaceDescription"
 

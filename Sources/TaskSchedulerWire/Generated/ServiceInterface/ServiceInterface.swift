@@ -1,6 +1,6 @@
 // Generated from org.varlink.service.varlink by 'make interfaces'; not to be edited.
 
-/// What every Varlink service says about itself and its interfaces.
+/// The interface that every Varlink service has. It describes the service and its interfaces.
 public enum ServiceInterface {
   public static let name = "org.varlink.service"
 
