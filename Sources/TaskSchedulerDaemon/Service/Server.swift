@@ -70,7 +70,11 @@ final class Server: ConnectionOwner {
     try self.listener.setNonblocking(true)
     pause = try loop.timer { [unowned self] in resumeAccepting() }
     saveTimer = try loop.timer { [unowned self] in saveSome() }
-    trimming = try HeapTrimming(loop: loop, trim: Heap.trim)
+    trimming = try HeapTrimming(loop: loop) {
+      Heap.trim()
+      // A busy time maps most of the code again. Without success, the memory is only not returned.
+      try? ProgramPages.unmapUnchanged()
+    }
     fairShare.worked = { [unowned self] in trimming?.worked($0) }
     listening.takeTurn = { [unowned self] in takeListenersTurn() }
   }
