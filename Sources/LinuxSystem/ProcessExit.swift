@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// How a process ended.
-public enum ProcessExit: Hashable, Sendable, Codable {
+public enum ProcessExit: Hashable, Sendable {
   /// It called exit: 0 to 255.
   case exited(code: Int32)
   /// A signal ended it.

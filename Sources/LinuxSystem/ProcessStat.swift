@@ -1,6 +1,6 @@
 /// Which process: a pid together with the time when it started, because the kernel hands pids out
 /// again.
-public struct ProcessIdentity: Hashable, Sendable, Codable, CustomStringConvertible {
+public struct ProcessIdentity: Hashable, Sendable, CustomStringConvertible {
   public let pid: Int32
   /// Clock ticks (100 a second) of CLOCK_BOOTTIME at its start: field 22 of /proc/PID/stat.
   public let startTime: UInt64

@@ -268,7 +268,7 @@ public final class Daemon {
     var holdings = Holdings()
     holdings.instances = processes?.held ?? [:]
     holdings.arrivals = runner?.arrivals.mapValues(\.held) ?? [:]
-    holdings.runningOn = runner.map(\.runningOn)
+    holdings.runningOn = runner?.runningOn ?? [:]
     for connection in (server?.connections ?? [:]).values {
       var held = connection.held
       if let waiting = requests?.held(connection) {

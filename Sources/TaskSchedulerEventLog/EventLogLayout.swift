@@ -1,21 +1,18 @@
 import TaskSchedulerCore
 
-/// The event log's form: a page with what changes in place, then records one after the other.
+/// The format of the event log: a page that the daemon changes in place, then records.
 ///
-/// The page begins with the magic, the form's version (4 bytes), the boot (16, from byte 16 on) and
-/// the CRC-32 of these 32 bytes (4; 0 where an earlier daemon wrote none); the words of
-/// ``Progress`` are written while events are carried out. A record is its length (4 bytes), the
-/// CRC-32 of what follows (4), its kind (1) and a value as ``BinaryEncoding`` writes it or, of a
-/// frequent event, ``FrequentEvents``; before that value, an event has its instant (8). Numbers
-/// have their little end first. The length is written last, so that a record is whole or, with
-/// length 0, not there.
+/// The page begins with the magic (8 bytes), the version of the format (4), 4 unused bytes, the
+/// boot (16) and the CRC-32 of these 32 bytes (4). The daemon writes the words of ``Progress``
+/// while it carries out events. A record is its length (4 bytes), the CRC-32 of what follows (4),
+/// its kind (1) and a value as `Stored` writes it; before that value, an event has its instant (8).
+/// Numbers outside of values are little-endian. The length is written last, so that a record is
+/// either complete or, with length 0, absent. `docs/event-log.md` lists the values.
 public enum EventLogLayout {
   /// "tschedJ" and a byte that no text begins with.
   static let magic: [UInt8] = [0x89, 0x74, 0x73, 0x63, 0x68, 0x65, 0x64, 0x4A]
-  /// Changes when an older daemon's event log cannot be read any more, or this one's by an older.
-  public static let version: UInt32 = 2
-  /// Those that are read. The first had no plain bytes.
-  static let versionsRead: ClosedRange<UInt32> = 1...version
+  /// The version of the format. Every change of a stored value changes it.
+  public static let version: UInt32 = 1
   public static let headerBytes = 4096
   static let versionPlace = 8
   static let bootPlace = 16
@@ -32,11 +29,9 @@ public enum EventLogLayout {
     case scheduler
     case event
     case note
-    /// An event as ``FrequentEvents`` writes it.
-    case frequentEvent
   }
 
-  /// Whether the header is one's of this boot, and of a form that is read.
+  /// Checks that the header is that of an event log of this boot, in this version of the format.
   ///
   /// - Parameter boot: nil is any.
   static func checkHeader(
@@ -46,10 +41,10 @@ public enum EventLogLayout {
     else { throw .notAnEventLog }
     let version = UInt32(
       littleEndian: bytes.loadUnaligned(fromByteOffset: versionPlace, as: UInt32.self))
-    guard versionsRead.contains(version) else { throw .version(version) }
+    guard version == Self.version else { throw .version(version) }
     let sum = UInt32(
       littleEndian: bytes.loadUnaligned(fromByteOffset: headerSumPlace, as: UInt32.self))
-    guard sum == 0 || sum == headerSum(bytes) else { throw .damagedStart("its header is damaged") }
+    guard sum == headerSum(bytes) else { throw .damagedStart("its header is damaged") }
     if let boot, !bytes[bootPlace..<bootPlace + 16].elementsEqual(boot.bytes) { throw .otherBoot }
   }
 
@@ -106,7 +101,7 @@ public struct BootID: Hashable, Sendable {
 }
 
 /// What an event log begins with.
-public struct EventLogStart: Hashable, Sendable, Codable {
+public struct EventLogStart: Hashable, Sendable {
   /// The daemon's version that wrote it, for people.
   public var writer: String
   /// How many events there were before.
@@ -119,7 +114,9 @@ public struct EventLogStart: Hashable, Sendable, Codable {
   /// how many there were before them.
   public var effects: [Effect] = []
   public var effectsDone = 0
+}
 
+extension EventLogStart {
   public init(writer: String, eventCount: UInt64, requestLast: UInt64, at: Instant) {
     self.writer = writer
     self.eventCount = eventCount

@@ -15,7 +15,7 @@ public enum EventLogRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     switch self {
     case .notAnEventLog: "the file is not an event log of taskschedd, or is truncated"
     case .version(let version):
-      "its format version is \(version); this taskschedd reads 1 to \(EventLogLayout.version)"
+      "its format version is \(version); this taskschedd reads version \(EventLogLayout.version)"
     case .otherBoot: "it was written before the last boot"
     case .damagedStart(let problem): "its first record is damaged: \(problem)"
     }

@@ -15,14 +15,11 @@ public struct EventLogBeginning {
   }
 
   public init(_ start: EventLogStart, _ holdings: Holdings, _ scheduler: Scheduler) {
-    func record(_ kind: EventLogLayout.RecordKind, _ value: some Encodable) -> [UInt8] {
-      var bytes = [kind.rawValue]
-      do {
-        try BinaryEncoding.append(value, to: &bytes)
-      } catch {
-        preconditionFailure("the state cannot be written: \(error)")
-      }
-      return bytes
+    func record(_ kind: EventLogLayout.RecordKind, _ value: some Stored) -> [UInt8] {
+      var writer = StoredWriter()
+      writer.write(byte: kind.rawValue)
+      value.write(to: &writer)
+      return writer.bytes
     }
     records = [
       record(.start, start), record(.holdings, holdings), record(.scheduler, scheduler),
@@ -41,7 +38,7 @@ public struct EventLogWriter {
   private let memory: UnsafeMutableRawBufferPointer
   /// Where the next record goes.
   private var end: Int
-  private var scratch: [UInt8] = []
+  private var scratch = StoredWriter()
 
   /// Bytes that are written, the header's included.
   public var count: Int { end }
@@ -60,14 +57,12 @@ public struct EventLogWriter {
     Self.writeVersion(to: memory)
     end = EventLogLayout.headerBytes
     for record in beginning.records {
-      scratch = record
-      guard appendScratch() else { return nil }
+      guard append(record: record) else { return nil }
     }
     setEvent(beginning.eventCount)
   }
 
-  /// Goes on with an event log that was read up to `end`, of any version that is read. What follows
-  /// is erased; what is appended has the form of today, and so has the event log from now on.
+  /// Continues an event log that was read up to `end`, and erases what follows.
   public init(continuing memory: UnsafeMutableRawBufferPointer, from end: Int) {
     precondition(
       (EventLogLayout.headerBytes...memory.count).contains(end), "no place in an event log")
@@ -75,16 +70,13 @@ public struct EventLogWriter {
     self.end = end
     UnsafeMutableRawBufferPointer(rebasing: memory[end...])
       .initializeMemory(as: UInt8.self, repeating: 0)
-    // Before the first record: an older daemon is to refuse it, not to take it for damaged.
-    Self.writeVersion(to: memory)
   }
 
-  /// And the header's checksum: whenever the daemon dies, it is right or there is none.
+  /// And the checksum of the header.
   private static func writeVersion(to memory: UnsafeMutableRawBufferPointer) {
     func store(_ value: UInt32, at place: Int) {
       memory.storeBytes(of: value.littleEndian, toByteOffset: place, as: UInt32.self)
     }
-    store(0, at: EventLogLayout.headerSumPlace)
     store(EventLogLayout.version, at: EventLogLayout.versionPlace)
     let sum = EventLogLayout.headerSum(UnsafeRawBufferPointer(memory))
     store(sum, at: EventLogLayout.headerSumPlace)
@@ -94,42 +86,33 @@ public struct EventLogWriter {
 
   /// Writes what happened. Returns false, and has written nothing, where there is no room.
   public mutating func append(_ event: Event, at now: Instant) -> Bool {
-    scratch.removeAll(keepingCapacity: true)
-    scratch.append(EventLogLayout.RecordKind.frequentEvent.rawValue)
-    withUnsafeBytes(of: now.nanoseconds.littleEndian) { scratch.append(contentsOf: $0) }
-    if FrequentEvents.append(event, to: &scratch) { return appendScratch() }
-    scratch[0] = EventLogLayout.RecordKind.event.rawValue
-    return appendScratch(with: event)
+    scratch.removeAll()
+    scratch.write(byte: EventLogLayout.RecordKind.event.rawValue)
+    scratch.write(littleEndian: now.nanoseconds)
+    event.write(to: &scratch)
+    return append(record: scratch.bytes)
   }
 
   /// Writes what the daemon does. Returns false, and has written nothing, where there is no room.
   public mutating func append(_ note: Note) -> Bool {
-    scratch.removeAll(keepingCapacity: true)
-    scratch.append(EventLogLayout.RecordKind.note.rawValue)
-    return appendScratch(with: note)
-  }
-
-  private mutating func appendScratch(with value: some Encodable) -> Bool {
-    do {
-      try BinaryEncoding.append(value, to: &scratch)
-    } catch {
-      preconditionFailure("an event or a note cannot be written: \(error)")
-    }
-    return appendScratch()
+    scratch.removeAll()
+    scratch.write(byte: EventLogLayout.RecordKind.note.rawValue)
+    note.write(to: &scratch)
+    return append(record: scratch.bytes)
   }
 
   /// Bytes of the record that was to be written last, and what it takes besides.
-  public var lastBytes: Int { EventLogLayout.recordHeaderBytes + scratch.count + 4 }
+  public var lastBytes: Int { EventLogLayout.recordHeaderBytes + scratch.bytes.count + 4 }
   /// Bytes that are left for records.
   public var freeBytes: Int { memory.count - end }
 
-  private mutating func appendScratch() -> Bool {
+  private mutating func append(record: [UInt8]) -> Bool {
     let start = end + EventLogLayout.recordHeaderBytes
     // The next length must be there to be read as 0.
-    guard start + scratch.count + 4 <= memory.count, scratch.count <= Int(UInt32.max) else {
+    guard start + record.count + 4 <= memory.count, record.count <= Int(UInt32.max) else {
       return false
     }
-    scratch.withUnsafeBytes { bytes in
+    record.withUnsafeBytes { bytes in
       UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + bytes.count])
         .copyMemory(from: bytes)
       memory.storeBytes(
@@ -137,7 +120,7 @@ public struct EventLogWriter {
       memory.storeBytes(
         of: UInt32(bytes.count).littleEndian, toByteOffset: end, as: UInt32.self)
     }
-    end = start + scratch.count
+    end = start + record.count
     return true
   }
 

@@ -7,14 +7,14 @@ public struct Holdings: Hashable, Sendable {
   public var connections: [UInt64: Connection] = [:]
   /// Leaders that the policy is about to be told of.
   public var arrivals: [Leader: Arrival] = [:]
-  /// Instances that run on since the scheduler stopped, by their leaders; nil is none. While one
-  /// does, its application is not started a second time.
-  public var runningOn: [Leader: Instance]?
+  /// Instances that run on since the scheduler stopped, by their leaders. While one does, its
+  /// application is not started a second time.
+  public var runningOn: [Leader: Instance] = [:]
 
   public init() {}
 
   /// A leader, as it was found.
-  public struct Arrival: Hashable, Sendable, Codable {
+  public struct Arrival: Hashable, Sendable {
     public var leader: Leader
     public var uid: UInt32
     /// The path of its own control group below the mount of cgroup2.
@@ -42,39 +42,28 @@ public struct Holdings: Hashable, Sendable {
   }
 
   /// The processes of one instance.
-  public struct Instance: Hashable, Sendable, Codable {
+  public struct Instance: Hashable, Sendable {
     public var application: String
     public var arrival: Arrival
     /// Those that were sent SIGSTOP, in that order.
     public var stopped: [Stopped]
     /// Whether the instance is over, and what is left of its processes is being seen to.
     public var release: Release?
-    /// What of priorities was, or is about to be, lowered, in that order; nil in what an earlier
-    /// version wrote.
-    public var lowered: [Lowered]?
+    /// The priorities that were, or are about to be, lowered, in that order.
+    public var lowered: [Lowered] = []
     /// Whether the leader led its session and its process group when it was taken under management;
     /// nil where it is to be found out.
     public var leadsSession: Bool?
     public var leadsGroup: Bool?
-
-    public init(application: String, arrival: Arrival, stopped: [Stopped] = []) {
-      self.application = application
-      self.arrival = arrival
-      self.stopped = stopped
-    }
-
-    mutating func note(_ items: [Lowered]) {
-      lowered = (lowered ?? []) + items
-    }
   }
 
   /// What becomes of the processes that an instance leaves.
-  public enum Release: String, Hashable, Sendable, Codable {
+  public enum Release: String, Hashable, Sendable {
     case letRun, kill
   }
 
   /// A process that was, or is about to be, sent SIGSTOP.
-  public struct Stopped: Hashable, Sendable, Codable {
+  public struct Stopped: Hashable, Sendable {
     public var process: Leader
     /// Whether somebody else had stopped it before: then it stays so.
     public var wasStopped: Bool
@@ -111,20 +100,29 @@ public struct Holdings: Hashable, Sendable {
   }
 
   /// A connection of which there is more to know than its socket tells.
-  public struct Connection: Hashable, Sendable, Codable {
+  public struct Connection: Hashable, Sendable {
     public var stream: InstanceID?
     public var monitor: Monitor?
     public var waiting: Waiting?
     /// What was taken off the socket of a message that is not whole yet.
-    public var input = MessagePart()
+    public var input: MessagePart
     /// Whether something of it is in the daemon's memory alone: it cannot be taken over.
-    public var isUnsaved = false
+    public var isUnsaved: Bool
 
-    public init() {}
+    public init(
+      stream: InstanceID? = nil, monitor: Monitor? = nil, waiting: Waiting? = nil,
+      input: MessagePart = MessagePart(), isUnsaved: Bool = false
+    ) {
+      self.stream = stream
+      self.monitor = monitor
+      self.waiting = waiting
+      self.input = input
+      self.isUnsaved = isUnsaved
+    }
   }
 
   /// A connection that is told of changes.
-  public struct Monitor: Hashable, Sendable, Codable {
+  public struct Monitor: Hashable, Sendable {
     /// The user whose applications it sees; nil is all users.
     public var uid: UInt32?
     /// The id of the only application that it sees; nil is all applications.
@@ -137,7 +135,7 @@ public struct Holdings: Hashable, Sendable {
   }
 
   /// A call that waits for the policy's answer.
-  public struct Waiting: Hashable, Sendable, Codable {
+  public struct Waiting: Hashable, Sendable {
     public var request: RequestID
     public var method: String
     /// The application as the caller named it.
@@ -154,39 +152,18 @@ public struct Holdings: Hashable, Sendable {
   }
 }
 
-/// Bytes of a message. The event log has them as they are; other encoders write the text of these
-/// code points.
-public struct MessagePart: Hashable, Sendable, Codable {
+/// Bytes of a message that is not complete yet.
+public struct MessagePart: Hashable, Sendable {
   public var bytes: [UInt8]
 
   public init(_ bytes: [UInt8] = []) {
     self.bytes = bytes
   }
-
-  public init(from decoder: any Decoder) throws {
-    if let decoder = decoder as? any PlainBytesDecoder {
-      bytes = Array(try decoder.plainBytes())
-      return
-    }
-    bytes = try String(from: decoder).unicodeScalars.map { scalar in
-      guard let byte = UInt8(exactly: scalar.value) else {
-        throw BinaryDecoder.corrupted("U+\(String(scalar.value, radix: 16)) is no byte")
-      }
-      return byte
-    }
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    if let encoder = encoder as? any PlainBytesEncoder { return encoder.append(plain: bytes) }
-    var text = String.UnicodeScalarView()
-    text.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
-    try String(text).encode(to: encoder)
-  }
 }
 
 /// What the daemon does or learns that is no event of the policy. Each is written before it is
 /// done, or where it may be repeated without harm, after.
-public enum Note: Hashable, Sendable, Codable {
+public enum Note: Hashable, Sendable {
   /// Before the event that tells the policy of this leader.
   case arrival(Holdings.Arrival)
   /// Before SIGSTOP.
@@ -227,8 +204,8 @@ extension Holdings {
     case .inputWhole(let cookie): connections[cookie]?.input = MessagePart()
     case .unsaved(let isUnsaved, let cookie):
       connections[cookie, default: Connection()].isUnsaved = isUnsaved
-    case .lowering(let id, let lowered): instances[id]?.note(lowered)
-    case .gaveBack(let id): instances[id]?.lowered = nil
+    case .lowering(let id, let lowered): instances[id]?.lowered += lowered
+    case .gaveBack(let id): instances[id]?.lowered = []
     }
   }
 
@@ -241,8 +218,7 @@ extension Holdings {
   /// The scheduler stops: all that it held runs on.
   public mutating func keepRunningOn() {
     for instance in instances.values where instance.release == nil {
-      runningOn = runningOn ?? [:]
-      runningOn?[instance.arrival.leader] = instance
+      runningOn[instance.arrival.leader] = instance
     }
   }
 
@@ -251,7 +227,7 @@ extension Holdings {
   public mutating func apply(_ effect: Effect) {
     switch effect {
     case .manage(let id, let leader, let key):
-      runningOn?[leader] = nil
+      runningOn[leader] = nil
       guard let arrival = arrivals.removeValue(forKey: leader) else { return }
       instances[id] = Instance(application: key.id.name, arrival: arrival)
     case .release(let id, let killing):
@@ -262,5 +238,13 @@ extension Holdings {
       .resume, .terminate, .kill, .checkTracer, .record, .resources:
       break
     }
+  }
+}
+
+extension Holdings.Instance {
+  public init(application: String, arrival: Holdings.Arrival, stopped: [Holdings.Stopped] = []) {
+    self.application = application
+    self.arrival = arrival
+    self.stopped = stopped
   }
 }

@@ -63,12 +63,12 @@ public struct LeftBehind: Hashable, Sendable {
       let value = UnsafeRawBufferPointer(rebasing: record.bytes.dropFirst())
       switch EventLogLayout.RecordKind(rawValue: record.bytes[0]) {
       case .holdings:
-        guard let holdings = try? BinaryDecoding.decode(Holdings.self, from: value) else { return }
+        guard let holdings = try? StoredReader.read(Holdings.self, from: value) else { return }
         take(holdings, isWhole: record.isWhole)
       case .note:
-        guard let note = try? BinaryDecoding.decode(Note.self, from: value) else { return }
+        guard let note = try? StoredReader.read(Note.self, from: value) else { return }
         if isAfterDamage { add(note, isWhole: record.isWhole) } else { take(note) }
-      case .start, .scheduler, .event, .frequentEvent, nil: break
+      case .start, .scheduler, .event, nil: break
       }
     }
 

@@ -16,15 +16,10 @@ public protocol RecordSource {
   var damage: EventLogDamage? { get }
 }
 
-/// What is not as a record should be.
-struct MalformedRecord: Error {
-  var problem: String
-}
-
 /// Reads the records of an event log from its bytes, which may be anything.
 public struct RecordReader: RecordSource {
   private let bytes: UnsafeRawBufferPointer
-  private var held: Result<UnsafeRawBufferPointer, MalformedRecord>?
+  private var held: Result<UnsafeRawBufferPointer, MalformedBytes>?
   /// Where the next record is, or would be.
   private(set) var end: Int
   public private(set) var damage: EventLogDamage?
@@ -44,27 +39,27 @@ public struct RecordReader: RecordSource {
   }
 
   /// One of the values that an event log begins with.
-  static func value<Value: Decodable>(
-    _ type: Value.Type, in record: Result<UnsafeRawBufferPointer, MalformedRecord>
+  static func value<Value: Stored>(
+    _ type: Value.Type, in record: Result<UnsafeRawBufferPointer, MalformedBytes>
   ) throws(EventLogRefusal) -> Value {
-    do {
-      return try BinaryDecoding.decode(type, from: record.get())
+    do throws(MalformedBytes) {
+      return try StoredReader.read(type, from: record.get())
     } catch {
-      throw .damagedStart(describe(error))
+      throw .damagedStart(error.problem)
     }
   }
 
   /// The value of a record that an event log begins with: its bytes.
   mutating func firstRecord(
     _ kind: EventLogLayout.RecordKind
-  ) -> Result<UnsafeRawBufferPointer, MalformedRecord> {
-    Result { () throws(MalformedRecord) in
+  ) -> Result<UnsafeRawBufferPointer, MalformedBytes> {
+    Result { () throws(MalformedBytes) in
       guard let record = try Self.record(in: bytes, at: end) else {
-        throw MalformedRecord(problem: "it ends before its \(kind)")
+        throw MalformedBytes("it ends before its \(kind)")
       }
       end += EventLogLayout.recordHeaderBytes + record.count
       guard record.first == kind.rawValue else {
-        throw MalformedRecord(problem: "its \(kind) is missing")
+        throw MalformedBytes("its \(kind) is missing")
       }
       return UnsafeRawBufferPointer(rebasing: record.dropFirst())
     }
@@ -73,65 +68,51 @@ public struct RecordReader: RecordSource {
   /// The record at a place: its kind and value; nil where none has been written yet.
   static func record(
     in bytes: UnsafeRawBufferPointer, at place: Int
-  ) throws(MalformedRecord) -> UnsafeRawBufferPointer? {
+  ) throws(MalformedBytes) -> UnsafeRawBufferPointer? {
     let start = place + EventLogLayout.recordHeaderBytes
-    guard place + 4 <= bytes.count else { throw MalformedRecord(problem: "it was cut off") }
+    guard place + 4 <= bytes.count else { throw MalformedBytes("it was cut off") }
     let count = UInt32(
       littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
     guard count > 0 else { return nil }
     guard start <= bytes.count, Int(count) <= bytes.count - start else {
-      throw MalformedRecord(problem: "a record of \(count) bytes was cut off")
+      throw MalformedBytes("a record of \(count) bytes was cut off")
     }
     let record = UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(count)])
     let sum = UInt32(
       littleEndian: bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self))
     guard sum == Checksum.crc32(record) else {
-      throw MalformedRecord(problem: "a record's checksum is wrong")
+      throw MalformedBytes("a record's checksum is wrong")
     }
     return record
   }
 
   public mutating func next() -> (entry: EventLogEntry, end: Int)? {
     guard damage == nil else { return nil }
-    do {
+    do throws(MalformedBytes) {
       guard let record = try Self.record(in: bytes, at: end) else { return nil }
       let entry = try Self.entry(record)
       end += EventLogLayout.recordHeaderBytes + record.count
       return (entry, end)
     } catch {
-      damage = EventLogDamage(place: end, problem: Self.describe(error))
+      damage = EventLogDamage(place: end, problem: error.problem)
       return nil
     }
   }
 
   /// - Parameter record: its kind and what follows it.
-  static func entry(_ record: UnsafeRawBufferPointer) throws -> EventLogEntry {
-    let kind = EventLogLayout.RecordKind(rawValue: record[0])
-    switch kind {
-    case .event, .frequentEvent:
-      guard record.count > 9 else { throw MalformedRecord(problem: "an event without an instant") }
+  static func entry(_ record: UnsafeRawBufferPointer) throws(MalformedBytes) -> EventLogEntry {
+    switch EventLogLayout.RecordKind(rawValue: record[0]) {
+    case .event:
+      guard record.count > 9 else { throw MalformedBytes("an event without an instant") }
       let at = UInt64(littleEndian: record.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
       let value = UnsafeRawBufferPointer(rebasing: record.dropFirst(9))
-      let event =
-        kind == .frequentEvent
-        ? try FrequentEvents.event(value) : try BinaryDecoding.decode(Event.self, from: value)
-      return .event(event, at: Instant(nanoseconds: at))
+      return .event(
+        try StoredReader.read(Event.self, from: value), at: Instant(nanoseconds: at))
     case .note:
-      return .note(
-        try BinaryDecoding.decode(
-          Note.self, from: UnsafeRawBufferPointer(rebasing: record.dropFirst())))
+      let value = UnsafeRawBufferPointer(rebasing: record.dropFirst())
+      return .note(try StoredReader.read(Note.self, from: value))
     case .start, .holdings, .scheduler, nil:
-      throw MalformedRecord(problem: "no record that may follow is of kind \(record[0])")
-    }
-  }
-
-  private static func describe(_ error: any Error) -> String {
-    switch error {
-    case let torn as MalformedRecord: torn.problem
-    case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
-      DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):
-      context.debugDescription
-    case _: "\(error)"
+      throw MalformedBytes("a record of kind \(record[0]) follows the beginning")
     }
   }
 }

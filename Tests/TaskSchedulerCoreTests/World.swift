@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Testing
 
 @testable import TaskSchedulerCore
@@ -183,11 +182,10 @@ struct World {
 
   mutating func forget() { effects = [] }
 
-  /// The daemon dies, is away for `duration`, and goes on from what it has written.
+  /// The daemon dies, and restarts after `duration` from what it has stored.
   mutating func crash(awayFor duration: Duration = .milliseconds(100)) throws {
     let lastAlive = now
-    let written = try JSONEncoder().encode(scheduler)
-    scheduler = try JSONDecoder().decode(Scheduler.self, from: written)
+    scheduler = try StoredReader.read(Scheduler.self, from: StoredWriter.bytes(of: scheduler))
     now = now.advanced(by: duration)
     feed(.recovered(lastAlive: lastAlive))
     if let next = scheduler.nextDeadline, next <= now { feed(.deadlineReached) }

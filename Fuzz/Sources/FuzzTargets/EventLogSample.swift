@@ -42,7 +42,7 @@ struct EventLogSample: Sendable {
   }
 
   static func state(_ scheduler: Scheduler) -> [UInt8] {
-    (try? BinaryEncoding.bytes(of: scheduler)) ?? []
+    StoredWriter.bytes(of: scheduler)
   }
 
   // MARK: What happens

@@ -43,7 +43,7 @@ enum EventLogTarget {
     }
     let left = try LeftBehind(bytes, boot: boot)
     if replay.damage == nil { try checkLeftBehind(left, as: replay.holdings) }
-    let again = try BinaryDecoding.decode(Scheduler.self, from: state)
+    let again = try StoredReader.read(Scheduler.self, from: state)
     try require(EventLogSample.state(again) == state, "the state was read back as another")
   }
 

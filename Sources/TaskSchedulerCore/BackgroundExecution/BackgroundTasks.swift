@@ -1,5 +1,5 @@
 /// A background task that has begun and not ended.
-public struct BackgroundTask: Hashable, Sendable, Codable {
+public struct BackgroundTask: Hashable, Sendable {
   public let id: TaskID
   /// For people.
   public let name: String?
@@ -10,8 +10,8 @@ public struct BackgroundTask: Hashable, Sendable, Codable {
 
 /// The outstanding background tasks of one instance (contract §4).
 struct BackgroundTasks: Hashable, Sendable {
-  private var tasks: [TaskID: BackgroundTask] = [:]
-  private var idLast: UInt64 = 0
+  private(set) var tasks: [TaskID: BackgroundTask] = [:]
+  private(set) var idLast: UInt64 = 0
 
   var isEmpty: Bool { tasks.isEmpty }
   var count: Int { tasks.count }
@@ -57,54 +57,5 @@ struct BackgroundTasks: Hashable, Sendable {
     for (id, task) in tasks {
       try require(id == task.id && id.number > 0 && id.number <= idLast, "a task has a wrong id")
     }
-  }
-}
-
-extension BackgroundTasks: Codable {
-  private enum CodingKeys: CodingKey {
-    case tasks, idLast
-  }
-
-  init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    idLast = try values.decode(UInt64.self, forKey: .idLast)
-    for task in try values.decode([BackgroundTask].self, forKey: .tasks) { tasks[task.id] = task }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encode(idLast, forKey: .idLast)
-    try values.encode(inOrder, forKey: .tasks)
-  }
-}
-
-// MARK: As plain bytes
-
-extension BackgroundTask: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    id = try reader.read()
-    name = try reader.read()
-    beganAt = try reader.read()
-    isExpired = try reader.read()
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    id.write(to: &writer)
-    name.write(to: &writer)
-    beganAt.write(to: &writer)
-    isExpired.write(to: &writer)
-  }
-}
-
-extension BackgroundTasks: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    idLast = try reader.read()
-    let list: [BackgroundTask] = try reader.read()
-    for task in list { tasks[task.id] = task }
-  }
-
-  func write(to writer: inout CompactWriter) {
-    idLast.write(to: &writer)
-    inOrder.write(to: &writer)
   }
 }

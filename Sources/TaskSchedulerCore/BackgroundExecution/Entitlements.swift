@@ -1,5 +1,5 @@
 /// What entitles an application to run in the background (contract §5). Nothing else does.
-public enum Entitlement: String, Hashable, Sendable, Codable, CaseIterable {
+public enum Entitlement: String, Hashable, Sendable, CaseIterable {
   /// An outstanding background task with time left.
   case backgroundTask
   /// An unacknowledged callback.
@@ -13,7 +13,7 @@ public enum Entitlement: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// What the daemon sees an instance do that may entitle it to run.
-public enum Activity: String, Hashable, Sendable, Codable, CaseIterable {
+public enum Activity: String, Hashable, Sendable, CaseIterable {
   case audio, location, event
 
   /// The mode that the manifest must declare for it.
@@ -27,10 +27,10 @@ public enum Activity: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// The activities of one instance that are under way.
-struct Activities: Hashable, Sendable, Addition {
-  private var isPlaying = false
-  private var isLocating = false
-  private var eventsUnderWay = 0
+struct Activities: Hashable, Sendable {
+  private(set) var isPlaying = false
+  private(set) var isLocating = false
+  private(set) var eventsUnderWay = 0
 
   mutating func begin(_ activity: Activity) {
     switch activity {

@@ -1,15 +1,11 @@
 /// One stretch in the background state, and its time (contract §4).
-struct Stint: Hashable, Sendable, Codable {
+struct Stint: Hashable, Sendable {
   /// From when the time counts: the start of the stint, or the moment when a debugger left.
-  private var limitStart: Instant
+  private(set) var limitStart: Instant
   /// When the expiration handlers were called.
   private(set) var warnedAt: Instant?
   /// Whether the limit has passed and been acted upon.
-  private var isOver = false
-
-  init(at now: Instant) {
-    limitStart = now
-  }
+  private(set) var isOver = false
 
   /// When the expiration handlers are to be called; nil once they have been.
   func warningDue(_ policy: Policy) -> Instant? {
@@ -53,16 +49,8 @@ struct Stint: Hashable, Sendable, Codable {
   }
 }
 
-extension Stint: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    limitStart = try reader.read()
-    warnedAt = try reader.read()
-    isOver = try reader.read()
-  }
-
-  func write(to writer: inout CompactWriter) {
-    limitStart.write(to: &writer)
-    warnedAt.write(to: &writer)
-    isOver.write(to: &writer)
+extension Stint {
+  init(at now: Instant) {
+    limitStart = now
   }
 }

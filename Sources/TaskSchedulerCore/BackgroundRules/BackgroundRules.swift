@@ -3,7 +3,7 @@
 
 /// What the processes of an instance have used, counted from any moment that stays the same while
 /// one daemon lives.
-public struct ResourceUse: Hashable, Sendable, Codable {
+public struct ResourceUse: Hashable, Sendable {
   /// Of all processors together.
   public var processor: Duration
   /// Of all engines of all GPUs together.
@@ -19,7 +19,7 @@ public struct ResourceUse: Hashable, Sendable, Codable {
 }
 
 /// What the daemon has found of the use of the machine.
-public enum ResourceEvent: Hashable, Sendable, Codable {
+public enum ResourceEvent: Hashable, Sendable {
   /// The answer to ``ResourceEffect/look(_:)``; also said when all processes of an instance that
   /// was looked at stand still.
   case used(InstanceID, ResourceUse)
@@ -32,7 +32,7 @@ public enum ResourceEvent: Hashable, Sendable, Codable {
 }
 
 /// On which addresses an application listened when it was last suspended.
-public struct ListeningReport: Hashable, Sendable, Codable {
+public struct ListeningReport: Hashable, Sendable {
   /// How many addresses are named.
   public static let namedMax = 10
 
@@ -50,12 +50,18 @@ public struct ListeningReport: Hashable, Sendable, Codable {
     self.isComplete = isComplete
   }
 
+  init(addresses: [String], count: Int, isComplete: Bool) {
+    self.addresses = addresses
+    self.count = count
+    self.isComplete = isComplete
+  }
+
   /// Whether there is nothing to be reported.
   public var isEmpty: Bool { count == 0 && isComplete }
 }
 
 /// What is to be done about the use of the machine.
-public enum ResourceEffect: Hashable, Sendable, Codable {
+public enum ResourceEffect: Hashable, Sendable {
   /// Favours all processes so, also those that come later.
   case prioritize(InstanceID, ProcessPriority)
   /// Looks at what it uses; answered by ``ResourceEvent/used(_:_:)``.
@@ -65,7 +71,7 @@ public enum ResourceEffect: Hashable, Sendable, Codable {
 }
 
 /// What is to be known of the use of the machine, for the log and the monitors.
-public enum ResourceRecord: Hashable, Sendable, Codable {
+public enum ResourceRecord: Hashable, Sendable {
   case usedProcessor(Duration, within: Duration)
   case usedGPU(Duration)
   case heldResource(path: String)
@@ -75,23 +81,23 @@ public enum ResourceRecord: Hashable, Sendable, Codable {
 }
 
 /// What is known of an instance's use of the machine.
-struct BackgroundRules: Hashable, Sendable, Addition {
+struct BackgroundRules: Hashable, Sendable {
   /// To how many percent of one processor it is throttled.
   fileprivate(set) var throttledTo: Int?
   /// Whether it was throttled before in this stretch of the background.
-  fileprivate var wasThrottled = false
+  fileprivate(set) var wasThrottled = false
   /// The addresses that it listened on when it was last suspended.
   fileprivate(set) var listening = ListeningReport()
-  fileprivate var look = Look.none
-  fileprivate var stretch: Stretch?
+  fileprivate(set) var look = Look.none
+  fileprivate(set) var stretch: Stretch?
 
-  fileprivate enum Look: Hashable, Codable {
+  enum Look: Hashable {
     case none, asked
     case due(Instant)
   }
 
   /// The time that is judged at its end.
-  fileprivate struct Stretch: Hashable, Codable {
+  struct Stretch: Hashable {
     var since: Instant
     /// What of processors had been used at its start.
     var processor: Duration
@@ -237,74 +243,5 @@ extension Instance {
     guard suspension == .stopping, termination == nil, report != rules.listening else { return }
     rules.listening = report
     if !report.isEmpty { record(.resources(.listens(report)), in: &turn) }
-  }
-}
-
-// MARK: As plain bytes
-
-extension BackgroundRules: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    throttledTo = try reader.read()
-    wasThrottled = try reader.read()
-    listening = try reader.read()
-    look = try reader.read()
-    stretch = try reader.read()
-  }
-
-  func write(to writer: inout CompactWriter) {
-    throttledTo.write(to: &writer)
-    wasThrottled.write(to: &writer)
-    listening.write(to: &writer)
-    look.write(to: &writer)
-    stretch.write(to: &writer)
-  }
-}
-
-extension ListeningReport: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    addresses = try reader.read()
-    count = try reader.read()
-    isComplete = try reader.read()
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    addresses.write(to: &writer)
-    count.write(to: &writer)
-    isComplete.write(to: &writer)
-  }
-}
-
-extension BackgroundRules.Look: Compact {
-  fileprivate init(from reader: inout CompactReader) throws(MalformedBytes) {
-    switch try reader.readByte() {
-    case 0: self = .none
-    case 1: self = .asked
-    case 2: self = .due(try reader.read())
-    case let byte: throw MalformedBytes("no look at an instance is \(byte)")
-    }
-  }
-
-  fileprivate func write(to writer: inout CompactWriter) {
-    switch self {
-    case .none: writer.write(byte: 0)
-    case .asked: writer.write(byte: 1)
-    case .due(let due):
-      writer.write(byte: 2)
-      due.write(to: &writer)
-    }
-  }
-}
-
-extension BackgroundRules.Stretch: Compact {
-  fileprivate init(from reader: inout CompactReader) throws(MalformedBytes) {
-    since = try reader.read()
-    processor = try reader.read()
-    gpu = try reader.read()
-  }
-
-  fileprivate func write(to writer: inout CompactWriter) {
-    since.write(to: &writer)
-    processor.write(to: &writer)
-    gpu.write(to: &writer)
   }
 }

@@ -1,6 +1,6 @@
 /// How the processes of an instance stand against others in the use of the machine (contract §12),
 /// the most favoured first.
-public enum ProcessPriority: String, Hashable, Sendable, Codable, CaseIterable {
+public enum ProcessPriority: String, Hashable, Sendable, CaseIterable {
   /// As their application has set them itself.
   case foreground
   /// After all foreground ones; real-time scheduling is taken away.

@@ -2,7 +2,7 @@ import DequeModule
 
 /// What an application must acknowledge within a time limit: the six lifecycle callbacks (contract
 /// §2, §3), and the call of its keep-alive handler (§6).
-public enum CallbackKind: String, Hashable, Sendable, Codable, CaseIterable {
+public enum CallbackKind: String, Hashable, Sendable, CaseIterable {
   case didFinishLaunching
   case didBecomeActive
   case willResignActive
@@ -23,19 +23,19 @@ public enum CallbackKind: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// One callback to one instance.
-public struct Callback: Hashable, Sendable, Codable {
+public struct Callback: Hashable, Sendable {
   public let id: CallbackID
   public let kind: CallbackKind
 }
 
 /// The callbacks of one instance that have not been acknowledged: one at a time is in flight, in
 /// order; the next goes out when that one is acknowledged.
-struct Callbacks: Hashable, Sendable, Codable {
+struct Callbacks: Hashable, Sendable {
   private(set) var inFlight: Callback?
   /// From when the time limit of the one in flight counts.
-  private var limitStart = Instant(nanoseconds: 0)
-  private var waiting: Deque<CallbackKind> = []
-  private var idLast: UInt64 = 0
+  private(set) var limitStart = Instant(nanoseconds: 0)
+  private(set) var waiting: Deque<CallbackKind> = []
+  private(set) var idLast: UInt64 = 0
 
   var isEmpty: Bool { inFlight == nil }
   var count: Int { (inFlight == nil ? 0 : 1) + waiting.count }
@@ -90,38 +90,5 @@ struct Callbacks: Hashable, Sendable, Codable {
     try require(inFlight != nil || waiting.isEmpty, "a callback waits though none is in flight")
     try require(idLast < InvariantViolation.countMax, "callbacks are numbered too high")
     try require(inFlight.map { $0.id.number <= idLast } ?? true, "a callback is yet to come")
-  }
-}
-
-// MARK: As plain bytes
-
-extension CallbackKind: Compact {}
-
-extension Callback: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    id = try reader.read()
-    kind = try reader.read()
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    id.write(to: &writer)
-    kind.write(to: &writer)
-  }
-}
-
-extension Callbacks: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    inFlight = try reader.read()
-    limitStart = try reader.read()
-    let kinds: [CallbackKind] = try reader.read()
-    waiting = Deque(kinds)
-    idLast = try reader.read()
-  }
-
-  func write(to writer: inout CompactWriter) {
-    inFlight.write(to: &writer)
-    limitStart.write(to: &writer)
-    Array(waiting).write(to: &writer)
-    idLast.write(to: &writer)
   }
 }

@@ -1,14 +1,14 @@
 /// The events that an instance was woken for and is handling (contract §5): each entitles it to run
 /// until it is acknowledged or its time is over.
-struct HandledEvents: Hashable, Sendable, Addition {
-  private struct Entry: Hashable, Codable {
+struct HandledEvents: Hashable, Sendable {
+  struct Entry: Hashable {
     let id: CallbackID
     let notice: Notice
     var endsAt: Instant
   }
 
   /// Oldest first.
-  private var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
 
   var isEmpty: Bool { entries.isEmpty }
 
@@ -43,7 +43,7 @@ struct HandledEvents: Hashable, Sendable, Addition {
 }
 
 /// What an application has yet to be told, when it has its event stream open.
-struct Inbox: Hashable, Sendable, Addition {
+struct Inbox: Hashable, Sendable {
   /// A person who chooses more notifications than that before the application listens is not there.
   private static let noticesMax = 64
 
@@ -64,37 +64,7 @@ struct Inbox: Hashable, Sendable, Addition {
 }
 
 /// A stretch of pressure on memory, by its number, and when an instance was warned of it.
-struct MemoryHeard: Hashable, Codable {
+struct MemoryHeard: Hashable {
   var episode: UInt64
   var at: Instant
-}
-
-// MARK: As plain bytes
-
-/// But for its notices, which few have.
-extension Inbox: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    changesHeard = try reader.read()
-    memoryHeard = try reader.read()
-  }
-
-  func write(to writer: inout CompactWriter) {
-    changesHeard.write(to: &writer)
-    memoryHeard.write(to: &writer)
-  }
-
-  /// Those that were written apart.
-  mutating func restore(_ notices: [Notice]) { self.notices = notices }
-}
-
-extension MemoryHeard: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    episode = try reader.read()
-    at = try reader.read()
-  }
-
-  func write(to writer: inout CompactWriter) {
-    episode.write(to: &writer)
-    at.write(to: &writer)
-  }
 }

@@ -1,5 +1,5 @@
 /// Why an instance ended (contract §14). Every end has exactly one reason.
-public enum EndReason: Hashable, Sendable, Codable {
+public enum EndReason: Hashable, Sendable {
   /// It exited by itself.
   case exited(code: Int32)
   /// A signal that the scheduler did not send ended it.
@@ -52,7 +52,7 @@ public enum EndReason: Hashable, Sendable, Codable {
 }
 
 /// How the leader's process ended, as the kernel tells it.
-public enum ExitStatus: Hashable, Sendable, Codable {
+public enum ExitStatus: Hashable, Sendable {
   case exited(code: Int32)
   case signaled(Int32)
   /// The process is gone and nobody told how.
@@ -60,7 +60,7 @@ public enum ExitStatus: Hashable, Sendable, Codable {
 }
 
 /// The end of an instance, kept with its application.
-public struct End: Hashable, Sendable, Codable {
+public struct End: Hashable, Sendable {
   public var reason: EndReason
   public var at: Instant
   /// What exactly brought it about, where there is more to say than the reason.
@@ -80,7 +80,7 @@ public struct End: Hashable, Sendable, Codable {
 }
 
 /// SIGKILL that followed the signal which asked an application to end.
-public struct ForcedEnd: Hashable, Sendable, Codable {
+public struct ForcedEnd: Hashable, Sendable {
   /// What had asked it.
   public var signal: Signal
   /// `TerminateTimeout`: within this it had not ended.
@@ -89,54 +89,5 @@ public struct ForcedEnd: Hashable, Sendable, Codable {
   package init(signal: Signal, limit: Duration) {
     self.signal = signal
     self.limit = limit
-  }
-}
-
-// MARK: As plain bytes
-
-extension EndReason: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    let name = try reader.readText()
-    switch name {
-    case "exited": self = .exited(code: try reader.read())
-    case "crashed": self = .crashed(signal: try reader.read())
-    case _:
-      guard let reason = Self.plain.first(where: { $0.name == name }) else {
-        throw MalformedBytes("no reason of an end is \(name)")
-      }
-      self = reason
-    }
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    writer.write(text: name)
-    switch self {
-    case .exited(let code): code.write(to: &writer)
-    case .crashed(let signal): signal.write(to: &writer)
-    case .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout,
-      .backgroundTimeExpired, .keepAliveTimeout, .memoryPressure, .gpuInBackground,
-      .sharedResourceHeld, .excessiveUse, .optedOut, .schedulerStopped:
-      break
-    }
-  }
-
-  /// Those of which there is no more to say.
-  private static let plain: [EndReason] = [
-    .unknown, .terminatedByOperator, .terminatedByUser, .callbackTimeout, .backgroundTimeExpired,
-    .keepAliveTimeout, .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse,
-    .optedOut, .schedulerStopped,
-  ]
-}
-
-/// But for its details: see ``ApplicationDetails``.
-extension End: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    reason = try reader.read()
-    at = try reader.read()
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    reason.write(to: &writer)
-    at.write(to: &writer)
   }
 }

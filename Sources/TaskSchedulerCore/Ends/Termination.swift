@@ -2,7 +2,7 @@
 
 /// An end under way. The first reason stands, but that a person's order takes the place of one of
 /// the daemon's own (contract §14).
-struct Termination: Hashable, Sendable, Codable {
+struct Termination: Hashable, Sendable {
   var reason: EndReason
   var phase: Phase
   /// Requests to be answered when the leader has exited.
@@ -15,7 +15,7 @@ struct Termination: Hashable, Sendable, Codable {
   /// Whether a person has ordered it: then no debugger holds its limits up (contract §3).
   var isOrdered: Bool { reason.isOrdered }
 
-  enum Phase: Hashable, Codable {
+  enum Phase: Hashable {
     /// The application is told, and has not acknowledged willTerminate.
     case callbacks
     /// The stop signal has been sent; SIGKILL comes at the instant given.

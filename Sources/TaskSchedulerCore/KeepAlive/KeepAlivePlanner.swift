@@ -61,13 +61,18 @@ public struct KeepAlive: Hashable, Sendable {
 /// Nothing drifts: a burst counts from the deadline that forced it, though the machine gets to it a
 /// moment later. Otherwise a handler with exactly twice the shortest interval would run at every
 /// burst.
-public struct KeepAlivePlanner: Sendable, Addition {
-  private var keepAlives: [InstanceID: KeepAlive] = [:]
+public struct KeepAlivePlanner: Sendable {
+  private(set) var keepAlives: [InstanceID: KeepAlive] = [:]
   /// When each is due.
   private var deadlines = Deadlines<InstanceID>()
   private var periods = Minima<InstanceID, Duration>()
 
   public init() {}
+
+  /// Restores what was stored.
+  init(_ keepAlives: [InstanceID: KeepAlive]) {
+    for (id, keepAlive) in keepAlives { keep(keepAlive, of: id) }
+  }
 
   /// Sets or changes the interval (longer than nothing) of a handler; it counts from `now`.
   public mutating func set(_ id: InstanceID, interval: Duration, at now: Instant) {
@@ -170,39 +175,5 @@ public struct KeepAlivePlanner: Sendable, Addition {
       try require(deadlines.isSet(id, to: keepAlive.due), "a keep-alive is not awaited")
       try require(periods.isSet(id, to: keepAlive.period), "a period is not counted")
     }
-  }
-}
-
-// MARK: - As written
-
-extension KeepAlive: Codable {
-  private enum CodingKeys: CodingKey {
-    case interval, countedFrom, lastRun
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    interval = try values.decode(Duration.self, forKey: .interval)
-    countedFrom = try values.decode(Instant.self, forKey: .countedFrom)
-    lastRun = try values.decodeIfPresent(Instant.self, forKey: .lastRun)
-    guard interval >= .nanoseconds(1), interval <= Self.intervalMax else {
-      throw DecodingError.dataCorruptedError(
-        forKey: .interval, in: values, debugDescription: "no handler has such an interval")
-    }
-  }
-}
-
-extension KeepAlivePlanner {
-  private struct Entry: Codable {
-    var instance: InstanceID
-    var keepAlive: KeepAlive
-  }
-
-  public init(from decoder: any Decoder) throws {
-    for entry in try [Entry](from: decoder) { keep(entry.keepAlive, of: entry.instance) }
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    try all.map { Entry(instance: $0, keepAlive: $1) }.encode(to: encoder)
   }
 }

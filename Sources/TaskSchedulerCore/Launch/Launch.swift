@@ -2,14 +2,14 @@
 // under management (contract §2, §8).
 
 /// A launch that failed.
-public struct LaunchFailure: Hashable, Sendable, Codable {
+public struct LaunchFailure: Hashable, Sendable {
   /// Which step failed and why.
   public var reason: String
   public var at: Instant
 }
 
 /// A launch whose program has not been executed yet.
-struct PendingLaunch: Hashable, Sendable, Codable {
+struct PendingLaunch: Hashable, Sendable {
   var request: RequestID?
   var application: ApplicationKey
   var plan: StartPlan

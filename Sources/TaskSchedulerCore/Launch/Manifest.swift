@@ -1,6 +1,6 @@
 /// What the policy needs to know of an application's manifest. How it is executed (command,
 /// environment, folder) is the daemon's affair.
-public struct Manifest: Hashable, Sendable, Codable {
+public struct Manifest: Hashable, Sendable {
   public var id: ApplicationID
   /// A name for people.
   public var displayName: String?
@@ -46,32 +46,4 @@ public struct Manifest: Hashable, Sendable, Codable {
   }
 
   var launchKey: ApplicationKey { ApplicationKey(id, owner: owner) }
-}
-
-extension Manifest: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    id = try reader.read()
-    displayName = try reader.read()
-    owner = try reader.read()
-    namesUser = try reader.read()
-    backgroundModes = try reader.read()
-    multitasking = try reader.read()
-    isLaunchable = try reader.read()
-    seat = try reader.read()
-    namesSeat = try reader.read()
-    stopSignal = try reader.read()
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    id.write(to: &writer)
-    displayName.write(to: &writer)
-    owner.write(to: &writer)
-    namesUser.write(to: &writer)
-    backgroundModes.write(to: &writer)
-    multitasking.write(to: &writer)
-    isLaunchable.write(to: &writer)
-    seat.write(to: &writer)
-    namesSeat.write(to: &writer)
-    stopSignal.write(to: &writer)
-  }
 }

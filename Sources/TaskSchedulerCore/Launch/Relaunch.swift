@@ -2,7 +2,7 @@
 // (exit code 0) nor a person chose (contract §8).
 
 /// How an application is brought back.
-struct Relaunch: Hashable, Sendable, Codable {
+struct Relaunch: Hashable, Sendable {
   /// What the last relaunch waited for.
   var delay: Duration?
   /// When the next comes.

@@ -2,7 +2,7 @@
 // daemon watches them while the application is suspended.
 
 /// What has become of a socket that is watched.
-public struct SocketConditions: OptionSet, Hashable, Sendable, Codable {
+public struct SocketConditions: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -20,7 +20,7 @@ public struct SocketConditions: OptionSet, Hashable, Sendable, Codable {
 }
 
 /// A managed socket that is ready.
-public struct SocketReadiness: Hashable, Sendable, Codable {
+public struct SocketReadiness: Hashable, Sendable {
   public var socket: SocketID
   public var conditions: SocketConditions
 
@@ -31,7 +31,7 @@ public struct SocketReadiness: Hashable, Sendable, Codable {
 }
 
 /// What happens of managed sockets.
-public enum SocketEvent: Hashable, Sendable, Codable {
+public enum SocketEvent: Hashable, Sendable {
   /// The application hands one over, which the daemon can watch.
   case manage(RequestID, InstanceID, SocketID)
   /// The application takes one back.
@@ -52,7 +52,7 @@ public enum SocketEvent: Hashable, Sendable, Codable {
 }
 
 /// What is to be done about managed sockets.
-public enum SocketEffect: Hashable, Sendable, Codable {
+public enum SocketEffect: Hashable, Sendable {
   /// It is managed from now on.
   case hold(InstanceID, SocketID)
   case letGo(InstanceID, SocketID)
@@ -63,7 +63,7 @@ public enum SocketEffect: Hashable, Sendable, Codable {
 }
 
 /// The sockets of one instance.
-struct ManagedSockets: Hashable, Sendable, Addition {
+struct ManagedSockets: Hashable, Sendable {
   /// In the order in which they were handed over.
   private(set) var ids: [SocketID] = []
 

@@ -1,9 +1,9 @@
 // The machine's memory (contract §11): what is known of it, and of who uses how much.
 
 /// Pressure on memory, as a trigger of the kernel told it.
-public struct MemoryPressure: Hashable, Sendable, Codable {
+public struct MemoryPressure: Hashable, Sendable {
   /// Whose processes waited for memory.
-  public enum Source: String, Hashable, Sendable, Codable, CaseIterable {
+  public enum Source: String, Hashable, Sendable, CaseIterable {
     /// Anybody's: also those of a container that thrashes within its own limit.
     case machine
     /// Those of the daemon's own slice, which the applications share.
@@ -20,7 +20,7 @@ public struct MemoryPressure: Hashable, Sendable, Codable {
 }
 
 /// What the machine has, in bytes.
-public struct MemoryReading: Hashable, Sendable, Codable {
+public struct MemoryReading: Hashable, Sendable {
   /// MemAvailable: what programs could get without paging anything out.
   public var available: UInt64
   public var total: UInt64
@@ -37,7 +37,7 @@ public struct MemoryReading: Hashable, Sendable, Codable {
 }
 
 /// How much memory the processes of one instance use, in bytes.
-public struct MemorySize: Hashable, Sendable, Codable {
+public struct MemorySize: Hashable, Sendable {
   public var instance: InstanceID
   /// What its end would give back: private dirty and swapped.
   public var dirty: UInt64
@@ -55,7 +55,7 @@ public struct MemorySize: Hashable, Sendable, Codable {
 }
 
 /// What happens of memory.
-public enum MemoryEvent: Hashable, Sendable, Codable {
+public enum MemoryEvent: Hashable, Sendable {
   /// A trigger has fired.
   case pressed(MemoryPressure)
   /// The answer to ``MemoryEffect/look``.
@@ -76,7 +76,7 @@ public enum MemoryEvent: Hashable, Sendable, Codable {
 }
 
 /// What is to be done about memory.
-public enum MemoryEffect: Hashable, Sendable, Codable {
+public enum MemoryEffect: Hashable, Sendable {
   /// Reads how much there is; answered by `looked`.
   case look
   /// Finds out how much these use; answered by `measured`.
@@ -89,7 +89,7 @@ public enum MemoryEffect: Hashable, Sendable, Codable {
 }
 
 /// An application that may be ended for memory, or never is, with the reason for its place.
-public struct MemoryCandidate: Hashable, Sendable, Codable {
+public struct MemoryCandidate: Hashable, Sendable {
   public var application: ApplicationKey
   public var state: ApplicationState
   public var size: MemorySize
@@ -107,7 +107,7 @@ public struct MemoryCandidate: Hashable, Sendable, Codable {
 }
 
 /// Who was chosen to end, and why.
-public struct MemoryChoice: Hashable, Sendable, Codable {
+public struct MemoryChoice: Hashable, Sendable {
   public var chosen: MemoryCandidate
   /// Those who would have been next, of the same class.
   public var runnersUp: [MemoryCandidate]
@@ -123,9 +123,9 @@ public struct MemoryChoice: Hashable, Sendable, Codable {
 }
 
 /// What is known of the machine's memory.
-struct Memory: Hashable, Sendable, Addition {
+struct Memory: Hashable, Sendable {
   /// How far it has come since pressure began.
-  enum Phase: Hashable, Codable {
+  enum Phase: Hashable {
     /// No pressure.
     case calm
     /// Whoever runs has been warned. Nobody is ended before `patience` is over; it is looked then
@@ -154,7 +154,7 @@ struct Memory: Hashable, Sendable, Addition {
   var measurement: Measurement?
 
   /// How much the candidates use: asked for before one is to end, where there is time for that.
-  struct Measurement: Hashable, Codable {
+  struct Measurement: Hashable {
     /// No size is older.
     var askedAt: Instant
     /// nil until the answer has come.

@@ -9,12 +9,12 @@ public struct NotificationID: NumberedID, Comparable {
 }
 
 /// How often a notification repeats, by the calendar of its time zone (contract §9).
-public enum RepeatInterval: String, Hashable, Sendable, Codable, CaseIterable {
+public enum RepeatInterval: String, Hashable, Sendable, CaseIterable {
   case minute, hour, day, week, month, year
 }
 
 /// When a notification fires: a wall-clock time in a time zone.
-public struct NotificationSchedule: Hashable, Sendable, Codable {
+public struct NotificationSchedule: Hashable, Sendable {
   /// `YYYY-MM-DDTHH:MM:SS`, as the clock on the wall shows it there.
   public var date: String
   /// A zone of the tz database, such as `Europe/Berlin`.
@@ -30,7 +30,7 @@ public struct NotificationSchedule: Hashable, Sendable, Codable {
 }
 
 /// What a notification says. Of no meaning to the policy, which only carries it to the store.
-public struct NotificationContent: Hashable, Sendable, Codable {
+public struct NotificationContent: Hashable, Sendable {
   public var title: String
   public var body: String
   /// A name of the freedesktop sound theme, such as `message-new-instant`, or the absolute path of
@@ -54,7 +54,7 @@ public struct NotificationContent: Hashable, Sendable, Codable {
 }
 
 /// A notification that is asked for.
-public struct NotificationDraft: Hashable, Sendable, Codable {
+public struct NotificationDraft: Hashable, Sendable {
   public var content: NotificationContent
   /// nil is to be presented now.
   public var schedule: NotificationSchedule?
@@ -71,7 +71,7 @@ public struct NotificationDraft: Hashable, Sendable, Codable {
 }
 
 /// A notification that waits for its time, as the policy keeps it.
-public struct ScheduledNotification: Hashable, Sendable, Codable {
+public struct ScheduledNotification: Hashable, Sendable {
   public var id: NotificationID
   public var application: ApplicationKey
   public var firesAt: WallTime

@@ -2,7 +2,7 @@
 // when each fires, and for whom.
 
 /// What happens of notifications.
-public enum NotificationEvent: Hashable, Sendable, Codable {
+public enum NotificationEvent: Hashable, Sendable {
   /// One is asked for: by an application, or by an operator for it. `unshown` is how many of the
   /// user's have fired, fire no more and were not shown yet, which only the store knows; nil where
   /// the store does not say.
@@ -33,7 +33,7 @@ public enum NotificationEvent: Hashable, Sendable, Codable {
 }
 
 /// What is to be done about notifications.
-public enum NotificationEffect: Hashable, Sendable, Codable {
+public enum NotificationEffect: Hashable, Sendable {
   /// Stores it durably; answered by `stored` or `notStored`.
   case store(NotificationID, ApplicationKey, NotificationDraft)
   case remove([NotificationID])
@@ -45,9 +45,9 @@ public enum NotificationEffect: Hashable, Sendable, Codable {
 }
 
 /// The notifications that wait.
-struct Notifications: Sendable, Addition {
+struct Notifications: Sendable {
   /// One that is being stored: nothing is promised yet.
-  struct Pending: Hashable, Codable {
+  struct Pending: Hashable {
     var id: NotificationID
     var request: RequestID
     var application: ApplicationKey
@@ -63,9 +63,9 @@ struct Notifications: Sendable, Addition {
   private var countByApplication: [ApplicationKey: Int] = [:]
   private var countByUser: [UserID: Int] = [:]
   private var due = Deadlines<NotificationID>()
-  private var idLast: UInt64 = 0
+  private(set) var idLast: UInt64 = 0
   /// What the wall clock shows, less the time since boot, in nanoseconds; nil until it was read.
-  private var wallOffset: Int64?
+  private(set) var wallOffset: Int64?
 
   /// When the next fires.
   var nextDue: Instant? { due.next }
@@ -189,31 +189,17 @@ struct Notifications: Sendable, Addition {
 }
 
 extension Notifications {
-  private enum CodingKeys: CodingKey {
-    case scheduled, pending, awaitingNext, idLast, wallOffset
-  }
-
-  init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    wallOffset = try values.decodeIfPresent(Int64.self, forKey: .wallOffset)
-    idLast = try values.decode(UInt64.self, forKey: .idLast)
-    for one in try values.decode([ScheduledNotification].self, forKey: .scheduled) { schedule(one) }
-    for one in try values.decode([ScheduledNotification].self, forKey: .awaitingNext) {
-      if awaitingNext.updateValue(one, forKey: one.id) == nil { count(one.application) }
-    }
-    for one in try values.decode([Pending].self, forKey: .pending) {
-      if pending.updateValue(one, forKey: one.id) == nil {
-        count(one.application, isScheduled: one.isScheduled)
-      }
-    }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encodeIfPresent(wallOffset, forKey: .wallOffset)
-    try values.encode(idLast, forKey: .idLast)
-    try values.encode(scheduled.values.sorted { $0.id < $1.id }, forKey: .scheduled)
-    try values.encode(awaitingNext.values.sorted { $0.id < $1.id }, forKey: .awaitingNext)
-    try values.encode(pending.values.sorted { $0.id < $1.id }, forKey: .pending)
+  /// Restores what was stored.
+  init(
+    scheduled: [NotificationID: ScheduledNotification], pending: [NotificationID: Pending],
+    awaitingNext: [NotificationID: ScheduledNotification], idLast: UInt64, wallOffset: Int64?
+  ) {
+    self.wallOffset = wallOffset
+    self.idLast = idLast
+    self.awaitingNext = awaitingNext
+    self.pending = pending
+    for notification in scheduled.values { schedule(notification) }
+    for notification in awaitingNext.values { count(notification.application) }
+    for one in pending.values { count(one.application, isScheduled: one.isScheduled) }
   }
 }

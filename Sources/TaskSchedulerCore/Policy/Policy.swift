@@ -2,7 +2,7 @@
 ///
 /// Units are in the types (`Duration`) or the names. A site changes them in the table `[policy]`
 /// of taskschedd.toml; ``problems`` says which relations between them must hold.
-public struct Policy: Hashable, Sendable, Codable {
+public struct Policy: Hashable, Sendable {
   /// Whether this machine runs anything in the background at all. Where false, an application that
   /// is sent away is terminated. Source: contract §2, iOS 4 on devices without multitasking.
   public var multitaskingSupported = true
@@ -153,52 +153,6 @@ public struct Policy: Hashable, Sendable, Codable {
   public var backgroundGPUTime: Duration = .milliseconds(50)
 
   public init() {}
-
-  /// What is missing has its default: an older version did not know it.
-  public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    func take<Value: Decodable>(_ key: CodingKeys, _ value: inout Value) throws {
-      if let written = try values.decodeIfPresent(Value.self, forKey: key) { value = written }
-    }
-    try take(.multitaskingSupported, &multitaskingSupported)
-    try take(.callbackTimeout, &callbackTimeout)
-    try take(.terminateTimeout, &terminateTimeout)
-    try take(.backgroundTime, &backgroundTime)
-    try take(.expirationLead, &expirationLead)
-    try take(.launchTime, &launchTime)
-    try take(.suspendRetryInterval, &suspendRetryInterval)
-    try take(.tracerCheckInterval, &tracerCheckInterval)
-    try take(.wakeTolerance, &wakeTolerance)
-    try take(.keepAliveMinimum, &keepAliveMinimum)
-    try take(.keepAliveHandlerTime, &keepAliveHandlerTime)
-    try take(.eventTime, &eventTime)
-    try take(.relaunchDelay, &relaunchDelay)
-    try take(.relaunchDelayMax, &relaunchDelayMax)
-    try take(.relaunchResetTime, &relaunchResetTime)
-    try take(.socketsPerApplicationMax, &socketsPerApplicationMax)
-    try take(.notificationsPerApplicationMax, &notificationsPerApplicationMax)
-    try take(.notificationsPerUserMax, &notificationsPerUserMax)
-    try take(.customChangesMax, &customChangesMax)
-    try take(.tasksPerApplicationMax, &tasksPerApplicationMax)
-    try take(.tasksPerUserMax, &tasksPerUserMax)
-    try take(.applicationsPerUserMax, &applicationsPerUserMax)
-    try take(.queuedCallbacksMax, &queuedCallbacksMax)
-    try take(.endedApplicationsMax, &endedApplicationsMax)
-    try take(.memoryPressureStall, &memoryPressureStall)
-    try take(.memoryPressureWindow, &memoryPressureWindow)
-    try take(.memoryWarningTime, &memoryWarningTime)
-    try take(.memoryQuietTime, &memoryQuietTime)
-    try take(.memoryFloorPercent, &memoryFloorPercent)
-    try take(.memoryPageOut, &memoryPageOut)
-    try take(.backgroundProcessorShare, &backgroundProcessorShare)
-    try take(.throttledProcessorShare, &throttledProcessorShare)
-    try take(.backgroundUseWindow, &backgroundUseWindow)
-    try take(.backgroundGPUTime, &backgroundGPUTime)
-    if let problem = problems.first {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: problem))
-    }
-  }
 
   /// The bounds of the limits and the relations that must hold between them, as sentences that say
   /// which do not; empty where all hold. No other policy may be handed to a ``Scheduler``.

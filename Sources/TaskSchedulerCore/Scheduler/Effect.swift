@@ -1,5 +1,5 @@
 /// What is to be done, in this order.
-public enum Effect: Hashable, Sendable, Codable {
+public enum Effect: Hashable, Sendable {
   /// Answers a request.
   case reply(RequestID, Reply)
   /// Sends a callback on the event stream.
@@ -35,7 +35,7 @@ public enum Effect: Hashable, Sendable, Codable {
 }
 
 /// The answer to a request.
-public enum Reply: Hashable, Sendable, Codable {
+public enum Reply: Hashable, Sendable {
   case done
   case registered(Registration)
   case began(TaskID, remaining: Duration?)
@@ -48,7 +48,7 @@ public enum Reply: Hashable, Sendable, Codable {
 }
 
 /// What an application is told of, without a callback.
-public enum Notice: Hashable, Sendable, Codable {
+public enum Notice: Hashable, Sendable {
   /// Sockets that it has handed over are ready. It may run for `EventTime`, or until it
   /// acknowledges the id.
   case socketsReady(CallbackID, [SocketReadiness])
@@ -63,7 +63,7 @@ public enum Notice: Hashable, Sendable, Codable {
 }
 
 /// The instance as its event stream finds it.
-public struct Registration: Hashable, Sendable, Codable {
+public struct Registration: Hashable, Sendable {
   public var application: ApplicationID
   public var instance: InstanceID
   public var state: ApplicationState
@@ -75,7 +75,7 @@ public struct Registration: Hashable, Sendable, Codable {
 }
 
 /// One change, for the log and the monitors.
-public struct Record: Hashable, Sendable, Codable {
+public struct Record: Hashable, Sendable {
   public var application: ApplicationKey
   /// nil where the application does not run.
   public var leader: Leader?
@@ -89,7 +89,7 @@ public struct Record: Hashable, Sendable, Codable {
   }
 
   /// What changed.
-  public enum Change: Hashable, Sendable, Codable {
+  public enum Change: Hashable, Sendable {
     case transition(from: ApplicationState, to: ApplicationState, cause: TransitionCause)
     case registered
     case taskBegan(TaskID, name: String?, remaining: Duration?)

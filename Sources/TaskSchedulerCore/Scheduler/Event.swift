@@ -1,5 +1,5 @@
 /// What happened. The daemon translates the world into these; an event log of them is its memory.
-public enum Event: Hashable, Sendable, Codable {
+public enum Event: Hashable, Sendable {
   // From applications; the daemon has found out which instance speaks.
 
   /// A process of no instance opened an event stream: it becomes the leader of a new one.
@@ -101,7 +101,7 @@ extension Event {
 }
 
 /// A running process that is to be taken under management.
-public struct Adoption: Hashable, Sendable, Codable {
+public struct Adoption: Hashable, Sendable {
   public var application: ApplicationKey
   public var leader: Leader
   public var target: LaunchTarget

@@ -1,6 +1,6 @@
 /// The five states of an application (contract §2). Foreground is `active` or `inactive`;
 /// background is `background` or `suspended`.
-public enum ApplicationState: String, Hashable, Sendable, Codable, CaseIterable {
+public enum ApplicationState: String, Hashable, Sendable, CaseIterable {
   /// No process. May go to `active` and `background`, by launch.
   case notRunning
   /// In front of its seat, and interrupted, or has not acknowledged didFinishLaunching or
@@ -18,12 +18,12 @@ public enum ApplicationState: String, Hashable, Sendable, Codable, CaseIterable 
 }
 
 /// Where an application is launched to.
-public enum LaunchTarget: String, Hashable, Sendable, Codable {
+public enum LaunchTarget: String, Hashable, Sendable {
   case foreground, background
 }
 
 /// Why an instance was started.
-public enum LaunchReason: String, Hashable, Sendable, Codable, CaseIterable {
+public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   /// A person chose it, or it registered by itself.
   case user
   /// `taskctl launch` or `taskctl run`.
@@ -47,7 +47,7 @@ public enum LaunchReason: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// What brought a transition about.
-public enum TransitionCause: Hashable, Sendable, Codable {
+public enum TransitionCause: Hashable, Sendable {
   /// The scheduler started it.
   case launch
   /// It opened its event stream.
@@ -105,34 +105,6 @@ public enum TransitionCause: Hashable, Sendable, Codable {
 }
 
 /// The modes that a manifest may declare.
-public enum BackgroundMode: String, Hashable, Sendable, Codable, CaseIterable {
+public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
   case audio, location, voip
 }
-
-extension ApplicationState: Compact {}
-extension LaunchReason: Compact {}
-
-extension TransitionCause: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    let name = try reader.readText()
-    if name == "otherActivated" {
-      self = .otherActivated(by: try reader.read())
-    } else if let cause = Self.plain.first(where: { $0.name == name }) {
-      self = cause
-    } else {
-      throw MalformedBytes("no cause of a transition is \(name)")
-    }
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    writer.write(text: name)
-    activated?.write(to: &writer)
-  }
-
-  /// Those of which there is no more to say.
-  private static let plain: [TransitionCause] = [
-    .launch, .register, .adopt, .activate, .acknowledged, .interruption, .sendAway, .terminate,
-    .noEntitlement, .event, .suspensionLost, .leaderExited, .schedulerStopped,
-  ]
-}
-extension BackgroundMode: Compact {}

@@ -1,7 +1,7 @@
 import DequeModule
 
 /// An application, running or not.
-struct Application: Hashable, Sendable, Codable {
+struct Application: Hashable, Sendable {
   let key: ApplicationKey
   var manifest: Manifest?
   var instance: InstanceID?
@@ -15,11 +15,6 @@ struct Application: Hashable, Sendable, Codable {
   var activation: UInt64 = 0
   /// How it is brought back by itself; nil where that has not come up.
   var relaunch: Relaunch?
-
-  /// The manifest is among all manifests.
-  private enum CodingKeys: CodingKey {
-    case key, instance, launching, lastEnd, launchFailure, activation, relaunch
-  }
 
   /// Whether neither a process nor a manifest keeps it.
   var isIdle: Bool { instance == nil && launching == nil && manifest == nil }
@@ -36,7 +31,7 @@ struct Applications: Sendable {
   private var tasksByOwner: [UserID: Int] = [:]
   /// Ended ones without a manifest, oldest first; a key may be outdated.
   private var endedByOwner: [UserID: Deque<ApplicationKey>] = [:]
-  private var activationLast: UInt64 = 0
+  private(set) var activationLast: UInt64 = 0
 
   subscript(key: ApplicationKey) -> Application? { byKey[key] }
 
@@ -48,6 +43,9 @@ struct Applications: Sendable {
 
   /// By their ids.
   var allManifests: [Manifest] { manifests.values.sorted { $0.id < $1.id } }
+
+  /// The ended ones without a manifest, by owner, the oldest first.
+  var ended: [ApplicationKey] { endedByOwner.keys.sorted().flatMap { endedByOwner[$0] ?? [] } }
 
   func owners(of id: ApplicationID) -> [UserID] {
     byKey.keys.filter { $0.id == id }.map(\.owner).sorted()
@@ -180,95 +178,22 @@ struct Applications: Sendable {
   }
 }
 
-/// What can be counted is not written. Who has no application here is nobody's task: the counts of
-/// tasks are the scheduler's to give.
-extension Applications: Codable {
-  private enum CodingKeys: CodingKey {
-    case applications, details, manifests, ended, activationLast
-  }
-
-  init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    try values.forEach(in: .manifests) { (manifest: consuming Manifest, _) in
-      manifests[manifest.id] = manifest
+extension Applications {
+  /// Restores what was stored. The manifest of an application and the counts of running ones follow
+  /// from the rest; the scheduler knows the counts of tasks.
+  init(
+    _ applications: [Application], manifests: [Manifest], ended: [ApplicationKey],
+    activationLast: UInt64
+  ) throws(InvariantViolation) {
+    for manifest in manifests { self.manifests[manifest.id] = manifest }
+    byKey.reserveCapacity(applications.count)
+    for var application in applications {
+      application.manifest = manifest(for: application.key)
+      let isFirst = byKey.updateValue(application, forKey: application.key) == nil
+      try require(isFirst, "an application is stored twice")
     }
-    try values.forEach(in: .applications) {
-      (application: consuming Application, left) throws(MalformedBytes) in
-      if byKey.isEmpty { byKey.reserveCapacity(min(left, Scheduler.reservedMax)) }
-      let key = application.key
-      application.manifest = manifest(for: key)
-      guard byKey.updateValue(application, forKey: key) == nil else {
-        throw MalformedBytes("\(key.id) of \(key.owner.uid) is there twice")
-      }
-    }
-    let details = try values.decodeIfPresent([ApplicationDetails].self, forKey: .details) ?? []
-    for details in details {
-      guard let index = byKey.index(forKey: details.key) else {
-        throw MalformedBytes("details of no application, \(details.key.id)").asDecodingError
-      }
-      details.restore(to: &byKey.values[index])
-    }
-    for key in try values.decode([ApplicationKey].self, forKey: .ended) {
-      endedByOwner[key.owner, default: []].append(key)
-    }
-    activationLast = try values.decode(UInt64.self, forKey: .activationLast)
+    for key in ended { endedByOwner[key.owner, default: []].append(key) }
+    self.activationLast = activationLast
     runningByOwner = countRunning()
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encode(CompactBytes(all), forKey: .applications)
-    try values.encode(all.compactMap { ApplicationDetails($0) }, forKey: .details)
-    try values.encode(CompactBytes(allManifests), forKey: .manifests)
-    let owners = endedByOwner.keys.sorted()
-    try values.encode(owners.flatMap { endedByOwner[$0] ?? [] }, forKey: .ended)
-    try values.encode(activationLast, forKey: .activationLast)
-  }
-}
-
-// MARK: As plain bytes
-
-/// But for what few have: see ``ApplicationDetails``.
-extension Application: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    key = try reader.read()
-    instance = try reader.read()
-    launching = try reader.read()
-    activation = try reader.read()
-    lastEnd = try reader.read()
-  }
-
-  func write(to writer: inout CompactWriter) {
-    key.write(to: &writer)
-    instance.write(to: &writer)
-    launching.write(to: &writer)
-    activation.write(to: &writer)
-    lastEnd.write(to: &writer)
-  }
-}
-
-/// What few applications have: written by the names of its fields.
-struct ApplicationDetails: Codable {
-  let key: ApplicationKey
-  private let relaunch: Relaunch?
-  private let endDetail: EndDetail?
-  private let launchFailure: LaunchFailure?
-  private let forcedEnd: ForcedEnd?
-
-  /// - Returns: nil where it has none of it.
-  init?(_ application: Application) {
-    key = application.key
-    relaunch = application.relaunch
-    endDetail = application.lastEnd?.detail
-    launchFailure = application.launchFailure
-    forcedEnd = application.lastEnd?.forced
-    if relaunch == nil, endDetail == nil, launchFailure == nil, forcedEnd == nil { return nil }
-  }
-
-  func restore(to application: inout Application) {
-    application.relaunch = relaunch
-    application.launchFailure = launchFailure
-    application.lastEnd?.detail = endDetail
-    application.lastEnd?.forced = forcedEnd
   }
 }

@@ -22,7 +22,7 @@ public struct EndedEntitlement: Hashable, Sendable {
   public var at: Instant
 
   /// What it was, and how it ended.
-  public enum Kind: Hashable, Sendable, Codable {
+  public enum Kind: Hashable, Sendable {
     /// A background task has been ended by its application.
     case task(TaskID, name: String?)
     /// A callback has been acknowledged.
@@ -71,7 +71,7 @@ public struct Limit: Hashable, Sendable {
 }
 
 /// What exactly brought an end about.
-public enum EndDetail: Hashable, Sendable, Codable {
+public enum EndDetail: Hashable, Sendable {
   /// It was not acknowledged in time.
   case callback(CallbackKind)
   /// The first of the tasks that were outstanding, and how many there were.
@@ -87,7 +87,7 @@ public enum EndDetail: Hashable, Sendable, Codable {
 }
 
 /// What an instance may use of processors in the background.
-public enum ProcessorShare: Hashable, Sendable, Codable {
+public enum ProcessorShare: Hashable, Sendable {
   /// So many percent of one processor, to which it was throttled.
   case throttled(percent: Int)
   /// So many percent of one processor. It had been throttled before, until it used less.
@@ -108,8 +108,8 @@ public enum ProcessorShare: Hashable, Sendable, Codable {
 }
 
 /// How an instance came into its state, and what it could run for.
-struct Reasons: Hashable, Sendable, Addition {
-  /// nil where an earlier version wrote it.
+struct Reasons: Hashable, Sendable {
+  /// nil until the first transition.
   private(set) var cause: TransitionCause?
   private(set) var displacedBy: ApplicationKey?
   private(set) var lastEntitlement: EndedEntitlement?
@@ -156,55 +156,3 @@ extension Scheduler {
       end: instance.termination?.detail)
   }
 }
-
-// MARK: As plain bytes
-
-extension Reasons: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    cause = try reader.read()
-    displacedBy = try reader.read()
-    lastEntitlement = try reader.read()
-  }
-
-  func write(to writer: inout CompactWriter) {
-    cause.write(to: &writer)
-    displacedBy.write(to: &writer)
-    lastEntitlement.write(to: &writer)
-  }
-}
-
-extension EndedEntitlement: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    at = try reader.read()
-    switch try reader.readByte() {
-    case 0: kind = .task(try reader.read(), name: try reader.read())
-    case 1: kind = .callback(try reader.read())
-    case 2: kind = .activity(try reader.read())
-    case 3: kind = .eventHandled
-    case 4: kind = .eventTime
-    case 5: kind = .launchTime
-    case let byte: throw MalformedBytes("no entitlement is \(byte)")
-    }
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    at.write(to: &writer)
-    switch kind {
-    case .task(let id, let name):
-      writer.write(byte: 0)
-      id.write(to: &writer)
-      name.write(to: &writer)
-    case .callback(let callback):
-      writer.write(byte: 1)
-      callback.write(to: &writer)
-    case .activity(let activity):
-      writer.write(byte: 2)
-      activity.write(to: &writer)
-    case .eventHandled: writer.write(byte: 3)
-    case .eventTime: writer.write(byte: 4)
-    case .launchTime: writer.write(byte: 5)
-    }
-  }
-}
-
-extension Activity: Compact {}

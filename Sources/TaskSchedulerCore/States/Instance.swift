@@ -37,7 +37,7 @@ struct Turn {
 }
 
 /// How an instance is to start.
-struct StartPlan: Hashable, Sendable, Codable {
+struct StartPlan: Hashable, Sendable {
   var target: LaunchTarget
   var reason: LaunchReason
   var seat: SeatID
@@ -54,7 +54,7 @@ struct StartPlan: Hashable, Sendable, Codable {
 /// What it does in each part of the contract stands in the file of that part: `Lifecycle`,
 /// `BackgroundExecution`, `BackgroundRules`, `ManagedSockets`, `KeepAlive`, `SystemChanges`,
 /// `TimeLimits`, `Termination`.
-struct Instance: Hashable, Sendable, Codable {
+struct Instance: Hashable, Sendable {
   let id: InstanceID
   let application: ApplicationKey
   let leader: Leader
@@ -94,24 +94,20 @@ struct Instance: Hashable, Sendable, Codable {
   var rules = BackgroundRules()
 
   /// How far the stopping of its processes has come.
-  enum Suspension: Hashable, Addition {
+  enum Suspension: Hashable {
     case none
     /// Under way; of what is suspended: again, after the daemon's absence.
     case stopping
     /// It could not complete; the next try comes at the instant given.
     case failed(retryAt: Instant)
-
-    init() { self = .none }
   }
 
   /// What is known of a debugger.
-  enum Tracer: Hashable, Addition {
+  enum Tracer: Hashable {
     case absent
     /// A limit has passed and the daemon was asked whether a debugger holds it.
     case asked(heldBefore: Bool)
     case present(nextCheck: Instant)
-
-    init() { self = .absent }
   }
 
   /// What is left of the background time; nil is unlimited: in the foreground, and while a debugger
@@ -126,34 +122,6 @@ struct Instance: Hashable, Sendable, Codable {
     switch tracer {
     case .absent, .asked(heldBefore: false): false
     case .present, .asked(heldBefore: true): true
-    }
-  }
-
-  init(
-    id: InstanceID, application: ApplicationKey, leader: Leader, plan: StartPlan, policy: Policy,
-    at now: Instant
-  ) {
-    self.id = id
-    self.application = application
-    self.leader = leader
-    seat = plan.seat
-    launchReason = plan.reason
-    backgroundModes = plan.backgroundModes
-    mayStayInBackground = plan.mayStayInBackground
-    stopSignal = plan.stopSignal
-    startedAt = now
-    stateSince = now
-    isAware = plan.isAware
-    hasStream = plan.isAware
-    inbox = plan.inbox
-    switch plan.target {
-    case .foreground:
-      state = isAware ? .inactive : .active
-      isActivating = isAware
-    case .background:
-      state = .background
-      stint = Stint(at: now)
-      if !isAware { launchEnds = now.advanced(by: policy.launchTime) }
     }
   }
 
@@ -198,116 +166,32 @@ struct Instance: Hashable, Sendable, Codable {
   }
 }
 
-// MARK: As plain bytes
-
-/// But for what few have: see ``InstanceDetails``.
-extension Instance: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    id = try reader.read()
-    application = try reader.read()
-    leader = try reader.read()
-    seat = try reader.read()
-    launchReason = try reader.read()
-    backgroundModes = try reader.read()
-    mayStayInBackground = try reader.read()
-    stopSignal = try reader.read()
-    startedAt = try reader.read()
-    state = try reader.read()
-    stateSince = try reader.read()
-    isActivating = try reader.read()
-    reasons = try reader.read()
-    isAware = try reader.read()
-    hasStream = try reader.read()
-    callbacks = try reader.read()
-    tasks = try reader.read()
-    stint = try reader.read()
-    launchEnds = try reader.read()
-    suspension = try reader.read()
-    inbox = try reader.read()
-    if let rules: BackgroundRules = try reader.read() { self.rules = rules }
-  }
-
-  func write(to writer: inout CompactWriter) {
-    id.write(to: &writer)
-    application.write(to: &writer)
-    leader.write(to: &writer)
-    seat.write(to: &writer)
-    launchReason.write(to: &writer)
-    backgroundModes.write(to: &writer)
-    mayStayInBackground.write(to: &writer)
-    stopSignal.write(to: &writer)
-    startedAt.write(to: &writer)
-    state.write(to: &writer)
-    stateSince.write(to: &writer)
-    isActivating.write(to: &writer)
-    reasons.write(to: &writer)
-    isAware.write(to: &writer)
-    hasStream.write(to: &writer)
-    callbacks.write(to: &writer)
-    tasks.write(to: &writer)
-    stint.write(to: &writer)
-    launchEnds.write(to: &writer)
-    suspension.write(to: &writer)
-    inbox.write(to: &writer)
-    (rules.isNew ? nil : rules).write(to: &writer)
-  }
-}
-
-extension Instance.Suspension: Compact {
-  init(from reader: inout CompactReader) throws(MalformedBytes) {
-    switch try reader.readByte() {
-    case 0: self = .none
-    case 1: self = .stopping
-    case 2: self = .failed(retryAt: try reader.read())
-    case let byte: throw MalformedBytes("no suspension is \(byte)")
+extension Instance {
+  init(
+    id: InstanceID, application: ApplicationKey, leader: Leader, plan: StartPlan, policy: Policy,
+    at now: Instant
+  ) {
+    self.id = id
+    self.application = application
+    self.leader = leader
+    seat = plan.seat
+    launchReason = plan.reason
+    backgroundModes = plan.backgroundModes
+    mayStayInBackground = plan.mayStayInBackground
+    stopSignal = plan.stopSignal
+    startedAt = now
+    stateSince = now
+    isAware = plan.isAware
+    hasStream = plan.isAware
+    inbox = plan.inbox
+    switch plan.target {
+    case .foreground:
+      state = isAware ? .inactive : .active
+      isActivating = isAware
+    case .background:
+      state = .background
+      stint = Stint(at: now)
+      if !isAware { launchEnds = now.advanced(by: policy.launchTime) }
     }
-  }
-
-  func write(to writer: inout CompactWriter) {
-    switch self {
-    case .none: writer.write(byte: 0)
-    case .stopping: writer.write(byte: 1)
-    case .failed(let retryAt):
-      writer.write(byte: 2)
-      retryAt.write(to: &writer)
-    }
-  }
-}
-
-/// What few instances have: written by the names of its fields.
-struct InstanceDetails: Codable {
-  let id: InstanceID
-  private let termination: Termination?
-  private let notices: [Notice]
-  private let activities: Activities
-  private let sockets: ManagedSockets
-  private let handling: HandledEvents
-  private let tracer: Instance.Tracer
-  private let suspensionLostAt: Instant?
-
-  /// - Returns: nil where it has none of it.
-  init?(_ instance: Instance) {
-    id = instance.id
-    termination = instance.termination
-    notices = instance.inbox.notices
-    activities = instance.activities
-    sockets = instance.sockets
-    handling = instance.handling
-    tracer = instance.tracer
-    suspensionLostAt = instance.suspensionLostAt
-    if termination == nil, notices.isEmpty, activities.isNew, sockets.isNew, handling.isNew,
-      tracer.isNew, suspensionLostAt == nil {
-      return nil
-    }
-  }
-
-  func restore(to instance: inout Instance) {
-    instance.termination = termination
-    instance.inbox.restore(notices)
-    instance.activities = activities
-    instance.sockets = sockets
-    instance.handling = handling
-    instance.tracer = tracer
-    instance.suspensionLostAt = suspensionLostAt
   }
 }

@@ -1,5 +1,5 @@
 /// Why a request was refused. Nothing has changed by it.
-public enum Refusal: Hashable, Sendable, Codable, Error {
+public enum Refusal: Hashable, Sendable, Error {
   case unknownApplication(ApplicationKey)
   /// The contract's table has no such transition from this state.
   case invalidTransition(from: ApplicationState, cause: TransitionCause)

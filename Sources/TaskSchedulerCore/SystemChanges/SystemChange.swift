@@ -1,5 +1,5 @@
 /// What of the machine may change under an application (contract §10).
-public enum SystemChangeKind: Hashable, Sendable, Codable {
+public enum SystemChangeKind: Hashable, Sendable {
   case timeZone
   /// The wall clock was set.
   case clock
@@ -13,7 +13,7 @@ public enum SystemChangeKind: Hashable, Sendable, Codable {
 }
 
 /// One change of the machine.
-public struct SystemChange: Hashable, Sendable, Codable {
+public struct SystemChange: Hashable, Sendable {
   public var kind: SystemChangeKind
   /// What holds now, where a word says it: `Europe/Berlin`, `2026-11-22`, `de_DE.UTF-8`,
   /// `online` or `offline`, `mains` or `battery`, or what the operator wrote.

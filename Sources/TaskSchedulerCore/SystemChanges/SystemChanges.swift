@@ -2,8 +2,8 @@
 // it as it comes; of what a suspended one has missed, the newest of each kind comes when it runs.
 
 /// The newest change of each kind, and their order.
-struct SystemChanges: Hashable, Sendable, Addition {
-  private struct Entry: Hashable, Codable {
+struct SystemChanges: Hashable, Sendable {
+  struct Entry: Hashable {
     var change: SystemChange
     /// nil is for everybody.
     var owner: UserID?
@@ -11,7 +11,7 @@ struct SystemChanges: Hashable, Sendable, Addition {
   }
 
   /// Ordered by number.
-  private var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
   /// The number of the newest.
   private(set) var numberLast: UInt64 = 0
 

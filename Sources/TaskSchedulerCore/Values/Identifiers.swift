@@ -1,5 +1,5 @@
 /// The name of an application: a reverse-DNS id such as `org.example.mail`.
-public struct ApplicationID: Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+public struct ApplicationID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let name: String
 
   /// The longest id, in bytes: that of a file name on Linux, less the suffix `.toml`, is 250;
@@ -37,26 +37,13 @@ public struct ApplicationID: Hashable, Comparable, Sendable, Codable, CustomStri
     }
   }
 
-  public init(from decoder: any Decoder) throws {
-    let name = try String(from: decoder)
-    guard let id = ApplicationID(name) else {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "\(name) is no reverse-DNS id"))
-    }
-    self = id
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    try name.encode(to: encoder)
-  }
-
   public var description: String { name }
 
   public static func < (lhs: ApplicationID, rhs: ApplicationID) -> Bool { lhs.name < rhs.name }
 }
 
 /// A user's uid.
-public struct UserID: Hashable, Comparable, Sendable, Codable {
+public struct UserID: Hashable, Comparable, Sendable {
   public let uid: UInt32
   public init(_ uid: UInt32) { self.uid = uid }
   public static func < (lhs: UserID, rhs: UserID) -> Bool { lhs.uid < rhs.uid }
@@ -78,20 +65,10 @@ public struct ApplicationKey: Hashable, Comparable, Sendable {
   }
 }
 
-/// An id that is a number, and is written as one.
-public protocol NumberedID: Hashable, Sendable, Codable {
+/// An id that is a number.
+public protocol NumberedID: Hashable, Sendable {
   var number: UInt64 { get }
   init(_ number: UInt64)
-}
-
-extension NumberedID {
-  public init(from decoder: any Decoder) throws {
-    self.init(try UInt64(from: decoder))
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    try number.encode(to: encoder)
-  }
 }
 
 /// One run of an application. Unique for the life of the scheduler's state; never 0.
@@ -136,68 +113,15 @@ public struct SeatID: Hashable, Sendable {
 
 /// The leader of an instance: a pid alone may be reused, so it is never kept without the start
 /// time (field 22 of /proc/PID/stat, in clock ticks since boot).
-public struct Leader: Hashable, Sendable {
+public struct Leader: Hashable, Comparable, Sendable {
   public let pid: Int32
   public let startTime: UInt64
   public init(pid: Int32, startTime: UInt64) {
     self.pid = pid
     self.startTime = startTime
   }
-}
 
-// MARK: As plain bytes
-
-extension ApplicationID: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    let name = try reader.readText()
-    guard let id = ApplicationID(name) else { throw MalformedBytes("\(name) is no reverse-DNS id") }
-    self = id
-  }
-
-  package func write(to writer: inout CompactWriter) { writer.write(text: name) }
-}
-
-extension UserID: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    self.init(try reader.read())
-  }
-
-  package func write(to writer: inout CompactWriter) { uid.write(to: &writer) }
-}
-
-extension SeatID: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    self.init(try reader.readText())
-  }
-
-  package func write(to writer: inout CompactWriter) { writer.write(text: name) }
-}
-
-extension ApplicationKey: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    id = try reader.read()
-    owner = try reader.read()
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    id.write(to: &writer)
-    owner.write(to: &writer)
+  public static func < (lhs: Leader, rhs: Leader) -> Bool {
+    (lhs.pid, lhs.startTime) < (rhs.pid, rhs.startTime)
   }
 }
-
-extension Leader: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    pid = try reader.read()
-    startTime = try reader.read()
-  }
-
-  package func write(to writer: inout CompactWriter) {
-    pid.write(to: &writer)
-    startTime.write(to: &writer)
-  }
-}
-
-extension InstanceID: Compact {}
-extension TaskID: Compact {}
-extension CallbackID: Compact {}
-extension RequestID: Compact {}

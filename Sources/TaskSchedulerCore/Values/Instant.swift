@@ -1,19 +1,11 @@
 /// A point in time: nanoseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps.
 ///
 /// The core is handed its instants; it reads no clock.
-public struct Instant: Hashable, Comparable, Sendable, Codable {
+public struct Instant: Hashable, Comparable, Sendable {
   public var nanoseconds: UInt64
 
   public init(nanoseconds: UInt64) {
     self.nanoseconds = nanoseconds
-  }
-
-  public init(from decoder: any Decoder) throws {
-    nanoseconds = try UInt64(from: decoder)
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    try nanoseconds.encode(to: encoder)
   }
 
   public static func < (lhs: Instant, rhs: Instant) -> Bool {
@@ -41,12 +33,4 @@ public struct Instant: Hashable, Comparable, Sendable, Codable {
   public func duration(to later: Instant) -> Duration {
     later <= self ? .zero : .nanoseconds(Int64(clamping: later.nanoseconds - nanoseconds))
   }
-}
-
-extension Instant: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    nanoseconds = try reader.readNumber()
-  }
-
-  package func write(to writer: inout CompactWriter) { writer.write(number: nanoseconds) }
 }

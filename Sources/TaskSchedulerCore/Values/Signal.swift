@@ -1,5 +1,5 @@
 /// A signal, by its number on x86 and Arm (signal(7)).
-public struct Signal: Hashable, Sendable, Codable {
+public struct Signal: Hashable, Sendable {
   public let number: Int32
 
   public init(_ number: Int32) { self.number = number }
@@ -39,12 +39,4 @@ public struct Signal: Hashable, Sendable, Codable {
     "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
     "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
   ]
-}
-
-extension Signal: Compact {
-  package init(from reader: inout CompactReader) throws(MalformedBytes) {
-    number = try reader.read()
-  }
-
-  package func write(to writer: inout CompactWriter) { number.write(to: &writer) }
 }

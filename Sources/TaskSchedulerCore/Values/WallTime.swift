@@ -2,19 +2,11 @@
 ///
 /// Used for notifications and logs only; the clock may be set, and then it jumps. Nothing of the
 /// contract but notifications depends on it.
-public struct WallTime: Hashable, Comparable, Sendable, Codable {
+public struct WallTime: Hashable, Comparable, Sendable {
   public var nanoseconds: Int64
 
   public init(nanoseconds: Int64) {
     self.nanoseconds = nanoseconds
-  }
-
-  public init(from decoder: any Decoder) throws {
-    nanoseconds = try Int64(from: decoder)
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    try nanoseconds.encode(to: encoder)
   }
 
   public static func < (lhs: WallTime, rhs: WallTime) -> Bool {

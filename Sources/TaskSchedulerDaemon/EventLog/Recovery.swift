@@ -188,7 +188,7 @@ struct Takeover {
   func run(_ replay: Replay, _ inherited: DescriptorStore.Inherited) -> Outcome {
     var outcome = Outcome()
     outcome.lost = processes.takeOver(replay.holdings.instances, leaders: inherited.leaders)
-    runner.restoreRunningOn(replay.holdings.runningOn ?? [:])
+    runner.restoreRunningOn(replay.holdings.runningOn)
     if let unclear {
       let marks = ProcessMarks(socket: socketPath)
       // A process that belongs to an instance already is not added.

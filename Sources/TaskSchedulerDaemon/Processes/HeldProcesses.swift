@@ -71,7 +71,7 @@ extension ProcessController {
   /// launched them.
   private func seeTo(_ held: Holdings.Instance, _ id: InstanceID) {
     let group = held.arrival.group.map { ControlGroup(path: $0) }
-    giveBack(held.lowered ?? [])
+    giveBack(held.lowered)
     do throws(SystemError) {
       if let group, group.exists {
         if held.arrival.isLaunched { try group.kill() } else { try group.thaw() }

@@ -1,5 +1,4 @@
 import TaskSchedulerCore
-import TaskSchedulerEventLog
 
 /// What a daemon keeps beyond its death: a snapshot of the policy, and the events since.
 struct DaemonMemory {
@@ -42,9 +41,8 @@ struct DaemonMemory {
   ) -> (scheduler: Scheduler, effectsLeft: ArraySlice<Effect>)? {
     var scheduler = snapshot
     if throughBytes {
-      guard let bytes = try? BinaryEncoding.bytes(of: snapshot),
-        let read = try? BinaryDecoding.decode(Scheduler.self, from: bytes)
-      else { return nil }
+      let bytes = StoredWriter.bytes(of: snapshot)
+      guard let read = try? StoredReader.read(Scheduler.self, from: bytes) else { return nil }
       scheduler = read
     }
     for entry in eventLog {

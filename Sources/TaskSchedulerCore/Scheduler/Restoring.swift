@@ -1,0 +1,34 @@
+extension Scheduler {
+  /// Restores what was stored. Seats, deadlines and counts follow from the rest.
+  init(
+    policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
+    launches: [InstanceID: PendingLaunch], instances: [InstanceID: Instance],
+    keepAlives: KeepAlivePlanner, notifications: Notifications, changes: SystemChanges,
+    memory: Memory
+  ) throws(InvariantViolation) {
+    self.init(policy: policy)
+    self.instanceIDLast = instanceIDLast
+    self.isStarted = isStarted
+    self.applications = applications
+    self.launches = launches
+    self.instances = instances
+    self.keepAlives = keepAlives
+    self.notifications = notifications
+    self.changes = changes
+    self.memory = memory
+    for (id, instance) in instances {
+      deadlines.set(id, to: instance.deadline(policy))
+      if instance.state.isForeground, instance.termination == nil,
+        seats.front(of: instance.seat) == nil {
+        seats.take(instance.seat, id)
+      }
+    }
+    for application in applications.unordered {
+      relaunches.set(application.key, to: application.relaunch)
+    }
+    for (owner, count) in countTasks() {
+      self.applications.taskCountChanged(by: count, of: owner)
+    }
+    try check()
+  }
+}

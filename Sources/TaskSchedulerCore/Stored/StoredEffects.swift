@@ -1,0 +1,260 @@
+extension Effect: StoredByForm {
+  package static let form = Form(cases: [
+    Case("reply", Effect.reply) { if case .reply(let a, let b) = $0 { (a, b) } else { nil } },
+    Case("record", Effect.record) { if case .record(let a) = $0 { a } else { nil } },
+    Case("deliver", Effect.deliver) {
+      if case .deliver(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("expire", Effect.expire) {
+      if case .expire(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("notify", Effect.notify) { if case .notify(let a, let b) = $0 { (a, b) } else { nil } },
+    Case("resources", Effect.resources) { if case .resources(let a) = $0 { a } else { nil } },
+    Case("socket", Effect.socket) { if case .socket(let a) = $0 { a } else { nil } },
+    Case("notification", Effect.notification) {
+      if case .notification(let a) = $0 { a } else { nil }
+    },
+    Case("memory", Effect.memory) { if case .memory(let a) = $0 { a } else { nil } },
+    Case("spawn", Effect.spawn) {
+      if case .spawn(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("manage", Effect.manage) {
+      if case .manage(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("suspend", Effect.suspend) { if case .suspend(let a) = $0 { a } else { nil } },
+    Case("resume", Effect.resume) { if case .resume(let a) = $0 { a } else { nil } },
+    Case("terminate", Effect.terminate) {
+      if case .terminate(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("kill", Effect.kill) { if case .kill(let a) = $0 { a } else { nil } },
+    Case("release", Effect.release) { if case .release(let a, let b) = $0 { (a, b) } else { nil } },
+    Case("checkTracer", Effect.checkTracer) { if case .checkTracer(let a) = $0 { a } else { nil } },
+  ])
+}
+
+extension Reply: StoredByForm {
+  package static let form = Form(cases: [
+    Case("done", Reply.done),
+    Case("registered", Reply.registered) { if case .registered(let a) = $0 { a } else { nil } },
+    Case("began", Reply.began) { if case .began(let a, let b) = $0 { (a, b) } else { nil } },
+    Case("started", Reply.started) { if case .started(let a, let b) = $0 { (a, b) } else { nil } },
+    Case("ended", Reply.ended) { if case .ended(let a) = $0 { a } else { nil } },
+    Case("managed", Reply.managed) { if case .managed(let a) = $0 { a } else { nil } },
+    Case("scheduled", Reply.scheduled) { if case .scheduled(let a) = $0 { a } else { nil } },
+    Case("cancelled", Reply.cancelled) { if case .cancelled(let a) = $0 { a } else { nil } },
+    Case("refused", Reply.refused) { if case .refused(let a) = $0 { a } else { nil } },
+  ])
+}
+
+extension Refusal: StoredByForm {
+  package static let form = Form(cases: [
+    Case("unknownApplication", Refusal.unknownApplication) {
+      if case .unknownApplication(let a) = $0 { a } else { nil }
+    },
+    Case("invalidTransition", Refusal.invalidTransition) {
+      if case .invalidTransition(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("invalidState", Refusal.invalidState) {
+      if case .invalidState(let a) = $0 { a } else { nil }
+    },
+    Case("alreadyRunning", Refusal.alreadyRunning) {
+      if case .alreadyRunning(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("terminating", Refusal.terminating),
+    Case("notLaunchable", Refusal.notLaunchable),
+    Case("launchFailed", Refusal.launchFailed) {
+      if case .launchFailed(let a) = $0 { a } else { nil }
+    },
+    Case("wrongApplication", Refusal.wrongApplication) {
+      if case .wrongApplication(let a) = $0 { a } else { nil }
+    },
+    Case("unknownCallback", Refusal.unknownCallback) {
+      if case .unknownCallback(let a) = $0 { a } else { nil }
+    },
+    Case("unknownTask", Refusal.unknownTask) {
+      if case .unknownTask(let a) = $0 { a } else { nil }
+    },
+    Case("modeNotDeclared", Refusal.modeNotDeclared) {
+      if case .modeNotDeclared(let a) = $0 { a } else { nil }
+    },
+    Case("quotaExceeded", Refusal.quotaExceeded) {
+      if case .quotaExceeded(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("multitaskingNotSupported", Refusal.multitaskingNotSupported),
+    Case("keepAliveTooShort", Refusal.keepAliveTooShort) {
+      if case .keepAliveTooShort(let a) = $0 { a } else { nil }
+    },
+    Case("noEventStream", Refusal.noEventStream),
+    Case("unknownSocket", Refusal.unknownSocket) {
+      if case .unknownSocket(let a) = $0 { a } else { nil }
+    },
+    Case("unknownNotification", Refusal.unknownNotification) {
+      if case .unknownNotification(let a) = $0 { a } else { nil }
+    },
+    Case("notStored", Refusal.notStored) { if case .notStored(let a) = $0 { a } else { nil } },
+    Case("cannotBeTold", Refusal.cannotBeTold) {
+      if case .cannotBeTold(let a) = $0 { a } else { nil }
+    },
+    Case("terminatedByOperator", Refusal.terminatedByOperator),
+  ])
+}
+
+extension Notice: StoredByForm {
+  package static let form = Form(cases: [
+    Case("socketsReady", Notice.socketsReady) {
+      if case .socketsReady(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("systemChanges", Notice.systemChanges) {
+      if case .systemChanges(let a) = $0 { a } else { nil }
+    },
+    Case("notificationFired", Notice.notificationFired) {
+      if case .notificationFired(let a) = $0 { a } else { nil }
+    },
+    Case("notificationChosen", Notice.notificationChosen) {
+      if case .notificationChosen(let a) = $0 { a } else { nil }
+    },
+    Case("memoryWarning", Notice.memoryWarning),
+  ])
+}
+
+extension Registration: StoredByForm {
+  package static let form = Form(
+    Registration.init(
+      application:instance:state:launchReason:backgroundModes:remaining:tasks:), \.application,
+    \.instance, \.state, \.launchReason, \.backgroundModes, \.remaining, \.tasks)
+}
+
+extension Record: StoredByForm {
+  package static let form = Form(
+    Record.init(application:leader:change:), \.application, \.leader, \.change)
+}
+
+extension Record.Change: StoredByForm {
+  package static let form = Form(cases: [
+    Case("transition", Record.Change.transition) {
+      if case .transition(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("registered", Record.Change.registered),
+    Case("taskBegan", Record.Change.taskBegan) {
+      if case .taskBegan(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("taskEnded", Record.Change.taskEnded) {
+      if case .taskEnded(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("taskExpired", Record.Change.taskExpired) {
+      if case .taskExpired(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("ended", Record.Change.ended) { if case .ended(let a) = $0 { a } else { nil } },
+    Case("refused", Record.Change.refused) { if case .refused(let a) = $0 { a } else { nil } },
+    Case("suspensionFailed", Record.Change.suspensionFailed) {
+      if case .suspensionFailed(let a) = $0 { a } else { nil }
+    },
+    Case("signalFailed", Record.Change.signalFailed) {
+      if case .signalFailed(let a) = $0 { a } else { nil }
+    },
+    Case("keepAliveSet", Record.Change.keepAliveSet) {
+      if case .keepAliveSet(let a) = $0 { .some(a) } else { nil }
+    },
+    Case("keepAliveCalled", Record.Change.keepAliveCalled),
+    Case("socketManaged", Record.Change.socketManaged) {
+      if case .socketManaged(let a) = $0 { a } else { nil }
+    },
+    Case("socketReleased", Record.Change.socketReleased) {
+      if case .socketReleased(let a) = $0 { a } else { nil }
+    },
+    Case("socketsReady", Record.Change.socketsReady) {
+      if case .socketsReady(let a) = $0 { a } else { nil }
+    },
+    Case("notificationScheduled", Record.Change.notificationScheduled) {
+      if case .notificationScheduled(let a) = $0 { a } else { nil }
+    },
+    Case("notificationsCancelled", Record.Change.notificationsCancelled) {
+      if case .notificationsCancelled(let a) = $0 { a } else { nil }
+    },
+    Case("notificationFired", Record.Change.notificationFired) {
+      if case .notificationFired(let a) = $0 { a } else { nil }
+    },
+    Case("notificationChosen", Record.Change.notificationChosen) {
+      if case .notificationChosen(let a) = $0 { a } else { nil }
+    },
+    Case("badgeSet", Record.Change.badgeSet) { if case .badgeSet(let a) = $0 { a } else { nil } },
+    Case("relaunchPlanned", Record.Change.relaunchPlanned) {
+      if case .relaunchPlanned(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("memoryWarned", Record.Change.memoryWarned) {
+      if case .memoryWarned(let a) = $0 { a } else { nil }
+    },
+    Case("memoryChosen", Record.Change.memoryChosen) {
+      if case .memoryChosen(let a) = $0 { a } else { nil }
+    },
+    Case("resources", Record.Change.resources) {
+      if case .resources(let a) = $0 { a } else { nil }
+    },
+  ])
+}
+
+extension ResourceRecord: StoredByForm {
+  package static let form = Form(cases: [
+    Case("usedProcessor", ResourceRecord.usedProcessor) {
+      if case .usedProcessor(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("usedGPU", ResourceRecord.usedGPU) { if case .usedGPU(let a) = $0 { a } else { nil } },
+    Case("heldResource", ResourceRecord.heldResource) {
+      if case .heldResource(let a) = $0 { a } else { nil }
+    },
+    Case("throttled", ResourceRecord.throttled) {
+      if case .throttled(let a) = $0 { .some(a) } else { nil }
+    },
+    Case("listens", ResourceRecord.listens) { if case .listens(let a) = $0 { a } else { nil } },
+  ])
+}
+
+extension SocketEffect: StoredByForm {
+  package static let form = Form(cases: [
+    Case("hold", SocketEffect.hold) { if case .hold(let a, let b) = $0 { (a, b) } else { nil } },
+    Case("letGo", SocketEffect.letGo) { if case .letGo(let a, let b) = $0 { (a, b) } else { nil } },
+    Case("watch", SocketEffect.watch) { if case .watch(let a) = $0 { a } else { nil } },
+    Case("stopWatching", SocketEffect.stopWatching) {
+      if case .stopWatching(let a) = $0 { a } else { nil }
+    },
+  ])
+}
+
+extension NotificationEffect: StoredByForm {
+  package static let form = Form(cases: [
+    Case("store", NotificationEffect.store) {
+      if case .store(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("remove", NotificationEffect.remove) { if case .remove(let a) = $0 { a } else { nil } },
+    Case("fire", NotificationEffect.fire) {
+      if case .fire(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("findNext", NotificationEffect.findNext) {
+      if case .findNext(let a) = $0 { a } else { nil }
+    },
+    Case("storeBadge", NotificationEffect.storeBadge) {
+      if case .storeBadge(let a, let b) = $0 { (a, b) } else { nil }
+    },
+  ])
+}
+
+extension MemoryEffect: StoredByForm {
+  package static let form = Form(cases: [
+    Case("look", MemoryEffect.look),
+    Case("measure", MemoryEffect.measure) { if case .measure(let a) = $0 { a } else { nil } },
+    Case("reclaim", MemoryEffect.reclaim) { if case .reclaim(let a) = $0 { a } else { nil } },
+    Case("pageOut", MemoryEffect.pageOut) { if case .pageOut(let a) = $0 { a } else { nil } },
+  ])
+}
+
+extension ResourceEffect: StoredByForm {
+  package static let form = Form(cases: [
+    Case("prioritize", ResourceEffect.prioritize) {
+      if case .prioritize(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("look", ResourceEffect.look) { if case .look(let a) = $0 { a } else { nil } },
+    Case("throttle", ResourceEffect.throttle) {
+      if case .throttle(let a, let b) = $0 { (a, b) } else { nil }
+    },
+  ])
+}

@@ -1,0 +1,161 @@
+extension Instance: StoredByForm {
+  static let form = Form(
+    Instance.init(
+      id:application:leader:seat:launchReason:backgroundModes:mayStayInBackground:stopSignal:
+        startedAt:state:stateSince:isActivating:reasons:isAware:hasStream:callbacks:tasks:
+        activities:sockets:handling:inbox:stint:suspension:suspensionLostAt:termination:
+        launchEnds:tracer:rules:),
+    \.id, \.application, \.leader, \.seat, \.launchReason, \.backgroundModes,
+    \.mayStayInBackground, \.stopSignal, \.startedAt, \.state, \.stateSince, \.isActivating,
+    \.reasons, \.isAware, \.hasStream, \.callbacks, \.tasks, \.activities, \.sockets, \.handling,
+    \.inbox, \.stint, \.suspension, \.suspensionLostAt, \.termination, \.launchEnds, \.tracer,
+    \.rules)
+}
+
+extension Instance.Suspension: StoredByForm {
+  static let form = Form(cases: [
+    Case("none", Instance.Suspension.none),
+    Case("stopping", Instance.Suspension.stopping),
+    Case("failed", Instance.Suspension.failed) { if case .failed(let a) = $0 { a } else { nil } },
+  ])
+}
+
+extension Instance.Tracer: StoredByForm {
+  static let form = Form(cases: [
+    Case("absent", Instance.Tracer.absent),
+    Case("asked", Instance.Tracer.asked) { if case .asked(let a) = $0 { a } else { nil } },
+    Case("present", Instance.Tracer.present) { if case .present(let a) = $0 { a } else { nil } },
+  ])
+}
+
+extension Reasons: StoredByForm {
+  static let form = Form(
+    Reasons.init(cause:displacedBy:lastEntitlement:), \.cause, \.displacedBy, \.lastEntitlement)
+}
+
+extension TransitionCause: StoredByForm {
+  package static let form = Form(cases: [
+    Case("launch", TransitionCause.launch),
+    Case("register", TransitionCause.register),
+    Case("adopt", TransitionCause.adopt),
+    Case("activate", TransitionCause.activate), Case("acknowledged", TransitionCause.acknowledged),
+    Case("interruption", TransitionCause.interruption), Case("sendAway", TransitionCause.sendAway),
+    Case("otherActivated", TransitionCause.otherActivated) {
+      if case .otherActivated(let a) = $0 { a } else { nil }
+    },
+    Case("terminate", TransitionCause.terminate),
+    Case("noEntitlement", TransitionCause.noEntitlement),
+    Case("event", TransitionCause.event), Case("suspensionLost", TransitionCause.suspensionLost),
+    Case("leaderExited", TransitionCause.leaderExited),
+    Case("schedulerStopped", TransitionCause.schedulerStopped),
+  ])
+}
+
+extension EndedEntitlement: StoredByForm {
+  package static let form = Form(EndedEntitlement.init(kind:at:), \.kind, \.at)
+}
+
+extension EndedEntitlement.Kind: StoredByForm {
+  package static let form = Form(cases: [
+    Case("task", EndedEntitlement.Kind.task) {
+      if case .task(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("callback", EndedEntitlement.Kind.callback) {
+      if case .callback(let a) = $0 { a } else { nil }
+    },
+    Case("activity", EndedEntitlement.Kind.activity) {
+      if case .activity(let a) = $0 { a } else { nil }
+    },
+    Case("eventHandled", EndedEntitlement.Kind.eventHandled),
+    Case("eventTime", EndedEntitlement.Kind.eventTime),
+    Case("launchTime", EndedEntitlement.Kind.launchTime),
+  ])
+}
+
+extension Callback: StoredByForm {
+  package static let form = Form(Callback.init(id:kind:), \.id, \.kind)
+}
+
+extension Callbacks: StoredByForm {
+  static let form = Form(
+    Callbacks.init(inFlight:limitStart:waiting:idLast:), \.inFlight, \.limitStart, \.waiting,
+    \.idLast)
+}
+
+extension BackgroundTask: StoredByForm {
+  package static let form = Form(
+    BackgroundTask.init(id:name:beganAt:isExpired:), \.id, \.name, \.beganAt, \.isExpired)
+}
+
+extension BackgroundTasks: StoredByForm {
+  static let form = Form(BackgroundTasks.init(tasks:idLast:), \.tasks, \.idLast)
+}
+
+extension Activities: StoredByForm {
+  static let form = Form(
+    Activities.init(isPlaying:isLocating:eventsUnderWay:), \.isPlaying, \.isLocating,
+    \.eventsUnderWay)
+}
+
+extension ManagedSockets: StoredByForm {
+  static let form = Form(ManagedSockets.init(ids:), \.ids)
+}
+
+extension HandledEvents: StoredByForm {
+  static let form = Form(HandledEvents.init(entries:), \.entries)
+}
+
+extension HandledEvents.Entry: StoredByForm {
+  static let form = Form(
+    HandledEvents.Entry.init(id:notice:endsAt:), \.id, \.notice, \.endsAt)
+}
+
+extension Inbox: StoredByForm {
+  static let form = Form(
+    Inbox.init(notices:changesHeard:memoryHeard:), \.notices, \.changesHeard, \.memoryHeard)
+}
+
+extension MemoryHeard: StoredByForm {
+  static let form = Form(MemoryHeard.init(episode:at:), \.episode, \.at)
+}
+
+extension Stint: StoredByForm {
+  static let form = Form(
+    Stint.init(limitStart:warnedAt:isOver:), \.limitStart, \.warnedAt, \.isOver)
+}
+
+extension Termination: StoredByForm {
+  static let form = Form(
+    Termination.init(reason:phase:waiters:detail:forced:), \.reason, \.phase, \.waiters, \.detail,
+    \.forced)
+}
+
+extension Termination.Phase: StoredByForm {
+  static let form = Form(cases: [
+    Case("callbacks", Termination.Phase.callbacks),
+    Case("signalled", Termination.Phase.signalled) {
+      if case .signalled(let a) = $0 { a } else { nil }
+    },
+    Case("killed", Termination.Phase.killed) {
+      if case .killed(let a) = $0 { .some(a) } else { nil }
+    },
+  ])
+}
+
+extension BackgroundRules: StoredByForm {
+  static let form = Form(
+    BackgroundRules.init(throttledTo:wasThrottled:listening:look:stretch:), \.throttledTo,
+    \.wasThrottled, \.listening, \.look, \.stretch)
+}
+
+extension BackgroundRules.Look: StoredByForm {
+  static let form = Form(cases: [
+    Case("none", BackgroundRules.Look.none), Case("asked", BackgroundRules.Look.asked),
+    Case("due", BackgroundRules.Look.due) { if case .due(let a) = $0 { a } else { nil } },
+  ])
+}
+
+extension BackgroundRules.Stretch: StoredByForm {
+  static let form = Form(
+    BackgroundRules.Stretch.init(since:processor:gpu:), \.since, \.processor, \.gpu)
+}

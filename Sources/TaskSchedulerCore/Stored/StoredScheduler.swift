@@ -1,0 +1,110 @@
+/// The whole state of the scheduler, from which a restarted daemon continues. Seats, deadlines and
+/// counts follow from the rest and are not stored.
+///
+/// A state that violates an invariant, or whose policy is out of its bounds, is refused.
+extension Scheduler: StoredByForm {
+  package static let form = Form(
+    derived: {
+      (
+        policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
+        launches: [InstanceID: PendingLaunch], instances: [InstanceID: Instance],
+        keepAlives: KeepAlivePlanner, notifications: Notifications, changes: SystemChanges,
+        memory: Memory
+      ) throws(MalformedBytes) in
+      try restoring { () throws(InvariantViolation) in
+        try Scheduler(
+          policy: policy, instanceIDLast: instanceIDLast, isStarted: isStarted,
+          applications: applications, launches: launches, instances: instances,
+          keepAlives: keepAlives, notifications: notifications, changes: changes, memory: memory)
+      }
+    }, \.policy, \.instanceIDLast, \.isStarted, \.applications, \.launches, \.instances,
+    \.keepAlives, \.notifications, \.changes, \.memory)
+}
+
+/// A violated invariant of what is read means that the bytes are not what was written.
+func restoring<Value>(
+  _ make: () throws(InvariantViolation) -> Value
+) throws(MalformedBytes) -> Value {
+  do throws(InvariantViolation) {
+    return try make()
+  } catch {
+    throw MalformedBytes(error.sentence)
+  }
+}
+
+/// Every setting, in the order of ``PolicySetting/all``.
+extension Policy: Stored {
+  package init(from reader: inout StoredReader) throws(MalformedBytes) {
+    self.init()
+    for setting in PolicySetting.all {
+      switch setting.kind {
+      case .timeSpan(let property, _): self[keyPath: property] = try Duration(from: &reader)
+      case .count(let property, _): self[keyPath: property] = try Int(from: &reader)
+      case .flag(let property): self[keyPath: property] = try Bool(from: &reader)
+      }
+    }
+    if let problem = problems.first { throw MalformedBytes(problem) }
+  }
+
+  package func write(to writer: inout StoredWriter) {
+    for setting in PolicySetting.all {
+      switch setting.kind {
+      case .timeSpan(let property, _): self[keyPath: property].write(to: &writer)
+      case .count(let property, _): self[keyPath: property].write(to: &writer)
+      case .flag(let property): self[keyPath: property].write(to: &writer)
+      }
+    }
+  }
+}
+
+extension KeepAlive: StoredByForm {
+  package static let form = Form(
+    {
+      (interval: Duration, countedFrom: Instant, lastRun: Instant?) throws(MalformedBytes) in
+      guard interval >= .nanoseconds(1), interval <= KeepAlive.intervalMax else {
+        throw MalformedBytes("a keep-alive interval is \(interval)")
+      }
+      return KeepAlive(interval: interval, countedFrom: countedFrom, lastRun: lastRun)
+    }, \.interval, \.countedFrom, \.lastRun)
+}
+
+/// Deadlines follow from the handlers.
+extension KeepAlivePlanner: StoredByForm {
+  package static let form = Form(derived: KeepAlivePlanner.init(_:), \.keepAlives)
+}
+
+extension SystemChanges: StoredByForm {
+  static let form = Form(SystemChanges.init(entries:numberLast:), \.entries, \.numberLast)
+}
+
+extension SystemChanges.Entry: StoredByForm {
+  static let form = Form(
+    SystemChanges.Entry.init(change:owner:number:), \.change, \.owner, \.number)
+}
+
+extension Memory: StoredByForm {
+  static let form = Form(
+    Memory.init(
+      phase:pressedAt:pressedSince:warningEnds:reading:episodeLast:measurement:), \.phase,
+    \.pressedAt, \.pressedSince, \.warningEnds, \.reading, \.episodeLast, \.measurement)
+}
+
+extension Memory.Phase: StoredByForm {
+  static let form = Form(cases: [
+    Case("calm", Memory.Phase.calm),
+    Case("warned", Memory.Phase.warned) {
+      if case .warned(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("measuring", Memory.Phase.measuring) { if case .measuring(let a) = $0 { a } else { nil } },
+    Case("ending", Memory.Phase.ending) {
+      if case .ending(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("reclaiming", Memory.Phase.reclaiming) {
+      if case .reclaiming(let a, let b) = $0 { (a, b) } else { nil }
+    },
+  ])
+}
+
+extension Memory.Measurement: StoredByForm {
+  static let form = Form(Memory.Measurement.init(askedAt:sizes:), \.askedAt, \.sizes)
+}
