@@ -90,12 +90,6 @@ public final class Daemon {
 
   /// Serves until SIGTERM or SIGINT.
   public func run() throws -> Ending {
-    // Half of the resident memory is code that only the start has run.
-    do {
-      try ProgramPages.unmapUnchanged()
-    } catch {
-      log.write(.debug, "cannot unmap the code of the start: \(error)")
-    }
     try loop.run()
     if let path = ownSocketPath { try? UnixSocket.unlink(path: path) }
     let what =
