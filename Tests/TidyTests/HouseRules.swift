@@ -15,6 +15,7 @@ enum HouseRules {
       "Dispatch", "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization",
       "TaskSchedulerWire",
     ],
+    "TaskSchedulerServiceLifecycle": ["ServiceLifecycle", "TaskSchedulerClient"],
     "TaskSchedulerDaemon": [
       "CLinux", "CSQLite", "CSystemd", "DequeModule", "Glibc", "HeapModule", "LinuxSystem",
       "OrderedCollections", "TOMLKit", "TaskSchedulerCore", "TaskSchedulerEventLog",

@@ -13,16 +13,20 @@ enum LanguageRules {
   /// The files and directories that the word list applies to. Add one per line once its texts have
   /// been rewritten.
   static let places = [
+    "Examples",
     "Makefile",
     "Package.swift",
+    "Sources/TaskSchedulerClient",
     "Sources/TaskSchedulerDaemon/Configuration",
     "Sources/TaskSchedulerDaemon/Log",
     "Sources/TaskSchedulerDaemon/Loop",
     "Sources/TaskSchedulerDaemon/Memory",
     "Sources/TaskSchedulerDaemon/Sockets",
     "Sources/TaskSchedulerDaemon/SystemChanges",
+    "Sources/TaskSchedulerServiceLifecycle",
     "Sources/taskctl",
     "Sources/taskschedd",
+    "Tests/TaskSchedulerClientTests",
     "scripts",
     "systemd",
   ]
