@@ -29,8 +29,8 @@ RELEASE := $(BUILD) -c release --static-swift-stdlib $(SMALL) $(UNCHECKED)
 # Debuggers follow the frame pointers, which Swift keeps.
 RELEASE_TASKCTL = $(RELEASE) -Xlinker --no-eh-frame-hdr -Xlinker -T \
   -Xlinker $(CURDIR)/scripts/discard-unwind-tables.ld --product taskctl
-# The maximum size of each installed program, in MB.
-SIZES := taskschedd=20 taskctl=20
+# The maximum size of each installed program, in MiB.
+SIZES := taskschedd=19 taskctl=16
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.

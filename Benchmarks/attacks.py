@@ -38,12 +38,6 @@ def now():
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def resident(pid):
-    """kB."""
-    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
-
-
 def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=False):
     """A Python program beside this one, on the CPUs that the daemon does not have."""
     def prepare():
@@ -96,16 +90,16 @@ def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
     for name, (kind, count) in ATTACKS.items():
         daemon = workshop.daemon(f"attack-{kind}", SETTINGS)
         os.setpriority(os.PRIO_PROCESS, daemon.pid, NICE)
-        before = resident(daemon.pid)
+        before = daemon.resident_memory()
         told, ended, waits = attack(workshop, daemon, watching, kind, count)
         waits = [w for w in waits if w["at"] <= ended or w["at"] >= ended + SETTLE_SECONDS]
         results[name] = {what: worst(waits, what) for what in ("call", "connection", "limit")}
         results[name]["told"] = told
-        most = resident(daemon.pid)
+        most = daemon.resident_memory()
         limit = time.monotonic() + shrink_seconds
-        while resident(daemon.pid) > 1.5 * before and time.monotonic() < limit:
+        while daemon.resident_memory() > 1.5 * before and time.monotonic() < limit:
             time.sleep(0.5)
-        results[name]["resident"] = before, most, resident(daemon.pid)
+        results[name]["resident"] = before, most, daemon.resident_memory()
         workshop.end(daemon.process)
     return results
 

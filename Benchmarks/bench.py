@@ -28,6 +28,7 @@ DBUS_TARGET = 0.5
 JOURNAL_TARGET = 1.15
 FLAT_TARGET = 1.1
 KILOBYTES_TARGET = 10
+RESIDENT_TARGET = 16000
 WAKE_UPS_TARGET = 0
 SOCKET_WAKE_TARGET = 1.5
 FLOOD_TARGET = 2
@@ -93,8 +94,8 @@ def measure(workshop, scale, watching, progress):
         workshop, descriptors.FEWER_SOCKETS, descriptors.MANY_CHILDREN, name="processes",
         rounds=scale.examinations)
     progress("memory and cost with up to 5,000 applications")
-    memory, cost = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
-    results["private and dirty kB"], results["round trip among µs"] = memory, cost
+    (results["resident kB"], results["private and dirty kB"],
+     results["round trip among µs"]) = crowd.memory_and_cost(workshop, *scale.crowd_rounds)
     progress("a choice for memory")
     results["memory choice ms"] = memory_choice.measure(workshop, scale.choices)
     progress(f"idle for {scale.idle_seconds} s")
@@ -234,6 +235,8 @@ def table_of(results):
     add_crowd(table, results)
     add_memory(table, results)
     table.section("Idle")
+    for when, resident in zip(("at first", "after 10 applications"), results["resident kB"]):
+        table.judged(f"resident memory {when}", resident, RESIDENT_TARGET, " kB")
     table.judged(
         f"wake-ups in {results['idle seconds']} s, {IDLE_APPLICATIONS} suspended",
         results["idle wake-ups"], WAKE_UPS_TARGET, "")

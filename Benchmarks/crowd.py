@@ -60,14 +60,17 @@ def round_trip(workshop, daemon, calls):
 
 
 def memory_and_cost(workshop, rounds, calls):
-    """(number of applications -> the daemon's private kB, and the written ones of them,
+    """(resident kB of a daemon without applications, at first and once it has had some,
+    number of applications -> the daemon's private kB, and the written ones of them,
     number of applications -> p50 in µs): the daemons with few and with many take turns."""
     # Alone at first: with a second daemon the programs' pages would no more be private.
     large = workshop.daemon("large", SETTINGS)
+    resident = [large.resident_memory()]
     # What it runs for the first time is read in then, and is no application's.
     first = Herd(workshop, large)
     first.grow(SMALL)
     first.end()
+    resident.append(large.resident_memory())
     herd = Herd(workshop, large)
     memory, cost = {0: large.memory()}, {}
     for size in SIZES:
@@ -86,7 +89,7 @@ def memory_and_cost(workshop, rounds, calls):
         owner.end()
     for daemon in (small, large):
         workshop.end(daemon.process)
-    return memory, cost
+    return resident, memory, cost
 
 
 def wake_ups_within(daemon, seconds):

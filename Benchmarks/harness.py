@@ -203,6 +203,11 @@ class Daemon:
         clean, dirty = (int(fields[f"Private_{kind}"].split()[0]) for kind in ("Clean", "Dirty"))
         return clean + dirty, dirty
 
+    def resident_memory(self):
+        """Its resident memory in kB: its own pages, and the mapped ones of programs and files."""
+        with open(f"/proc/{self.pid}/status", encoding="utf-8") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
+
     def wake_ups(self):
         """How often all of its threads have been put on a CPU after a wait."""
         count = 0

@@ -74,7 +74,7 @@ final class Server: ConnectionOwner {
     pause = try loop.timer { [unowned self] in resumeAccepting() }
     saveTimer = try loop.timer { [unowned self] in saveSome() }
     Heap.returnLargeBlocks()
-    trimming = try HeapTrimming(loop: loop, trim: Heap.trim)
+    trimming = try HeapTrimming(loop: loop, trim: Self.returnMemory)
     fairShare.worked = { [unowned self] in trimming?.worked($0) }
     listening.takeTurn = { [unowned self] in takeListenersTurn() }
     applications.whenRemoved { [unowned self] in speakers.forget($0) }
@@ -89,6 +89,7 @@ final class Server: ConnectionOwner {
   /// Takes connections from now on. Whoever came while there was no daemon has waited longest, and
   /// comes before the calls of those that were taken over, of whom there may be thousands.
   func start() throws(SystemError) {
+    Self.returnMemory()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
     // Of one user's thousands of connections, each could have its turn before the next is accepted.
     source?.goFirst()
@@ -96,6 +97,14 @@ final class Server: ConnectionOwner {
       guard let newcomer = acceptNext() else { return }
       newcomer.connection?.takeTurn()
     }
+  }
+
+  /// Returns memory to the kernel that an idle daemon does not need. Half of the resident memory is
+  /// code that only the start or a busy time has run.
+  private static func returnMemory() {
+    Heap.trim()
+    // Without success, the daemon only keeps the memory.
+    try? ProgramPages.unmapUnchanged()
   }
 
   /// Takes no more connections and closes those there are, unless they are kept for the next

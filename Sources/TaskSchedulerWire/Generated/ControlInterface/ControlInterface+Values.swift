@@ -103,21 +103,25 @@ extension ControlInterface {
   /// - `registered`: the application opened its event stream
   /// - `taskBegan`, `taskEnded`, `taskExpired`: a background task began, ended or expired
   /// - `ended`: an instance ended; `reason` says why
-  /// - `refused`: a request was refused; `reason` names the error
-  /// - `suspensionFailed`: the processes could not all be stopped, or another program resumed one;
-  ///   all run
-  /// - `signalFailed`: a signal could not be sent
-  /// - `keepAliveSet`, `keepAliveCalled`
-  /// - `socketManaged`, `socketReleased`, `socketsReady`
-  /// - `notificationScheduled`, `notificationsCancelled`, `notificationFired`, `notificationChosen`
-  /// - `badgeSet`: an application has set its badge
-  /// - `relaunchPlanned`: an application will be launched again
-  /// - `memoryWarned`: an application was told that memory is short
-  /// - `memoryChosen`: an application is to end, that others may have its memory
-  /// - `throttled`: an application is throttled for its CPU use, or is no longer throttled
-  /// - `listening`: an application was suspended with a socket on which it listens, or has more
-  ///   descriptors than were examined
-  /// - `ruleBroken`: an application violated a rule for the background
+  /// - `refused`: the daemon refused a call; `reason` names the error
+  /// - `suspensionFailed`: the daemon could not stop all processes, or another program resumed one;
+  ///   the application runs
+  /// - `signalFailed`: the daemon could not send a signal
+  /// - `keepAliveSet`: the application set its keep-alive interval
+  /// - `keepAliveCalled`: the daemon called the keep-alive handler
+  /// - `socketManaged`, `socketReleased`, `socketsReady`: a managed socket was added, released or
+  ///   became ready
+  /// - `notificationScheduled`, `notificationsCancelled`, `notificationFired`,
+  ///   `notificationChosen`: a notification was scheduled, cancelled, fired or was chosen by the
+  ///   user
+  /// - `badgeSet`: the application set its badge
+  /// - `relaunchPlanned`: the daemon will launch the application again
+  /// - `memoryWarned`: the daemon warned the application that memory is low
+  /// - `memoryChosen`: the daemon chose to terminate the application under memory pressure
+  /// - `throttled`: the application is throttled for its CPU use, or is no longer throttled
+  /// - `listening`: the application was suspended with a socket on which it listens, or has more
+  ///   descriptors than the daemon examines
+  /// - `ruleBroken`: the application broke a background rule
   public enum ChangeKind: String, WireEnumeration {
     case transition
     case registered
