@@ -100,6 +100,12 @@ manuals: ## Write all manual pages to .build/manuals
 	    $(MANUALS)/$$(basename $$interface .varlink).5; \
 	done
 
+DOCUMENTATION := .build/documentation
+.PHONY: documentation
+documentation: setup ## Write the reference of the client library, without warnings
+	$(SWIFT) package --allow-writing-to-directory $(DOCUMENTATION) generate-documentation \
+	  --target TaskSchedulerClient --output-path $(DOCUMENTATION) --warnings-as-errors
+
 .PHONY: test
 test: test-setup ## Everything that CI runs
 	$(BUILD) --build-tests
@@ -107,6 +113,7 @@ test: test-setup ## Everything that CI runs
 	# block their thread; so they run by themselves.
 	$(TEST) --skip-build --filter TaskSchedulerClientTests
 	$(TEST) --skip-build --skip TaskSchedulerClientTests
+	$(MAKE) documentation
 	$(MAKE) fuzz-smoke
 
 KILLS ?= 1000

@@ -17,18 +17,28 @@ let deque = Target.Dependency.product(name: "DequeModule", package: "swift-colle
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let orderedCollections = Target.Dependency.product(
   name: "OrderedCollections", package: "swift-collections")
+let serviceLifecycle = Target.Dependency.product(
+  name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
   name: "taskschedd",
   products: [
     .library(name: "TaskSchedulerClient", targets: ["TaskSchedulerClient"]),
+    .library(
+      name: "TaskSchedulerServiceLifecycle", targets: ["TaskSchedulerServiceLifecycle"]),
     .executable(name: "taskschedd", targets: ["taskschedd"]),
     .executable(name: "taskctl", targets: ["taskctl"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    // For `make documentation` only.
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"),
   ],
   targets: [
     // The targets in the order of the architecture page: each imports only those above it.
@@ -60,6 +70,9 @@ let package = Package(
       name: "TaskSchedulerClient", dependencies: ["TaskSchedulerWire", "LinuxSystem"],
       swiftSettings: strict),
     .target(
+      name: "TaskSchedulerServiceLifecycle",
+      dependencies: ["TaskSchedulerClient", serviceLifecycle], swiftSettings: strict),
+    .target(
       name: "TaskSchedulerDaemon",
       dependencies: [
         "TaskSchedulerCore", "TaskSchedulerWire", "TaskSchedulerEventLog", "CSystemd", "CLinux",
@@ -88,6 +101,14 @@ let package = Package(
     .executableTarget(
       name: "voip-example", dependencies: ["TaskSchedulerClient"], path: "Examples/voip",
       swiftSettings: strict),
+
+    .executableTarget(
+      name: "outbox-example",
+      dependencies: [
+        "TaskSchedulerClient", "TaskSchedulerServiceLifecycle", serviceLifecycle,
+        logging,
+      ],
+      path: "Examples/outbox", swiftSettings: strict),
 
     // The function of each fuzz target; the tests run the corpus through them.
     .target(
@@ -144,7 +165,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "TaskSchedulerClientTests",
-      dependencies: ["TaskSchedulerClient", "TaskSchedulerWire", "LinuxSystem", "TestSupport"],
+      dependencies: [
+        "TaskSchedulerClient", "TaskSchedulerServiceLifecycle", "TaskSchedulerWire", "LinuxSystem",
+        "TestSupport", serviceLifecycle, logging,
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "TaskctlTests",
@@ -169,7 +193,8 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "taskschedd", "taskctl", "uploader-example", "voip-example", "TaskSchedulerClient",
+        "taskschedd", "taskctl", "uploader-example", "voip-example", "outbox-example",
+        "TaskSchedulerClient",
         "TaskSchedulerCore",
         "TaskSchedulerEventLog", "TaskSchedulerSimulation", "TaskSchedulerWire", "LinuxSystem",
         "TestSupport",
@@ -190,8 +215,8 @@ if Context.environment["FUZZ"] != nil {
 // `make tsan` builds only the client, its tests, and a race that must be reported.
 if Context.environment["TSAN"] != nil {
   let watched: Set<String> = [
-    "CLinux", "LinuxSystem", "TaskSchedulerWire", "TaskSchedulerClient", "TestSupport",
-    "TaskSchedulerClientTests",
+    "CLinux", "LinuxSystem", "TaskSchedulerWire", "TaskSchedulerClient",
+    "TaskSchedulerServiceLifecycle", "TestSupport", "TaskSchedulerClientTests",
   ]
   package.targets.removeAll { !watched.contains($0.name) }
   package.products = []

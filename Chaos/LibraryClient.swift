@@ -30,10 +30,10 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
   private func register() {
     while application == nil {
       do throws(ApplicationError) {
-        application = try ScheduledApplication.register(
+        application = try ScheduledApplication.registerAndWait(
           Settings.application(work.client), delegate: self, queue: queue,
           at: SocketPath(Settings.socket))
-      } catch .connection(.closedByDaemon) {
+      } catch .disconnected {
         // Once open, the library opens it anew by itself.
         work.events.write(.lost, work.client, "young")
       } catch {
@@ -49,18 +49,18 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
     guard let application else { return nil }
     let box = TaskBox()
     do throws(ApplicationError) {
-      let task = try application.beginBackgroundTask(named: name) { [self] in
+      let task = try application.beginBackgroundTaskAndWait(named: name) { [self] in
         if let task = box.task { work.expired(task, remaining: nil, self) }
       }
       box.task = task.rawValue
       tasks[task.rawValue] = task
-      let remaining = try application.backgroundTimeRemaining
+      let remaining = try application.backgroundTimeRemainingAndWait()
       return (task.rawValue, remaining.map { UInt64($0 / .nanoseconds(1)) })
     } catch {
       switch error {
       // Asked for just before it was suspended or is to end.
       case .refused(.invalidState), .refused(.terminating): break
-      case .refused, .connection, .invalid, .unknown, .closed:
+      case .refused, .noDaemon, .notPermitted, .disconnected, .connectionFailed, .closed:
         work.violation("beginBackgroundTask failed: \(error)")
       }
       return box.task.map { ($0, nil) }
@@ -76,7 +76,7 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
   func end(_ task: Int) -> Workload.Ending {
     guard let application, let id = tasks.removeValue(forKey: task) else { return .unknown }
     do throws(ApplicationError) {
-      try application.endBackgroundTask(id)
+      try application.endBackgroundTaskAndWait(id)
     } catch {
       work.violation("endBackgroundTask \(task) failed: \(error)")
     }
@@ -91,7 +91,9 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
     work.change { $0[.acknowledgements] += 1 }
   }
 
-  func applicationDidFinishLaunching(_ application: ScheduledApplication, reason: LaunchReason) {
+  func application(
+    _ application: ScheduledApplication, didFinishLaunchingWithReason reason: LaunchReason
+  ) {
     received("didFinishLaunching")
   }
   func applicationDidBecomeActive(_ application: ScheduledApplication) {
@@ -110,8 +112,8 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
     received("willTerminate")
   }
 
-  func applicationDidLoseBackgroundTasks(
-    _ application: ScheduledApplication, tasks: [BackgroundTaskID]
+  func application(
+    _ application: ScheduledApplication, didLoseBackgroundTasks tasks: [BackgroundTaskID]
   ) {
     work.violation("the library was told that tasks are lost: \(tasks)")
     for task in tasks { self.tasks[task.rawValue] = nil }
@@ -120,8 +122,8 @@ final class LibraryClient: ApplicationDelegate, Workload.Port, @unchecked Sendab
     }
   }
 
-  func applicationDidLoseRegistration(
-    _ application: ScheduledApplication, error: ApplicationError
+  func application(
+    _ application: ScheduledApplication, didLoseRegistrationWithError error: ApplicationError
   ) {
     work.violation("the library lost its registration: \(error)")
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An uploader that goes on in the background, and stops and ends its task when time runs out.
+"""An uploader that continues in the background, and ends its task at its expiration.
 A message is a JSON object and a NUL; see org.taskschedd.Application.varlink."""
 import argparse, json, os, socket, threading, time
 
@@ -9,7 +9,7 @@ def say(text):
     print(f"[{time.clock_gettime(time.CLOCK_BOOTTIME) - START:8.3f} s] {text}", flush=True)
 
 def daemon():
-    """The daemon's socket: as said, else the user's own daemon where it runs, else the system's."""
+    """Returns the socket of $TASKSCHEDD_SOCKET, of the user's daemon, or of the system's."""
     runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
     own = f"{runtime}/taskschedd/socket"
     return os.environ.get("TASKSCHEDD_SOCKET") or (
@@ -26,7 +26,7 @@ class Connection:
 
     def receive(self):
         while b"\0" not in self.buffer:
-            self.buffer += self.socket.recv(4096) or os._exit(say("taskschedd is gone") or 3)
+            self.buffer += self.socket.recv(4096) or os._exit(say("taskschedd has closed the connection") or 3)
         message, self.buffer = self.buffer.split(b"\0", 1)
         reply = json.loads(message)
         assert "error" not in reply, reply

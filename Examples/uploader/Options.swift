@@ -1,4 +1,4 @@
-/// What the command line says.
+/// The options of the command line.
 struct Options {
   enum Destination {
     case file(String)
@@ -13,13 +13,13 @@ struct Options {
 
   static let usage = """
     usage: uploader-example [--stubborn] [--chunks N] [--id ID] (FILE | tcp:PORT)
-      --stubborn  go on at expiration and never end the background task
-      --chunks N  how many chunks to upload, five a second (100)
-      --id ID     the application's id (org.example.uploader)
-      tcp:PORT    upload to a port of this machine rather than to a file
+      --stubborn  ignore the expiration and never end the background task
+      --chunks N  upload N chunks, five a second (100)
+      --id ID     the id of the application (org.example.uploader)
+      tcp:PORT    upload to a port of this machine instead of a file
     """
 
-  /// Nil where the arguments are not as the usage says.
+  /// Parses the arguments. Returns nil if they do not match the usage.
   init?(_ arguments: [String]) {
     var destination: Destination?
     var rest = arguments[...]

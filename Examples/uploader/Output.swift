@@ -1,6 +1,6 @@
 import Glibc
 
-/// When the program started. Runs on while the program, or the machine, is suspended.
+/// The start of the program, on a clock that includes suspensions of the program and the machine.
 private let start = ContinuousClock.now
 
 /// Prints a line with the seconds since the start.
@@ -12,7 +12,7 @@ func say(_ text: String) {
   write("[\(left)\(seconds).\(padding)\(milliseconds) s] \(text)\n", to: STDOUT_FILENO)
 }
 
-/// `3.0 s remain`.
+/// Returns a remaining time as `3.0 s remain`.
 func describe(_ remaining: Duration) -> String {
   let tenths = Int((remaining / Duration.milliseconds(100)).rounded())
   return "\(tenths / 10).\(tenths % 10) s remain"
@@ -24,7 +24,7 @@ func fail(_ text: String, code: Int32 = 1) -> Never {
   exit(code)
 }
 
-/// Writes all of it; false where it cannot be written.
+/// Writes a text. Returns false if this fails.
 @discardableResult
 func write(_ text: String, to number: Int32) -> Bool {
   var bytes = Array(text.utf8)[...]

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import TaskSchedulerClient
 
-/// Uploads chunk by chunk, and goes on in the background for as long as it is granted time.
+/// Uploads chunk by chunk, and continues in the background while the daemon grants time.
 final class Uploader: ApplicationDelegate {
   private struct State {
     var isUploading = false
@@ -12,22 +12,24 @@ final class Uploader: ApplicationDelegate {
 
   private let stubborn: Bool
   private let state = Mutex(State())
-  /// Signalled when uploading may go on.
+  /// Signalled when the upload may continue.
   private let mayUpload = DispatchSemaphore(value: 0)
 
   init(stubborn: Bool) {
     self.stubborn = stubborn
   }
 
-  // MARK: - The application's life
+  // MARK: - Events
 
-  func applicationDidFinishLaunching(_ application: ScheduledApplication, reason: LaunchReason) {
-    say("launched (\(reason.rawValue)), state \(application.state.rawValue)")
+  func application(
+    _ application: ScheduledApplication, didFinishLaunchingWithReason reason: LaunchReason
+  ) {
+    say("launched (\(reason.rawValue)), state \(application.applicationState.rawValue)")
   }
 
   func applicationDidBecomeActive(_ application: ScheduledApplication) {
     say("active")
-    goOn()
+    resume()
   }
 
   func applicationWillResignActive(_ application: ScheduledApplication) {
@@ -36,11 +38,11 @@ final class Uploader: ApplicationDelegate {
 
   func applicationDidEnterBackground(_ application: ScheduledApplication) {
     do throws(ApplicationError) {
-      let task = try application.beginBackgroundTask(named: "upload") { [self] in
+      let task = try application.beginBackgroundTaskAndWait(named: "upload") { [self] in
         expire(application)
       }
       state.withLock { $0.task = task }
-      let remaining = try application.backgroundTimeRemaining
+      let remaining = try application.backgroundTimeRemainingAndWait()
       say("background, task \(task) granted, \(remaining.map(describe) ?? "unlimited")")
     } catch {
       say("background without a task: \(error)")
@@ -51,7 +53,7 @@ final class Uploader: ApplicationDelegate {
   func applicationWillEnterForeground(_ application: ScheduledApplication) {
     say("foreground again")
     endTask(application)
-    goOn()
+    resume()
   }
 
   func applicationWillTerminate(_ application: ScheduledApplication) {
@@ -59,17 +61,17 @@ final class Uploader: ApplicationDelegate {
     stop()
   }
 
-  func applicationDidLoseBackgroundTasks(
-    _ application: ScheduledApplication, tasks: [BackgroundTaskID]
+  func application(
+    _ application: ScheduledApplication, didLoseBackgroundTasks tasks: [BackgroundTaskID]
   ) {
-    say("the daemon came back and knows no longer of tasks \(tasks)")
+    say("the daemon restarted and does not know tasks \(tasks)")
     state.withLock { $0.task = nil }
   }
 
-  func applicationDidLoseRegistration(
-    _ application: ScheduledApplication, error: ApplicationError
+  func application(
+    _ application: ScheduledApplication, didLoseRegistrationWithError error: ApplicationError
   ) {
-    say("managed no longer: \(error)")
+    say("no longer managed: \(error)")
   }
 
   private func expire(_ application: ScheduledApplication) {
@@ -86,17 +88,17 @@ final class Uploader: ApplicationDelegate {
     }
     guard let task else { return }
     do throws(ApplicationError) {
-      // Said first: in the background, the end of the last task is followed by suspension.
+      // Printed first, because suspension may follow the end of the last task.
       say("task \(task) ends")
-      try application.endBackgroundTask(task)
+      try application.endBackgroundTaskAndWait(task)
     } catch {
       say("task \(task) could not be ended: \(error)")
     }
   }
 
-  // MARK: - The work
+  // MARK: - Upload
 
-  private func goOn() {
+  private func resume() {
     let wasUploading = state.withLock { state in
       defer { state.isUploading = true }
       return state.isUploading
@@ -108,7 +110,7 @@ final class Uploader: ApplicationDelegate {
     state.withLock { $0.isUploading = false }
   }
 
-  /// Uploads so many chunks, waiting while uploading has stopped.
+  /// Uploads chunks, and waits while the upload is stopped.
   func upload(chunks: Int, to destination: Int32) {
     for chunk in 1...chunks {
       while !state.withLock({ $0.isUploading }) { mayUpload.wait() }

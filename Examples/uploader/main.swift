@@ -1,4 +1,4 @@
-// An application that goes on in the background: see Uploader.swift for what it does about it.
+// An application that continues an upload in the background; see Uploader.swift.
 
 import Glibc
 import TaskSchedulerClient
@@ -11,9 +11,9 @@ signal(SIGPIPE, SIG_IGN)
 let destination = open(options.destination)
 let uploader = Uploader(stubborn: options.stubborn)
 do throws(ApplicationError) {
-  let application = try ScheduledApplication.register(
+  let application = try ScheduledApplication.registerAndWait(
     options.id, delegate: uploader, ifAvailable: true)
-  if !application.isManaged { say("no daemon: uploading without") }
+  if !application.isManaged { say("no daemon, uploading without it") }
   uploader.upload(chunks: options.chunks, to: destination)
   uploader.endTask(application)
 } catch {

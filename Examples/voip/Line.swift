@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// A TCP connection that carries lines, each a word and what belongs to it:
+/// A TCP connection that transports lines of words:
 ///
-///     REGISTER ada      I am ada, and can be called
+///     REGISTER ada      the sender is ada and accepts calls
 ///     CALL ada bob      bob calls ada
-///     INVITE bob        bob calls you
-///     ANSWER bob        I take bob's call; to bob: it is taken
+///     INVITE bob        bob calls the receiver
+///     ANSWER bob        the sender answers the call of bob; to bob: the call is answered
 ///     GONE ada          ada cannot be reached
-///     PING, PONG        so that those in between do not take the connection for dead
+///     PING, PONG        keep the connection open in routers
 final class Line: Sendable {
   private struct Input {
     var unread: [UInt8] = []
@@ -18,7 +18,7 @@ final class Line: Sendable {
   let number: Int32
   private let input = Mutex(Input())
 
-  /// Whether the other end is gone.
+  /// Whether the peer has closed the connection.
   var isClosed: Bool { input.withLock { $0.isClosed } }
 
   init(taking number: Int32) {
@@ -28,7 +28,7 @@ final class Line: Sendable {
       number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// Connects to a port of this machine.
+  /// Connects to a port of this machine. Returns nil if no server listens.
   static func connect(port: UInt16) -> Line? {
     let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let result = withAddress(port) { Glibc.connect(number, $0, $1) }
@@ -41,7 +41,7 @@ final class Line: Sendable {
 
   func send(_ line: String) { write(line + "\n", to: number) }
 
-  /// The lines that have come, each cut into its words. Does not wait.
+  /// Returns the lines that have arrived, split into words. Does not wait.
   func takeLines() -> [[String]] {
     input.withLock { input in
       receive(&input)
@@ -64,7 +64,7 @@ final class Line: Sendable {
     }
   }
 
-  /// Waits until there is something to take, at most so long; false where nothing has come.
+  /// Waits for data, without a limit for -1. Returns false if none has arrived.
   @discardableResult
   func wait(milliseconds: Int32 = -1) -> Bool {
     var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
@@ -72,7 +72,7 @@ final class Line: Sendable {
   }
 }
 
-/// That port of this machine, as the socket calls take it.
+/// Calls the body with the address of a port of this machine.
 func withAddress<Result>(
   _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
 ) -> Result {

@@ -1,4 +1,4 @@
-/// What the command line says.
+/// The options of the command line.
 struct Options {
   struct PhoneOptions {
     var name: String
@@ -13,19 +13,19 @@ struct Options {
   }
 
   let role: Role
-  /// A port of this machine; a server takes a free one for 0.
+  /// A port of this machine. For 0 a server selects a free one.
   let port: UInt16
 
   static let usage = """
     usage: voip-example server PORT
            voip-example phone PORT NAME [--keep-alive SECONDS] [--id ID]
            voip-example call PORT NAME CALLER
-      server  pass calls on, on that port of this machine; 0 takes a free one and prints it
-      phone   be reachable there as NAME, also while suspended
+      server  connect calls on that port of this machine; 0 selects a free one and prints it
+      phone   be reachable as NAME on that port, also while suspended
       call    call NAME as CALLER, and wait for the answer
     """
 
-  /// Nil where the arguments are not as the usage says.
+  /// Parses the arguments. Returns nil if they do not match the usage.
   init?(_ arguments: [String]) {
     guard arguments.count >= 2, let port = UInt16(arguments[1]) else { return nil }
     self.port = port

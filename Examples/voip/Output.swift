@@ -1,6 +1,6 @@
 import Glibc
 
-/// When the program started. Runs on while the program, or the machine, is suspended.
+/// The start of the program, on a clock that includes suspensions of the program and the machine.
 private let start = ContinuousClock.now
 
 /// Prints a line with the seconds since the start.
@@ -8,7 +8,7 @@ func say(_ text: String) {
   write("[\(seconds(ContinuousClock.now - start)) s] \(text)\n", to: STDOUT_FILENO)
 }
 
-/// `12.034`.
+/// Returns a duration in seconds, as `12.034`.
 func seconds(_ duration: Duration) -> String {
   let (seconds, attoseconds) = duration.components
   let milliseconds = String(attoseconds / 1_000_000_000_000_000)
@@ -21,10 +21,10 @@ func fail(_ text: String) -> Never {
   exit(1)
 }
 
-/// What the last system call complained of.
+/// Returns the error of the last system call.
 func problem() -> String { String(cString: strerror(errno)) }
 
-/// Writes all of it, or as much as is taken.
+/// Writes a text, as much as the descriptor accepts.
 func write(_ text: String, to number: Int32) {
   var bytes = Array(text.utf8)[...]
   while !bytes.isEmpty {

@@ -5,13 +5,13 @@ import TaskSchedulerClient
 
 /// A phone that can be called while it is suspended.
 ///
-/// It hands its connection to the server over to taskschedd, and may be suspended whenever it has
-/// nothing to do. A call resumes it: it shows a notification, answers, and is suspended again.
-/// Now and then it is called to keep the connection alive.
+/// The daemon watches its connection to the server, and suspends the phone when it has nothing to
+/// do. A call resumes it: the phone shows a notification, answers, and is suspended again. The
+/// keep-alive handler keeps the connection open.
 ///
-/// Its reader waits on the connection as any program would. While the phone runs, that is how it
-/// hears of calls; once it was suspended, the delegate's method returns only when everything that
-/// came has been seen to, by whichever of the two got there first.
+/// A thread waits on the connection, and handles calls while the phone runs. After a suspension,
+/// the delegate's method handles what arrived, and acknowledges by returning. Only one of them
+/// handles calls at a time.
 final class Phone: ApplicationDelegate {
   private struct State {
     var line: Line?
@@ -24,7 +24,7 @@ final class Phone: ApplicationDelegate {
   private let state: Mutex<State>
   /// Signalled when there is a connection to read.
   private let isConnected = DispatchSemaphore(value: 0)
-  /// Signalled when the server has answered a PING.
+  /// Signalled when the server answers a PING.
   private let isAnswered = DispatchSemaphore(value: 0)
 
   private init(_ options: Options.PhoneOptions, port: UInt16) {
@@ -33,11 +33,11 @@ final class Phone: ApplicationDelegate {
     state = Mutex(State())
   }
 
-  /// Registers, and reads for ever.
+  /// Registers, and reads calls until the program ends.
   static func run(_ options: Options.PhoneOptions, port: UInt16) -> Never {
     let phone = Phone(options, port: port)
     do throws(ApplicationError) {
-      let application = try ScheduledApplication.register(
+      let application = try ScheduledApplication.registerAndWait(
         options.id, background: true, delegate: phone)
       while true { phone.read(application) }
     } catch {
@@ -45,14 +45,16 @@ final class Phone: ApplicationDelegate {
     }
   }
 
-  // MARK: - The application's life
+  // MARK: - Events
 
-  func applicationDidFinishLaunching(_ application: ScheduledApplication, reason: LaunchReason) {
+  func application(
+    _ application: ScheduledApplication, didFinishLaunchingWithReason reason: LaunchReason
+  ) {
     say("launched (\(reason.rawValue))")
     connect(application)
     let interval = Duration.seconds(options.keepAliveSeconds)
     do throws(ApplicationError) {
-      try application.setKeepAliveTimeout(interval) { [self] in keepAlive(application) }
+      try application.setKeepAliveTimeoutAndWait(interval) { [self] in keepAlive(application) }
     } catch {
       say("not kept alive: \(error)")
     }
@@ -72,37 +74,37 @@ final class Phone: ApplicationDelegate {
   }
 
   func application(
-    _ application: ScheduledApplication, socketReady socket: ManagedSocket,
+    _ application: ScheduledApplication, socketDidBecomeReady socket: ManagedSocket,
     conditions: SocketConditions
   ) {
     say("woken by the connection")
     takeCalls(application)
   }
 
-  func application(_ application: ScheduledApplication, didChoose notification: LocalNotification) {
+  func application(_ application: ScheduledApplication, didSelect notification: LocalNotification) {
     say("the user takes the call: \(notification.content.userData ?? "?")")
   }
 
-  func applicationDidLoseRegistration(
-    _ application: ScheduledApplication, error: ApplicationError
+  func application(
+    _ application: ScheduledApplication, didLoseRegistrationWithError error: ApplicationError
   ) {
-    fail("managed no longer: \(error)")
+    fail("no longer managed: \(error)")
   }
 
   // MARK: - The connection
 
   private func connect(_ application: ScheduledApplication) {
-    guard let line = Line.connect(port: port) else { fail("nobody serves port \(port)") }
+    guard let line = Line.connect(port: port) else { fail("no server listens on port \(port)") }
     line.send("REGISTER \(options.name)")
     do throws(ApplicationError) {
-      let socket = try application.manage(socket: line.number)
+      let socket = try application.manageAndWait(socket: line.number)
       state.withLock { state in
         state.line = line
         state.socket = socket
       }
       say("connected, and reachable as \(options.name)")
     } catch {
-      fail("the connection cannot be handed over: \(error)")
+      fail("the daemon does not manage the connection: \(error)")
     }
     isConnected.signal()
   }
@@ -115,7 +117,7 @@ final class Phone: ApplicationDelegate {
     }
   }
 
-  /// Sees to all that has come. One thread at a time does, and the other waits until it has.
+  /// Handles all lines that have arrived. One thread at a time does so, and the other one waits.
   private func takeCalls(_ application: ScheduledApplication) {
     state.withLock { state in
       guard let line = state.line else { return }
@@ -128,7 +130,7 @@ final class Phone: ApplicationDelegate {
         default: break
         }
       }
-      // A phone that loses its server ends, and is launched again.
+      // The daemon relaunches a phone that ends without its server.
       if line.isClosed { fail("the server is gone") }
     }
   }
@@ -138,7 +140,7 @@ final class Phone: ApplicationDelegate {
   ) {
     say("\(caller) calls")
     do throws(ApplicationError) {
-      try application.presentNow(
+      try application.presentNotificationAndWait(
         NotificationContent(
           title: "\(caller) calls", body: "Choose this to talk",
           sound: "phone-incoming-call", badge: badge, userData: caller))
@@ -150,15 +152,14 @@ final class Phone: ApplicationDelegate {
 
   private func keepAlive(_ application: ScheduledApplication) {
     state.withLock { $0.line?.send("PING") }
-    // The reader takes the answer. Without waiting for it here, it would be what wakes the phone
-    // next.
+    // The reader takes the answer. If the phone were suspended before, the answer would resume it.
     let isThere = isAnswered.wait(timeout: .now() + .milliseconds(500)) == .success
     say(isThere ? "kept alive" : "the server does not answer")
   }
 
   private func setBadge(_ badge: Int, _ application: ScheduledApplication) {
     do throws(ApplicationError) {
-      try application.setApplicationIconBadgeNumber(badge)
+      try application.setBadgeCountAndWait(badge)
     } catch {
       say("the badge stays: \(error)")
     }

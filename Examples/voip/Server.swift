@@ -1,6 +1,6 @@
 import Glibc
 
-/// Passes calls on between whoever is connected.
+/// Connects callers and phones.
 final class Server {
   private let listener: Int32
   private var lines: [Line] = []
@@ -62,9 +62,9 @@ final class Server {
       say("\(names[0])'s call is answered")
       callers[names[0]]?.send("ANSWER \(names[0])")
     case ("PING", 0):
-      say("PING from \(phones.first { $0.value === line }?.key ?? "somebody")")
+      say("PING from \(phones.first { $0.value === line }?.key ?? "an unknown phone")")
       line.send("PONG")
-    default: say("not understood: \(words.joined(separator: " "))")
+    default: say("unknown command: \(words.joined(separator: " "))")
     }
   }
 
@@ -78,9 +78,9 @@ final class Server {
   }
 }
 
-/// Calls, and ends the program when there is an answer.
+/// Calls a phone, and ends the program when it answers.
 func call(_ name: String, as caller: String, port: UInt16) -> Never {
-  guard let line = Line.connect(port: port) else { fail("nobody serves port \(port)") }
+  guard let line = Line.connect(port: port) else { fail("no server listens on port \(port)") }
   let start = ContinuousClock.now
   line.send("CALL \(name) \(caller)")
   let limit: Int32 = 30_000

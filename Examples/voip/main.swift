@@ -1,5 +1,5 @@
-// Signalling for calls, on this machine: a server, a phone that sleeps until it is called, and
-// somebody who calls. See Phone.swift for how it is reached while it is suspended.
+// Telephone calls on this machine: a server, a phone that is suspended until a call arrives, and a
+// caller. Phone.swift shows how a call reaches the suspended phone.
 
 import Glibc
 

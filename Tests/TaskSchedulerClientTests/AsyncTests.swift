@@ -72,7 +72,8 @@ import Testing
       quota: "MaxTasksPerApplication", limit: 1024)
     fixture.daemon.refuseNext("BeginBackgroundTask", with: refusal)
     let ran = Watched(false)
-    await #expect(throws: ApplicationError.refused(refusal)) {
+    await #expect(throws: ApplicationError.refused(
+        .quotaExceeded(quota: "MaxTasksPerApplication", limit: 1024))) {
       try await fixture.application.withBackgroundTask { ran.update { $0 = true } }
     }
     #expect(!ran.current)
@@ -91,7 +92,7 @@ import Testing
     #expect(tasks(fixture) == [])
   }
 
-  @Test("Many at once each hold their own task, and none is left")
+  @Test("Concurrent calls of withBackgroundTask each have their own task, and all end")
   func manyAtOnce() async throws {
     let fixture = try Fixture()
     let application = fixture.application

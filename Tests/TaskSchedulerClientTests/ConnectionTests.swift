@@ -6,15 +6,15 @@ import Testing
 
 @testable import TaskSchedulerClient
 
-/// A peer that answers with bytes of the test's choosing.
+/// A peer that answers with the bytes of a test.
 private final class Script {
-  private let folder: TemporaryDirectory
+  private let directory: TemporaryDirectory
   let connection: Connection
   let peer: Int32
 
   init() throws {
-    folder = TemporaryDirectory()
-    let path = folder.file("socket")
+    directory = TemporaryDirectory()
+    let path = directory.file("socket")
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     connection = try Connection.connect(to: SocketPath(path))
     guard let accepted = try UnixSocket.accept(listener.rawValue) else {
@@ -31,7 +31,7 @@ private final class Script {
     try bytes.withUnsafeBytes { _ = try UnixSocket.send(peer, $0) }
   }
 
-  /// What has been received: to the NUL, and the descriptors that came with it.
+  /// Returns the next message without its NUL, and the descriptors that came with it.
   func receive(_ descriptors: inout DescriptorBag) throws -> String {
     var received: [UInt8] = []
     while received.last != 0 {
@@ -52,7 +52,7 @@ private typealias End = ApplicationInterface.EndBackgroundTask
 private typealias Monitor = ControlInterface.Monitor
 
 @Suite struct ConnectionTests {
-  @Test("A call sends its message and gives the answer")
+  @Test("A call sends its message and returns the answer")
   func call() throws {
     let script = try Script()
     try script.send(#"{"parameters":{"settings":[],"warnings":[]}}|"#)
@@ -63,7 +63,7 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(sent == #"{"method":"org.taskschedd.Control.GetSettings","parameters":{}}"#)
   }
 
-  @Test("File descriptors ride on the message")
+  @Test("A call sends its descriptors with the message")
   func descriptors() throws {
     let script = try Script()
     try script.send(#"{"parameters":{"instance":5}}|"#)
@@ -79,7 +79,7 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(descriptors.count == 1)
   }
 
-  @Test("Several replies are taken one at a time, in one read or in many; nil after the last")
+  @Test("A call with several replies returns one at a time, and nil after the last")
   func more() throws {
     let script = try Script()
     let replies = try script.connection.callMore(Monitor.self, .init())
@@ -94,7 +94,7 @@ private typealias Monitor = ControlInterface.Monitor
     _ = try script.connection.call(ControlInterface.GetSettings.self, .init())
   }
 
-  @Test("While replies are outstanding, another call is refused and the stream goes on")
+  @Test("Outstanding replies refuse another call, and are not disturbed by it")
   func occupied() throws {
     let script = try Script()
     let replies = try script.connection.callMore(Monitor.self, .init())
@@ -105,7 +105,7 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(try replies.next()?.ready == true)
   }
 
-  @Test("A refusal is thrown as its interface's failure, and the connection goes on")
+  @Test("A call throws a refusal as the failure of its interface, and the connection stays")
   func failures() throws {
     let script = try Script()
     let connection = script.connection
@@ -128,7 +128,7 @@ private typealias Monitor = ControlInterface.Monitor
     }
   }
 
-  @Test("What is not Varlink ends the connection: each later call throws the same")
+  @Test("A message that is not Varlink ends the connection for all later calls")
   func violation() throws {
     let script = try Script()
     try script.send("HTTP/1.1 400|")
@@ -140,7 +140,7 @@ private typealias Monitor = ControlInterface.Monitor
     }
   }
 
-  @Test("An answer that the interface does not declare names the field")
+  @Test("The error for an answer that does not match the interface names the field")
   func unreadable() throws {
     let script = try Script()
     try script.send(#"{"parameters":{"settings":7}}|"#)
@@ -150,7 +150,7 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(error?.description.contains("settings") == true)
   }
 
-  @Test("A peer that hangs up, also in the middle of an answer, is closedByDaemon")
+  @Test("A peer that hangs up in the middle of an answer is closedByDaemon")
   func hangUp() throws {
     let script = try Script()
     try script.send(#"{"parameters":"#)
@@ -160,20 +160,20 @@ private typealias Monitor = ControlInterface.Monitor
     }
   }
 
-  @Test("An answer that does not come in time is an error that names the call")
+  @Test("The error for an answer that does not arrive in time names the call")
   func timeout() throws {
     let script = try Script()
     let error = ConnectionError.timedOut(method: GetStatus.name, timeout: .milliseconds(1))
     #expect(throws: error) {
       _ = try script.connection.call(GetStatus.self, .init(), timeout: .milliseconds(1))
     }
-    // Its answer may still come, so nothing else may be asked here.
+    // The answer may still arrive, so that no other call is possible.
     #expect(throws: error) {
       _ = try script.connection.call(GetStatus.self, .init())
     }
   }
 
-  @Test("An answer that lies ready is taken though its time is up, as after a suspension")
+  @Test("A call returns an answer that arrived before a suspension, although its time is over")
   func readyAfterDeadline() throws {
     let script = try Script()
     try script.send(#"{"parameters":{"settings":[],"warnings":[]}}|"#)
@@ -181,7 +181,7 @@ private typealias Monitor = ControlInterface.Monitor
       ControlInterface.GetSettings.self, .init(), timeout: .zero)
   }
 
-  @Test("A message longer than the socket's buffer waits for the peer to read")
+  @Test("A call with a message longer than the buffer of the socket waits for the peer")
   func longMessage() throws {
     let script = try Script()
     let name = String(repeating: "x", count: 900_000)
@@ -198,7 +198,7 @@ private typealias Monitor = ControlInterface.Monitor
     try task.wait("the answer") { $0 == 9 }
   }
 
-  @Test("An answer of many MiB is taken: what a user runs must not blind the operators")
+  @Test("A call returns an answer of several MiB")
   func longAnswer() throws {
     let script = try Script()
     let padding = String(repeating: " ", count: 1 << 20)
@@ -218,7 +218,7 @@ private typealias Monitor = ControlInterface.Monitor
     #expect(output.settings == [])
   }
 
-  @Test("Closing ends a call that waits in another thread")
+  @Test("A close ends a call that waits in another thread")
   func close() throws {
     let script = try Script()
     let connection = script.connection
@@ -236,7 +236,7 @@ private typealias Monitor = ControlInterface.Monitor
     try thrown.wait("it throws closed") { $0 == .closed }
   }
 
-  @Test("A socket that may not be written to is notPermitted")
+  @Test("A connection without write permission throws notPermitted")
   func permissions() throws {
     #expect(
       ConnectionError(

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct DelegateTests {
-  @Test("Each callback calls its method and is acknowledged, in order; the state follows")
+  @Test("Each callback calls its method, is acknowledged in order, and changes the state")
   func allCallbacks() throws {
     let fixture = try Fixture()
     let sent: [(ApplicationInterface.CallbackKind, ApplicationState)] = [
@@ -18,7 +18,7 @@ import Testing
     for (kind, state) in sent {
       fixture.daemon.send(kind, reason: kind == .didFinishLaunching ? .boot : nil)
       try fixture.daemon.waitForAcknowledgement()
-      #expect(fixture.application.state == state, "after \(kind)")
+      #expect(fixture.application.applicationState == state, "after \(kind)")
     }
     #expect(
       fixture.recorder.log.current == [
@@ -30,7 +30,7 @@ import Testing
         == (1...7).map { "Acknowledge \($0)" })
   }
 
-  @Test("A callback is acknowledged when the method has returned, not before")
+  @Test("The library acknowledges a callback when the method has returned, not before")
   func acknowledgesOnReturn() throws {
     let entered = DispatchSemaphore(value: 0)
     let mayReturn = DispatchSemaphore(value: 0)
@@ -41,17 +41,17 @@ import Testing
     let fixture = try Fixture(recorder: recorder)
     fixture.daemon.send(.didEnterBackground)
     entered.wait()
-    // The daemon has answered a later request: an acknowledgement would have come before it.
-    _ = try fixture.application.backgroundTimeRemaining
+    // The daemon has answered a later request. An acknowledgement would have come before it.
+    _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.callback != nil)
     mayReturn.signal()
     try fixture.daemon.waitForAcknowledgement()
   }
 
-  @Test("A task that is begun in didEnterBackground is begun before the acknowledgement")
+  @Test("A task that begins in didEnterBackground begins before the acknowledgement")
   func beginsWithinCallback() throws {
     let recorder = Recorder { application in
-      _ = try? application.beginBackgroundTask(named: "upload")
+      _ = try? application.beginBackgroundTaskAndWait(named: "upload")
     }
     let fixture = try Fixture(recorder: recorder)
     fixture.daemon.send(.didEnterBackground)
@@ -60,7 +60,7 @@ import Testing
     #expect(calls.suffix(2) == ["BeginBackgroundTask upload", "Acknowledge 1"])
   }
 
-  @Test("Delegate and expiration handlers are called on the queue that the author gives")
+  @Test("The library calls the delegate and expiration handlers on the queue of the application")
   func ownQueue() throws {
     let key = DispatchSpecificKey<String>()
     let queue = DispatchQueue(label: "org.example.queue")
@@ -73,7 +73,7 @@ import Testing
     let fixture = try Fixture(recorder: recorder, queue: queue)
     fixture.daemon.send(.didEnterBackground)
     try fixture.daemon.waitForAcknowledgement()
-    let task = try fixture.application.beginBackgroundTask {
+    let task = try fixture.application.beginBackgroundTaskAndWait {
       let value = DispatchQueue.getSpecific(key: key) ?? "other"
       seen.update { $0.append(value) }
     }
@@ -81,21 +81,22 @@ import Testing
     #expect(try seen.wait("both") { $0.count == 2 } == ["mine", "mine"])
   }
 
-  @Test("An application without a delegate acknowledges by itself")
-  func noDelegate() throws {
-    let folder = TemporaryDirectory()
-    let daemon = try StandInDaemon(at: folder.file("socket"))
+  @Test("A delegate that implements no method acknowledges each callback")
+  func defaultMethods() throws {
+    struct Delegate: ApplicationDelegate {}
+    let directory = TemporaryDirectory()
+    let daemon = try StandInDaemon(at: directory.file("socket"))
     defer { daemon.stop() }
-    let application = try ScheduledApplication.register(
-      "org.example.test", at: SocketPath(daemon.path))
+    let application = try ScheduledApplication.registerAndWait(
+      "org.example.test", delegate: Delegate(), at: SocketPath(daemon.path))
     defer { application.close() }
     try daemon.waitForStream()
     daemon.send(.willResignActive)
     try daemon.waitForAcknowledgement()
-    #expect(application.state == .inactive)
+    #expect(application.applicationState == .inactive)
   }
 
-  @Test("An acknowledgement that breaks with its connection is sent again on a new one")
+  @Test("The library repeats an acknowledgement whose connection broke on a new connection")
   func acknowledgesAgain() throws {
     let fixture = try Fixture()
     fixture.daemon.state.update { $0.closesAfter = "Acknowledge" }

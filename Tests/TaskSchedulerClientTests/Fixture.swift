@@ -4,9 +4,9 @@ import TaskSchedulerClient
 import TaskSchedulerWire
 import TestSupport
 
-/// A folder with a stand-in that listens in it, and the applications that registered with it.
+/// A stand-in for the daemon, and an application that has registered with it.
 final class Fixture: Sendable {
-  let folder = TemporaryDirectory()
+  let directory = TemporaryDirectory()
   let daemon: StandInDaemon
   let application: ScheduledApplication
   let recorder = Recorder()
@@ -18,8 +18,8 @@ final class Fixture: Sendable {
     memory: StandInDaemon.Memory = .init(), recorder: Recorder? = nil,
     queue: DispatchQueue? = nil
   ) throws {
-    daemon = try StandInDaemon(at: folder.file("socket"), memory: memory)
-    application = try ScheduledApplication.register(
+    daemon = try StandInDaemon(at: directory.file("socket"), memory: memory)
+    application = try ScheduledApplication.registerAndWait(
       "org.example.test", delegate: recorder ?? self.recorder, queue: queue,
       at: SocketPath(daemon.path))
     try daemon.waitForStream()
@@ -36,19 +36,19 @@ extension StandInDaemon {
     try state.wait("the event stream is open") { $0.stream != nil }
   }
 
-  /// Waits until nothing sent waits for its acknowledgement.
+  /// Waits until the last callback is acknowledged.
   func waitForAcknowledgement() throws {
     try state.wait("the callback is acknowledged") { $0.memory.callback == nil }
   }
 }
 
-/// A delegate that writes down what it is told.
+/// A delegate that records the calls of its methods.
 final class Recorder: ApplicationDelegate {
   let log = Watched<[String]>([])
-  /// Done within `applicationDidEnterBackground`.
+  /// Runs within `applicationDidEnterBackground(_:)`.
   private let onBackground: @Sendable (ScheduledApplication) -> Void
 
-  /// Done within `application(_:socketReady:conditions:)`.
+  /// Runs within `application(_:socketDidBecomeReady:conditions:)`.
   private let onSocketReady: @Sendable (ScheduledApplication, ManagedSocket) -> Void
 
   init(
@@ -66,7 +66,9 @@ final class Recorder: ApplicationDelegate {
     try log.wait("\(count) lines") { $0.count >= count }
   }
 
-  func applicationDidFinishLaunching(_ application: ScheduledApplication, reason: LaunchReason) {
+  func application(
+    _ application: ScheduledApplication, didFinishLaunchingWithReason reason: LaunchReason
+  ) {
     note("didFinishLaunching \(reason.rawValue)")
   }
   func applicationDidBecomeActive(_ application: ScheduledApplication) { note("didBecomeActive") }
@@ -81,13 +83,13 @@ final class Recorder: ApplicationDelegate {
     note("willEnterForeground")
   }
   func applicationWillTerminate(_ application: ScheduledApplication) { note("willTerminate") }
-  func applicationDidLoseBackgroundTasks(
-    _ application: ScheduledApplication, tasks: [BackgroundTaskID]
+  func application(
+    _ application: ScheduledApplication, didLoseBackgroundTasks tasks: [BackgroundTaskID]
   ) {
     note("lost \(tasks.map(\.description).joined(separator: " "))")
   }
   func application(
-    _ application: ScheduledApplication, socketReady socket: ManagedSocket,
+    _ application: ScheduledApplication, socketDidBecomeReady socket: ManagedSocket,
     conditions: SocketConditions
   ) {
     onSocketReady(application, socket)
@@ -106,14 +108,16 @@ final class Recorder: ApplicationDelegate {
   ) {
     note("received \(notification.id) \(notification.content.title)")
   }
-  func application(_ application: ScheduledApplication, didChoose notification: LocalNotification) {
-    note("chosen \(notification.id) \(notification.content.title)")
+  func application(_ application: ScheduledApplication, didSelect notification: LocalNotification) {
+    note("selected \(notification.id) \(notification.content.title)")
   }
-  func applicationDidLoseKeepAlive(_ application: ScheduledApplication, error: ApplicationError) {
+  func application(
+    _ application: ScheduledApplication, didLoseKeepAliveWithError error: ApplicationError
+  ) {
     note("lost keep-alive: \(error)")
   }
-  func applicationDidLoseRegistration(
-    _ application: ScheduledApplication, error: ApplicationError
+  func application(
+    _ application: ScheduledApplication, didLoseRegistrationWithError error: ApplicationError
   ) {
     note("lost registration: \(error)")
   }
@@ -131,7 +135,7 @@ extension SocketConditions {
 }
 
 extension Fixture {
-  /// The daemon is gone and one comes back that knows what this one did, with a change.
+  /// Replaces the daemon by one with the same memory, after a change.
   func restartDaemon(
     _ change: (inout StandInDaemon.Memory) -> Void = { _ in }
   ) throws -> StandInDaemon {
@@ -142,14 +146,14 @@ extension Fixture {
     return daemon
   }
 
-  /// The daemon is gone and one comes back that knows nothing, and launches the process anew.
+  /// Replaces the daemon by one that knows nothing and launches the process again.
   func replaceDaemon(instance: Int) throws -> StandInDaemon {
     let daemon = try restartDaemon { $0 = StandInDaemon.Memory(instance: instance) }
     daemon.send(.didFinishLaunching, reason: .user)
     return daemon
   }
 
-  /// As after the start of every application.
+  /// Launches the application.
   func launch() throws {
     daemon.send(.didFinishLaunching, reason: .user)
     try daemon.waitForAcknowledgement()

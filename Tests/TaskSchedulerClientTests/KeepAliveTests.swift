@@ -10,27 +10,27 @@ import Testing
     daemon.state.current.calls.filter { $0.hasPrefix("SetKeepAliveTimeout") }
   }
 
-  @Test("The keep-alive handler runs when it is called, and its return is the acknowledgement")
+  @Test("The return of the keep-alive handler acknowledges the call of the daemon")
   func runs() throws {
     let fixture = try Fixture()
     let entered = DispatchSemaphore(value: 0)
     let mayReturn = DispatchSemaphore(value: 0)
-    try fixture.application.setKeepAliveTimeout(.seconds(900)) {
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(900)) {
       entered.signal()
       mayReturn.wait()
     }
     #expect(fixture.daemon.state.current.memory.keepAliveSeconds == 900)
     fixture.daemon.send(.keepAlive)
     entered.wait()
-    // The daemon has answered a later request: an acknowledgement would have come before it.
-    _ = try fixture.application.backgroundTimeRemaining
+    // The daemon has answered a later request. An acknowledgement would have come before it.
+    _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.callback != nil)
     mayReturn.signal()
     try fixture.daemon.waitForAcknowledgement()
     #expect(fixture.recorder.log.current == [])
   }
 
-  @Test("An asynchronous keep-alive handler is acknowledged when it ends")
+  @Test("The end of an asynchronous keep-alive handler acknowledges the call of the daemon")
   func runsAsynchronously() async throws {
     let fixture = try Fixture()
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -48,12 +48,14 @@ import Testing
     }
   }
 
-  @Test("Setting the keep-alive handler again replaces interval and handler")
+  @Test("A second keep-alive handler replaces the first handler and its interval")
   func replaces() throws {
     let fixture = try Fixture()
     let ran = Watched<[String]>([])
-    try fixture.application.setKeepAliveTimeout(.seconds(600)) { ran.update { $0.append("first") } }
-    try fixture.application.setKeepAliveTimeout(.seconds(601.5)) {
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) {
+      ran.update { $0.append("first") }
+    }
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(601.5)) {
       ran.update { $0.append("second") }
     }
     fixture.daemon.send(.keepAlive)
@@ -63,42 +65,42 @@ import Testing
       calls(fixture.daemon) == ["SetKeepAliveTimeout 600.0", "SetKeepAliveTimeout 601.5"])
   }
 
-  @Test("Cleared, the keep-alive handler is called no more; a call on its way is acknowledged")
+  @Test("A cleared keep-alive handler does not run; the library acknowledges a call on its way")
   func clears() throws {
     let fixture = try Fixture()
     let ran = Watched(0)
-    try fixture.application.setKeepAliveTimeout(.seconds(600)) { ran.update { $0 += 1 } }
-    try fixture.application.clearKeepAliveTimeout()
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) { ran.update { $0 += 1 } }
+    try fixture.application.clearKeepAliveTimeoutAndWait()
     #expect(fixture.daemon.state.current.memory.keepAliveSeconds == nil)
     fixture.daemon.send(.keepAlive)
     try fixture.daemon.waitForAcknowledgement()
     #expect(ran.current == 0)
   }
 
-  @Test("A keep-alive that is refused throws the refusal, and the handler before stays")
+  @Test("A refused keep-alive handler throws the refusal, and the previous handler stays")
   func refused() throws {
     let fixture = try Fixture()
     let ran = Watched(0)
-    try fixture.application.setKeepAliveTimeout(.seconds(600)) { ran.update { $0 += 1 } }
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) { ran.update { $0 += 1 } }
     let refusal = ApplicationInterface.Failure.keepAliveTooShort(minimumUSec: 600_000_000)
     fixture.daemon.refuseNext("SetKeepAliveTimeout", with: refusal)
     let error = #expect(throws: ApplicationError.self) {
-      try fixture.application.setKeepAliveTimeout(.seconds(1)) {}
+      try fixture.application.setKeepAliveTimeoutAndWait(.seconds(1)) {}
     }
-    #expect(error == .refused(refusal))
+    #expect(error == .refused(.keepAliveTooShort(minimum: .seconds(600))))
     #expect(
-      error?.description == "the keep-alive interval is too short: at least 600.0 seconds")
+      error?.description == "the keep-alive interval is too short; the minimum is 600.0 seconds")
     fixture.daemon.send(.keepAlive)
     try fixture.daemon.waitForAcknowledgement()
     #expect(ran.current == 1)
   }
 
-  @Test("A daemon that comes back and knows the keep-alive handler is not told of it again")
+  @Test("The library does not repeat the keep-alive handler to a daemon that knows it")
   func remembered() throws {
     let fixture = try Fixture()
     let ran = Watched(0)
     try fixture.launch()
-    try fixture.application.setKeepAliveTimeout(.seconds(600)) { ran.update { $0 += 1 } }
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) { ran.update { $0 += 1 } }
     let daemon = try fixture.restartDaemon()
     defer { daemon.stop() }
     daemon.send(.keepAlive)
@@ -108,27 +110,27 @@ import Testing
   }
 
   @Test(
-    "A daemon that comes back and has forgotten the process is told of the keep-alive handler",
+    "The library passes the keep-alive handler to a daemon that has forgotten the process",
     arguments: [7, 8])
   func restored(instance: Int) throws {
     let fixture = try Fixture()
     try fixture.launch()
-    try fixture.application.setKeepAliveTimeout(.seconds(600)) {}
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) {}
     let daemon = try fixture.replaceDaemon(instance: instance)
     defer { daemon.stop() }
     try daemon.waitForAcknowledgement()
-    // What follows the acknowledgement may be suspension: it is told before.
+    // Suspension may follow the acknowledgement, so the handler comes before it.
     #expect(
       daemon.state.current.calls == [
         "Register org.example.test", "SetKeepAliveTimeout 600.0", "Acknowledge 1",
       ])
   }
 
-  @Test("A keep-alive handler that the daemon takes no longer is reported as lost")
+  @Test("The delegate learns that a daemon refuses the keep-alive handler after a restart")
   func lost() throws {
     let fixture = try Fixture()
     try fixture.launch()
-    try fixture.application.setKeepAliveTimeout(.seconds(600)) {}
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) {}
     let daemon = try fixture.restartDaemon { $0 = StandInDaemon.Memory(instance: 8) }
     defer { daemon.stop() }
     daemon.refuseNext(
@@ -140,13 +142,13 @@ import Testing
     #expect(log[1].hasPrefix("lost keep-alive: the manifest of org.example.test"))
   }
 
-  @Test("A keep-alive call that is delivered again while its handler runs runs it once")
+  @Test("A keep-alive call that the daemon repeats while the handler runs does not run it again")
   func deliveredAgain() throws {
     let fixture = try Fixture()
     let entered = DispatchSemaphore(value: 0)
     let mayReturn = DispatchSemaphore(value: 0)
     let ran = Watched(0)
-    try fixture.application.setKeepAliveTimeout(.seconds(600)) {
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) {
       ran.update { $0 += 1 }
       entered.signal()
       mayReturn.wait()
@@ -162,13 +164,13 @@ import Testing
     #expect(ran.current == 1)
   }
 
-  @Test("Without a daemon, a keep-alive handler is taken: nothing suspends the program")
+  @Test("Without a daemon, the library accepts a keep-alive handler")
   func unmanaged() throws {
-    let folder = TemporaryDirectory()
-    let application = try ScheduledApplication.register(
-      "org.example.test", at: SocketPath(folder.file("socket")), ifAvailable: true)
+    let directory = TemporaryDirectory()
+    let application = try ScheduledApplication.registerAndWait(
+      "org.example.test", at: SocketPath(directory.file("socket")), ifAvailable: true)
     defer { application.close() }
-    try application.setKeepAliveTimeout(.seconds(600)) {}
-    try application.clearKeepAliveTimeout()
+    try application.setKeepAliveTimeoutAndWait(.seconds(600)) {}
+    try application.clearKeepAliveTimeoutAndWait()
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct ManagedSocketTests {
-  /// A connected pair, of which one end is handed over.
+  /// A connected pair, of which the application manages one end.
   private final class Ends: Sendable {
     let mine: Int32
     let theirs: Int32
@@ -38,18 +38,18 @@ import Testing
     daemon.state.current.calls.count { $0 == "ManageSocket" }
   }
 
-  @Test("A socket that is handed over reaches the daemon, and handed over again it is the same")
+  @Test("A socket reaches the daemon, and a second call returns the same managed socket")
   func handsOver() throws {
     let fixture = try Fixture()
     let ends = try Ends()
-    let socket = try fixture.application.manage(socket: ends.mine)
+    let socket = try fixture.application.manageAndWait(socket: ends.mine)
     #expect(fixture.daemon.state.current.memory.sockets == [inode(of: ends.mine): 1])
-    #expect(try fixture.application.manage(socket: ends.mine) == socket)
+    #expect(try fixture.application.manageAndWait(socket: ends.mine) == socket)
     #expect(socket.isManaged)
     #expect(socket.fileDescriptor == ends.mine)
   }
 
-  @Test("What arrives is told with the socket and its condition, and acknowledged when handled")
+  @Test("The delegate receives a ready socket with its conditions, and acknowledges by returning")
   func ready() throws {
     let entered = DispatchSemaphore(value: 0)
     let mayReturn = DispatchSemaphore(value: 0)
@@ -59,36 +59,36 @@ import Testing
     })
     let fixture = try Fixture(recorder: recorder)
     let ends = try Ends()
-    _ = try fixture.application.manage(socket: ends.mine)
+    _ = try fixture.application.manageAndWait(socket: ends.mine)
     fixture.daemon.send(ready: [1], urgentData: true, hangUp: true)
     entered.wait()
-    _ = try fixture.application.backgroundTimeRemaining
+    _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.socketEvents.count == 1)
     mayReturn.signal()
     try fixture.daemon.waitForHandling()
     #expect(recorder.log.current == ["ready \(ends.mine) data+urgent+hangUp"])
   }
 
-  @Test("A task that is begun while a socket event is handled is begun before its acknowledgement")
+  @Test("A task that begins while a socket event is handled begins before the acknowledgement")
   func beginsTask() throws {
     let recorder = Recorder(onSocketReady: { application, _ in
-      _ = try? application.beginBackgroundTask(named: "answer")
+      _ = try? application.beginBackgroundTaskAndWait(named: "answer")
     })
     let fixture = try Fixture(recorder: recorder)
     let ends = try Ends()
-    _ = try fixture.application.manage(socket: ends.mine)
+    _ = try fixture.application.manageAndWait(socket: ends.mine)
     fixture.daemon.send(ready: [1])
     try fixture.daemon.waitForHandling()
     let calls = fixture.daemon.state.current.calls
     #expect(calls.suffix(2) == ["BeginBackgroundTask answer", "Acknowledge 1"])
   }
 
-  @Test("Several sockets of one event are told one after the other, and acknowledged once")
+  @Test("The delegate receives the sockets of an event in order, with one acknowledgement")
   func several() throws {
     let fixture = try Fixture()
     let (one, other) = try (Ends(), Ends())
-    _ = try fixture.application.manage(socket: one.mine)
-    _ = try fixture.application.manage(socket: other.mine)
+    _ = try fixture.application.manageAndWait(socket: one.mine)
+    _ = try fixture.application.manageAndWait(socket: other.mine)
     fixture.daemon.send(ready: [2, 1], error: true)
     try fixture.daemon.waitForHandling()
     #expect(
@@ -98,60 +98,60 @@ import Testing
     #expect(try fixture.daemon.waitForCall("Acknowledge 1") == 1)
   }
 
-  @Test("A released socket is unknown to the daemon; a second release does nothing")
+  @Test("The daemon does not know a released socket, and a second release does nothing")
   func releases() throws {
     let fixture = try Fixture()
     let ends = try Ends()
-    let socket = try fixture.application.manage(socket: ends.mine)
-    try socket.release()
-    try socket.release()
+    let socket = try fixture.application.manageAndWait(socket: ends.mine)
+    try socket.releaseAndWait()
+    try socket.releaseAndWait()
     #expect(fixture.daemon.state.current.calls.count { $0 == "ReleaseSocket 1" } == 1)
     #expect(!socket.isManaged)
   }
 
-  @Test("A managed socket that its author closes is closed: the peer hears of it")
+  @Test("The peer learns that the application closes a managed socket")
   func closes() throws {
     let fixture = try Fixture()
     let ends = try Ends()
-    let socket = try fixture.application.manage(socket: ends.mine)
+    let socket = try fixture.application.manageAndWait(socket: ends.mine)
     ends.closeMine()
     var byte: UInt8 = 0
     #expect(read(ends.theirs, &byte, 1) == 0)
     #expect(socket.isManaged)
   }
 
-  @Test("A socket that was closed is not handed over again, nor what has its number then")
+  @Test("The library passes neither a closed socket nor the next one of its number to the daemon")
   func closedMeanwhile() throws {
     let fixture = try Fixture()
     try fixture.launch()
     let (ends, staying) = try (Ends(), Ends())
-    let socket = try fixture.application.manage(socket: ends.mine)
-    _ = try fixture.application.manage(socket: staying.mine)
+    let socket = try fixture.application.manageAndWait(socket: ends.mine)
+    _ = try fixture.application.manageAndWait(socket: staying.mine)
     ends.closeMine()
     let daemon = try fixture.replaceDaemon(instance: 8)
     defer { daemon.stop() }
-    try daemon.state.wait("it has the other") { [inode = inode(of: staying.mine)] in
+    try daemon.state.wait("the daemon has the other socket") { [inode = inode(of: staying.mine)] in
       $0.memory.sockets == [inode: 1]
     }
     #expect(!socket.isManaged)
   }
 
-  @Test("An event of a socket that was released meanwhile is acknowledged, and told to nobody")
+  @Test("The library acknowledges an event of a released socket without the delegate")
   func eventOfReleased() throws {
     let fixture = try Fixture()
     let ends = try Ends()
-    let socket = try fixture.application.manage(socket: ends.mine)
-    try socket.release()
+    let socket = try fixture.application.manageAndWait(socket: ends.mine)
+    try socket.releaseAndWait()
     fixture.daemon.send(ready: [1])
     try fixture.daemon.waitForHandling()
     #expect(fixture.recorder.log.current == [])
   }
 
-  @Test("A socket that the daemon has lost is handed over again, and then told of")
+  @Test("The library passes an unwatched socket to the daemon again before the delegate")
   func unwatched() throws {
     let fixture = try Fixture()
     let ends = try Ends()
-    _ = try fixture.application.manage(socket: ends.mine)
+    _ = try fixture.application.manageAndWait(socket: ends.mine)
     fixture.daemon.state.update { $0.memory.sockets = [:] }
     fixture.daemon.send(ready: [1], data: false, unwatched: true)
     try fixture.daemon.waitForHandling()
@@ -162,11 +162,11 @@ import Testing
       fixture.recorder.log.current == ["ready \(ends.mine) unwatched", "ready \(ends.mine) data"])
   }
 
-  @Test("A socket that the daemon has lost and refuses is told to be lost")
+  @Test("A socket that the daemon refuses after it was unwatched is lost")
   func lost() throws {
     let fixture = try Fixture()
     let ends = try Ends()
-    let socket = try fixture.application.manage(socket: ends.mine)
+    let socket = try fixture.application.manageAndWait(socket: ends.mine)
     fixture.daemon.refuseNext(
       "ManageSocket", with: ApplicationInterface.Failure.invalidSocket(reason: "it is shut"))
     fixture.daemon.send(ready: [1], data: false, unwatched: true)
@@ -175,14 +175,14 @@ import Testing
   }
 
   @Test(
-    "A daemon that has forgotten the process gets its sockets again, whatever their numbers then",
+    "The library passes the sockets to a daemon that has forgotten the process",
     arguments: [7, 8])
   func restored(instance: Int) throws {
     let fixture = try Fixture()
     try fixture.launch()
     let (one, other) = try (Ends(), Ends())
-    try fixture.application.manage(socket: one.mine).release()
-    _ = try fixture.application.manage(socket: other.mine)
+    try fixture.application.manageAndWait(socket: one.mine).releaseAndWait()
+    _ = try fixture.application.manageAndWait(socket: other.mine)
     let daemon = try fixture.replaceDaemon(instance: instance)
     defer { daemon.stop() }
     try daemon.waitForAcknowledgement()
@@ -193,12 +193,12 @@ import Testing
     #expect(fixture.recorder.log.current.last == "ready \(other.mine) data")
   }
 
-  @Test("A daemon that comes back and knows the sockets is not given them again")
+  @Test("The library does not repeat the sockets to a daemon that knows them")
   func remembered() throws {
     let fixture = try Fixture()
     try fixture.launch()
     let ends = try Ends()
-    _ = try fixture.application.manage(socket: ends.mine)
+    _ = try fixture.application.manageAndWait(socket: ends.mine)
     let daemon = try fixture.restartDaemon()
     defer { daemon.stop() }
     daemon.send(ready: [1])
@@ -207,7 +207,7 @@ import Testing
     #expect(fixture.recorder.log.current.last == "ready \(ends.mine) data")
   }
 
-  @Test("An event that is delivered again while it is handled, or after, is told once")
+  @Test("A socket event that the daemon repeats reaches the delegate once")
   func deliveredAgain() throws {
     let entered = DispatchSemaphore(value: 0)
     let mayReturn = DispatchSemaphore(value: 0)
@@ -217,14 +217,14 @@ import Testing
     })
     let fixture = try Fixture(recorder: recorder)
     let ends = try Ends()
-    _ = try fixture.application.manage(socket: ends.mine)
+    _ = try fixture.application.manageAndWait(socket: ends.mine)
     fixture.daemon.send(ready: [1])
     entered.wait()
     let event = fixture.daemon.state.current.memory.socketEvents
     let daemon = try fixture.restartDaemon()
     mayReturn.signal()
     try daemon.waitForHandling()
-    // Its acknowledgement is forgotten.
+    // This daemon has not received the acknowledgement.
     var memory = daemon.stop()
     memory.socketEvents = event
     let next = try StandInDaemon(at: daemon.path, memory: memory)
@@ -233,30 +233,30 @@ import Testing
     #expect(recorder.log.current == ["ready \(ends.mine) data"])
   }
 
-  @Test("An event that comes before the answer that numbers its socket is told after it")
+  @Test("An event that overtakes the number of its socket reaches the delegate after it")
   func early() throws {
     let fixture = try Fixture()
     let ends = try Ends()
     fixture.daemon.state.update { $0.closesAfter = "ManageSocket" }
     fixture.daemon.state.update { $0.readyEarly = true }
-    _ = try fixture.application.manage(socket: ends.mine)
+    _ = try fixture.application.manageAndWait(socket: ends.mine)
     try fixture.daemon.waitForHandling()
     #expect(fixture.recorder.log.current == ["ready \(ends.mine) data"])
   }
 
-  @Test("What is no open descriptor is refused by name; a refusal of the daemon is thrown")
+  @Test("A closed descriptor and a refused socket throw invalidSocket")
   func refused() throws {
     let fixture = try Fixture()
     let ends = try Ends()
     let refusal = ApplicationInterface.Failure.invalidSocket(reason: "it listens")
     fixture.daemon.refuseNext("ManageSocket", with: refusal)
-    #expect(throws: ApplicationError.refused(refusal)) {
-      _ = try fixture.application.manage(socket: ends.mine)
+    #expect(throws: ApplicationError.refused(.invalidSocket(reason: "it listens"))) {
+      _ = try fixture.application.manageAndWait(socket: ends.mine)
     }
     let error = #expect(throws: ApplicationError.self) {
-      _ = try fixture.application.manage(socket: -1)
+      _ = try fixture.application.manageAndWait(socket: -1)
     }
-    #expect(error?.description.contains("-1 is no open file descriptor") == true)
+    #expect(error?.description.contains("-1 is not an open file descriptor") == true)
     #expect(manageCount(fixture.daemon) == 1)
   }
 }

@@ -3,19 +3,19 @@ import LinuxSystem
 import Synchronization
 import TaskSchedulerWire
 
-/// One connection that the stand-in serves: read by one thread, written by several.
+/// A connection of the stand-in, which one thread reads and several threads write.
 final class Peer: Sendable {
   private let socket: FileDescriptor
   private let connection = Mutex(ServerConnection(service: StandInDaemon.service))
   private let buffer = Mutex(MessageBuffer())
-  /// The inodes of the sockets that came with the newest message.
+  /// The inodes of the sockets that came with the last message.
   private let inodes = Mutex<[UInt]>([])
 
   init(_ socket: consuming FileDescriptor) {
     self.socket = socket
   }
 
-  /// The next call that is not answered by Wire itself; nil when the peer is gone.
+  /// Returns the next call that Wire does not answer; nil after the end of the connection.
   func nextCall() -> ReceivedCall? {
     while let message = nextMessage() {
       var output: [UInt8] = []
@@ -46,7 +46,7 @@ final class Peer: Sendable {
         let read = Array(bytes[..<count])
         buffer.withLock { $0.append(read) }
         let arrived = (0..<descriptors.count).map { inode(of: descriptors.peek($0)!) }
-        // A client waits for its answer before it sends another message.
+        // A client waits for the answer before it sends another message.
         inodes.withLock { $0 = arrived }
       case .success(.wouldBlock):
         _ = try? Readiness.wait(for: Int16(POLLIN), on: socket.rawValue)
@@ -55,7 +55,7 @@ final class Peer: Sendable {
     }
   }
 
-  /// What the newest message brought.
+  /// Returns the inode of a socket that came with the last message.
   func arrivedInode(_ index: FileDescriptorIndex) -> UInt { inodes.withLock { $0[index.rawValue] } }
 
   func reply(_ output: some WireValue, continues: Bool = false) {
@@ -84,13 +84,13 @@ final class Peer: Sendable {
 
   private func sendAll(_ bytes: [UInt8]) {
     bytes.withUnsafeBytes { all in
-      // Small messages: they fit a socket's buffer whole.
+      // The messages are small enough for the buffer of the socket.
       _ = try? UnixSocket.send(socket.rawValue, all)
     }
   }
 }
 
-/// Which socket it is, whatever its number.
+/// Returns the inode of a descriptor, which identifies a socket.
 func inode(of descriptor: Int32) -> UInt {
   var status = stat()
   precondition(fstat(descriptor, &status) == 0, "fstat: \(SystemError.describe(errno))")

@@ -6,7 +6,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct ReconnectionTests {
-  /// A fixture whose daemon is gone, and what that knew.
+  /// Replaces the daemon by one with the same memory, after a change.
   private func restarting(
     _ fixture: Fixture, _ change: (inout StandInDaemon.Memory) -> Void = { _ in }
   ) throws -> StandInDaemon {
@@ -17,7 +17,7 @@ import Testing
     return daemon
   }
 
-  @Test("When the daemon comes back, the application registers again and is told as before")
+  @Test("After a restart of the daemon, the application registers again and receives events")
   func registersAgain() throws {
     let fixture = try Fixture()
     let daemon = try restarting(fixture)
@@ -28,7 +28,7 @@ import Testing
     try daemon.waitForCall("Register org.example.test")
   }
 
-  @Test("An application that was in the background registers again as in the background")
+  @Test("An application in the background registers again in the background")
   func registersAgainInBackground() throws {
     let fixture = try Fixture()
     fixture.daemon.send(.didEnterBackground)
@@ -38,18 +38,18 @@ import Testing
     try daemon.waitForCall("Register org.example.test background")
   }
 
-  @Test("A broken stream alone is opened again, and what was begun is still there")
+  @Test("The library opens a broken stream again, and tasks stay")
   func brokenStream() throws {
     let fixture = try Fixture()
-    let task = try fixture.application.beginBackgroundTask()
+    let task = try fixture.application.beginBackgroundTaskAndWait()
     fixture.daemon.breakStream()
     try fixture.daemon.waitForCall("Register org.example.test", count: 2)
     try fixture.daemon.waitForStream()
-    try fixture.application.endBackgroundTask(task)
+    try fixture.application.endBackgroundTaskAndWait(task)
     #expect(fixture.recorder.log.current == [])
   }
 
-  @Test("A callback that was acknowledged and is delivered again is not told twice")
+  @Test("A repeated callback that was acknowledged does not reach the delegate again")
   func deliveredAgain() throws {
     let fixture = try Fixture()
     fixture.daemon.send(.didBecomeActive)
@@ -62,7 +62,7 @@ import Testing
     #expect(fixture.recorder.log.current == ["didBecomeActive"])
   }
 
-  @Test("A callback that is delivered again while it is handled is told once, and acknowledged")
+  @Test("A callback that the daemon repeats while it is handled reaches the delegate once")
   func deliveredAgainMeanwhile() throws {
     let entered = DispatchSemaphore(value: 0)
     let mayReturn = DispatchSemaphore(value: 0)
@@ -75,19 +75,19 @@ import Testing
     entered.wait()
     let daemon = try restarting(fixture)
     defer { daemon.stop() }
-    // Sent after the callback that was delivered again, and heard after it.
+    // The daemon sends the expiration after the repeated callback.
     let heard = Watched(0)
-    let task = try fixture.application.beginBackgroundTask { heard.update { $0 += 1 } }
+    let task = try fixture.application.beginBackgroundTaskAndWait { heard.update { $0 += 1 } }
     daemon.expire(task.rawValue)
     mayReturn.signal()
     try daemon.waitForAcknowledgement()
-    try heard.wait("the expiration is heard") { $0 == 1 }
+    try heard.wait("the task has expired") { $0 == 1 }
     #expect(recorder.log.current == ["didEnterBackground"])
-    // Twice where the second delivery is read after the first acknowledgement has gone out.
+    // Twice if the library reads the second delivery after it sent the first acknowledgement.
     #expect(try (1...2).contains(daemon.waitForCall("Acknowledge 1")))
   }
 
-  @Test("A daemon that has forgotten the process launches it anew; it is not told twice")
+  @Test("A second launch by a daemon that has forgotten the process does not reach the delegate")
   func launchedAnew() throws {
     let fixture = try Fixture()
     fixture.daemon.send(.didFinishLaunching, reason: .user)
@@ -101,11 +101,11 @@ import Testing
     #expect(fixture.recorder.log.current == ["didFinishLaunching user", "didBecomeActive"])
   }
 
-  @Test("A task that expired while the stream was broken has its handler called, once")
+  @Test("The library calls the handler of a task that expired while the stream was broken, once")
   func expiredMeanwhile() throws {
     let fixture = try Fixture()
     let expired = Watched(0)
-    _ = try fixture.application.beginBackgroundTask { expired.update { $0 += 1 } }
+    _ = try fixture.application.beginBackgroundTaskAndWait { expired.update { $0 += 1 } }
     let daemon = try restarting(fixture) { $0.tasks[0].expired = true }
     defer { daemon.stop() }
     try expired.wait("the handler is called") { $0 == 1 }
@@ -117,43 +117,43 @@ import Testing
     #expect(expired.current == 1)
   }
 
-  @Test("Tasks that the daemon no longer knows are dropped and reported")
+  @Test("The delegate learns which tasks the daemon no longer knows")
   func lostTasks() throws {
     let fixture = try Fixture()
-    let tasks = try (0..<3).map { _ in try fixture.application.beginBackgroundTask() }
+    let tasks = try (0..<3).map { _ in try fixture.application.beginBackgroundTaskAndWait() }
     let daemon = try restarting(fixture) { $0.tasks.remove(at: 1) }
     defer { daemon.stop() }
     #expect(try fixture.recorder.wait(for: 1) == ["lost 2"])
-    #expect(throws: ApplicationError.refused(.unknownTask(task: 2))) {
-      try fixture.application.endBackgroundTask(tasks[1])
+    #expect(throws: ApplicationError.refused(.unknownTask(tasks[1]))) {
+      try fixture.application.endBackgroundTaskAndWait(tasks[1])
     }
-    try fixture.application.endBackgroundTask(tasks[0])
+    try fixture.application.endBackgroundTaskAndWait(tasks[0])
     #expect(daemon.state.current.memory.tasks.map(\.id) == [3])
   }
 
-  @Test("A task that is ended while the daemon is away is ended when it is back")
+  @Test("The library reports the end of a task when the daemon is back")
   func endedMeanwhile() throws {
     let fixture = try Fixture()
-    let task = try fixture.application.beginBackgroundTask()
+    let task = try fixture.application.beginBackgroundTaskAndWait()
     let memory = fixture.daemon.stop()
-    try fixture.application.endBackgroundTask(task)
+    try fixture.application.endBackgroundTaskAndWait(task)
     let daemon = try StandInDaemon(at: fixture.daemon.path, memory: memory)
     defer { daemon.stop() }
     try daemon.state.wait("no task is left") { $0.memory.tasks.isEmpty }
     #expect(fixture.recorder.log.current == [])
   }
 
-  @Test("A begin while the daemon is away waits for it; one that stays away is an error")
+  @Test("A begin waits for a daemon that is away, and throws if it stays away")
   func beginMeanwhile() throws {
     let fixture = try Fixture()
     let memory = fixture.daemon.stop()
-    #expect(throws: ApplicationError.connection(.noDaemon(path: fixture.daemon.path))) {
-      _ = try fixture.application.beginBackgroundTask()
+    #expect(throws: ApplicationError.noDaemon(path: fixture.daemon.path)) {
+      _ = try fixture.application.beginBackgroundTaskAndWait()
     }
     let begun = Watched<BackgroundTaskID?>(nil)
     let application = fixture.application
     startThread {
-      let task = try? application.beginBackgroundTask()
+      let task = try? application.beginBackgroundTaskAndWait()
       begun.update { $0 = task }
     }
     let daemon = try StandInDaemon(at: fixture.daemon.path, memory: memory)
@@ -166,48 +166,49 @@ import Testing
     let fixture = try Fixture()
     fixture.daemon.refuseNext(
       "BeginBackgroundTask", with: ApplicationInterface.Failure.notRegistered)
-    _ = try fixture.application.beginBackgroundTask()
+    _ = try fixture.application.beginBackgroundTaskAndWait()
     #expect(fixture.daemon.state.current.memory.tasks.count == 1)
   }
 
-  @Test("A stream that is replaced is not opened again: the loss is reported, requests throw it")
+  @Test("A replaced stream ends the registration, and requests throw the refusal")
   func replaced() throws {
     let fixture = try Fixture()
     fixture.daemon.failStream(ApplicationInterface.Failure.streamReplaced)
     let log = try fixture.recorder.wait(for: 1)
     #expect(log[0].hasPrefix("lost registration: another connection"))
     #expect(throws: ApplicationError.refused(.streamReplaced)) {
-      _ = try fixture.application.beginBackgroundTask()
+      _ = try fixture.application.beginBackgroundTaskAndWait()
     }
     #expect(try fixture.daemon.waitForCall("Register org.example.test") == 1)
   }
 
-  @Test("A refusal to register again is final and reported")
+  @Test("A refusal to register again ends the registration")
   func refusedAgain() throws {
     let fixture = try Fixture()
     fixture.daemon.refuseNext(
       "Register", with: ApplicationInterface.Failure.terminating(application: "org.example.test"))
     fixture.daemon.breakStream()
     #expect(
-      try fixture.recorder.wait(for: 1) == ["lost registration: org.example.test is being ended"])
+      try fixture.recorder.wait(for: 1)
+        == ["lost registration: the daemon is ending org.example.test"])
   }
 
-  @Test("A stream that is no Varlink any more is left and opened again")
+  @Test("The library opens another stream after a message that is not Varlink")
   func garbage() throws {
     let fixture = try Fixture()
     fixture.daemon.sendRaw(Array("garbage\0".utf8))
     try fixture.daemon.waitForCall("Register org.example.test", count: 2)
   }
 
-  @Test("Closed while the daemon is away, the application does not come back")
+  @Test("An application that is closed while the daemon is away does not register again")
   func closedMeanwhile() throws {
     let fixture = try Fixture()
     fixture.daemon.stop()
     fixture.application.close()
     let daemon = try StandInDaemon(at: fixture.daemon.path)
     defer { daemon.stop() }
-    // Another that connects now would be behind it.
-    let other = try ScheduledApplication.register(
+    // A registration of the first application would precede this one.
+    let other = try ScheduledApplication.registerAndWait(
       "org.example.other", at: SocketPath(daemon.path))
     defer { other.close() }
     #expect(daemon.state.current.calls == ["Register org.example.other"])

@@ -5,20 +5,20 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct SocketPathTests {
-  @Test("TASKSCHEDD_SOCKET comes before all else")
+  @Test("TASKSCHEDD_SOCKET has priority over the other sockets")
   func variable() {
     let variables = ["TASKSCHEDD_SOCKET": "/tmp/x", "XDG_RUNTIME_DIR": "/"]
     #expect(SocketPath.standard { variables[$0] } == SocketPath("/tmp/x"))
   }
 
-  @Test("The user's socket is taken where it is there, else the system's")
+  @Test("The default is the user's socket if it exists, and otherwise the system's")
   func userElseSystem() throws {
-    let folder = TemporaryDirectory()
-    let variables = ["XDG_RUNTIME_DIR": folder.path]
+    let directory = TemporaryDirectory()
+    let variables = ["XDG_RUNTIME_DIR": directory.path]
     #expect(SocketPath.standard { variables[$0] } == .system)
-    try #require(mkdir(folder.file("taskschedd"), 0o700) == 0)
-    folder.write("taskschedd/socket", "")
-    #expect(SocketPath.standard { variables[$0] }.path == "\(folder.path)/taskschedd/socket")
+    try #require(mkdir(directory.file("taskschedd"), 0o700) == 0)
+    directory.write("taskschedd/socket", "")
+    #expect(SocketPath.standard { variables[$0] }.path == "\(directory.path)/taskschedd/socket")
     #expect(SocketPath.standard { _ in nil } == .system)
   }
 

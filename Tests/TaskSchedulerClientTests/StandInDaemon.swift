@@ -3,12 +3,12 @@ import LinuxSystem
 import TaskSchedulerWire
 import TestSupport
 
-/// A daemon of the test's own in this process: it speaks the interface, keeps what it is told, and
-/// does what the test says. It has none of the daemon's rules.
+/// A stand-in for the daemon, in this process. It implements the interface without the rules of the
+/// daemon, and does what a test says.
 final class StandInDaemon: Sendable {
   typealias Application = ApplicationInterface
 
-  /// What it knows; outlives a restart that keeps its memory.
+  /// What the stand-in knows, which a test can pass to the next one.
   struct Memory: Sendable {
     var instance = 7
     var state = Application.State.inactive
@@ -16,13 +16,13 @@ final class StandInDaemon: Sendable {
     var taskLast = 0
     var tasks: [Application.BackgroundTask] = []
     var callbackLast = 0
-    /// Sent and not acknowledged.
+    /// The callback that is sent and not acknowledged.
     var callback: Application.Callback?
     var keepAliveSeconds: Double?
     var socketLast = 0
-    /// By inode.
+    /// The numbers of the managed sockets, by inode.
     var sockets: [UInt: Int] = [:]
-    /// Sent and not acknowledged.
+    /// The events that are sent and not acknowledged.
     var socketEvents: [Application.SocketEvent] = []
     var notificationLast = 0
     var notifications: [Application.Notification] = []
@@ -33,13 +33,13 @@ final class StandInDaemon: Sendable {
     var memory: Memory
     /// Every call, as `Register org.example.a`, `EndBackgroundTask 3`.
     var calls: [String] = []
-    /// Refusals by method name, each given once.
+    /// The refusals by method name; the stand-in gives each once.
     var refusals: [String: [any MethodFailure & Sendable]] = [:]
-    /// Carry out the next call of this method, and close instead of answering.
+    /// The method whose next call closes the connection instead of answering.
     var closesAfter: String?
-    /// Carry out the next call of this method, and expire its task before it is answered.
+    /// Whether the next task expires before the answer to its begin.
     var expiresEarly = false
-    /// Carry out the next handing over, and send an event of the socket before it is answered.
+    /// Whether the next managed socket has an event before the answer to the call.
     var readyEarly = false
     var stream: Int?
     var connections: [Int: Peer] = [:]
@@ -64,7 +64,7 @@ final class StandInDaemon: Sendable {
     startThread { self.accept(from: FileDescriptor(taking: listener)) }
   }
 
-  /// Closes all connections and the socket, and returns what it knew.
+  /// Closes all connections and the socket, and returns the memory.
   @discardableResult
   func stop() -> Memory {
     let (peers, memory) = state.update { state in
@@ -79,9 +79,9 @@ final class StandInDaemon: Sendable {
     return memory
   }
 
-  // MARK: - What the test has it do
+  // MARK: - Events
 
-  /// Sends a callback, which waits for its acknowledgement from then on.
+  /// Sends a callback and expects its acknowledgement.
   func send(_ kind: Application.CallbackKind, reason: Application.LaunchReason? = nil) {
     let callback = state.update { state in
       state.memory.callbackLast += 1
@@ -108,7 +108,7 @@ final class StandInDaemon: Sendable {
     state.update { $0.streamPeer }?.fail(failure)
   }
 
-  /// Breaks the event stream without a word.
+  /// Closes the event stream without an error.
   func breakStream() {
     state.update { state in
       defer { state.stream = nil }
@@ -116,7 +116,7 @@ final class StandInDaemon: Sendable {
     }?.hangUp()
   }
 
-  /// Breaks the connections that calls come on.
+  /// Closes the connections for calls.
   func breakCalls() {
     let peers = state.update { state in
       state.connections.filter { $0.key != state.stream }.map(\.value)
@@ -124,7 +124,7 @@ final class StandInDaemon: Sendable {
     for peer in peers { peer.hangUp() }
   }
 
-  /// Writes bytes to the event stream that need not be Varlink.
+  /// Writes bytes to the event stream.
   func sendRaw(_ bytes: [UInt8]) {
     state.update { $0.streamPeer }?.send(bytes)
   }
@@ -133,7 +133,7 @@ final class StandInDaemon: Sendable {
     state.update { $0.refusals[method, default: []].append(failure) }
   }
 
-  /// Waits until a call was made, and returns how often.
+  /// Waits until a call was made so often, and returns the number of times.
   @discardableResult
   func waitForCall(_ call: String, count: Int = 1) throws -> Int {
     try state.wait("\(count) × \(call)") { state in

@@ -7,7 +7,7 @@ import Testing
 @testable import TaskSchedulerClient
 
 @Suite struct SystemChangeTests {
-  @Test("Changes of the machine are told typed, in one burst and in order")
+  @Test("The delegate receives changes of the machine typed, in one array and in order")
   func burst() throws {
     let fixture = try Fixture()
     fixture.daemon.send([
@@ -17,28 +17,28 @@ import Testing
       .init(kind: .custom, name: "dock", value: "left"), .init(kind: .network),
     ])
     let changes: [SystemChange] = [
-      .timeZone("Europe/Berlin"), .clock, .day("2026-11-22"), .locale("de_DE.UTF-8"),
-      .network(isOnline: true), .powerSource(.battery), .custom(name: "dock", value: "left"),
-      .network(isOnline: nil),
+      .timeZone("Europe/Berlin"), .clock, .day(CalendarDay(year: 2026, month: 11, day: 22)),
+      .locale("de_DE.UTF-8"), .network(isOnline: true), .powerSource(.battery),
+      .custom(name: "dock", value: "left"), .network(isOnline: nil),
     ]
     #expect(
       try fixture.recorder.wait(for: 1)
         == ["changed \(changes.map { "\($0)" }.joined(separator: " "))"])
   }
 
-  @Test("didReceiveMemoryWarning is told, and nothing is acknowledged for it")
+  @Test("The delegate receives a memory warning, which the library does not acknowledge")
   func memoryWarning() throws {
     let fixture = try Fixture()
     fixture.daemon.sendMemoryWarning()
     #expect(try fixture.recorder.wait(for: 1) == ["memory warning"])
   }
 
-  @Test("Sequences hear of changes and sockets between the callbacks, and acknowledge in order")
+  @Test("A loop over events receives changes, sockets and callbacks, and acknowledges in order")
   func sequence() async throws {
-    let folder = TemporaryDirectory()
-    let daemon = try StandInDaemon(at: folder.file("socket"))
+    let directory = TemporaryDirectory()
+    let daemon = try StandInDaemon(at: directory.file("socket"))
     defer { daemon.stop() }
-    let (application, callbacks) = try ScheduledApplication.registerForCallbacks(
+    let application = try await ScheduledApplication.register(
       "org.example.test", at: SocketPath(daemon.path))
     defer { application.close() }
     try await daemon.state.waitAsync("the event stream is open") { $0.stream != nil }
@@ -53,21 +53,21 @@ import Testing
     daemon.send(ready: [1])
     daemon.send(.willResignActive)
     var events: [ApplicationEvent] = []
-    for try await callback in callbacks {
-      events.append(callback.event)
+    for try await event in application.events {
+      events.append(event)
       if events.count == 3 { break }
     }
     #expect(
       events == [
         .systemDidChange([.clock]),
-        .socketsReady([ReadySocket(socket: socket, conditions: .data)]), .willResignActive,
+        .socketsDidBecomeReady([ReadySocket(socket: socket, conditions: .data)]), .willResignActive,
       ])
     try await daemon.state.waitAsync("all is acknowledged") {
       $0.calls.suffix(2) == ["Acknowledge 1", "Acknowledge 2"]
     }
   }
 
-  @Test("The reason of the launch is what the daemon said at first, and what the environment says")
+  @Test("The reason of the launch comes from the daemon, and before that from the environment")
   func launchReason() throws {
     let fixture = try Fixture()
     #expect(fixture.application.launchReason == .user)

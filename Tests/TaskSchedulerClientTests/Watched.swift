@@ -4,12 +4,12 @@ import TestSupport
 
 @testable import TaskSchedulerClient
 
-/// A value that several threads change, and that a test waits for to become as it should be.
+/// A value that several threads change, and that a test waits for.
 final class Watched<Value: Sendable>: Sendable {
   struct NeverHappened: Error, CustomStringConvertible {
     let what: String
     let value: Value
-    var description: String { "never happened: \(what); the value is \(value)" }
+    var description: String { "this did not happen: \(what); the value is \(value)" }
   }
 
   private let value: Locked<Value>
@@ -26,14 +26,14 @@ final class Watched<Value: Sendable>: Sendable {
   @discardableResult
   func update<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
     let result = value.withLock { value in
-      // The closure is Sendable, so that nothing of the value is kept.
+      // The closure is Sendable, so that it keeps nothing of the value.
       body(&value)
     }
     withUnsafeBytes(of: UInt64(1)) { _ = try? changed.write($0) }
     return result
   }
 
-  /// Blocks until the value is as wanted, and returns it. One thread at a time waits.
+  /// Blocks until the value satisfies a condition, and returns it. One thread at a time can wait.
   @discardableResult
   func wait(
     _ what: String, within limit: Duration = deadline, until isWanted: (Value) -> Bool
@@ -51,9 +51,9 @@ final class Watched<Value: Sendable>: Sendable {
     }
   }
 
-  /// `wait`, away from the threads of Swift's concurrency. What it waits for is done on those, of
-  /// which there is one for each CPU, and by turns with every test that blocks one: with two CPUs
-  /// that other work keeps busy, the turn comes after more than `deadline`.
+  /// Waits like `wait`, away from the threads of Swift concurrency. There is one such thread for
+  /// each CPU. What the test waits for may be in the queue for them behind tests that block one,
+  /// for longer than `deadline` on a busy machine with two CPUs.
   @discardableResult
   func waitAsync(
     _ what: String, until isWanted: @escaping @Sendable (Value) -> Bool

@@ -135,13 +135,6 @@ struct WakeUpRenderingTests {
     #expect(!text.unicodeScalars.contains { !PrintableText.isPrintable($0) && $0 != "\n" })
   }
 
-  @Test("The time zone is the target of /etc/localtime")
-  func zone() {
-    #expect(LocalZone.name(ofLink: "/usr/share/zoneinfo/Europe/Berlin") == "Europe/Berlin")
-    #expect(LocalZone.name(ofLink: "../usr/share/zoneinfo/UTC") == "UTC")
-    #expect(LocalZone.name(ofLink: "/etc/own") == nil)
-  }
-
   @Test("The reason why a file could not be read is given in words")
   func files() {
     let errors: [BoundedFileError] = [

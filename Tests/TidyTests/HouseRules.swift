@@ -16,6 +16,7 @@ enum HouseRules {
       "Dispatch", "FoundationEssentials", "Glibc", "LinuxSystem", "Synchronization",
       "TaskSchedulerWire",
     ],
+    "TaskSchedulerServiceLifecycle": ["ServiceLifecycle", "TaskSchedulerClient"],
     "TaskSchedulerDaemon": [
       "CLinux", "CSQLite", "CSystemd", "DequeModule", "EventLoop", "Glibc", "HeapModule",
       "LinuxSystem", "OrderedCollections", "TOMLKit", "TaskSchedulerCore",

@@ -8,9 +8,11 @@ enum LanguageRules {
   /// The files and directories that the word list applies to. Add one per line once its texts have
   /// been rewritten.
   static let places = [
+    "Examples",
     "Makefile",
     "Package.swift",
     "Sources/EventLoop",
+    "Sources/TaskSchedulerClient",
     "Sources/TaskSchedulerDaemon/Clock",
     "Sources/TaskSchedulerDaemon/Configuration",
     "Sources/TaskSchedulerDaemon/Effects",
@@ -18,8 +20,10 @@ enum LanguageRules {
     "Sources/TaskSchedulerDaemon/Memory",
     "Sources/TaskSchedulerDaemon/Sockets",
     "Sources/TaskSchedulerDaemon/SystemChanges",
+    "Sources/TaskSchedulerServiceLifecycle",
     "Sources/taskctl",
     "Sources/taskschedd",
+    "Tests/TaskSchedulerClientTests",
     "scripts",
     "systemd",
   ]

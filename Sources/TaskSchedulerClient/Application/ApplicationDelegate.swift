@@ -1,152 +1,177 @@
 import Dispatch
 
-/// What an application does at each change of its state, in Apple's words. A method's return is its
-/// acknowledgement: it has the daemon's `CallbackTimeout` (6 s by default), after which the
-/// application is killed. All are called on one serial queue, in order; each does nothing unless it
-/// is implemented.
+/// The methods that handle the events of an application.
+///
+/// The return of a method acknowledges its event. The daemon waits for `CallbackTimeout`, 6 s by
+/// default, and kills an application that exceeds it. The library calls all methods on one serial
+/// queue, in order. Each method has a default implementation that returns at once.
 public protocol ApplicationDelegate: Sendable {
-  /// The first, once in the life of the process. An application that was launched to the foreground
-  /// is inactive until this has returned; `applicationDidBecomeActive` follows.
-  func applicationDidFinishLaunching(_ application: ScheduledApplication, reason: LaunchReason)
-  /// It is in the foreground, and events go to it.
+  // MARK: - State
+
+  /// Tells the delegate that the process has been launched.
+  ///
+  /// This method is the first, and is called once for each process. An application that is launched
+  /// to the foreground is inactive until the method returns.
+  /// ``applicationDidBecomeActive(_:)`` follows.
+  func application(
+    _ application: ScheduledApplication, didFinishLaunchingWithReason reason: LaunchReason)
+
+  /// Tells the delegate that the application is in the foreground and receives input.
   func applicationDidBecomeActive(_ application: ScheduledApplication)
-  /// It is about to be interrupted, or sent away.
+
+  /// Tells the delegate that an interruption begins, or that the application is about to leave the
+  /// foreground.
   func applicationWillResignActive(_ application: ScheduledApplication)
-  /// To be followed by suspension: what must be finished needs a background task, begun here at
-  /// the latest.
+
+  /// Tells the delegate that the application is in the background.
+  ///
+  /// Suspension follows when the method returns, unless the application has begun a background
+  /// task. Begin one here at the latest.
   func applicationDidEnterBackground(_ application: ScheduledApplication)
-  /// It has left the background, and is inactive until this has returned;
-  /// `applicationDidBecomeActive` follows.
+
+  /// Tells the delegate that the application leaves the background.
+  ///
+  /// The application is inactive until the method returns. ``applicationDidBecomeActive(_:)``
+  /// follows.
   func applicationWillEnterForeground(_ application: ScheduledApplication)
-  /// The process is ended when this has returned. Not called for one that is suspended.
+
+  /// Tells the delegate that the daemon ends the process when the method returns.
+  ///
+  /// The daemon ends a suspended application without this call.
   func applicationWillTerminate(_ application: ScheduledApplication)
-  /// A daemon that came back knows nothing of these tasks any more: they grant nothing.
-  func applicationDidLoseBackgroundTasks(
-    _ application: ScheduledApplication, tasks: [BackgroundTaskID])
-  /// A managed socket became ready while the application was suspended. When this has returned for
-  /// each that did, the application is suspended again: what needs longer than `EventTime` (10 s
-  /// by default), or goes on elsewhere, needs a background task.
+
+  // MARK: - Sockets, notifications and the machine
+
+  /// Tells the delegate that a managed socket became ready while the application was suspended.
+  ///
+  /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
+  /// The daemon suspends it again when the method has returned for each socket of the event.
   func application(
-    _ application: ScheduledApplication, socketReady socket: ManagedSocket,
+    _ application: ScheduledApplication, socketDidBecomeReady socket: ManagedSocket,
     conditions: SocketConditions)
-  /// The machine has changed; what changed during a suspension comes after it, the newest of each
-  /// kind, in order.
-  func application(
-    _ application: ScheduledApplication, systemDidChange changes: [SystemChange])
-  /// Memory is short: let go of what can be had again, such as caches. Where that does not help,
-  /// applications are ended, those that are suspended first.
-  func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication)
-  /// A notification of its own has fired while it was active: the user is not shown it.
+
+  /// Tells the delegate that a notification has fired while the application was active.
+  ///
+  /// No desktop shows the notification.
   func application(
     _ application: ScheduledApplication, didReceive notification: LocalNotification)
-  /// The user has chosen a notification of its own; the application is activated for it.
-  func application(_ application: ScheduledApplication, didChoose notification: LocalNotification)
-  /// A daemon that came back takes the keep-alive handler no longer: it is not called any more.
-  func applicationDidLoseKeepAlive(_ application: ScheduledApplication, error: ApplicationError)
-  /// The daemon refuses this process for good: it is managed no longer.
-  func applicationDidLoseRegistration(_ application: ScheduledApplication, error: ApplicationError)
+
+  /// Tells the delegate that the user selected a notification.
+  ///
+  /// The daemon activates the application, or launches it.
+  func application(
+    _ application: ScheduledApplication, didSelect notification: LocalNotification)
+
+  /// Tells the delegate that the machine has changed.
+  ///
+  /// After a suspension, the array has the newest change of each kind, in order.
+  func application(
+    _ application: ScheduledApplication, systemDidChange changes: [SystemChange])
+
+  /// Tells the delegate that the machine is short of memory.
+  ///
+  /// Free what can be had again, such as caches. If the pressure lasts, the daemon ends
+  /// applications, suspended ones first.
+  func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication)
+
+  // MARK: - Losses
+
+  /// Tells the delegate that the daemon has restarted and does not know these tasks.
+  ///
+  /// They entitle the application to nothing.
+  func application(
+    _ application: ScheduledApplication, didLoseBackgroundTasks tasks: [BackgroundTaskID])
+
+  /// Tells the delegate that the daemon has restarted and refuses the keep-alive handler.
+  ///
+  /// The handler is no longer called.
+  func application(
+    _ application: ScheduledApplication, didLoseKeepAliveWithError error: ApplicationError)
+
+  /// Tells the delegate that the daemon refuses this process for good.
+  ///
+  /// The application receives no events, and each request throws the same error.
+  func application(
+    _ application: ScheduledApplication, didLoseRegistrationWithError error: ApplicationError)
 }
 
-extension ApplicationDelegate {
-  /// Does nothing.
-  public func applicationDidFinishLaunching(
-    _ application: ScheduledApplication, reason: LaunchReason
+public extension ApplicationDelegate {
+  func application(
+    _ application: ScheduledApplication, didFinishLaunchingWithReason reason: LaunchReason
   ) {}
-  /// Does nothing.
-  public func applicationDidBecomeActive(_ application: ScheduledApplication) {}
-  /// Does nothing.
-  public func applicationWillResignActive(_ application: ScheduledApplication) {}
-  /// Does nothing.
-  public func applicationDidEnterBackground(_ application: ScheduledApplication) {}
-  /// Does nothing.
-  public func applicationWillEnterForeground(_ application: ScheduledApplication) {}
-  /// Does nothing.
-  public func applicationWillTerminate(_ application: ScheduledApplication) {}
-  /// Does nothing.
-  public func applicationDidLoseBackgroundTasks(
-    _ application: ScheduledApplication, tasks: [BackgroundTaskID]
-  ) {}
-  /// Does nothing.
-  public func application(
-    _ application: ScheduledApplication, socketReady socket: ManagedSocket,
+  func applicationDidBecomeActive(_ application: ScheduledApplication) {}
+  func applicationWillResignActive(_ application: ScheduledApplication) {}
+  func applicationDidEnterBackground(_ application: ScheduledApplication) {}
+  func applicationWillEnterForeground(_ application: ScheduledApplication) {}
+  func applicationWillTerminate(_ application: ScheduledApplication) {}
+  func application(
+    _ application: ScheduledApplication, socketDidBecomeReady socket: ManagedSocket,
     conditions: SocketConditions
   ) {}
-  /// Does nothing.
-  public func application(
-    _ application: ScheduledApplication, systemDidChange changes: [SystemChange]
-  ) {}
-  /// Does nothing.
-  public func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication) {}
-  /// Does nothing.
-  public func application(
+  func application(
     _ application: ScheduledApplication, didReceive notification: LocalNotification
   ) {}
-  /// Does nothing.
-  public func application(
-    _ application: ScheduledApplication, didChoose notification: LocalNotification
+  func application(
+    _ application: ScheduledApplication, didSelect notification: LocalNotification
   ) {}
-  /// Does nothing.
-  public func applicationDidLoseKeepAlive(
-    _ application: ScheduledApplication, error: ApplicationError
+  func application(
+    _ application: ScheduledApplication, systemDidChange changes: [SystemChange]
   ) {}
-  /// Does nothing.
-  public func applicationDidLoseRegistration(
-    _ application: ScheduledApplication, error: ApplicationError
+  func applicationDidReceiveMemoryWarning(_ application: ScheduledApplication) {}
+  func application(
+    _ application: ScheduledApplication, didLoseBackgroundTasks tasks: [BackgroundTaskID]
+  ) {}
+  func application(
+    _ application: ScheduledApplication, didLoseKeepAliveWithError error: ApplicationError
+  ) {}
+  func application(
+    _ application: ScheduledApplication, didLoseRegistrationWithError error: ApplicationError
   ) {}
 }
 
-/// Where callbacks go.
-protocol CallbackSink: Sendable {
-  func deliver(_ callback: ApplicationCallback, to application: ScheduledApplication)
-  /// The last: `error` is nil where the author closed the application.
-  func finish(_ error: ApplicationError?, of application: ScheduledApplication)
-}
-
-/// Calls the delegate, and acknowledges when it returns.
-struct DelegateSink: CallbackSink {
+/// Calls the delegate on the application's queue, and acknowledges when the method returns.
+struct DelegateSink: EventSink {
   let delegate: any ApplicationDelegate
 
-  func deliver(_ callback: ApplicationCallback, to application: ScheduledApplication) {
+  func deliver(_ delivery: Delivery, to application: ScheduledApplication) {
     application.queue.async {
-      tell(callback.event, application)
-      callback.acknowledge()
+      call(delivery.event, application)
+      delivery.acknowledge()
     }
   }
 
   func finish(_ error: ApplicationError?, of application: ScheduledApplication) {
     guard let error else { return }
     application.queue.async {
-      delegate.applicationDidLoseRegistration(application, error: error)
+      delegate.application(application, didLoseRegistrationWithError: error)
     }
   }
 
-  private func tell(_ event: ApplicationEvent, _ application: ScheduledApplication) {
+  private func call(_ event: ApplicationEvent, _ application: ScheduledApplication) {
     switch event {
     case .didFinishLaunching(let reason):
-      delegate.applicationDidFinishLaunching(application, reason: reason)
+      delegate.application(application, didFinishLaunchingWithReason: reason)
     case .didBecomeActive: delegate.applicationDidBecomeActive(application)
     case .willResignActive: delegate.applicationWillResignActive(application)
     case .didEnterBackground: delegate.applicationDidEnterBackground(application)
     case .willEnterForeground: delegate.applicationWillEnterForeground(application)
     case .willTerminate: delegate.applicationWillTerminate(application)
     case .didLoseBackgroundTasks(let tasks):
-      delegate.applicationDidLoseBackgroundTasks(application, tasks: tasks)
-    case .socketsReady(let ready):
+      delegate.application(application, didLoseBackgroundTasks: tasks)
+    case .socketsDidBecomeReady(let ready):
       for one in ready {
-        delegate.application(application, socketReady: one.socket, conditions: one.conditions)
+        delegate.application(
+          application, socketDidBecomeReady: one.socket, conditions: one.conditions)
       }
     case .systemDidChange(let changes):
       delegate.application(application, systemDidChange: changes)
     case .didReceiveMemoryWarning: delegate.applicationDidReceiveMemoryWarning(application)
     case .didReceive(let notification):
       delegate.application(application, didReceive: notification)
-    case .didChoose(let notification):
-      delegate.application(application, didChoose: notification)
+    case .didSelect(let notification):
+      delegate.application(application, didSelect: notification)
     case .didLoseKeepAlive(let error):
-      delegate.applicationDidLoseKeepAlive(application, error: error)
+      delegate.application(application, didLoseKeepAliveWithError: error)
     }
   }
 }
-
-/// The delegate of an application that has none: acknowledges all.
-struct SilentDelegate: ApplicationDelegate {}

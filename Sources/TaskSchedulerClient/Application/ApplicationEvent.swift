@@ -1,88 +1,59 @@
-import Glibc
-import Synchronization
-import TaskSchedulerWire
-
-/// The five states of an application: `notRunning`, `inactive`, `active`, `background`,
-/// `suspended`. Nobody sees its own `suspended`.
-public typealias ApplicationState = ApplicationInterface.State
-
-/// Why the instance was started.
-public typealias LaunchReason = ApplicationInterface.LaunchReason
-
-extension LaunchReason {
-  /// What the daemon, or `taskctl run`, wrote into the environment of the program that it started:
-  /// known before the application is registered. Nil in a program that was started otherwise.
-  public static var ofEnvironment: LaunchReason? {
-    guard let value = getenv("TASKSCHEDD_LAUNCH_REASON") else { return nil }
-    return LaunchReason(rawValue: String(cString: value))
-  }
-}
-
-/// A background task that has begun. Unique for the life of the instance.
-public struct BackgroundTaskID: Hashable, Sendable, CustomStringConvertible {
-  /// The daemon's number for it, never 0.
-  public let rawValue: Int
-
-  init(_ rawValue: Int) {
-    self.rawValue = rawValue
-  }
-
-  public var description: String { String(rawValue) }
-}
-
-/// What happens to an application.
+/// An event that an application receives.
+///
+/// The daemon waits for the acknowledgement of each event for `CallbackTimeout`, 6 s by default,
+/// and kills an application that exceeds it. A delegate acknowledges by returning from its method.
+/// A loop over ``ScheduledApplication/events`` acknowledges by taking the next event.
 public enum ApplicationEvent: Hashable, Sendable {
-  /// The first, once in the life of the process.
+  /// The process has been launched. This is the first event, and comes once for each process.
   case didFinishLaunching(LaunchReason)
+  /// The application is in the foreground and receives input.
   case didBecomeActive
+  /// An interruption begins, or the application is about to leave the foreground.
   case willResignActive
-  /// Begin what must be finished (`beginBackgroundTask`) before acknowledging this.
+  /// The application is in the background. Suspension follows the acknowledgement, unless the
+  /// application has begun a background task.
   case didEnterBackground
+  /// The application leaves the background. It is inactive until it has acknowledged this.
   case willEnterForeground
-  /// The process is ended after this is acknowledged.
+  /// The daemon ends the process after the acknowledgement. A suspended application is not told.
   case willTerminate
-  /// A daemon that came back knows nothing of these tasks any more: they grant nothing.
+  /// The daemon has restarted and does not know these tasks. They entitle to nothing.
   case didLoseBackgroundTasks([BackgroundTaskID])
-  /// Managed sockets became ready while the application was suspended. It has `EventTime` (10 s by
-  /// default) from then, longer with a background task; acknowledged, it is suspended again.
-  case socketsReady([ReadySocket])
-  /// The machine has changed; what changed during a suspension comes after it, the newest of each
-  /// kind, in order.
+  /// Managed sockets became ready while the application was suspended.
+  ///
+  /// The application may run for `EventTime`, 10 s by default, or longer with a background task.
+  /// The daemon suspends it again after the acknowledgement.
+  case socketsDidBecomeReady([ReadySocket])
+  /// The machine has changed. After a suspension this has the newest change of each kind.
   case systemDidChange([SystemChange])
-  /// Memory is short: let go of what can be had again, such as caches.
+  /// The machine is short of memory. Free what can be had again, such as caches.
+  ///
+  /// If the pressure lasts, the daemon ends applications, suspended ones first.
   case didReceiveMemoryWarning
-  /// A notification of its own has fired while it was active.
+  /// A notification of the application has fired while the application was active. No desktop
+  /// shows it.
   case didReceive(LocalNotification)
-  /// The user has chosen a notification of its own.
-  case didChoose(LocalNotification)
-  /// A daemon that came back takes the keep-alive handler no longer: it is not called any more.
+  /// The user selected a notification of the application, which the daemon activates.
+  case didSelect(LocalNotification)
+  /// The daemon has restarted and refuses the keep-alive handler, which is no longer called.
   case didLoseKeepAlive(ApplicationError)
 }
 
-/// One event, to be acknowledged when its work is done. An application that has not acknowledged
-/// within the daemon's `CallbackTimeout` (6 s by default) is killed, and it gets no other before.
-public struct ApplicationCallback: Sendable {
-  public let event: ApplicationEvent
-  private let token: Token
+/// An event on its way to the application, with the action that acknowledges it.
+struct Delivery: Sendable {
+  let event: ApplicationEvent
+  /// Blocks for one round trip. Call it once.
+  let acknowledge: @Sendable () -> Void
 
-  private final class Token: Sendable {
-    let isDone = Atomic(false)
-    let body: @Sendable () -> Void
-
-    init(_ body: @escaping @Sendable () -> Void) {
-      self.body = body
-    }
-  }
-
-  init(_ event: ApplicationEvent, acknowledge: @escaping @Sendable () -> Void) {
+  init(_ event: ApplicationEvent, acknowledge: @escaping @Sendable () -> Void = {}) {
     self.event = event
-    token = Token(acknowledge)
+    self.acknowledge = acknowledge
   }
+}
 
-  /// Acknowledges it; blocks for one round trip to the daemon. Again is allowed and does nothing.
-  ///
-  /// An acknowledgement that cannot be sent now is sent when the daemon is back.
-  public func acknowledge() {
-    if !token.isDone.exchange(true, ordering: .acquiringAndReleasing) { token.body() }
-  }
+/// The receiver of an application's events.
+protocol EventSink: Sendable {
+  func deliver(_ delivery: Delivery, to application: ScheduledApplication)
+  /// Ends the events. The error is nil if the application closed itself.
+  func finish(_ error: ApplicationError?, of application: ScheduledApplication)
 }

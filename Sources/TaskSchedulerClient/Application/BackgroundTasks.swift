@@ -1,66 +1,79 @@
-import Dispatch
 import LinuxSystem
 import TaskSchedulerWire
 
-// Background tasks, and what is owed to the daemon when it is away.
+// Background tasks.
 extension ScheduledApplication {
-  /// Begins a background task: the application may run on in the background until each task is
-  /// ended, or the background time is over. Begin it before the work starts, in any state.
+  /// Begins a background task.
   ///
-  /// Every begin is balanced by one `endBackgroundTask`. An application that still has a task
-  /// outstanding when its time is over is killed.
+  /// The application may run in the background until all its tasks have ended, or until
+  /// `BackgroundTime`, 600 s by default, is over. Begin a task before its work starts, in any
+  /// state. Balance each call with one ``endBackgroundTask(_:)``. The daemon kills an application
+  /// that has a task outstanding when the time is over.
   ///
   /// - Parameters:
-  ///   - name: for people; shown to operators and in the log (256 bytes at most, no control
-  ///     characters).
-  ///   - expirationHandler: called on `queue` shortly before the limit (`ExpirationLead`, 5 s by
-  ///     default), once in each stint in the background: stop the work and end the task.
-  /// - Throws: the quota's refusal; `connection` where the daemon is away for longer than some
-  ///   seconds.
+  ///   - name: A name for operators and the log: 256 bytes at most, without control characters.
+  ///   - expirationHandler: A function that stops the work and ends the task. The library calls it
+  ///     on ``queue`` when `ExpirationLead`, 5 s by default, is left, once in each stay in the
+  ///     background.
+  /// - Throws: ``ApplicationRefusal/quotaExceeded(quota:limit:)`` if `MaxTasksPerApplication`, 1024
+  ///   by default, tasks of the application or `MaxTasksPerUser`, 16384 by default, tasks of the
+  ///   user are outstanding; ``ApplicationRefusal/invalidParameter(_:)`` for the name; an error of
+  ///   the connection if the daemon is away for more than 2.3 s.
   public func beginBackgroundTask(
     named name: String? = nil, expirationHandler: (@Sendable () -> Void)? = nil
+  ) async throws(ApplicationError) -> BackgroundTaskID {
+    try await blocking { () throws(ApplicationError) in
+      try self.beginBackgroundTaskAndWait(named: name, expirationHandler: expirationHandler)
+    }
+  }
+
+  /// Begins a background task. Blocks until the daemon has granted it; otherwise like
+  /// ``beginBackgroundTask(named:expirationHandler:)``.
+  public func beginBackgroundTaskAndWait(
+    named name: String? = nil, expirationHandler: (@Sendable () -> Void)? = nil
   ) throws(ApplicationError) -> BackgroundTaskID {
-    guard let line else {
+    guard let calls else {
       try throwIfEnded()
-      return BackgroundTaskID(ledger.withLock { $0.beginUnmanaged() })
+      return BackgroundTaskID(state.withLock { $0.beginUnmanaged() })
     }
     let startUSec = Int(BootClock.now() / 1_000)
-    ledger.withLock { $0.willBegin() }
+    state.withLock { $0.willBegin() }
     var pauses = RetryPauses()
     var isFirst = true
     while true {
       do throws(ApplicationError) {
         try throwIfEnded()
-        let task = try begin(named: name, from: startUSec, isFirst: isFirst, line)
-        call(ledger.withLock { $0.began(task.id, expired: task.expired, expirationHandler) })
+        let task = try begin(named: name, from: startUSec, isFirst: isFirst, calls)
+        call(state.withLock { $0.began(task.id, expired: task.expired, expirationHandler) })
         return BackgroundTaskID(task.id)
       } catch {
         isFirst = false
         if mayTryAgain(after: error), pause(&pauses) { continue }
-        ledger.withLock { $0.beginEnded() }
+        state.withLock { $0.beginEnded() }
         throw error
       }
     }
   }
 
-  /// One attempt; before one that is not the first, looks for the fruit of those before.
+  /// Attempts to begin a task. A later attempt first looks for the task of an earlier one, whose
+  /// answer was lost.
   private func begin(
-    named name: String?, from startUSec: Int, isFirst: Bool, _ line: CallLine
+    named name: String?, from startUSec: Int, isFirst: Bool, _ calls: CallConnection
   ) throws(ApplicationError) -> (id: Int, expired: Bool) {
-    if !isFirst, let task = try findTask(named: name, begunFrom: startUSec, line) { return task }
-    let answer = try line.call(
+    if !isFirst, let task = try findTask(named: name, begunFrom: startUSec, calls) { return task }
+    let answer = try calls.call(
       ApplicationInterface.BeginBackgroundTask.self, .init(name: name))
     return (answer.task, false)
   }
 
-  /// The task of a begin whose answer was lost with its connection, if it was carried out: one of
-  /// this name, begun since, that nobody here knows.
+  /// Returns a task of this name that the daemon has begun since `startUSec` and that this process
+  /// does not know.
   private func findTask(
-    named name: String?, begunFrom startUSec: Int, _ line: CallLine
+    named name: String?, begunFrom startUSec: Int, _ calls: CallConnection
   ) throws(ApplicationError) -> (id: Int, expired: Bool)? {
-    let status = try line.call(ApplicationInterface.GetStatus.self, .init())
-    let known = ledger.withLock { ledger in
-      Set(status.tasks.map(\.id).filter { ledger.knows($0) })
+    let status = try calls.call(ApplicationInterface.GetStatus.self, .init())
+    let known = state.withLock { state in
+      Set(status.tasks.map(\.id).filter { state.knows($0) })
     }
     let task = status.tasks.first {
       $0.name == name && $0.beganAtUSec >= startUSec && !known.contains($0.id)
@@ -68,93 +81,112 @@ extension ScheduledApplication {
     return task.map { ($0.id, $0.expired) }
   }
 
-  /// Ends a background task. In the background, the application is suspended as soon as the last
-  /// one has ended.
+  /// Ends a background task.
   ///
-  /// Where the daemon is away, it is told when it is back; this is no error.
+  /// In the background, the daemon suspends the application when its last task has ended. The
+  /// method may therefore return only after the application has been resumed. If the daemon is
+  /// away, the library reports the end when it is back; this is not an error.
   ///
-  /// - Throws: `refused(.unknownTask)` for one that was never begun, has ended or was lost.
-  public func endBackgroundTask(_ task: BackgroundTaskID) throws(ApplicationError) {
-    let isKnown = ledger.withLock { ledger in
-      guard ledger.end(task.rawValue) else { return false }
-      if line != nil { ledger.oweEnd(task.rawValue) }
+  /// - Throws: ``ApplicationRefusal/unknownTask(_:)`` if the task has ended or was lost.
+  public func endBackgroundTask(_ task: BackgroundTaskID) async throws(ApplicationError) {
+    try await blocking { () throws(ApplicationError) in try self.endBackgroundTaskAndWait(task) }
+  }
+
+  /// Ends a background task. Blocks; otherwise like ``endBackgroundTask(_:)``.
+  public func endBackgroundTaskAndWait(_ task: BackgroundTaskID) throws(ApplicationError) {
+    let isKnown = state.withLock { state in
+      guard state.end(task.rawValue) else { return false }
+      if calls != nil { state.willReport(end: task.rawValue) }
       return true
     }
-    guard isKnown else { throw .refused(.unknownTask(task: task.rawValue)) }
-    if line != nil, !pay(end: task.rawValue) { payDebtsLater() }
+    guard isKnown else { throw .refused(.unknownTask(task)) }
+    if calls != nil, !report(end: task.rawValue) { reportLater() }
   }
 
-  func acknowledge(_ callback: Int) {
-    finishRestoring()
-    ledger.withLock { ledger in
-      ledger.handled(callback)
-      ledger.oweAcknowledgement(callback)
+  // MARK: - Scopes
+
+  /// Runs a body within a background task, which ends when the body returns, throws or is
+  /// cancelled.
+  ///
+  /// At expiration the library cancels the Swift task of the body. The body then has
+  /// `ExpirationLead`, 5 s by default, to return; after that, the daemon kills the application.
+  ///
+  /// - Parameters:
+  ///   - name: A name for operators and the log, as in
+  ///     ``beginBackgroundTask(named:expirationHandler:)``.
+  ///   - body: The work.
+  /// - Returns: The result of the body.
+  /// - Throws: The error of the body; or the error of
+  ///   ``beginBackgroundTask(named:expirationHandler:)``, and the body has not run.
+  public func withBackgroundTask<Result: Sendable>(
+    named name: String? = nil, _ body: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    let cancellation = Cancellation()
+    let id = try await beginBackgroundTask(named: name) { cancellation.cancel() }
+    let task = Task { try await body() }
+    cancellation.attach(task.cancel)
+    let result = await withTaskCancellationHandler {
+      await task.result
+    } onCancel: {
+      cancellation.cancel()
     }
-    if !pay(acknowledgement: callback) { payDebtsLater() }
+    // This throws only for a task that a restarted daemon does not know, which was an event.
+    try? await endBackgroundTask(id)
+    return try result.get()
   }
 
-  // MARK: - Debts
+  /// Runs a body within a background task, which ends when the body returns or throws. Blocks.
+  ///
+  /// - Parameters:
+  ///   - name: A name for operators and the log, as in
+  ///     ``beginBackgroundTask(named:expirationHandler:)``.
+  ///   - expirationHandler: A function that makes the body return. The library calls it on
+  ///     ``queue`` when `ExpirationLead`, 5 s by default, is left.
+  ///   - body: The work, on the calling thread.
+  /// - Returns: The result of the body.
+  /// - Throws: The error of the body; or the error of
+  ///   ``beginBackgroundTask(named:expirationHandler:)``, and the body has not run.
+  public func withBackgroundTaskAndWait<Result>(
+    named name: String? = nil, expirationHandler: @escaping @Sendable () -> Void,
+    _ body: () throws -> Result
+  ) throws -> Result {
+    let id = try beginBackgroundTaskAndWait(named: name, expirationHandler: expirationHandler)
+    // This throws only for a task that a restarted daemon does not know, which was an event.
+    defer { try? endBackgroundTaskAndWait(id) }
+    return try body()
+  }
+}
 
-  /// True where the daemon knows now, or needs not know any more.
-  private func pay(end task: Int) -> Bool {
-    guard settle(ApplicationInterface.EndBackgroundTask.self, .init(task: task)) else {
-      return false
-    }
-    ledger.withLock { $0.paidEnd(task) }
-    return true
+/// The cancellation of a task that may not exist yet.
+private final class Cancellation: Sendable {
+  private enum State {
+    case open
+    case attached(@Sendable () -> Void)
+    case cancelled
   }
 
-  private func pay(acknowledgement callback: Int) -> Bool {
-    guard settle(ApplicationInterface.Acknowledge.self, .init(callback: callback)) else {
-      return false
-    }
-    ledger.withLock { $0.paidAcknowledgement(callback) }
-    return true
-  }
+  private let state = Locked(State.open)
 
-  /// Calls once, and once more on a new connection. A refusal settles it too: the task or callback
-  /// is known no longer.
-  private func settle<Method: InterfaceMethod>(
-    _ method: Method.Type, _ input: Method.Input
-  ) -> Bool {
-    guard let line else { return true }
-    for _ in 0..<2 {
-      do throws(ApplicationError) {
-        _ = try line.call(method, input)
-        return true
-      } catch {
-        if !error.isTransient { return true }
+  func attach(_ cancel: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      switch state {
+      case .open, .attached:
+        state = .attached(cancel)
+        return false
+      case .cancelled: return true
       }
     }
-    return false
+    if isLate { cancel() }
   }
 
-  /// Pays on a queue of its own, with growing pauses until all is paid.
-  func payDebtsLater() {
-    let isFirst = debtPauses.withLock { pauses in
-      defer { pauses = pauses ?? RetryPauses() }
-      return pauses == nil
-    }
-    if isFirst { debtQueue.async { self.payDebts() } }
-  }
-
-  private func payDebts() {
-    let (ends, acknowledgements) = ledger.withLock { ($0.endsOwed, $0.acknowledgementsOwed) }
-    var isPaid = true
-    for end in ends.sorted() where isPaid { isPaid = pay(end: end) }
-    for callback in acknowledgements.sorted() where isPaid {
-      isPaid = pay(acknowledgement: callback)
-    }
-    let pause = debtPauses.withLock { pauses -> Duration? in
-      if isPaid, !ledger.withLock({ $0.owesAnything }) {
-        pauses = nil
-        return nil
+  func cancel() {
+    let cancel = state.withLock { state -> (@Sendable () -> Void)? in
+      defer { state = .cancelled }
+      switch state {
+      case .open, .cancelled: return nil
+      case .attached(let cancel): return cancel
       }
-      return pauses?.take()
     }
-    guard let pause, !isClosed(within: .zero) else { return }
-    let (seconds, attoseconds) = pause.components
-    let milliseconds = Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
-    debtQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.payDebts() }
+    cancel?()
   }
 }

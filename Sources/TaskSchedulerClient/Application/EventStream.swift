@@ -2,7 +2,7 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// An event stream that has been opened.
+/// An open event stream.
 struct EventStream: Sendable {
   typealias Register = ApplicationInterface.Register
 
@@ -19,10 +19,11 @@ struct EventStream: Sendable {
       connected(connection)
       let replies = try connection.callMore(
         Register.self, .init(application: id, background: background ? true : nil))
-      guard let registration = try replies.next(timeout: CallLine.answerTimeout)?.registered else {
+      let first = try replies.next(timeout: CallConnection.answerTimeout)
+      guard let registration = first?.registered else {
         throw ConnectionError.unreadableAnswer(
           method: Register.name,
-          ParameterError(parameter: "registered", problem: "the first reply must hold it"))
+          ParameterError(parameter: "registered", problem: "the first reply must contain it"))
       }
       return EventStream(connection: connection, replies: replies, registration: registration)
     } catch {
@@ -32,7 +33,7 @@ struct EventStream: Sendable {
 }
 
 extension ScheduledApplication {
-  /// Starts the thread that reads the stream, and those that follow it.
+  /// Starts the thread that reads this stream and the streams after it.
   func read(_ stream: EventStream, at socketPath: SocketPath) throws(SystemError) {
     streamConnection.withLock { $0 = stream.connection }
     try DetachedThread.start { self.run(stream, at: socketPath) }
@@ -52,50 +53,51 @@ extension ScheduledApplication {
     }
   }
 
-  /// Reads until the stream breaks, and returns why it did.
+  /// Reads until the stream breaks, and returns the reason.
   private func readEvents(of stream: EventStream) -> ApplicationError {
     do {
       while let reply = try stream.replies.next() {
         if let callback = reply.callback { received(callback) }
         if let expiration = reply.expiration {
-          call(ledger.withLock { $0.expired(expiration.task) })
+          call(state.withLock { $0.expired(expiration.task) })
         }
         if let event = reply.socketEvent { received(event) }
         if let changes = reply.systemChanges {
-          tell(.systemDidChange(changes.map { SystemChange($0) }))
+          deliver(.systemDidChange(changes.map { SystemChange($0) }))
         }
         if let event = reply.notification { received(event) }
-        if reply.memoryWarning == true { tell(.didReceiveMemoryWarning) }
+        if reply.memoryWarning == true { deliver(.didReceiveMemoryWarning) }
       }
-      return .connection(.closedByDaemon)
+      return .disconnected
     } catch {
       return ApplicationError(error)
     }
   }
 
-  /// Whether there is no sense in connecting again.
+  /// Returns whether another connection would fail for the same reason.
   private func isFinal(_ error: ApplicationError) -> Bool {
     switch error {
-    case .connection: ledger.withLock { $0.end != nil }
+    case .noDaemon, .notPermitted, .disconnected, .connectionFailed:
+      state.withLock { $0.end != nil }
     case .refused(.notRegistered), .refused(.quotaExceeded), .refused(.stateNotSaved): false
-    case .refused, .invalid, .unknown, .closed: true
+    case .refused, .closed: true
     }
   }
 
-  /// Connects again when the daemon is back: an attempt at once, then with growing pauses.
+  /// Connects when the daemon is back. Attempts at once, then with growing pauses.
   private func reconnect(at socketPath: SocketPath) -> Result<EventStream, ApplicationError> {
     var pauses = RetryPauses()
     while true {
       if isClosed(within: pauses.take()) { return .failure(.closed) }
       do throws(ApplicationError) {
-        let background = ledger.withLock { ledger in
-          ledger.willRegister()
-          return ledger.isInBackground
+        let background = state.withLock { state in
+          state.willRegister()
+          return state.isInBackground
         }
         return .success(
           try EventStream.open(id: id, background: background, at: socketPath) { connection in
             streamConnection.withLock { $0 = connection }
-            // Closed before it was there to be closed.
+            // The application may have been closed before it could close this connection.
             if isClosed(within: .zero) { connection.close() }
           })
       } catch {
@@ -104,41 +106,40 @@ extension ScheduledApplication {
     }
   }
 
-  /// The last word of the reading thread.
+  /// Ends the registration for good.
   private func end(_ error: ApplicationError) {
-    let isNews = ledger.withLock { ledger in
-      defer { ledger.end = ledger.end ?? error }
-      return ledger.end == nil
+    let isFirst = state.withLock { state in
+      defer { state.end = state.end ?? error }
+      return state.end == nil
     }
-    guard isNews else { return }
+    guard isFirst else { return }
     shutDown()
     sink.finish(error, of: self)
   }
 
-  // MARK: - What it hears
+  // MARK: - Events
 
   private func resynchronise(_ registration: ApplicationInterface.Registration) {
-    let (result, owesAnything) = ledger.withLock { ledger in
-      (ledger.registered(registration), ledger.owesAnything)
+    let (result, mustReport) = state.withLock { state in
+      (state.registered(registration), state.mustReport)
     }
     if !result.lost.isEmpty {
-      tell(.didLoseBackgroundTasks(result.lost))
+      deliver(.didLoseBackgroundTasks(result.lost))
     }
     for handler in result.handlers { call(handler) }
-    if owesAnything { payDebtsLater() }
-    restoreWakeUps()
+    if mustReport { reportLater() }
+    restore()
   }
 
   private func received(_ callback: ApplicationInterface.Callback) {
-    let action = ledger.withLock { $0.received(callback) }
-    if callback.kind == .didFinishLaunching, ledger.withLock({ $0.restoration }) != nil {
+    let action = state.withLock { $0.received(callback) }
+    if callback.kind == .didFinishLaunching, state.withLock({ $0.restoration }) != nil {
       sockets.withLock { $0.forgetNumbers() }
-      restoreWakeUps()
+      restore()
     }
     switch action {
     case .deliver(let event):
-      let callback = ApplicationCallback(event) { self.acknowledge(callback.id) }
-      sink.deliver(callback, to: self)
+      sink.deliver(Delivery(event) { self.acknowledge(callback.id) }, to: self)
     case .callKeepAlive: callKeepAlive(callback.id)
     case .acknowledge: queue.async { self.acknowledge(callback.id) }
     case .none: break
@@ -147,16 +148,16 @@ extension ScheduledApplication {
 
   private func received(_ event: ApplicationInterface.NotificationEvent) {
     let notification = LocalNotification(event.notification)
-    tell(event.chosen ? .didChoose(notification) : .didReceive(notification))
+    deliver(event.chosen ? .didSelect(notification) : .didReceive(notification))
   }
 
-  /// Tells the author what needs no acknowledgement.
-  func tell(_ event: ApplicationEvent) {
-    sink.deliver(ApplicationCallback(event) {}, to: self)
+  /// Delivers an event whose acknowledgement the daemon does not await.
+  func deliver(_ event: ApplicationEvent) {
+    sink.deliver(Delivery(event), to: self)
   }
 
   /// Calls an expiration handler on the queue.
-  func call(_ handler: Ledger.Handler?) {
+  func call(_ handler: ClientState.Handler?) {
     if let handler { queue.async(execute: handler) }
   }
 }

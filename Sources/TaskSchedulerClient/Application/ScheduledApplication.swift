@@ -2,230 +2,194 @@ import Dispatch
 import LinuxSystem
 import TaskSchedulerWire
 
-/// This process as an application that taskschedd manages.
+/// This process, as an application that taskschedd manages.
 ///
-///     let application = try ScheduledApplication.register(
+///     let application = try await ScheduledApplication.register(
 ///       "org.example.uploader", delegate: Uploader())
 ///
-/// Registered, it is told of each change of its state, and may ask for time in the background. It
-/// stays registered until the process ends or `close()` is called, whether or not this object is
-/// kept. When the daemon is restarted, it connects and registers again by itself.
+/// A registered application receives an event at each change of its state, and can ask for time in
+/// the background. It stays registered until the process ends or ``close()`` is called, whether or
+/// not the program keeps this object. After a restart of the daemon the library connects and
+/// registers again.
 ///
-/// Every method may be called from any thread. Those that ask the daemon block for one round trip
-/// (some tens of microseconds), and while the daemon is away for 2.3 s at most.
+/// Each request has two forms. The first one is asynchronous. The second one, with the suffix
+/// `AndWait`, blocks its thread; it is for delegates and expiration handlers. A request takes
+/// about 50 µs. While the daemon is away, it waits for 2.3 s at most. A daemon that does not answer
+/// within 25 s counts as away. All methods are safe to call from any thread.
 public final class ScheduledApplication: Sendable {
-  /// The reverse-DNS id under which it is registered.
+  /// The id under which the application is registered.
   public let id: String
-  /// The serial queue on which the delegate and the expiration handlers are called.
+  /// The serial queue on which the library calls the delegate and the expiration handlers.
   public let queue: DispatchQueue
 
   let background: Bool
-  let sink: any CallbackSink
+  let sink: any EventSink
   let socketPath: SocketPath
-  /// Nil where there is no daemon and the program goes on without.
-  let line: CallLine?
-  let ledger: Locked<Ledger>
-  /// Readable once the application is closed.
+  /// The connection for requests; nil if the program runs without a daemon.
+  let calls: CallConnection?
+  let state: Locked<ClientState>
+  let sockets = Locked(ManagedSocketTable())
+  /// An eventfd, readable once the application is closed.
   let closeEvent: FileDescriptor
   /// The connection of the event stream.
   let streamConnection = Locked<Connection?>(nil)
-  /// Pays what is owed to the daemon.
-  let debtQueue = DispatchQueue(label: "org.taskschedd.client.debts")
-  let debtPauses = Locked<RetryPauses?>(nil)
-  let sockets = Locked(SocketLedger())
-  /// Held while the daemon is told of the keep-alive handler, so that it and the ledger agree.
+  /// Reports to a daemon that was away: ends of tasks, acknowledgements, the keep-alive handler and
+  /// managed sockets.
+  let reportQueue = DispatchQueue(label: "org.taskschedd.client.reports")
+  /// The pauses between attempts to report; nil if all is reported.
+  let reportPauses = Locked<RetryPauses?>(nil)
+  /// Serializes requests about the keep-alive handler, so that the daemon and `state` agree.
   let keepAliveTurn = Locked(())
+  private let channel: EventChannel?
 
   private init(
-    id: String, background: Bool, queue: DispatchQueue?, sink: any CallbackSink,
-    at socketPath: SocketPath, isManaged: Bool, ledger: Ledger
+    id: String, background: Bool, delegate: (any ApplicationDelegate)?, queue: DispatchQueue?,
+    at socketPath: SocketPath, isManaged: Bool, state: ClientState
   ) throws(ApplicationError) {
     self.id = id
     self.socketPath = socketPath
     self.background = background
     self.queue = queue ?? DispatchQueue(label: "org.taskschedd.client.\(id)")
-    self.sink = sink
-    line = isManaged ? CallLine(socketPath: socketPath) : nil
-    self.ledger = Locked(ledger)
+    if let delegate {
+      channel = nil
+      sink = DelegateSink(delegate: delegate)
+    } else {
+      let channel = EventChannel()
+      self.channel = channel
+      sink = channel
+    }
+    calls = isManaged ? CallConnection(socketPath: socketPath) : nil
+    self.state = Locked(state)
     do throws(SystemError) {
       closeEvent = try FileDescriptor.event()
     } catch {
-      throw .connection(.system(error))
+      throw ApplicationError(connection: .system(error))
     }
   }
 
   // MARK: - Registration
 
-  /// Registers this process, with a delegate that is called at each change of state.
+  /// Registers this process as an application.
+  ///
+  /// With a delegate, the library calls its methods. Without one, take the events from ``events``:
+  /// the daemon kills an application that does not acknowledge them.
   ///
   /// - Parameters:
-  ///   - id: two or more labels of letters, digits, - and _, joined by dots: `org.example.mail`. In
-  ///     a process that the daemon launched it must be the manifest's.
-  ///   - background: whether a process that the daemon does not know yet starts in the background.
-  ///   - delegate: held until the application is closed; without one all is acknowledged at once.
-  ///   - queue: a serial queue to call the delegate and the expiration handlers on; else one of
-  ///     the library's own.
-  ///   - socketPath: where the daemon listens.
-  ///   - ifAvailable: whether to go on where no daemon answers. The program then runs as if it were
-  ///     in the foreground for good: it is told that it has launched and become active, tasks
-  ///     are granted unlimited time, and `isManaged` is false until it is started anew.
-  /// - Throws: `connection(.noDaemon)` unless `ifAvailable`, and the daemon's refusals.
+  ///   - id: Two or more labels of letters, digits, `-` and `_`, joined by dots, 250 bytes at most:
+  ///     `org.example.mail`. A process that the daemon launched must use the id of its manifest.
+  ///   - background: Whether a process that the daemon did not launch starts in the background.
+  ///   - delegate: The object that handles the events. The library keeps it until the application
+  ///     is closed.
+  ///   - queue: A serial queue for the delegate and the expiration handlers. Without one the
+  ///     library creates a queue.
+  ///   - socketPath: The socket of the daemon.
+  ///   - ifAvailable: Whether the program continues if no daemon listens. It then runs in the
+  ///     foreground for good: it receives `didFinishLaunching` and `didBecomeActive`, its
+  ///     background time is unlimited, and ``isManaged`` is false.
+  /// - Throws: ``ApplicationError/noDaemon(path:)`` unless `ifAvailable`, other errors of the
+  ///   connection, and ``ApplicationError/refused(_:)``.
   public static func register(
     _ id: String, background: Bool = false, delegate: (any ApplicationDelegate)? = nil,
     queue: DispatchQueue? = nil, at socketPath: SocketPath = .standard, ifAvailable: Bool = false
-  ) throws(ApplicationError) -> ScheduledApplication {
-    try register(
-      id, background: background, sink: DelegateSink(delegate: delegate ?? SilentDelegate()),
-      queue: queue, at: socketPath, ifAvailable: ifAvailable)
+  ) async throws(ApplicationError) -> ScheduledApplication {
+    try await blocking { () throws(ApplicationError) in
+      try registerAndWait(
+        id, background: background, delegate: delegate, queue: queue, at: socketPath,
+        ifAvailable: ifAvailable)
+    }
   }
 
-  /// Registers this process, with a sequence of callbacks: each is acknowledged when the next is
-  /// taken, or before by its `acknowledge()`. The parameters are those of `register`.
-  ///
-  ///     let (application, callbacks) = try ScheduledApplication.registerForCallbacks(
-  ///       "org.example.mail")
-  ///     for try await callback in callbacks { … }
-  public static func registerForCallbacks(
-    _ id: String, background: Bool = false, queue: DispatchQueue? = nil,
-    at socketPath: SocketPath = .standard, ifAvailable: Bool = false
-  ) throws(ApplicationError) -> (
-    application: ScheduledApplication, callbacks: ApplicationCallbacks
-  ) {
-    let channel = CallbackChannel()
-    let application = try register(
-      id, background: background, sink: channel, queue: queue, at: socketPath,
-      ifAvailable: ifAvailable)
-    return (application, ApplicationCallbacks(channel))
-  }
-
-  private static func register(
-    _ id: String, background: Bool, sink: any CallbackSink, queue: DispatchQueue?,
-    at socketPath: SocketPath, ifAvailable: Bool
+  /// Registers this process as an application. Blocks; otherwise like
+  /// ``register(_:background:delegate:queue:at:ifAvailable:)``.
+  public static func registerAndWait(
+    _ id: String, background: Bool = false, delegate: (any ApplicationDelegate)? = nil,
+    queue: DispatchQueue? = nil, at socketPath: SocketPath = .standard, ifAvailable: Bool = false
   ) throws(ApplicationError) -> ScheduledApplication {
     let opened: EventStream
     do throws(ApplicationError) {
       opened = try EventStream.open(id: id, background: background, at: socketPath)
     } catch {
-      guard ifAvailable, case .connection(.noDaemon) = error else { throw error }
+      guard ifAvailable, case .noDaemon = error else { throw error }
       let application = try ScheduledApplication(
-        id: id, background: background, queue: queue, sink: sink, at: socketPath,
+        id: id, background: background, delegate: delegate, queue: queue, at: socketPath,
         isManaged: false,
-        ledger: Ledger(
+        state: ClientState(
           state: .active, instance: 0, launchReason: LaunchReason.ofEnvironment ?? .user))
-      application.deliverUnmanaged()
+      application.deliver(.didFinishLaunching(application.launchReason))
+      application.deliver(.didBecomeActive)
       return application
     }
     let application = try ScheduledApplication(
-      id: id, background: background, queue: queue, sink: sink, at: socketPath, isManaged: true,
-      ledger: Ledger(
-        state: opened.registration.state, instance: opened.registration.instance,
-        launchReason: opened.registration.launchReason))
+      id: id, background: background, delegate: delegate, queue: queue, at: socketPath,
+      isManaged: true,
+      state: ClientState(
+        state: ApplicationState(opened.registration.state),
+        instance: opened.registration.instance,
+        launchReason: LaunchReason(opened.registration.launchReason)))
     do throws(SystemError) {
       try application.read(opened, at: socketPath)
     } catch {
-      throw .connection(.system(error))
+      throw ApplicationError(connection: .system(error))
     }
     return application
   }
 
-  /// What a program hears that goes on without a daemon.
-  private func deliverUnmanaged() {
-    tell(.didFinishLaunching(launchReason))
-    tell(.didBecomeActive)
+  /// The events of an application that has no delegate.
+  ///
+  /// - Precondition: The application was registered without a delegate.
+  public var events: ApplicationEvents {
+    guard let channel else { preconditionFailure("the delegate of \(id) receives its events") }
+    return ApplicationEvents(channel)
   }
 
-  /// Gives up the registration's connections: no more events come, and every request throws
-  /// `closed`. The daemon goes on managing the process until it ends.
+  /// Closes the connections to the daemon.
+  ///
+  /// No more events come, and each request throws ``ApplicationError/closed``. The daemon manages
+  /// the process until it ends. A second call does nothing.
   public func close() {
-    let isFirst = ledger.withLock { ledger in
-      defer { ledger.end = ledger.end ?? .closed }
-      return ledger.end == nil
+    let isFirst = state.withLock { state in
+      defer { state.end = state.end ?? .closed }
+      return state.end == nil
     }
     guard isFirst else { return }
     shutDown()
     sink.finish(nil, of: self)
   }
 
-  /// Wakes and ends whoever waits.
+  /// Wakes and ends the threads that wait.
   func shutDown() {
     withUnsafeBytes(of: UInt64(1)) { one in
-      // An eventfd takes its first 1 always.
+      // An eventfd always accepts its first 1.
       _ = try? closeEvent.write(one)
     }
-    line?.close()
+    calls?.close()
     streamConnection.withLock { $0 }?.close()
     forgetSockets()
   }
 
-  // MARK: - What it may know about itself
+  // MARK: - Status
 
-  /// False where no daemon answered and `ifAvailable` let the program go on without.
-  public var isManaged: Bool { line != nil }
+  /// Whether a daemon manages the process. False if none listened and `ifAvailable` was true.
+  public var isManaged: Bool { calls != nil }
 
-  /// Why this process was started, as the daemon said when it registered first.
-  public var launchReason: LaunchReason { ledger.withLock { $0.launchReason } }
+  /// The reason for which this process was started, as the daemon said at the registration.
+  public var launchReason: LaunchReason { state.withLock { $0.launchReason } }
 
-  /// The state that the daemon told of last.
-  public var state: ApplicationState { ledger.withLock { $0.state } }
+  /// The state of the last event. The library does not ask the daemon.
+  public var applicationState: ApplicationState { state.withLock { $0.state } }
 
-  /// How long the application may still run in the background, by its tasks: nil means unlimited,
-  /// in the foreground. Asks the daemon.
-  public var backgroundTimeRemaining: Duration? {
-    get throws(ApplicationError) {
-      if line == nil { return nil }
-      let status = try ask(ApplicationInterface.GetStatus.self, .init())
-      return status.backgroundTimeRemainingUSec.map { .microseconds($0) }
-    }
+  /// Returns how long the application may still run in the background by its tasks; nil in the
+  /// foreground, where the time is unlimited.
+  ///
+  /// - Throws: An error of the connection if the daemon is away for more than 2.3 s.
+  public func backgroundTimeRemaining() async throws(ApplicationError) -> Duration? {
+    try await blocking { () throws(ApplicationError) in try self.backgroundTimeRemainingAndWait() }
   }
 
-  // MARK: - Requests
-
-  /// Asks the daemon, and again while it is away: for what may be asked twice.
-  func ask<Method: InterfaceMethod>(
-    _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
-  ) throws(ApplicationError) -> Method.Output {
-    try retrying { () throws(ApplicationError) in
-      guard let line = self.line else { preconditionFailure("nobody is there to be asked") }
-      return try line.call(method, input, fileDescriptors: fileDescriptors)
-    }
-  }
-
-  /// Tries until it is done or refused, or the daemon is away for too long.
-  func retrying<Value>(
-    _ attempt: () throws(ApplicationError) -> Value
-  ) throws(ApplicationError) -> Value {
-    var pauses = RetryPauses()
-    while true {
-      do throws(ApplicationError) {
-        try throwIfEnded()
-        return try attempt()
-      } catch {
-        guard mayTryAgain(after: error), pause(&pauses) else { throw error }
-      }
-    }
-  }
-
-  func mayTryAgain(after error: ApplicationError) -> Bool {
-    // The call was on its way when the process was suspended; it has been resumed since.
-    if case .refused(.invalidState(_, .suspended)) = error { return true }
-    return error.isTransient
-  }
-
-  func throwIfEnded() throws(ApplicationError) {
-    if let end = ledger.withLock({ $0.end }) { throw end }
-  }
-
-  /// Waits before the next attempt of a request; false when there is to be none.
-  func pause(_ pauses: inout RetryPauses) -> Bool {
-    pauses.count < RetryPauses.requestMax && !isClosed(within: pauses.take())
-  }
-
-  /// Waits until the application is closed, at most that long.
-  func isClosed(within timeout: Duration) -> Bool {
-    do throws(SystemError) {
-      return try Readiness.wait(for: 1, on: closeEvent.rawValue, timeout: timeout) != 0
-    } catch {
-      preconditionFailure("poll(2) on an eventfd failed: \(error)")
-    }
+  /// Returns the remaining background time. Blocks; otherwise like ``backgroundTimeRemaining()``.
+  public func backgroundTimeRemainingAndWait() throws(ApplicationError) -> Duration? {
+    if calls == nil { return nil }
+    let status = try ask(ApplicationInterface.GetStatus.self, .init())
+    return status.backgroundTimeRemainingUSec.map { .microseconds($0) }
   }
 }

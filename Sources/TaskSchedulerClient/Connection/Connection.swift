@@ -5,32 +5,30 @@ import TaskSchedulerWire
 
 /// One blocking connection to taskschedd, or to any Varlink service at a Unix socket.
 ///
-/// A call sends its message and waits for the answer; calls of several threads take turns. What
-/// the daemon refuses is thrown as `ApplicationInterface.Failure`, `ControlInterface.Failure` or
-/// `StandardFailure`, which leave the connection as good as before; an error that this library does
-/// not know is an `UnknownFailure`. Everything else is a `ConnectionError`: the connection is of no
-/// more use then, and each later call throws the same, except after `occupied` and
-/// `unreadableAnswer`.
+/// A call sends its message and waits for the answer; calls of several threads take turns. A call
+/// throws a refusal of the daemon as `ApplicationInterface.Failure`, `ControlInterface.Failure` or
+/// `StandardFailure`, and an error that this library does not know as `UnknownFailure`. The
+/// connection stays usable after these. Every other error is a `ConnectionError`, and each later
+/// call throws the same error, except after `occupied` and `unreadableAnswer`.
 ///
-/// A process that is stopped in the middle of a call takes the call up again where it was: nothing
-/// here is given up because time has passed while the answer lay ready.
-public final class Connection: Sendable {
+/// A process may be stopped in the middle of a call. The call continues when the process is
+/// resumed: an answer that has arrived is read, although its time may be over.
+package final class Connection: Sendable {
   private struct State {
     var peer = ClientConnection()
     var buffer = MessageBuffer(messageBytesMax: Connection.answerBytesMax)
-    /// The method whose replies are being taken one at a time.
+    /// The method whose replies are read one at a time.
     var streaming: String?
     var error: ConnectionError?
   }
 
-  /// The longest answer that is taken, in bytes: 64 MiB, some 100,000 applications in one list.
+  /// The maximum length of an answer in bytes: 64 MiB, about 100,000 applications in one list.
   ///
-  /// The daemon is trusted, being root's or the caller's own, and its lists grow with what it
-  /// manages; it takes no such length from its clients.
-  public static let answerBytesMax = 1 << 26
+  /// The daemon belongs to root or to the caller, and its lists grow with what it manages.
+  package static let answerBytesMax = 1 << 26
 
-  /// The path that it is connected to, for people.
-  public let path: String
+  /// The path of the socket, for messages.
+  package let path: String
 
   private let socket: FileDescriptor
   private let state = Locked(State())
@@ -43,8 +41,8 @@ public final class Connection: Sendable {
 
   /// Connects to a taskschedd.
   ///
-  /// - Throws: `noDaemon` where nobody listens, `notPermitted`, `system`.
-  public static func connect(
+  /// - Throws: `noDaemon` if no daemon listens, `notPermitted`, `system`.
+  package static func connect(
     to socketPath: SocketPath = .standard
   ) throws(ConnectionError) -> Connection {
     do throws(SystemError) {
@@ -55,14 +53,14 @@ public final class Connection: Sendable {
     }
   }
 
-  /// The socket, for poll(2): readable when something has come, or the daemon has closed it.
-  public var descriptor: Int32 { socket.rawValue }
+  /// The socket, for poll(2): readable when an answer arrives or the daemon closes it.
+  package var descriptor: Int32 { socket.rawValue }
 
   /// Closes the connection, from any thread: a call that waits throws `ConnectionError.closed`.
-  public func close() {
+  package func close() {
     isClosed.store(true, ordering: .releasing)
-    // The number is freed only when nobody uses this object any more; until then a shutdown
-    // wakes whoever waits on it. It cannot fail in a way that matters: the peer may be gone.
+    // A close would free the number while another thread waits on it. A shutdown wakes that
+    // thread; deinit closes. The shutdown fails only if the peer has closed already.
     try? UnixSocket.shutdown(socket.rawValue, Int(SHUT_RDWR))
   }
 
@@ -71,11 +69,11 @@ public final class Connection: Sendable {
   /// Calls the method and waits for its answer.
   ///
   /// - Parameters:
-  ///   - fileDescriptors: sent with the message, in the order of their indices; they stay open
-  ///     here.
-  ///   - timeout: how long to wait for the answer; nil waits for ever. A call whose time is up may
-  ///     be carried out nonetheless.
-  public func call<Method: InterfaceMethod>(
+  ///   - fileDescriptors: The descriptors to send with the message, in the order of their indices.
+  ///     They stay open in this process.
+  ///   - timeout: How long to wait for the answer; nil waits without a limit. The daemon may carry
+  ///     out a call whose time is over.
+  package func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = [],
     timeout: Duration? = nil
   ) throws -> Method.Output {
@@ -94,9 +92,9 @@ public final class Connection: Sendable {
 
   // MARK: - Many answers
 
-  /// Calls the method with `more`: any number of replies, taken one at a time. No other call is
-  /// possible on this connection before the last one has come.
-  public func callMore<Method: InterfaceMethod>(
+  /// Calls the method with `more`, which gives any number of replies. No other call is possible on
+  /// this connection until the last one has been read.
+  package func callMore<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = [],
     timeout: Duration? = nil
   ) throws -> Replies<Method> {
@@ -109,24 +107,24 @@ public final class Connection: Sendable {
   }
 
   /// The replies to one call with `more`.
-  public struct Replies<Method: InterfaceMethod>: Sendable {
+  package struct Replies<Method: InterfaceMethod>: Sendable {
     fileprivate let connection: Connection
 
     /// Waits for the next reply; nil after the last one.
     ///
-    /// - Parameter timeout: how long to wait; nil waits for ever.
-    public func next(timeout: Duration? = nil) throws -> Method.Output? {
+    /// - Parameter timeout: How long to wait; nil waits without a limit.
+    package func next(timeout: Duration? = nil) throws -> Method.Output? {
       try connection.nextReply(Method.self, Deadline(method: Method.name, timeout: timeout))
     }
 
-    /// Returns the next reply that has come already; nil where there is none, also after the last
-    /// one. Unlike `next(timeout:)` it never waits.
-    public func nextIfReady() throws -> Method.Output? {
+    /// Returns the next reply without waiting; nil if none has arrived, also after the last one.
+    package func nextIfReady() throws -> Method.Output? {
       try connection.nextReply(Method.self, nil)
     }
   }
 
-  /// - Parameter deadline: until when to wait; nil does not wait, and no reply is nil then, too.
+  /// - Parameter deadline: When to stop waiting; nil does not wait, and returns nil if no reply
+  ///   has arrived.
   private func nextReply<Method: InterfaceMethod>(
     _ method: Method.Type, _ deadline: Deadline?
   ) throws -> Method.Output? {
@@ -204,7 +202,7 @@ extension Connection {
     }
   }
 
-  /// - Returns: nil where nothing whole has come, and there is no deadline to wait for it.
+  /// Returns nil if no whole message has arrived, and there is no deadline.
   private func receive(
     _ deadline: Deadline?, _ state: inout State
   ) throws(ConnectionError) -> ClientConnection.Answer? {
@@ -242,7 +240,7 @@ extension Connection {
   }
 
   private func receiveBytes(_ buffer: inout MessageBuffer) throws(ConnectionError) -> Transfer {
-    // The interfaces send no descriptors to a client: the bag closes what comes nonetheless.
+    // The interfaces send no descriptors to a client. The bag closes those that arrive.
     var descriptors = DescriptorBag()
     var bytes = [UInt8](repeating: 0, count: 4096)
     let result = bytes.withUnsafeMutableBytes { all in
@@ -276,7 +274,7 @@ extension Connection {
   }
 }
 
-/// When a call is to be over, and what to say if it is not.
+/// The deadline of a call, and the error for missing it.
 private struct Deadline {
   let method: String
   let timeout: Duration?

@@ -2,32 +2,31 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerWire
 
-/// Why there is no connection to taskschedd, or no longer one. Each `description` is a sentence
-/// for people.
-public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Nobody listens at that path.
+/// An error of the connection to taskschedd. Each `description` is a sentence for people.
+package enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// No daemon listens at this path.
   case noDaemon(path: String)
-  /// The socket's permissions keep this user out.
+  /// The permissions of the socket exclude this user.
   case notPermitted(path: String)
   /// A system call failed for another reason.
   case system(SystemError)
-  /// The daemon closed the connection; whether a call that waited was carried out is not known.
+  /// The daemon closed the connection. It may have carried out the call.
   case closedByDaemon
   /// `Connection.close()` was called.
   case closed
-  /// The time for the answer was up; the connection is of no more use.
+  /// The answer did not arrive in time. The connection is no longer usable.
   case timedOut(method: String, timeout: Duration)
-  /// What came is not Varlink.
+  /// The daemon sent a message that is not Varlink.
   case violation(ProtocolViolation)
   /// The answer is Varlink, but not what the interface declares.
   case unreadableAnswer(method: String, ParameterError)
-  /// A `callMore` whose replies have not all been taken occupies the connection.
+  /// A `callMore` with outstanding replies occupies the connection.
   case occupied(method: String)
 
-  public var description: String {
+  package var description: String {
     switch self {
     case .noDaemon(let path):
-      "no taskschedd answers at \(path): is it running, and is TASKSCHEDD_SOCKET right?"
+      "no taskschedd listens at \(path); start it, or set TASKSCHEDD_SOCKET"
     case .notPermitted(let path):
       "this user may not connect to taskschedd at \(path)"
     case .system(let error):
@@ -35,19 +34,19 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
     case .closedByDaemon:
       "taskschedd closed the connection"
     case .closed:
-      "the connection to taskschedd has been closed"
+      "the connection to taskschedd is closed"
     case .timedOut(let method, let timeout):
       "taskschedd did not answer \(method) within \(timeout)"
     case .violation(let violation):
       "taskschedd does not speak Varlink: \(violation)"
     case .unreadableAnswer(let method, let error):
-      "taskschedd's answer to \(method) is not what its interface declares: \(error)"
+      "taskschedd's answer to \(method) does not match the interface: \(error)"
     case .occupied(let method):
-      "the connection is occupied by \(method), which takes several replies: use another one"
+      "\(method) with several replies occupies the connection; use another one"
     }
   }
 
-  /// The case that a failed connect(2) is.
+  /// Creates the error for a failed connect(2).
   init(connectingTo path: String, _ error: SystemError) {
     switch error.errno {
     case ENOENT, ECONNREFUSED, ENOTDIR: self = .noDaemon(path: path)
@@ -57,22 +56,22 @@ public enum ConnectionError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// An error that the daemon answered with and that this version of the library does not know.
-public struct UnknownFailure: MethodFailure, Hashable, Sendable, CustomStringConvertible {
-  public let name: String
-  public let parameters: JSONValue
+/// An error of the daemon that this version of the library does not know.
+package struct UnknownFailure: MethodFailure, Hashable, Sendable, CustomStringConvertible {
+  package let name: String
+  package let parameters: JSONValue
 
-  public init(name: String, parameters: JSONValue) {
+  package init(name: String, parameters: JSONValue) {
     self.name = name
     self.parameters = parameters
   }
 
-  public var description: String { "\(name) \(parameters)" }
+  package var description: String { "\(name) \(parameters)" }
 }
 
 extension ConnectionError {
-  /// The error that an answer names, typed: of one of our interfaces, else of
-  /// `org.varlink.service`, else unknown.
+  /// Returns the error that an answer names: of one of our interfaces, of `org.varlink.service`, or
+  /// unknown.
   static func failure(method: String, name: String, parameters: JSONValue) -> any Error {
     do throws(ParameterError) {
       if let failure = try ApplicationInterface.Failure(name: name, parameters: parameters) {

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A value that several threads share, one at a time: a mutex of POSIX.
+/// A value that several threads share, protected by a mutex of POSIX.
 ///
-/// In place of `Synchronization.Mutex`, whose locking the thread sanitizer does not see on Linux:
-/// it would report accesses of ours as races.
+/// On Linux, the thread sanitizer does not see the locking of `Synchronization.Mutex` and would
+/// report races that do not exist.
 final class Locked<Value: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  /// Touched under the mutex only, which is what makes the class Sendable.
+  /// Accessed under the mutex only, which makes the class Sendable.
   private var value: Value
 
   init(_ value: Value) {
@@ -14,7 +14,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     let code = pthread_mutex_init(mutex, nil)
-    precondition(code == 0, "a mutex on Linux needs nothing that could be lacking")
+    precondition(code == 0, "pthread_mutex_init failed with \(code)")
   }
 
   deinit {
@@ -22,7 +22,7 @@ final class Locked<Value: Sendable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs the body while no other thread is in one. Not to be called from within a body of its own.
+  /// Runs the body while no other thread runs one. The body must not call this method.
   func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,25 +1,27 @@
 import Glibc
 
-/// Where a taskschedd listens.
+/// The path of a daemon's socket.
 public struct SocketPath: Hashable, Sendable, CustomStringConvertible {
+  /// The path in the file system.
   public let path: String
 
-  /// A socket at a path of one's own.
+  /// Creates the path of a daemon with its own socket.
   public init(_ path: String) {
     self.path = path
   }
 
+  /// The path itself.
   public var description: String { path }
 
-  /// The system's daemon: `/run/taskschedd/socket`.
+  /// The socket of the system's daemon, `/run/taskschedd/socket`.
   public static let system = SocketPath("/run/taskschedd/socket")
 
-  /// The user's own daemon: `$XDG_RUNTIME_DIR/taskschedd/socket`, and `/run/user/UID` in place of
-  /// an unset variable.
+  /// The socket of the user's own daemon, `$XDG_RUNTIME_DIR/taskschedd/socket`. Without the
+  /// variable, the directory is `/run/user/UID`.
   public static var user: SocketPath { user(environment) }
 
-  /// Where the library, the examples and taskctl find the daemon: `$TASKSCHEDD_SOCKET` where it is
-  /// set, else the user's socket where it exists, else the system's.
+  /// The default socket: `$TASKSCHEDD_SOCKET` if it is set, or the user's socket if it exists, or
+  /// the system's.
   public static var standard: SocketPath { standard(environment) }
 
   static func user(_ environment: (_ variable: String) -> String?) -> SocketPath {
@@ -33,7 +35,7 @@ public struct SocketPath: Hashable, Sendable, CustomStringConvertible {
     return access(user.path, F_OK) == 0 ? user : .system
   }
 
-  /// The variable; nil where it is unset or empty.
+  /// Returns a variable of the environment; nil if it is unset or empty.
   private static func environment(_ variable: String) -> String? {
     guard let value = getenv(variable), value.pointee != 0 else { return nil }
     return String(cString: value)

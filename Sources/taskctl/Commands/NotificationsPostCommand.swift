@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import TaskSchedulerClient
 import TaskSchedulerWire
 
 extension NotificationsCommand {
@@ -74,10 +75,18 @@ extension NotificationsCommand {
       throw ValidationError(noSuchName("interval", text, among: names))
     }
 
+    /// Returns the name of this machine's time zone.
+    private static func localZone() throws(CommandFailure) -> String {
+      if let zone = TimeZoneName.current { return zone.rawValue }
+      throw .failed(
+        name: "UnknownTimeZone",
+        sentence: "this machine's time zone is unknown; name one with --zone")
+    }
+
     func run() throws {
       let schedule = try at.map {
         ControlInterface.NotificationSchedule(
-          date: $0, timeZone: try zone ?? LocalZone.name(), repeats: repeats)
+          date: $0, timeZone: try zone ?? Self.localZone(), repeats: repeats)
       }
       let output = try options.connect().call(
         ControlInterface.PostNotification.self,
@@ -93,43 +102,5 @@ extension NotificationsCommand {
         ServiceEnablement.warn(of: options.path, "no notification is shown")
       }
     }
-  }
-}
-
-/// The name of this machine's time zone, like `Europe/Berlin`.
-enum LocalZone {
-  /// Returns the name from $TZ, else from the target of /etc/localtime.
-  ///
-  /// - Throws: `CommandFailure.failed` if neither names a zone.
-  static func name() throws(CommandFailure) -> String {
-    if let variable = environment("TZ") {
-      let name = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
-      if !name.isEmpty, !name.hasPrefix("/") { return name }
-    }
-    if let name = name(ofLink: target(of: "/etc/localtime")) { return name }
-    throw .failed(
-      name: "UnknownTimeZone",
-      sentence: "this machine's time zone is unknown; name one with --zone")
-  }
-
-  /// Returns `Europe/Berlin` for `/usr/share/zoneinfo/Europe/Berlin`.
-  static func name(ofLink target: String) -> String? {
-    let directory = "zoneinfo/"
-    guard let range = target.lastRange(of: directory) else { return nil }
-    return String(target[range...])
-  }
-
-  private static func target(of path: String) -> String {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink(path, &buffer, buffer.count)
-    let bytes = buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension String {
-  /// Returns the index after the last occurrence of `text`.
-  fileprivate func lastRange(of text: String) -> Index? {
-    indices.last { self[$0...].hasPrefix(text) }.map { index($0, offsetBy: text.count) }
   }
 }

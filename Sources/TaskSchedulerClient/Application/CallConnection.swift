@@ -1,9 +1,9 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-/// The connection for calls: opened when it is needed, and again after it has failed.
-final class CallLine: Sendable {
-  /// How long an answer may take; the daemon answers within milliseconds. D-Bus's own default.
+/// The connection for calls, which opens when it is needed, and again after a failure.
+final class CallConnection: Sendable {
+  /// The longest time to an answer, as in D-Bus. The daemon answers within milliseconds.
   static let answerTimeout: Duration = .seconds(25)
 
   private struct State {
@@ -18,7 +18,7 @@ final class CallLine: Sendable {
     self.socketPath = socketPath
   }
 
-  /// One attempt. After a `connection` error the next call opens a new connection.
+  /// Calls once. After an error of the connection, the next call opens a new one.
   func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
   ) throws(ApplicationError) -> Method.Output {
@@ -28,12 +28,12 @@ final class CallLine: Sendable {
         method, input, fileDescriptors: fileDescriptors, timeout: Self.answerTimeout)
     } catch {
       let error = ApplicationError(error)
-      if case .connection = error { drop(connection) }
+      if error.isOfConnection { drop(connection) }
       throw error
     }
   }
 
-  /// No call is possible any more; one that waits fails.
+  /// Closes the connection for good. A call that waits fails.
   func close() {
     let connection = state.withLock { state in
       state.isClosed = true
@@ -51,7 +51,7 @@ final class CallLine: Sendable {
         state.connection = connection
         return connection
       } catch {
-        throw .connection(error)
+        throw ApplicationError(connection: error)
       }
     }
   }
@@ -63,13 +63,13 @@ final class CallLine: Sendable {
   }
 }
 
-/// The pauses between attempts: none, then doubling from 10 ms to 1 s.
+/// The pauses between attempts: none, then 10 ms, doubling to 1 s.
 struct RetryPauses: Sendable {
-  /// How many a request takes before it gives up: 0 + 10 + 20 + … + 1000 ms, 2.3 s in all. A
-  /// daemon that systemd restarts is back in a tenth of that.
+  /// How many pauses a request takes before it fails: 0 + 10 + 20 + … + 1000 ms, 2.3 s in total.
+  /// A daemon that systemd restarts is back in a tenth of that time.
   static let requestMax = 9
 
-  /// How many have been taken.
+  /// How many pauses have been taken.
   private(set) var count = 0
   private var next: Duration = .zero
 

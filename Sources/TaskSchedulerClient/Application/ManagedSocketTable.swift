@@ -1,39 +1,40 @@
 import TaskSchedulerWire
 
-/// What the client knows of its managed sockets and their events: a pure value.
-struct SocketLedger: Sendable {
+/// The managed sockets of an application and their events, as a pure value.
+struct ManagedSocketTable: Sendable {
   typealias Event = ApplicationInterface.SocketEvent
 
   enum Action {
     case deliver([ReadySocket])
-    /// It has been handled, or there is nothing to handle.
+    /// The application has handled the event, or there is nothing to handle.
     case acknowledge
-    /// It is being handled, or waits for the answer that says which socket it means.
+    /// The application is handling the event, or the event waits for the number of its socket.
     case none
   }
 
-  /// How many events that were handled are remembered: those that are delivered again because the
+  /// How many handled events the table remembers. The daemon delivers an event again if its
   /// acknowledgement was lost.
   private static let handledMax = 16
 
-  /// All that are managed, in the order in which they were handed over.
+  /// All managed sockets, in the order of the calls.
   private(set) var sockets: [ManagedSocket] = []
-  /// By the numbers that the daemon has for them now.
+  /// The sockets by the daemon's present numbers.
   private var socketsByNumber: [Int: ManagedSocket] = [:]
   private var managesInFlight = 0
-  /// The daemon has forgotten them all, and has not got them all again.
+  /// Whether the daemon has forgotten the sockets and does not know all of them again.
   private var isRestoring = false
-  /// Events of sockets whose number has not been told yet.
+  /// Events of sockets whose number is not known yet.
   private var early: [Event] = []
+  /// The events that the application is handling.
   private var handling: Set<Int> = []
-  /// Newest last.
+  /// The events that the application handled last, the newest at the end.
   private var handledLast: [Int] = []
 
   // MARK: - Sockets
 
   mutating func willManage() { managesInFlight += 1 }
 
-  /// - Returns: the socket of that number, and the events to look at again.
+  /// Returns the socket of a number, and the events to receive again.
   mutating func managed(
     _ number: Int, _ make: () -> ManagedSocket
   ) -> (ManagedSocket, waiting: [Event]) {
@@ -44,7 +45,7 @@ struct SocketLedger: Sendable {
     return (socket, manageEnded())
   }
 
-  /// - Returns: the events to look at again.
+  /// Returns the events to receive again.
   mutating func manageEnded() -> [Event] {
     managesInFlight -= 1
     defer { early = [] }
@@ -56,13 +57,13 @@ struct SocketLedger: Sendable {
     socketsByNumber = socketsByNumber.filter { $0.value !== socket }
   }
 
-  /// The daemon has it again, by this number.
+  /// Gives a socket the number that the daemon has for it now.
   mutating func renumber(_ socket: ManagedSocket, to number: Int) {
     socketsByNumber = socketsByNumber.filter { $0.value !== socket }
     socketsByNumber[number] = socket
   }
 
-  /// The daemon knows nothing any more: its numbers mean nothing.
+  /// Forgets the numbers, because the daemon has forgotten this process.
   mutating func forgetNumbers() {
     isRestoring = true
     socketsByNumber = [:]
@@ -71,7 +72,7 @@ struct SocketLedger: Sendable {
     handledLast = []
   }
 
-  /// The daemon has them all again. Returns the events to look at again.
+  /// Ends the restoration, and returns the events to receive again.
   mutating func restored() -> [Event] {
     isRestoring = false
     defer { early = [] }

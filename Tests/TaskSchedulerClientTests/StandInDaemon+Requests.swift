@@ -3,9 +3,9 @@ import TaskSchedulerWire
 
 // Keep-alive, managed sockets, notifications and system changes.
 extension StandInDaemon {
-  // MARK: - What the test has it do
+  // MARK: - Events
 
-  /// Sends an event of managed sockets, by their numbers, which waits for its acknowledgement.
+  /// Sends an event of managed sockets, by their numbers, and expects its acknowledgement.
   func send(
     ready: [Int], data: Bool = true, urgentData: Bool = false, hangUp: Bool = false,
     error: Bool = false, unwatched: Bool = false
@@ -33,14 +33,14 @@ extension StandInDaemon {
     stream { .init(systemChanges: changes) }
   }
 
-  /// The notification fires, or the user chooses it.
+  /// Sends that a notification fires, or that the user selects it.
   func send(notification id: Int, chosen: Bool) {
     guard let notification = state.current.memory.notifications.first(where: { $0.id == id })
     else { fatalError("no notification \(id)") }
     stream { .init(notification: .init(notification: notification, chosen: chosen)) }
   }
 
-  /// Waits until no socket event waits for its acknowledgement.
+  /// Waits until all events of sockets are acknowledged.
   func waitForHandling() throws {
     try state.wait("the socket event is handled") { $0.memory.socketEvents.isEmpty }
   }
@@ -53,7 +53,7 @@ extension StandInDaemon {
   ) throws -> Answer {
     switch method {
     case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .getStatus:
-      fatalError("\(method) wakes nobody")
+      fatalError("\(method) belongs to carryOut")
     case .setKeepAliveTimeout:
       let seconds = try call.decode(Application.SetKeepAliveTimeout.Input.self).seconds
       try note(seconds.map { "\($0)" } ?? "-")

@@ -1,17 +1,17 @@
 import TaskSchedulerWire
 
-/// What the client knows of its application: a pure value, fed with what happens on the event
-/// stream and in calls. It says what is to be done about it.
-struct Ledger: Sendable {
+/// The client's state of its application, as a pure value: it receives what happens on the event
+/// stream and in calls, and returns what to do.
+struct ClientState: Sendable {
   typealias Handler = @Sendable () -> Void
 
   struct Task: Sendable {
     var handler: Handler?
-    /// Whether the handler has been called in this stint.
+    /// Whether the handler was called in this stint.
     var expired: Bool
   }
 
-  /// The callback that was delivered last; only this one can be delivered again.
+  /// The last callback, the only one that the daemon can deliver again.
   private struct LastCallback {
     let callback: ApplicationInterface.Callback
     var handled: Bool
@@ -21,14 +21,14 @@ struct Ledger: Sendable {
     case deliver(ApplicationEvent)
     case callKeepAlive
     case acknowledge
-    /// It is being handled.
+    /// The application is handling the callback.
     case none
   }
 
   struct Resynchronisation {
-    /// Handlers of tasks that expired unheard, in the order in which they were begun.
+    /// The handlers of tasks that expired while there was no stream, in the order of the tasks.
     var handlers: [Handler] = []
-    /// Tasks that the daemon no longer knows.
+    /// The tasks that the daemon no longer knows.
     var lost: [BackgroundTaskID] = []
   }
 
@@ -38,26 +38,26 @@ struct Ledger: Sendable {
   private var tasks: [Int: Task] = [:]
   private var lastCallback: LastCallback?
   private var hasFinishedLaunching = false
-  /// Tasks that were known when the registration that is under way was sent: only these can be
-  /// missing from its answer.
+  /// The tasks that existed when the present registration was sent. Only these can be missing from
+  /// its answer.
   private var tasksAtRegister: Set<Int> = []
-  private var endsOwedAtRegister: Set<Int> = []
+  private var endsUnreportedAtRegister: Set<Int> = []
   private var idUnmanagedLast = 0
   private var beginsInFlight = 0
-  /// Expirations of tasks whose begin has not been answered.
+  /// The expired tasks whose begin has not been answered.
   private var expiredEarly: Set<Int> = []
-  /// Ended here, and the daemon has not been told.
-  private(set) var endsOwed: Set<Int> = []
-  /// Handled here, and the daemon has not been told.
-  private(set) var acknowledgementsOwed: Set<Int> = []
+  /// The tasks that have ended, without the daemon knowing.
+  private(set) var endsUnreported: Set<Int> = []
+  /// The callbacks that the application has handled, without the daemon knowing.
+  private(set) var acknowledgementsUnreported: Set<Int> = []
   /// The keep-alive handler.
   var keepAlive: KeepAlive?
-  /// How often it was seen that a daemon has to be told again what wakes this process.
+  /// How often a daemon had forgotten the keep-alive handler and the sockets.
   private var restorationsWanted = 0
   private var restorationsDone = 0
-  /// Notifications that the author has been told of.
+  /// The notifications that the application knows.
   private var notifications: Set<Int> = []
-  /// Why the application is registered no longer, once that is for good.
+  /// Why the registration has ended for good; nil while it lasts.
   var end: ApplicationError?
 
   init(state: ApplicationState, instance: Int, launchReason: LaunchReason = .user) {
@@ -73,31 +73,31 @@ struct Ledger: Sendable {
     }
   }
 
-  var owesAnything: Bool { !endsOwed.isEmpty || !acknowledgementsOwed.isEmpty }
+  var mustReport: Bool { !endsUnreported.isEmpty || !acknowledgementsUnreported.isEmpty }
 
   // MARK: - The event stream
 
   mutating func willRegister() {
     tasksAtRegister = Set(tasks.keys)
-    endsOwedAtRegister = endsOwed
+    endsUnreportedAtRegister = endsUnreported
   }
 
-  /// Takes over what the daemon says is so.
+  /// Takes over the daemon's answer to a registration.
   mutating func registered(
     _ registration: ApplicationInterface.Registration
   ) -> Resynchronisation {
     var result = Resynchronisation()
     if registration.instance != instance { lastCallback = nil }
     instance = registration.instance
-    state = registration.state
+    state = ApplicationState(registration.state)
     let listed = Set(registration.tasks.map(\.id))
     for id in tasksAtRegister.subtracting(listed).sorted() {
       if tasks.removeValue(forKey: id) == nil { continue }
       result.lost.append(BackgroundTaskID(id))
     }
-    endsOwed.subtract(endsOwedAtRegister.subtracting(listed))
-    // Those that are still awaited are delivered again.
-    acknowledgementsOwed = []
+    endsUnreported.subtract(endsUnreportedAtRegister.subtracting(listed))
+    // The daemon delivers again the callbacks whose acknowledgement it awaits.
+    acknowledgementsUnreported = []
     for task in registration.tasks {
       if !task.expired {
         tasks[task.id]?.expired = false
@@ -109,8 +109,8 @@ struct Ledger: Sendable {
   }
 
   mutating func received(_ callback: ApplicationInterface.Callback) -> CallbackAction {
-    // A daemon that has forgotten us launches us anew; this process has launched once. It may count
-    // instances and callbacks from where it did before.
+    // A daemon that has forgotten this process launches it again, although it was launched before.
+    // Its numbers of instances and callbacks may be the same as those of its predecessor.
     let isAnew = callback.kind == .didFinishLaunching && hasFinishedLaunching
     if isAnew { wantRestoration() }
     if let last = lastCallback, last.callback == callback {
@@ -127,21 +127,21 @@ struct Ledger: Sendable {
     return callback.event.map { .deliver($0) } ?? .callKeepAlive
   }
 
-  // MARK: - What wakes it
+  // MARK: - Restoration
 
-  /// Nil where the daemon knows it; else the number to report to `restored`.
+  /// The number to pass to `restored`; nil if the daemon knows the handler and the sockets.
   var restoration: Int? { restorationsWanted == restorationsDone ? nil : restorationsWanted }
 
   mutating func wantRestoration() { restorationsWanted += 1 }
 
   mutating func restored(_ restoration: Int) { restorationsDone = restoration }
 
-  /// The callback's work is done.
+  /// Records that the application has handled the callback.
   mutating func handled(_ callback: Int) {
     if lastCallback?.callback.id == callback { lastCallback?.handled = true }
   }
 
-  /// The stint in the background is over: what is outstanding expires again in the next one.
+  /// Ends a stint in the background. Tasks that are outstanding expire again in the next one.
   private mutating func endStint() {
     for id in tasks.keys { tasks[id]?.expired = false }
   }
@@ -158,9 +158,9 @@ struct Ledger: Sendable {
 
   // MARK: - Tasks
 
-  func knows(_ id: Int) -> Bool { tasks[id] != nil || endsOwed.contains(id) }
+  func knows(_ id: Int) -> Bool { tasks[id] != nil || endsUnreported.contains(id) }
 
-  /// Begins a task that no daemon knows of.
+  /// Begins a task without a daemon.
   mutating func beginUnmanaged() -> Int {
     idUnmanagedLast += 1
     tasks[idUnmanagedLast] = Task(handler: nil, expired: false)
@@ -171,7 +171,7 @@ struct Ledger: Sendable {
     beginsInFlight += 1
   }
 
-  /// Returns the handler where the task has expired already.
+  /// Returns the handler if the task has expired already.
   mutating func began(_ id: Int, expired: Bool = false, _ handler: Handler?) -> Handler? {
     tasks[id] = Task(handler: handler, expired: false)
     tasksAtRegister.remove(id)
@@ -184,7 +184,7 @@ struct Ledger: Sendable {
     if beginsInFlight == 0 { expiredEarly = [] }
   }
 
-  /// False if there is no such task.
+  /// Returns false if there is no such task.
   mutating func end(_ id: Int) -> Bool {
     tasks.removeValue(forKey: id) != nil
   }
@@ -195,27 +195,27 @@ struct Ledger: Sendable {
 
   func knows(notification id: Int) -> Bool { notifications.contains(id) }
 
-  // MARK: - Debts
+  // MARK: - Reports
 
-  mutating func oweEnd(_ id: Int) {
-    endsOwed.insert(id)
+  mutating func willReport(end id: Int) {
+    endsUnreported.insert(id)
   }
 
-  mutating func oweAcknowledgement(_ callback: Int) {
-    acknowledgementsOwed.insert(callback)
+  mutating func willReport(acknowledgement callback: Int) {
+    acknowledgementsUnreported.insert(callback)
   }
 
-  mutating func paidEnd(_ id: Int) {
-    endsOwed.remove(id)
+  mutating func reported(end id: Int) {
+    endsUnreported.remove(id)
   }
 
-  mutating func paidAcknowledgement(_ callback: Int) {
-    acknowledgementsOwed.remove(callback)
+  mutating func reported(acknowledgement callback: Int) {
+    acknowledgementsUnreported.remove(callback)
   }
 }
 
 extension ApplicationInterface.CallbackKind {
-  /// The state that it tells of; nil where it tells of none.
+  /// The state that the callback announces; nil if it announces none.
   fileprivate var state: ApplicationState? {
     switch self {
     case .didBecomeActive: .active
@@ -227,10 +227,10 @@ extension ApplicationInterface.CallbackKind {
 }
 
 extension ApplicationInterface.Callback {
-  /// Nil for the call of the keep-alive handler.
+  /// The event; nil for a call of the keep-alive handler.
   fileprivate var event: ApplicationEvent? {
     switch kind {
-    case .didFinishLaunching: .didFinishLaunching(launchReason ?? .user)
+    case .didFinishLaunching: .didFinishLaunching(launchReason.map { LaunchReason($0) } ?? .user)
     case .didBecomeActive: .didBecomeActive
     case .willResignActive: .willResignActive
     case .didEnterBackground: .didEnterBackground

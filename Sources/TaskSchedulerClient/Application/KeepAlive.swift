@@ -1,0 +1,118 @@
+import Dispatch
+import TaskSchedulerWire
+
+/// The keep-alive handler that the application has set.
+struct KeepAlive: Sendable {
+  enum Handler: Sendable {
+    case onQueue(@Sendable () -> Void)
+    case async(@Sendable () async -> Void)
+  }
+
+  let timeout: Duration
+  let handler: Handler
+}
+
+// Keep-alive handlers, which the daemon calls also out of suspension.
+extension ScheduledApplication {
+  /// Sets the keep-alive handler, which the daemon calls at least once before each interval ends.
+  ///
+  /// The daemon resumes a suspended application for the call. It calls the handlers of all
+  /// applications together, as rarely as their intervals allow: a call may come early, and never
+  /// late. The call is over when the handler returns. The daemon kills an application whose
+  /// handler takes longer than `KeepAliveHandlerTime`, 30 s by default.
+  ///
+  /// A second call replaces the interval and the handler. The library passes them to a daemon that
+  /// has restarted. The manifest must declare the background mode `voip`.
+  ///
+  /// - Parameters:
+  ///   - timeout: The interval, from `KeepAliveMinimum`, 600 s by default, to 1,000,000,000 s.
+  ///   - handler: A function that keeps the connections of the application alive.
+  /// - Throws: ``ApplicationRefusal/modeNotDeclared(_:mode:)``,
+  ///   ``ApplicationRefusal/keepAliveTooShort(minimum:)``; an error of the connection if the daemon
+  ///   is away for more than 2.3 s. The previous handler then stays.
+  public func setKeepAliveTimeout(
+    _ timeout: Duration, handler: @escaping @Sendable () async -> Void
+  ) async throws(ApplicationError) {
+    try await blocking { () throws(ApplicationError) in
+      try self.set(KeepAlive(timeout: timeout, handler: .async(handler)))
+    }
+  }
+
+  /// Sets the keep-alive handler, which the library calls on ``queue``. Blocks; otherwise like
+  /// ``setKeepAliveTimeout(_:handler:)``.
+  public func setKeepAliveTimeoutAndWait(
+    _ timeout: Duration, handler: @escaping @Sendable () -> Void
+  ) throws(ApplicationError) {
+    try set(KeepAlive(timeout: timeout, handler: .onQueue(handler)))
+  }
+
+  /// Clears the keep-alive handler. Without one this does nothing.
+  ///
+  /// - Throws: An error of the connection if the daemon is away for more than 2.3 s. The handler
+  ///   then stays.
+  public func clearKeepAliveTimeout() async throws(ApplicationError) {
+    try await blocking { () throws(ApplicationError) in try self.clearKeepAliveTimeoutAndWait() }
+  }
+
+  /// Clears the keep-alive handler. Blocks; otherwise like ``clearKeepAliveTimeout()``.
+  public func clearKeepAliveTimeoutAndWait() throws(ApplicationError) {
+    try set(nil)
+  }
+
+  private func set(_ keepAlive: KeepAlive?) throws(ApplicationError) {
+    try keepAliveTurn.withLock { _ throws(ApplicationError) in
+      try throwIfEnded()
+      // Set first: the daemon may call before its answer is read.
+      let previous = state.withLock { state in
+        defer { state.keepAlive = keepAlive }
+        return state.keepAlive
+      }
+      do throws(ApplicationError) {
+        try send(keepAlive)
+      } catch {
+        state.withLock { $0.keepAlive = previous }
+        throw error
+      }
+    }
+  }
+
+  private func send(_ keepAlive: KeepAlive?) throws(ApplicationError) {
+    if calls == nil { return }
+    _ = try ask(
+      ApplicationInterface.SetKeepAliveTimeout.self,
+      .init(seconds: keepAlive?.timeout.inSeconds))
+  }
+
+  /// Returns false if the daemon is away.
+  func restoreKeepAlive() -> Bool {
+    keepAliveTurn.withLock { _ in
+      guard let keepAlive = state.withLock({ $0.keepAlive }) else { return true }
+      do throws(ApplicationError) {
+        try send(keepAlive)
+      } catch {
+        if error.isTransient { return false }
+        state.withLock { $0.keepAlive = nil }
+        deliver(.didLoseKeepAlive(error))
+      }
+      return true
+    }
+  }
+
+  /// Runs the handler for a call of the daemon, and acknowledges the call.
+  func callKeepAlive(_ callback: Int) {
+    switch state.withLock({ $0.keepAlive?.handler }) {
+    case nil:
+      queue.async { self.acknowledge(callback) }
+    case .onQueue(let handler):
+      queue.async {
+        handler()
+        self.acknowledge(callback)
+      }
+    case .async(let handler):
+      Task {
+        await handler()
+        DispatchQueue.global().async { self.acknowledge(callback) }
+      }
+    }
+  }
+}

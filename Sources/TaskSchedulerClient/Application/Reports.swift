@@ -1,0 +1,96 @@
+import Dispatch
+import TaskSchedulerWire
+
+// What the daemon must learn, also if it is away now: ends of tasks, and acknowledgements.
+extension ScheduledApplication {
+  /// Acknowledges a callback or an event of sockets. Blocks.
+  func acknowledge(_ callback: Int) {
+    finishRestoring()
+    state.withLock { state in
+      state.handled(callback)
+      state.willReport(acknowledgement: callback)
+    }
+    if !report(acknowledgement: callback) { reportLater() }
+  }
+
+  /// Returns true if the daemon knows, or need not know any more.
+  func report(end task: Int) -> Bool {
+    guard settle(ApplicationInterface.EndBackgroundTask.self, .init(task: task)) else {
+      return false
+    }
+    state.withLock { $0.reported(end: task) }
+    return true
+  }
+
+  private func report(acknowledgement callback: Int) -> Bool {
+    guard settle(ApplicationInterface.Acknowledge.self, .init(callback: callback)) else {
+      return false
+    }
+    state.withLock { $0.reported(acknowledgement: callback) }
+    return true
+  }
+
+  /// Calls once, and once more on a new connection. A refusal settles the call too: the daemon no
+  /// longer knows the task or callback.
+  private func settle<Method: InterfaceMethod>(
+    _ method: Method.Type, _ input: Method.Input
+  ) -> Bool {
+    guard let calls else { return true }
+    for _ in 0..<2 {
+      do throws(ApplicationError) {
+        _ = try calls.call(method, input)
+        return true
+      } catch {
+        if !error.isTransient { return true }
+      }
+    }
+    return false
+  }
+
+  /// Reports on the queue for this, with growing pauses, until the daemon knows all.
+  func reportLater() {
+    let isFirst = reportPauses.withLock { pauses in
+      defer { pauses = pauses ?? RetryPauses() }
+      return pauses == nil
+    }
+    if isFirst { reportQueue.async { self.reportAll() } }
+  }
+
+  private func reportAll() {
+    let (ends, acknowledgements) = state.withLock {
+      ($0.endsUnreported, $0.acknowledgementsUnreported)
+    }
+    var isDone = true
+    for end in ends.sorted() where isDone { isDone = report(end: end) }
+    for callback in acknowledgements.sorted() where isDone {
+      isDone = report(acknowledgement: callback)
+    }
+    let pause = reportPauses.withLock { pauses -> Duration? in
+      if isDone, !state.withLock({ $0.mustReport }) {
+        pauses = nil
+        return nil
+      }
+      return pauses?.take()
+    }
+    guard let pause, !isClosed(within: .zero) else { return }
+    let milliseconds = Int(pause / .milliseconds(1))
+    reportQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.reportAll() }
+  }
+
+  // MARK: - Restoration
+
+  /// Gives the keep-alive handler and the managed sockets to a daemon that has forgotten this
+  /// process.
+  func restore() {
+    reportQueue.async {
+      guard let restoration = self.state.withLock({ $0.restoration }) else { return }
+      let isRestored = [self.restoreKeepAlive(), self.restoreSockets()]
+      if !isRestored.contains(false) { self.state.withLock { $0.restored(restoration) } }
+    }
+  }
+
+  /// Waits for a restoration. Must precede an acknowledgement, which suspension may follow.
+  func finishRestoring() {
+    if state.withLock({ $0.restoration }) != nil { reportQueue.sync {} }
+  }
+}

@@ -1,0 +1,68 @@
+import Dispatch
+import LinuxSystem
+import TaskSchedulerWire
+
+// Requests to the daemon, and their repetition while it is away.
+extension ScheduledApplication {
+  /// Asks the daemon, and again while it is away. For requests that may be carried out twice.
+  func ask<Method: InterfaceMethod>(
+    _ method: Method.Type, _ input: Method.Input, fileDescriptors: [Int32] = []
+  ) throws(ApplicationError) -> Method.Output {
+    try retrying { () throws(ApplicationError) in
+      guard let calls = self.calls else { preconditionFailure("a request without a daemon") }
+      return try calls.call(method, input, fileDescriptors: fileDescriptors)
+    }
+  }
+
+  /// Repeats an attempt until it succeeds, is refused, or the daemon is away for too long.
+  func retrying<Value>(
+    _ attempt: () throws(ApplicationError) -> Value
+  ) throws(ApplicationError) -> Value {
+    var pauses = RetryPauses()
+    while true {
+      do throws(ApplicationError) {
+        try throwIfEnded()
+        return try attempt()
+      } catch {
+        guard mayTryAgain(after: error), pause(&pauses) else { throw error }
+      }
+    }
+  }
+
+  func mayTryAgain(after error: ApplicationError) -> Bool {
+    // The call was on its way when the daemon suspended the process, which has resumed since.
+    if case .refused(.invalidState(_, .suspended)) = error { return true }
+    return error.isTransient
+  }
+
+  func throwIfEnded() throws(ApplicationError) {
+    if let end = state.withLock({ $0.end }) { throw end }
+  }
+
+  /// Waits before the next attempt of a request. Returns false if there must not be another one.
+  func pause(_ pauses: inout RetryPauses) -> Bool {
+    pauses.count < RetryPauses.requestMax && !isClosed(within: pauses.take())
+  }
+
+  /// Waits until the application is closed, for the timeout at most.
+  func isClosed(within timeout: Duration) -> Bool {
+    do throws(SystemError) {
+      return try Readiness.wait(for: 1, on: closeEvent.rawValue, timeout: timeout) != 0
+    } catch {
+      preconditionFailure("poll(2) on an eventfd failed: \(error)")
+    }
+  }
+}
+
+/// Runs a blocking body away from the threads of Swift concurrency, which must not block. The body
+/// also runs if the calling task is cancelled.
+func blocking<Value: Sendable>(
+  _ body: @escaping @Sendable () throws(ApplicationError) -> Value
+) async throws(ApplicationError) -> Value {
+  let result = await withCheckedContinuation { continuation in
+    DispatchQueue.global().async {
+      continuation.resume(returning: Result { () throws(ApplicationError) in try body() })
+    }
+  }
+  return try result.get()
+}

@@ -1,0 +1,121 @@
+import TaskSchedulerWire
+
+/// The reason for which the daemon refused a request.
+///
+/// ``description`` is a sentence for people. `man taskschedd.toml` documents the limits and quotas
+/// that the cases mention.
+public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
+  /// This process belongs to no application.
+  case notRegistered
+  /// The text is not an application id: two or more labels of letters, digits, `-` and `_`, joined
+  /// by dots, with 250 bytes at most.
+  case invalidApplicationID(String)
+  /// The process belongs to another application, `registeredAs`.
+  case wrongApplication(String, registeredAs: String)
+  /// The daemon could neither stop nor end this process. The reason names the daemon to use.
+  case notManageable(reason: String)
+  /// Another process of the application runs already.
+  case alreadyRunning(String, pid: Int, state: ApplicationState)
+  /// The daemon is ending the application.
+  case terminating(String)
+  /// Another connection of this application has opened the event stream.
+  case streamReplaced
+  /// The background task was never begun, has ended, or was lost.
+  case unknownTask(BackgroundTaskID)
+  /// The application cannot do this in its present state.
+  case invalidState(String, ApplicationState)
+  /// The manifest does not declare the background mode that the request needs.
+  case modeNotDeclared(String, mode: String)
+  /// The application, or all applications of the user, have used up a quota of this size.
+  case quotaExceeded(quota: String, limit: Int)
+  /// The keep-alive interval is shorter than `KeepAliveMinimum`, 600 s by default.
+  case keepAliveTooShort(minimum: Duration)
+  /// The application has no event stream, which the request needs.
+  case noEventStream
+  /// The descriptor is not a connected stream socket, or the daemon cannot watch it.
+  case invalidSocket(reason: String)
+  /// The daemon does not manage the socket.
+  case unknownSocket
+  /// A field of the notification is not valid.
+  case invalidNotification(field: String, reason: String)
+  /// The notification never existed, was cancelled, or is no longer kept.
+  case unknownNotification(NotificationID)
+  /// The daemon could not store the notification durably, and will not show it.
+  case notStored(reason: String)
+  /// The daemon's runtime directory is full, so that a crash would lose what the request promises.
+  case stateNotSaved
+  /// The machine or the manifest excludes multitasking.
+  case multitaskingNotSupported(String)
+  /// An argument is out of its range, for example a name that is too long.
+  case invalidParameter(String)
+  /// A reason that this version of the library does not know.
+  case other(String)
+
+  /// The reason in one sentence without a full stop.
+  public var description: String {
+    switch self {
+    case .notRegistered: "this process belongs to no application; it must register first"
+    case .invalidApplicationID(let id):
+      "'\(id)' is not an application id; use two or more labels of letters, digits, - and _, "
+        + "joined by dots, as in org.example.mail"
+    case .wrongApplication(let id, let registeredAs):
+      "this process belongs to \(registeredAs) and cannot register as \(id)"
+    case .notManageable(let reason): reason
+    case .alreadyRunning(let id, let pid, let state):
+      "\(id) is running already: it is \(state.rawValue), as process \(pid)"
+    case .terminating(let id): "the daemon is ending \(id)"
+    case .streamReplaced: "another connection of this application has opened the event stream"
+    case .unknownTask(let task):
+      "no background task \(task) is outstanding; it was never begun, or has ended"
+    case .invalidState(let id, let state): "\(id) cannot do this while it is \(state.rawValue)"
+    case .modeNotDeclared(let id, let mode):
+      "the manifest of \(id) does not declare the background mode '\(mode)'"
+    case .quotaExceeded(let quota, let limit): "the quota \(quota) of \(limit) is used up"
+    case .keepAliveTooShort(let minimum):
+      "the keep-alive interval is too short; the minimum is \(minimum)"
+    case .noEventStream: "this process has no event stream; it must register first"
+    case .invalidSocket(let reason): "the socket cannot be managed: \(reason)"
+    case .unknownSocket: "the socket is not managed; it never was, or was released"
+    case .invalidNotification(let field, let reason):
+      "the \(field) of the notification is not valid: \(reason)"
+    case .unknownNotification(let notification):
+      "there is no notification \(notification); it was cancelled, or never existed"
+    case .notStored(let reason): "the notification could not be stored: \(reason)"
+    case .stateNotSaved: "taskschedd cannot save its state; its runtime directory is full"
+    case .multitaskingNotSupported(let id):
+      "\(id) cannot run in the background; the machine or its manifest excludes it"
+    case .invalidParameter(let name): "taskschedd does not accept this \(name)"
+    case .other(let text): "taskschedd refused the request: \(text)"
+    }
+  }
+
+  init(_ failure: ApplicationInterface.Failure) {
+    switch failure {
+    case .notRegistered: self = .notRegistered
+    case .invalidApplicationID(let id): self = .invalidApplicationID(id)
+    case .wrongApplication(let id, let registeredAs):
+      self = .wrongApplication(id, registeredAs: registeredAs)
+    case .notManageable(let reason): self = .notManageable(reason: reason)
+    case .alreadyRunning(let id, let pid, let state):
+      self = .alreadyRunning(id, pid: pid, state: ApplicationState(state))
+    case .terminating(let id): self = .terminating(id)
+    case .streamReplaced: self = .streamReplaced
+    case .unknownCallback(let callback): self = .other("no callback \(callback) is outstanding")
+    case .unknownTask(let task): self = .unknownTask(BackgroundTaskID(task))
+    case .invalidState(let id, let state): self = .invalidState(id, ApplicationState(state))
+    case .modeNotDeclared(let id, let mode): self = .modeNotDeclared(id, mode: mode)
+    case .quotaExceeded(let quota, let limit): self = .quotaExceeded(quota: quota, limit: limit)
+    case .keepAliveTooShort(let minimumUSec):
+      self = .keepAliveTooShort(minimum: .microseconds(minimumUSec))
+    case .noEventStream: self = .noEventStream
+    case .invalidSocket(let reason): self = .invalidSocket(reason: reason)
+    case .unknownSocket: self = .unknownSocket
+    case .invalidNotification(let parameter, let reason):
+      self = .invalidNotification(field: parameter, reason: reason)
+    case .unknownNotification(let id): self = .unknownNotification(NotificationID(id))
+    case .notStored(let reason): self = .notStored(reason: reason)
+    case .stateNotSaved: self = .stateNotSaved
+    case .multitaskingNotSupported(let id): self = .multitaskingNotSupported(id)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import TaskSchedulerWire
+
+/// The state of an application.
+public enum ApplicationState: String, Hashable, Sendable, CaseIterable {
+  /// No process of the application runs.
+  case notRunning
+  /// The application is in the foreground and receives no input.
+  case inactive
+  /// The application is in the foreground and receives input.
+  case active
+  /// The application runs in the background.
+  case background
+  /// The processes of the application are stopped. The application itself cannot observe this.
+  case suspended
+
+  init(_ state: ApplicationInterface.State) {
+    switch state {
+    case .notRunning: self = .notRunning
+    case .inactive: self = .inactive
+    case .active: self = .active
+    case .background: self = .background
+    case .suspended: self = .suspended
+    }
+  }
+}
+
+/// The reason for which the process of an application was started.
+public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
+  /// A user started the application, or the process registered by itself.
+  case user
+  /// An operator started it, with `taskctl launch` or `taskctl run`.
+  case `operator`
+  /// The daemon started, and launches the applications that its configuration names.
+  case boot
+  /// The application had ended unexpectedly.
+  case relaunch
+  /// The device has moved a significant distance, or crossed the border of a region.
+  case location
+  /// A user selected a notification of the application, or a remote one arrived.
+  case notification
+
+  init(_ reason: ApplicationInterface.LaunchReason) {
+    switch reason {
+    case .user: self = .user
+    case .operator: self = .operator
+    case .boot: self = .boot
+    case .relaunch: self = .relaunch
+    case .location: self = .location
+    case .notification: self = .notification
+    }
+  }
+
+  /// The reason that the environment of this process names; nil if no daemon launched it.
+  ///
+  /// The daemon and `taskctl run` set the variable `TASKSCHEDD_LAUNCH_REASON`, so that a program
+  /// knows the reason before it registers.
+  public static var ofEnvironment: LaunchReason? {
+    guard let value = getenv("TASKSCHEDD_LAUNCH_REASON") else { return nil }
+    return LaunchReason(rawValue: String(cString: value))
+  }
+}

@@ -1,0 +1,56 @@
+public import ServiceLifecycle
+public import TaskSchedulerClient
+
+extension ServiceGroup {
+  /// Runs the services of the group as an application.
+  ///
+  ///     let application = try await ScheduledApplication.register("org.example.mail")
+  ///     let group = ServiceGroup(services: [server, outbox], logger: logger)
+  ///     try await group.run(as: application) { event in
+  ///       if event == .didEnterBackground { await save() }
+  ///     }
+  ///
+  /// The event `willTerminate` is a graceful shutdown of the group. The daemon ends the process
+  /// when all services have shut down, or after `CallbackTimeout`, 6 s by default. Set
+  /// `maximumGracefulShutdownDuration` of the group to less than that.
+  ///
+  /// If the daemon refuses the process for good, the group shuts down gracefully as well.
+  ///
+  /// - Parameters:
+  ///   - application: An application that was registered without a delegate.
+  ///   - handler: A function that handles an event. Its return acknowledges the event, except for
+  ///     `willTerminate`, which is acknowledged when the group has shut down.
+  /// - Throws: The error of the group; or the error with which the daemon refused the process.
+  public nonisolated func run(
+    as application: ScheduledApplication,
+    onEvent handler: @escaping @Sendable (ApplicationEvent) async -> Void = { _ in }
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask {
+        do {
+          for try await event in application.events {
+            await handler(event)
+            if event == .willTerminate { await self.shutDown() }
+          }
+        } catch {
+          await self.triggerGracefulShutdown()
+          throw error
+        }
+      }
+      try await self.run()
+      tasks.cancelAll()
+      try await tasks.waitForAll()
+    }
+  }
+
+  /// Begins the shutdown, and returns when it is over and `run` cancels the task.
+  ///
+  /// The loop over the events must not continue before: taking the next event would acknowledge
+  /// `willTerminate`, and the daemon would kill services that have not shut down yet.
+  private nonisolated func shutDown() async {
+    await triggerGracefulShutdown()
+    let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+    for await _ in stream {}
+    continuation.finish()
+  }
+}
