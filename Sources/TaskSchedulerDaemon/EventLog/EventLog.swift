@@ -4,25 +4,26 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// The daemon's memory beyond its death: every event before its effects, and what it does about
-/// them, stored in a file of the runtime directory.
+/// Stores every event before its effects, and each action of the daemon, in a file of the runtime
+/// directory. After a crash, the next daemon continues from there.
 ///
-/// An event log that is full is followed by another, whose file is there already. Where there is no
-/// room for such a spare file, nothing new is promised (`isShort`), and what is promised is in the
-/// event log all the same. Only where what is known has become too long for it, the event log falls
-/// behind (`isBehind`), and each event tries anew to write down where things stand.
+/// When the file is full, the daemon begins another one with the current state, in a spare file
+/// that exists already. Without room for a spare file, the daemon makes no new promises
+/// (`isShort`), but the event log still has all earlier ones. Only when the state itself no longer
+/// fits, the event log falls behind (`isBehind`), and the daemon tries at later events to write the
+/// state.
 final class EventLog {
-  /// Room for records after the beginning. An event takes some 100 bytes: as many as fit are
-  /// handled again after a crash in some 20 ms.
+  /// The room for records after the state. An event takes about 100 bytes; after a crash, the next
+  /// daemon handles as many as fit in about 20 ms.
   static let roomBytes = 256 << 10
 
-  /// What of it is left for a daemon that takes over: to write down where things stand takes tens
-  /// of milliseconds with many applications, and it is to serve first.
+  /// The part of the room that is reserved for a daemon that takes over. With many applications,
+  /// writing the state takes tens of milliseconds, and the daemon must serve first.
   private static let reserveBytes = 64 << 10
-  /// Whether it has only just taken over.
+  /// Whether the daemon has just taken over, and may use the reserve.
   var isTakingOver = false
 
-  /// nil where no event log is kept.
+  /// nil if there is no event log (--no-event-log).
   private let folder: EventLogDirectory?
   private let boot: BootID
   private let log: Log
@@ -30,25 +31,25 @@ final class EventLog {
   private var mapping: MappingBox
   private var writer: EventLogWriter
   private(set) var isBehind = false
-  /// Whether the file is missing that the next one needs.
+  /// Whether the spare file is missing or too short.
   private var isShort = false
-  /// How long that is to be.
+  /// The length that the spare file must have.
   private var spareBytes = 0
   private var nextAttempt = Instant(nanoseconds: 0)
   private static let attemptInterval: Duration = .milliseconds(100)
-  /// How many events there were.
+  /// The number of events since the scheduler was created.
   private(set) var eventCount: UInt64
-  /// The effects of the event that is being carried out, and how many of them have been.
+  /// The effects of the current event, and the number of those that were carried out.
   private var effects: [Effect] = []
-  /// How many came before those, where an earlier event log had them.
+  /// The number of effects of that event that an earlier file stores.
   private var effectsBase = 0
   private var effectsDone = 0
   /// The call that is being carried out.
   private(set) var call: (any LoggedCall)?
-  /// Whether what it asks for has been written.
+  /// Whether the event log has the event that the call asks for.
   private var isCallWritten = false
   private var isSending = false
-  /// What the daemon holds and knows now. Set once, before the first event.
+  /// Returns the current state of the daemon. Set once, before the first event.
   var state: () -> (Holdings, Scheduler, requestLast: UInt64) = {
     preconditionFailure("the event log has not been told of the daemon")
   }
@@ -58,7 +59,7 @@ final class EventLog {
     init(_ mapping: consuming FileMapping) { self.mapping = mapping }
   }
 
-  /// Whether an event log could be begun where there was none.
+  /// Creates the first file of an event log.
   private static func first(
     _ beginning: EventLogBeginning, in folder: EventLogDirectory, _ number: UInt64, _ boot: BootID
   ) -> Result<(MappingBox, EventLogWriter), SystemError> {
@@ -69,7 +70,7 @@ final class EventLog {
     }
   }
 
-  /// Begins the first event log.
+  /// Begins an event log in an empty directory.
   init(
     _ folder: EventLogDirectory?, boot: BootID, scheduler: Scheduler, at now: Instant, log: Log
   ) throws(SystemError) {
@@ -92,11 +93,11 @@ final class EventLog {
       let writer = EventLogWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)
     else { preconditionFailure("an event log has room for what it begins with") }
     self.writer = writer
-    // Without room the daemon serves all the same, and promises nothing.
+    // Without room the daemon serves, but makes no promises.
     if case .failure(let error) = begun { fallBehind("\(error)") }
   }
 
-  /// Goes on with one that was found.
+  /// Continues an event log that a previous daemon left.
   init(
     continuing found: consuming FoundEventLog, in folder: EventLogDirectory, boot: BootID, log: Log
   ) {
@@ -127,15 +128,15 @@ final class EventLog {
     return (mapping, writer)
   }
 
-  /// Bytes for records after the beginning: reading them takes a new daemon half as long as reading
-  /// that does, where an event's byte is twice as dear, for it is handled again.
+  /// Returns the room for records after the state, in bytes: about a quarter of a large state. The
+  /// next daemon takes twice as long for a byte of an event, because it handles the event.
   private static func room(of beginning: EventLogBeginning, _ least: Int = 0) -> Int {
-    // What was taken of long messages is written again at each beginning: so there are few.
+    // The state repeats unfinished messages: a larger room makes that rare.
     max(roomBytes, beginning.count / 4 + reserveBytes, least + reserveBytes)
       + 2 * beginning.unfinishedCount
   }
 
-  /// Sees to it that the next one can be written, too.
+  /// Ensures that the next file can be written, too.
   private func keepSpare(for beginning: EventLogBeginning) {
     spareBytes = beginning.count + Self.room(of: beginning)
     keepSpare()
@@ -159,20 +160,20 @@ final class EventLog {
 
   // MARK: Events
 
-  /// Writes an event, before its effects are carried out.
+  /// Stores an event, before its effects are carried out.
   func record(_ event: Event, at now: Instant) {
     guard folder != nil else { return }
     if isBehind, nextAttempt <= now { beginNew(at: now) }
     forgetEffects()
     eventCount += 1
     writer.setEvent(eventCount)
-    // Not of what only follows from it: that would make what the call asked for look unwritten.
+    // Only for the event of the call itself. After a later event, the call would look unwritten.
     let isCall = call != nil && event.request != nil
     if isCall { writer.setCallEvent(eventCount) }
     defer { if isCall { isCallWritten = true } }
     if isBehind { return }
     if hasRoom, writer.append(event, at: now) { return }
-    // Twice where it is longer than the usual room, which is known only when it has been tried.
+    // The second attempt is for an event that is longer than the usual room.
     for _ in 1...2 {
       eventCount -= 1
       beginNew(at: now, room: writer.lastBytes)
@@ -185,7 +186,7 @@ final class EventLog {
 
   private var hasRoom: Bool { isTakingOver || writer.freeBytes > Self.reserveBytes }
 
-  /// Whether what is promised now will be known after a crash, and after whatever comes then.
+  /// Whether a promise of now will be known after a crash, and after the crashes that follow.
   func isWhole(at now: Instant) -> Bool {
     if isBehind, nextAttempt <= now { beginNew(at: now) }
     if isShort { keepSpare() }
@@ -198,25 +199,24 @@ final class EventLog {
     effectsDone = 0
   }
 
-  /// The effects of the event, in the order in which they are to be carried out.
+  /// Notes the effects of the event in their order, before they are carried out.
   func willCarryOut(_ effects: [Effect]) {
     self.effects = effects
     effectsBase = effectsDone
   }
 
-  /// The next of them has been carried out.
+  /// Notes that the next effect was carried out.
   func effectDone() {
     effectsDone += 1
     writer.setEffectsDone(effectsDone)
     endSending()
   }
 
-  /// Writes what the daemon is about to do.
+  /// Stores an action that the daemon is about to take.
   func note(_ note: Note) {
     if isBehind || folder == nil { return }
     if hasRoom, writer.append(note) { return }
-    // As for an event. What is noted after it is done is known already; what comes before is noted
-    // now.
+    // As for an event.
     for _ in 1...2 {
       beginNew(at: Instant(nanoseconds: BootClock.now()), room: writer.lastBytes)
       if isBehind || writer.append(note) { return }
@@ -240,20 +240,20 @@ final class EventLog {
     writer.setCallPhase(phase)
   }
 
-  /// It has been answered, or waits for its answer.
+  /// Notes that the call was answered, or waits for its answer.
   func endCall() {
     writer.setCallPhase(.none)
     call = nil
     endSending()
   }
 
-  /// An answer is about to be sent.
+  /// Notes that an answer is about to be sent.
   func willSend(toConnection cookie: UInt64) {
     writer.setSending(cookie)
     isSending = true
   }
 
-  /// Whatever the last daemon was sending is seen to.
+  /// Notes that the answer of a previous daemon is settled.
   func forgetSending() { writer.setSending(0) }
 
   private func endSending() {
@@ -264,14 +264,14 @@ final class EventLog {
 
   // MARK: Beginning anew
 
-  /// Begins an event log with where things stand, in place of the one that is full.
+  /// Begins a new file with the current state.
   ///
-  /// - Parameter least: bytes that there must be for what comes next.
+  /// - Parameter least: the minimum room for the next record, in bytes.
   private func beginNew(at now: Instant, room least: Int = 0) {
     guard let folder else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
     var (holdings, scheduler, requestLast) = state()
-    // It does not wait for an answer yet: the next daemon finds it in its socket.
+    // The call does not wait for an answer yet: the next daemon finds it in its socket.
     if let call, !isCallWritten { holdings.connections[call.cookie]?.waiting = nil }
     var start = EventLogStart(
       writer: Version.current, eventCount: eventCount, requestLast: requestLast, at: now)
@@ -303,23 +303,24 @@ final class EventLog {
         + "can; a crash before then would lose all applications", id: .eventLogBehind)
   }
 
-  /// Writes down where things stand, so that little is to be handled again.
+  /// Writes the current state, so that the next daemon handles few events again.
   func condense(at now: Instant) {
     forgetEffects()
     beginNew(at: now)
   }
 
-  /// How often a daemon has tried to go on from here.
+  /// Stores the number of attempts to take over from this event log.
   func setAttempts(_ count: UInt32) { writer.setAttempts(count) }
 
   func setClean(_ isClean: Bool) { writer.setClean(isClean) }
 }
 
-/// An event log that an earlier daemon has left, and what it knew.
+/// An event log that a previous daemon left.
 struct FoundEventLog: ~Copyable {
   let number: UInt64
   let mapping: FileMapping
   let replay: Replay
-  /// Who may stand still of whom it does not tell, where it or a newer one is damaged.
+  /// The processes that may be stopped although the event log does not say so, because it or a
+  /// newer one is damaged.
   let unclear: LeftBehind?
 }

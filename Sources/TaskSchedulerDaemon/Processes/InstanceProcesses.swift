@@ -3,12 +3,12 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// One process, held by its pidfd: whatever is sent to it reaches this one and no other.
+/// A process and its pidfd. A signal through the pidfd never reaches another process.
 final class ProcessHandle {
   let identity: ProcessIdentity
   let pidfd: PIDFD
 
-  /// - Throws: EINVAL for no pidfd, ESRCH where the process has been reaped.
+  /// - Throws: EINVAL if the descriptor is not a pidfd, ESRCH if the process has been reaped.
   init(_ pidfd: consuming PIDFD, in proc: ProcFS) throws(SystemError) {
     guard let identity = try pidfd.identity(in: proc) else {
       throw SystemError(call: "pidfd", errno: noSuchProcess)
@@ -17,33 +17,33 @@ final class ProcessHandle {
     self.pidfd = pidfd
   }
 
-  /// Takes hold of the process that was seen with this identity; nil where it has ended.
+  /// Opens the process of this identity; nil if it has ended.
   init?(_ identity: ProcessIdentity, in proc: ProcFS) throws(SystemError) {
-    // It had the pid before and has it afterwards, so no other had it in between.
+    // The process had the pid before and has it now, so no other process had it in between.
     guard let pidfd = try PIDFD.open(identity.pid), try proc.exists(identity)
     else { return nil }
     self.identity = identity
     self.pidfd = pidfd
   }
 
-  /// A process that an earlier daemon held, by its pidfd; it may have ended meanwhile.
+  /// Creates the handle of a process from the pidfd of a previous daemon. It may have ended.
   init(_ identity: ProcessIdentity, held pidfd: consuming PIDFD) {
     self.identity = identity
     self.pidfd = pidfd
   }
 }
 
-/// The processes of one instance: the leader, and what is known of the others.
+/// The processes of one instance: the leader, and the other members that are known.
 final class InstanceProcesses {
-  /// What the daemon knows of an instance's processes before it is managed.
+  /// The properties of an instance's processes that are known before it is managed.
   struct Origin {
-    /// Its own control group, where the daemon launched it in one.
+    /// Its own control group, if the daemon launched it in one.
     var group: ControlGroup?
-    /// What TASKSCHEDD_INSTANCE is in the environment of its processes.
+    /// The value of TASKSCHEDD_INSTANCE in the environment of its processes.
     var marker: String?
-    /// How its manifest wants it to be stopped.
+    /// The mechanism of suspension in its manifest.
     var mechanism: SuspendMechanism?
-    /// Whether the daemon started it; then nothing of it outlives its leader.
+    /// Whether the daemon started it. Its processes then do not outlive the leader.
     var isLaunched = false
   }
 
@@ -53,51 +53,52 @@ final class InstanceProcesses {
   let leader: ProcessHandle
   let origin: Origin
   let uid: UInt32
-  /// Whether the leader leads its session and its process group, by which descendants are known
-  /// whose parents have ended.
+  /// Whether the leader leads its session and its process group. They identify descendants after
+  /// the end of their parents.
   let leadsSession: Bool
   let leadsGroup: Bool
 
   /// A suspension that is under way.
   var suspension: (any Suspension)?
-  /// Whether one is to be begun when others have been.
+  /// Whether a suspension waits until others have begun.
   var isToBeSuspended = false
-  /// While those that were stopped are being resumed.
+  /// A resumption that is under way.
   var resumption: Resumption?
-  /// Whether it has come to its end, but for a last look.
+  /// Whether all processes are stopped, and the suspension is not reported yet.
   var standsStill = false
-  /// While it is suspended by the freezer.
+  /// Reports a thaw while the freezer suspends the instance.
   var frozenWatch: FrozenGroupWatch?
-  /// When something other than the daemon last resumed it, and what is to be told of that where it
-  /// happened again and again.
+  /// When another program last resumed the instance, and the problem to report if that happens
+  /// repeatedly.
   var lostAt: Instant?
   var resistance: String?
-  /// Those that an earlier daemon has stopped, before they are taken hold of: that is done when
-  /// they are asked for, for until a new daemon serves, everybody waits.
+  /// The processes that a previous daemon stopped. They are opened when they are first needed: a
+  /// starting daemon lets all clients wait.
   private(set) var heldStopped: [Holdings.Stopped] = []
   private var takenStopped: [StoppedProcess] = []
-  /// Takes hold of one of those; nil where it has ended, or runs by now.
+  /// Opens one of those processes; nil if it has ended or runs.
   private let takeHold: (Holdings.Stopped) throws(SystemError) -> ProcessHandle?
-  /// Who was a member when the leader was told to end: after its end, its children are nobody's.
+  /// The members when the leader was asked to terminate: after its end, the parent of its children
+  /// is no longer known.
   var remembered: Set<ProcessIdentity> = []
   /// Work under way: recording the members, and examining them before a suspension is reported.
   var remembering: [ProcessSteps.Work] = []
   var lastLook: ProcessSteps.Work?
   private var stoppedIdentities: Set<ProcessIdentity> = []
-  /// Whether its control group was asked to freeze, by us or perhaps by an earlier daemon.
+  /// Whether this daemon, or perhaps a previous one, asked its control group to freeze.
   var mayBeFrozen = false
-  /// Why some process could not be let run yet.
+  /// Why a process could not be resumed yet.
   var problem: String?
-  /// The killing of all its processes, under way (`isBeingKilled`) or done.
+  /// The killing of all its processes, under way (`isBeingKilled`) or complete.
   var killing: Killing?
   var isBeingKilled = false
-  /// Whether the instance is over.
+  /// Whether the instance has ended.
   var isReleased = false
-  /// What it listened on when it was last seen to stand still.
+  /// The addresses that it listened on when it was last suspended.
   var listening = ListeningReport()
-  /// The systemd unit of its leader, as it was last looked up: see `ProcessController.unit(of:)`.
+  /// The systemd unit of its leader, as last read by `ProcessController.unit(of:)`.
   var unit: SystemdUnit??
-  /// To be called before processes are sent SIGSTOP.
+  /// Called before processes receive SIGSTOP.
   var willStop: ([Holdings.Stopped]) -> Void = { _ in }
 
   init(
@@ -114,7 +115,7 @@ final class InstanceProcesses {
     takeHold = { (_) throws(SystemError) in nil }
   }
 
-  /// As an earlier daemon held it.
+  /// Creates the processes of an instance as a previous daemon held them.
   init(
     _ id: InstanceID, _ held: Holdings.Instance, leader: ProcessHandle, in proc: ProcFS
   ) throws(SystemError) {
@@ -132,8 +133,7 @@ final class InstanceProcesses {
       leadsGroup = stat?.processGroup == leader.identity.pid
     }
     takeHold = { stopped throws(SystemError) in
-      // Only who stands still as we left it: whoever runs by now is to be stopped again, where it
-      // should be.
+      // Only if it is still stopped: a running process must be stopped again if necessary.
       let identity = ProcessIdentity(stopped.process)
       guard let stat = try proc.stat(identity.pid), stat.identity == identity,
         stat.state == .stopped
@@ -143,13 +143,13 @@ final class InstanceProcesses {
     heldStopped = held.stopped
   }
 
-  /// Processes that we have stopped, in that order.
+  /// The processes that a daemon has stopped, in the order of the signals.
   var stopped: [StoppedProcess] {
     takeHeldStopped()
     return takenStopped
   }
 
-  /// Those that the system does not let us take hold of now stay held.
+  /// Opens the processes that a previous daemon stopped. Those that cannot be opened stay held.
   private func takeHeldStopped() {
     let held = heldStopped
     heldStopped = []
@@ -173,8 +173,8 @@ final class InstanceProcesses {
     stoppedIdentities.insert(process.identity)
   }
 
-  /// Takes out the process that was stopped last; nil where none is left but those that could not
-  /// be taken hold of.
+  /// Removes and returns the process that was stopped last; nil if there is none that could be
+  /// opened.
   func takeLastStopped() -> StoppedProcess? {
     if takenStopped.isEmpty { takeHeldStopped() }
     guard let last = takenStopped.popLast() else { return nil }
@@ -184,14 +184,14 @@ final class InstanceProcesses {
 
   var hasAnyStopped: Bool { !takenStopped.isEmpty || !heldStopped.isEmpty }
 
-  /// All that are stopped, as the event log names them.
+  /// All stopped processes, as the event log stores them.
   var allStopped: [Holdings.Stopped] {
     let taken = takenStopped + (resumption?.refused.reversed() ?? [])
     return heldStopped
       + taken.map { .init(process: Leader($0.process.identity), wasStopped: $0.wasStopped) }
   }
 
-  /// What the next daemon has to know of them.
+  /// The processes as the event log stores them, for the next daemon.
   var held: Holdings.Instance {
     var held = Holdings.Instance(
       application: application, arrival: origin.arrival(of: leader.identity, uid: uid),
@@ -201,7 +201,7 @@ final class InstanceProcesses {
     return held
   }
 
-  /// Whether it was seen to be a member.
+  /// Whether a process is a known member.
   func isKnown(_ process: ProcessIdentity) -> Bool {
     leader.identity == process || hasStopped(process) || remembered.contains(process)
   }
@@ -210,12 +210,13 @@ final class InstanceProcesses {
 /// A process that was sent SIGSTOP.
 struct StoppedProcess {
   let process: ProcessHandle
-  /// Whether somebody else had stopped it before: then it stays so when the instance resumes.
+  /// Whether another program had stopped it before. It then stays stopped when the instance
+  /// resumes.
   let wasStopped: Bool
 }
 
 extension InstanceProcesses.Origin {
-  /// As the event log has it.
+  /// The origin as the event log stores it.
   func arrival(
     of leader: ProcessIdentity, uid: UInt32, launch: InstanceID? = nil
   ) -> Holdings.Arrival {

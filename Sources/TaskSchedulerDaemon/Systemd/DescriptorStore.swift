@@ -4,24 +4,24 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// systemd's file descriptor store: what is put there comes back to the next daemon, however this
-/// one dies.
+/// systemd's file descriptor store. The next daemon receives its descriptors, even after a crash
+/// of this one.
 struct DescriptorStore {
   private static let connectionName = "connection"
   private static let leaderPrefix = "leader-"
   private static let socketPrefix = "socket-"
   private static let slowToCloseName = "slow-to-close"
 
-  /// Whether a service manager started us: only then is there a store.
+  /// Whether a service manager started the daemon, and provides a store.
   let isThere = getenv("NOTIFY_SOCKET") != nil && getenv("INVOCATION_ID") != nil
 
-  /// A client's connection. When both ends are shut down, systemd lets go of it by itself.
+  /// Stores a client's connection. systemd removes it when both ends are shut down.
   func save(connection number: Int32) {
     send("FDSTORE=1\nFDNAME=\(Self.connectionName)", number)
   }
 
-  /// A leader's pidfd. It hangs up when the process has been reaped, and tells how that ended: so
-  /// systemd keeps it until it is told.
+  /// Stores a leader's pidfd, which reports the exit status. systemd keeps it until it is removed,
+  /// although it hangs up when the process has been reaped.
   func save(leader number: Int32, of id: InstanceID) {
     send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.leaderPrefix)\(id.number)", number)
   }
@@ -30,8 +30,8 @@ struct DescriptorStore {
     remove(Self.leaderPrefix + String(id.number))
   }
 
-  /// The watch of a managed socket. It does not keep the connection open, never hangs up, and is
-  /// kept until systemd is told.
+  /// Stores the watch of a managed socket, until it is removed. The watch does not keep the
+  /// connection open.
   func save(socket: UInt64, of id: InstanceID, watch number: Int32) {
     send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.name(of: socket, id))", number)
   }
@@ -40,9 +40,10 @@ struct DescriptorStore {
     remove(Self.name(of: socket, id))
   }
 
-  /// Keeps these open when the daemon dies, in place of those before: the kernel closes a watch of
-  /// files and a trigger of pressure no sooner than all processors have passed a quiet state (RCU),
-  /// 10 to 20 ms for each, and before that the daemon's end is told to nobody.
+  /// Stores descriptors that the kernel takes 10 to 20 ms each to close, in place of those before.
+  ///
+  /// For a watch of files or a trigger of pressure, the kernel waits until all CPUs have passed a
+  /// quiescent state (RCU). Until then it would not report the end of the daemon.
   func save(slowToClose numbers: [Int32]) {
     remove(Self.slowToCloseName)
     for number in numbers { send("FDSTORE=1\nFDPOLL=0\nFDNAME=\(Self.slowToCloseName)", number) }
@@ -60,24 +61,24 @@ struct DescriptorStore {
   private func send(_ state: String, _ number: Int32) {
     guard isThere else { return }
     var number = number
-    // That it could not be sent costs a client its connection at the next crash, and no more.
+    // A failure closes a client's connection at the next crash, and has no other effect.
     sd_pid_notify_with_fds(0, 0, state, &number, 1)
   }
 
-  /// What systemd hands over at the start.
+  /// The descriptors that systemd passes to a starting daemon.
   struct Inherited {
-    /// Numbers that nobody else will close.
+    /// The listening sockets. The caller closes them.
     var listeners: [Int32] = []
     var connections: [Int32] = []
     var leaders: [InstanceID: Int32] = [:]
-    /// Watches of managed sockets, by the socket's cookie.
+    /// Watches of managed sockets, by instance and by the cookie of the socket.
     var sockets: [InstanceID: [UInt64: Int32]] = [:]
-    /// What the last daemon heard of the machine by: of no use any more.
+    /// The watches and triggers of the previous daemon, which this one only closes.
     var slowToClose: [Int32] = []
 
     var isEmpty: Bool { connections.isEmpty && leaders.isEmpty }
 
-    /// To be called once.
+    /// Takes the descriptors. To be called once.
     init() throws(SystemError) {
       var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
       let count = sd_listen_fds_with_names(1, &names)

@@ -3,10 +3,10 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A systemd that manages services, asked over its own private socket: no message bus is needed.
+/// A connection to a systemd that manages services, at its private socket. It needs no message bus.
 ///
-/// Connected for as long as answers are awaited, and no longer but where somebody listens: whoever
-/// is connected there is told of every change of every unit, which would wake an idle daemon.
+/// The connection exists only while replies are outstanding, or while there is a listener: systemd
+/// sends each change of each unit to its connections, which would wake an idle daemon.
 final class SystemdManager {
   private let loop: EventLoop
   private let socketPath: String
@@ -15,15 +15,15 @@ final class SystemdManager {
   private var callNumber: UInt64 = 0
   private var listener: ((OpaquePointer) -> Void)?
   private var listening: BusSlot?
-  /// Closes the connection when nothing is awaited any more; not from within an answer.
+  /// Closes the connection when no reply is outstanding; not from within a reply.
   private var idle: DeferredSource?
 
-  /// How long the manager may take to answer: it may be reading all of its units anew.
+  /// The time limit for a reply. The manager may be reading all of its units again.
   private static let timeout: Duration = .seconds(25)
 
-  /// The manager whose service this process is: the machine's, or the user's own.
+  /// Connects to the manager of the service that this process is: the system's, or the user's own.
   ///
-  /// - Returns: nil where there is none; also where some other process of a service has started us.
+  /// - Returns: nil if there is none, or if another process of a service started this one.
   init?(loop: EventLoop, scope: ConfigurationPaths.Scope) throws(SystemError) {
     guard let starter = Self.environment("SYSTEMD_EXEC_PID"), starter == "\(getpid())" else {
       return nil
@@ -54,9 +54,9 @@ final class SystemdManager {
 
   // MARK: Calls
 
-  /// Starts a service that is forgotten when it is over.
+  /// Starts a transient service, which systemd forgets after its end.
   ///
-  /// - Parameter answer: called once: nil when the manager has taken the unit on, or why not.
+  /// - Parameter answer: called once, with nil if the manager accepted the unit, or the problem.
   func startTransient(
     _ unit: String, _ properties: [UnitProperty], answer: @escaping (String?) -> Void
   ) throws(SystemError) {
@@ -91,12 +91,12 @@ final class SystemdManager {
 
   // MARK: Signals
 
-  /// Hands `listener` every message from now on.
+  /// Passes every message to `listener` from now on.
   func listen(_ listener: @escaping (OpaquePointer) -> Void) {
     self.listener = listener
   }
 
-  /// Connects, where somebody listens and the connection was not made yet or has been lost.
+  /// Connects if there is a listener and no connection.
   func connectIfListening() throws(SystemError) {
     if listener != nil { _ = try connection() }
   }
@@ -135,15 +135,15 @@ final class SystemdManager {
   }
 }
 
-/// One property of a transient unit, as systemd's D-Bus interface types it.
+/// A property of a transient unit, with its type in systemd's D-Bus interface.
 enum UnitProperty {
   case text(String, String)
   case flag(String, Bool)
   case number(String, Int32)
   case texts(String, [String])
-  /// An open file; the manager gets one of its own.
+  /// An open file. The manager receives a duplicate.
   case descriptor(String, Int32)
-  /// ExecStart=: a program's path, and its arguments with its name as the first.
+  /// ExecStart=: the path of a program, and its arguments from its name on.
   case command(String, [String])
 
   fileprivate func append(to body: MessageBody) throws(SystemError) {
@@ -171,7 +171,7 @@ enum UnitProperty {
             try body.structure("sasb") { () throws(SystemError) in
               try body.append(path)
               try body.append(arguments)
-              // That it fails is a failure.
+              // An error of the program is a failure of the unit.
               try body.append(false)
             }
           }
