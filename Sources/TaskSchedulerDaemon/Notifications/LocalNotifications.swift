@@ -125,8 +125,8 @@ final class LocalNotifications {
     for row in stored.unpresented { show(row) }
   }
 
-  /// Continues what the desktop shows, and carries out transactions from now on, those of an earlier
-  /// daemon first.
+  /// Continues what the desktop shows, and carries out transactions from now on, those of an
+  /// earlier daemon first.
   func serve() {
     showRest()
     let earlier = held ?? [:]
