@@ -204,8 +204,8 @@ public final class Daemon {
       parts.processes.finish()
       parts.processes.priorities.finish()
     }
-    notifications?.finish()
-    if store.isThere { eventLog.condense(at: now) }
+    parts.notifications.finish()
+    if isKept { eventLog.condense(at: pump.now) }
     eventLog.setClean(ending == .stopped)
     server.stop(keepingConnections: isKept)
     loop.exit()

@@ -1,3 +1,4 @@
+import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 import TestSupport

@@ -205,7 +205,7 @@ extension TimeSpan {
 
 extension Duration {
   /// Whole microseconds.
-  package var microseconds: Int {
+  var microseconds: Int {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     return overflow ? .max : Int(clamping: whole) + Int(attoseconds / 1_000_000_000_000)

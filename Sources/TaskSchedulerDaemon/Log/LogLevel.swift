@@ -1,9 +1,5 @@
 import Glibc
-
-/// The importance of a record. The setting `log-level` is the lowest level that is logged.
-public enum LogLevel: String, CaseIterable, Hashable, Sendable {
-  case error, warning, notice, info, debug
-}
+import TaskSchedulerCore
 
 extension LogLevel {
   /// The priority of the level in syslog(3).
