@@ -106,7 +106,9 @@ manuals: ## Write all manual pages to .build/manuals
 DOCUMENTATION := .build/documentation
 .PHONY: documentation
 documentation: setup ## Write the reference of the client library, without warnings
-	$(SWIFT) package --allow-writing-to-directory $(DOCUMENTATION) generate-documentation \
+	# In a directory of its own: the plugin's flags would make the next build compile everything.
+	$(SWIFT) package --scratch-path .build/documentation-build \
+	  --allow-writing-to-directory $(DOCUMENTATION) generate-documentation \
 	  --target TaskSchedulerClient --output-path $(DOCUMENTATION) --warnings-as-errors
 
 .PHONY: test

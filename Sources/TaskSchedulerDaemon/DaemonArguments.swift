@@ -6,11 +6,11 @@ extension Daemon {
     public var paths: ConfigurationPaths
     /// Where to listen, where systemd hands no socket over.
     public var socketPath: String
-    /// The folder of the event log; nil keeps none.
+    /// The directory of the event log; nil keeps none.
     public var eventLogPath: String?
-    /// The folder of what outlives a boot; nil keeps nothing.
+    /// The directory of the data that outlives a boot; nil keeps none.
     public var statePath: String?
-    /// Where the users' session buses are; nil shows nobody notifications.
+    /// The addresses of the users' session buses; nil shows no notifications.
     public var desktops: DesktopAddresses?
     public var logTarget: Log.Target
     /// Where the kernel tells of memory, and of the pressure on it.

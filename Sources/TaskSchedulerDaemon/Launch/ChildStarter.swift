@@ -62,7 +62,7 @@ struct ChildStarter: Starter {
     let process: ProcessHandle
     do {
       group = try placed(child.pid, program.manifest.id, id)
-      // Before it runs: a program that nobody holds could be neither suspended nor ended.
+      // Before it runs: the daemon could neither suspend nor end a program without a pidfd.
       process = try ProcessHandle(child.pidfd.duplicate(), in: proc)
     } catch {
       child.abandon()

@@ -17,7 +17,7 @@ public enum HeldStart {
   /// What is to be executed, and where.
   struct Order {
     var directory: String
-    /// Where a program is looked for that is named without a folder.
+    /// The directories in which to find a program that is named without a directory.
     var searchPath: String
     var arguments: [SystemString]
     var environment: [SystemString]
@@ -108,7 +108,7 @@ extension HeldStart.Failure {
 }
 
 extension HeldStart.Order {
-  /// Strings that end in a NUL each: the folder, the search path, how many arguments there are,
+  /// Strings that end in a NUL each: the directory, the search path, the number of arguments,
   /// those, and the environment.
   private var strings: [SystemString] {
     [SystemString(directory), SystemString(searchPath), "\(arguments.count)"] + arguments
@@ -138,7 +138,7 @@ extension HeldStart.Order {
     environment = Array(strings[(3 + count)...])
   }
 
-  /// The path of what is to be executed, as seen here; nil where no folder has it.
+  /// The path of the program to execute; nil if no directory contains it.
   fileprivate var program: String? {
     ApplicationManifest.executable(arguments[0].text, searchPath: searchPath)
   }

@@ -87,7 +87,7 @@ struct InstanceGroups {
     return (inUse.sorted(), failures)
   }
 
-  /// Nobody but a daemon stops the processes of a group that was made for them.
+  /// Resumes all processes of a group that a daemon created. Only a daemon stops them.
   private static func continueAll(of group: ControlGroup, in proc: ProcFS) throws(SystemError) {
     for pid in try group.processes() where pid > 0 {
       // Between the look and here, its number may have become another's: it must be in the group

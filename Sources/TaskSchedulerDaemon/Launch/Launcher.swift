@@ -3,8 +3,8 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Starts what manifests name (contract §8), in one of two ways: as a service of the manager's that
-/// has started the daemon as one, or as a child of the daemon.
+/// Starts the programs of manifests (contract §8): as services of the manager that started the
+/// daemon as a service, or as children of the daemon.
 final class Launcher {
   /// A program that runs.
   struct Launched {
@@ -20,7 +20,7 @@ final class Launcher {
 
   private let socketPath: String
   private let starter: any Starter
-  /// Whether units are asked for and there is nobody to start them.
+  /// Whether the setting requires units and there is no manager to start them.
   private let lacksManager: Bool
   /// How launched programs ended, where systemd has to be asked; nil elsewhere.
   let ends: UnitEnds?

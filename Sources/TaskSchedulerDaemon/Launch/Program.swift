@@ -1,17 +1,17 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A program as it is to be started: what a manifest says, and what the daemon adds.
+/// A program to start: its manifest, and what the daemon adds.
 struct Program {
   var manifest: ApplicationManifest
-  /// Whom it runs as.
+  /// The user that it runs as.
   var user: User
   /// All of it, entries `KEY=value`.
   var environment: [String]
-  /// What TASKSCHEDD_INSTANCE is in it.
+  /// The value of TASKSCHEDD_INSTANCE in it.
   var marker: String
 
-  /// Where programs are looked for that a manifest names without a folder.
+  /// The directories in which to find a program that a manifest names without a directory.
   static let searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
   var directory: String { manifest.workingDirectory ?? user.home }
@@ -22,7 +22,7 @@ struct Program {
       group: group, marker: marker, mechanism: manifest.suspendMechanism, isLaunched: true)
   }
 
-  /// That no folder of PATH has it.
+  /// The failure if no directory of PATH contains the program.
   var notFound: Launcher.Failure {
     .init(reason: "\(manifest.file): command: no program '\(manifest.command[0])' in PATH")
   }

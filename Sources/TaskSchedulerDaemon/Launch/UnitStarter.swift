@@ -12,7 +12,7 @@ final class UnitStarter: Starter {
   private let proc: ProcFS
   private let loop: EventLoop
   private let manager: SystemdManager
-  /// Below which all units of ours are, and nobody else's.
+  /// The slice of all units of the daemon, and of no others.
   private let slice: ControlGroup
   /// Whether units are run as the users that manifests name.
   private let namesUsers: Bool
@@ -250,7 +250,7 @@ private final class UnitStart {
     }
   }
 
-  /// What there is of it by now is killed: nobody would manage it.
+  /// Kills the processes that exist already: no daemon would manage them.
   func fail(_ reason: String) {
     guard !hasEnded else { return }
     if group.exists { try? group.kill() }

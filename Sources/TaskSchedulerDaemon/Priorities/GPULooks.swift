@@ -50,8 +50,8 @@ final class GPULooks {
   }
 
   /// - Parameters:
-  ///   - instances: those that run in the background and whose use is looked at.
-  ///   - found: called with one that has used a GPU since it was last looked at.
+  ///   - instances: the instances that run in the background and are measured.
+  ///   - found: called with an instance that has used a GPU since it was last measured.
   init(
     folders: [String] = ["/dev/dri", "/proc/1/root/dev/dri"], scans: DescriptorScans,
     membership: Membership, loop: EventLoop, instances: @escaping () -> [InstanceResources],
@@ -118,7 +118,7 @@ final class GPULooks {
     for folder in folders where (try? watch.watch.addOpenings(folder)) != nil { isWatching = true }
   }
 
-  /// A program may open devices all the time: no more is heard of it until it was looked at.
+  /// A program may open devices at any rate: further events wait until the scan.
   private func heardOfOpenings() {
     openings?.wait(for: [])
     openingTimer?.set(BootClock.after(Self.openingDelay))

@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// What was lowered of one instance.
+/// The lowered priorities of one instance.
 struct LoweredState {
   private struct Key: Hashable {
     let thread: ProcessIdentity
@@ -31,14 +31,14 @@ struct LoweredState {
     }
   }
 
-  /// In the order in which it was written down.
+  /// In the order of their records in the event log.
   private(set) var items: [LoweredPriority] = []
   /// Present where there are many: most instances have one process, whose few items are looked
   /// through, and an index would take six times their memory.
   private var index: Index?
   private var countMax = Self.countMin
-  /// When it was begun, in ticks as ``ProcessIdentity/startTime`` has them; nil where an earlier
-  /// daemon began it. Whoever is older has its priorities from elsewhere.
+  /// When the lowering began, in the ticks of ``ProcessIdentity/startTime``; nil if a previous
+  /// daemon began it. An older thread does not have its priority from a lowered parent.
   private var since: UInt64?
   /// What could not be lowered, and why.
   var obstacles: [PriorityLever: String] = [:]
@@ -131,7 +131,7 @@ struct LoweredState {
   func words(_ priority: ProcessPriority) -> [String] {
     if !priority.isLowered, items.isEmpty { return [] }
     var words: [String] = []
-    // A limit of processors is told of as a throttle.
+    // The throttle is reported instead of the CPU limit.
     for lever in PriorityLever.allCases where lever != .processorLimit {
       let lowered = items.filter { $0.lever == lever && $0.before != $0.after }
       if let last = lowered.last {

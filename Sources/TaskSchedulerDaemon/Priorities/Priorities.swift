@@ -4,17 +4,16 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Lets the background come after the foreground (contract §12), and gives back what was lowered,
-/// exactly.
+/// Lowers the priorities of background instances (contract §12), and restores them exactly.
 ///
-/// Where an instance has a control group with the controllers, by its weights; else by the nice
-/// value and I/O priority of each thread of each process, which what they make inherits. What was
-/// before is in the event log before it is changed.
+/// The weights of a control group lower an instance that has one with the controllers. Otherwise
+/// each thread gets a nice value and an I/O priority, which new threads and processes inherit. The
+/// event log has each previous value before it is changed.
 final class Priorities {
-  /// Without CAP_SYS_ADMIN one autogroup may be set in this time.
+  /// The interval at which the kernel lets a process without CAP_SYS_ADMIN set an autogroup.
   static let autogroupInterval: Duration = .milliseconds(110)
   private static let sweepDelay: Duration = .milliseconds(500)
-  /// So many are written down at once; more could be longer than an event log's room.
+  /// The number of values in one record. More could exceed the room of an event log.
   private static let notedMax = 1024
   private static let notGivenBack = "it could not be given back without CAP_SYS_NICE"
 
@@ -31,7 +30,7 @@ final class Priorities {
   private var sweepTimer: TimerSource?
   private var toSweep: [InstanceID] = []
   var options: DaemonOptions
-  /// Looks at all processes for those that the tree does not show; set by the owner.
+  /// Finds the members that the tree does not show, among all processes; set by the owner.
   var sweep: (InstanceID, @escaping (InstanceResources, [ProcessStat]) -> Void) -> Void = {
     _, _ in
   }
@@ -53,14 +52,13 @@ final class Priorities {
     sweepTimer = try loop.timer { [weak self] in self?.lowerRest() }
   }
 
-  /// Favours an instance so from here on; also where that was begun before. Ends the work for
-  /// another priority that is under way.
+  /// Gives an instance a priority from now on. Ends the work for another priority.
   func prioritize(_ instance: InstanceResources, _ priority: ProcessPriority) {
     let before = instance.priority
     instance.priority = priority
     guard priority.isLowered else { return giveBack(instance) }
     let isFirst = !instance.hasLowered
-    // Whoever is lowered already needs another score alone: what is born inherits the rest.
+    // A lowered instance needs only another score: new processes inherit the rest.
     let onlyScore = !isFirst && before.isLowered && before != priority && !instance.isPartlyLowered
     lower(instance, onlyScore: onlyScore)
     guard isFirst, instance.origin.group == nil else { return }
@@ -68,8 +66,8 @@ final class Priorities {
     toSweep.append(instance.id)
   }
 
-  /// Lowers whom the trees do not show, of all that were lowered meanwhile: one look at all
-  /// processes of the machine serves any number, and would cost most where many come at once.
+  /// Lowers the members that the trees do not show, of all instances that were lowered meanwhile.
+  /// One walk over all processes of the machine serves any number of instances.
   private func lowerRest() {
     let ids = toSweep
     toSweep = []
@@ -84,7 +82,7 @@ final class Priorities {
     }
   }
 
-  /// Whoever has changed its own priority back, or came by another way, is lowered again.
+  /// Lowers the threads again that have raised their priority, or that joined by another way.
   func lowerAgain(_ instance: InstanceResources) {
     if instance.priority.isLowered { lower(instance, onlyScore: false) }
   }
@@ -266,7 +264,7 @@ final class Priorities {
 
   private func apply(_ items: [LoweredPriority], _ instance: InstanceResources) {
     let fresh = instance.lowered.add(items)
-    // Whoever comes after us must be able to give it back, whenever we die.
+    // After a crash, the next daemon must be able to restore the values.
     for start in stride(from: 0, to: fresh.count, by: Self.notedMax) {
       let part = fresh[start..<min(start + Self.notedMax, fresh.count)]
       eventLog.note(.lowering(instance.id, part.map(\.held)))
@@ -289,7 +287,7 @@ final class Priorities {
 
   // MARK: Throttling
 
-  /// Limits the processors of its control group to so many hundredths of one; nil gives back.
+  /// Limits the CPU time of the instance's control group, in percent of one CPU; nil restores it.
   ///
   /// - Returns: false where there is no controller for it.
   func limit(_ instance: InstanceResources, percent: Int?) throws(SystemError) -> Bool {
@@ -313,9 +311,9 @@ final class Priorities {
     return true
   }
 
-  // MARK: Giving back
+  // MARK: Restoring
 
-  /// Gives everything back that was lowered.
+  /// Restores everything that was lowered.
   ///
   /// - Parameter end: called when that is done, as far as it can be done now; not called where the
   ///   instance is lowered again before.
@@ -371,7 +369,7 @@ final class Priorities {
   }
 
   private func finish(_ release: PriorityRelease, _ instance: InstanceResources) {
-    // What could not be lowered need not be given back.
+    // A value that could not be lowered need not be restored.
     for lever in PriorityLever.allCases {
       guard let error = release.failures[lever], instance.lowered.obstacles[lever] == nil else {
         continue
@@ -396,7 +394,7 @@ final class Priorities {
     if !retries.isEmpty { retryTimer?.set(BootClock.after(Self.autogroupInterval)) }
   }
 
-  /// Gives back at once what was to be given back later: this daemon ends.
+  /// Restores at once what was to be restored later, because the daemon stops.
   func finish() {
     for work in releases.values { work.finish() }
     for instance in retries where !instance.priority.isLowered {

@@ -1,7 +1,7 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Counts what the processes of one instance use.
+/// Measures what the processes of one instance use.
 struct UseMeter {
   /// Whether it was asked since the instance was last stopped.
   private(set) var isWatched = false
@@ -25,13 +25,13 @@ struct UseMeter {
     add(try group.cpuMicroseconds(), unit: .microseconds(1))
   }
 
-  /// Reads those of a tree of processes. What has ended is counted by whoever waited for it.
+  /// Reads the counters of a tree of processes. A parent counts the children that it waited for.
   mutating func readProcessors(of members: [ProcessStat]) {
     add(members.reduce(0) { $0 &+ $1.cpuTicks &+ $1.childrenTicks }, unit: .milliseconds(10))
   }
 
   private mutating func add(_ count: UInt64, unit: Duration) {
-    // Whoever has ended as nobody's child takes what it has used along.
+    // The use of a process whose parent has ended is lost at its end.
     if let last = processorLast, count > last { processor += unit * Int(clamping: count - last) }
     processorLast = count
   }

@@ -13,7 +13,7 @@ import TaskSchedulerCore
 /// The instances that one look had no time for, the next one last.
 struct SuspensionComparisons {
   var waiting: [InstanceID] = []
-  /// How many processes of the next one have been looked at.
+  /// The number of processes of the next instance that have been compared.
   var place = 0
   var timer: TimerSource?
 }
