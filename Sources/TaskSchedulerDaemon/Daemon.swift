@@ -49,7 +49,7 @@ public final class Daemon {
     systemChanges = SystemChangeProviders(
       loop: loop, log: log,
       report: { [unowned pump] in pump.post(.systemChanged(nil, $0, for: nil)) },
-      clockSet: { [unowned pump] _ in pump.post(.clockRead(.now)) })
+      clockSet: { [unowned pump] _ in pump.post(.scheduler(.clockRead(.now))) })
     survival = try loop.timer { [unowned eventLog] in
       eventLog.setAttempts(0)
       eventLog.isTakingOver = false
@@ -108,11 +108,11 @@ public final class Daemon {
 
   /// Tells the scheduler of the machine as it is now.
   private func begin(isNew: Bool) {
-    pump.post(.clockRead(.now))
+    pump.post(.scheduler(.clockRead(.now)))
     if isNew { parts.notifications.load() }
     parts.notifications.serve()
     settings.apply()
-    if isNew { pump.post(.started) }
+    if isNew { pump.post(.scheduler(.started)) }
   }
 
   private func reportReady(at socketPath: String, isNew: Bool) {
@@ -200,7 +200,7 @@ public final class Daemon {
       if isRestarting() { ending = .restarting } else { parts.processes.resumeAll() }
       parts.processes.finish()
     } else {
-      pump.post(.stop)
+      pump.post(.scheduler(.stop))
       parts.processes.finish()
       parts.processes.priorities.finish()
     }

@@ -65,7 +65,7 @@ extension Daemon {
     ) { [unowned pump] connection in
       parts.monitors.remove(connection)
       parts.requests.forget(connection)
-      if let id = parts.streams.closed(connection) { pump.post(.streamClosed(id)) }
+      if let id = parts.streams.closed(connection) { pump.post(.application(.streamClosed(id))) }
     }
   }
 

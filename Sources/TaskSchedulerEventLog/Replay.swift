@@ -91,7 +91,7 @@ public struct Replay {
     lastAlive = at
     eventCount += 1
     if let request = event.request { requestLast = max(requestLast, request.number) }
-    if case .stop = event { holdings.keepRunningOn() }
+    if case .scheduler(.stop) = event { holdings.keepRunningOn() }
     settle(scheduler.handle(event, at: at)[...], alreadyDone: 0)
   }
 
@@ -125,14 +125,16 @@ extension Event {
   /// The leader that it tells the policy of.
   fileprivate var newcomer: Leader? {
     switch self {
-    case .register(_, _, let leader, _, _), .spawned(_, let leader): leader
-    case .adopt(_, let adoption): adoption.leader
-    case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
-      .setKeepAlive, .socket, .launch, .activate, .deactivate, .sendToBackground, .terminate,
-      .notification, .systemChanged, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
-      .activityBegan, .activityEnded, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+    case .application(.register(_, _, let leader, _, _)), .process(.spawned(_, let leader)): leader
+    case .operation(.adopt(_, let adoption)): adoption.leader
+    case .application(.openStream), .application(.streamClosed), .application(.acknowledge),
+      .application(.beginBackgroundTask), .application(.endBackgroundTask),
+      .application(.setKeepAlive), .socket, .operation(.launch), .operation(.activate),
+      .operation(.deactivate), .operation(.sendToBackground), .operation(.terminate), .notification,
+      .systemChanged, .process(.spawnFailed), .process(.leaderExited),
+      .process(.suspensionCompleted), .process(.stillSuspended), .process(.suspensionFailed),
+      .process(.suspensionLost), .process(.signalFailed), .process(.tracerChecked),
+      .process(.activityBegan), .process(.activityEnded), .scheduler, .memory, .resources:
       nil
     }
   }

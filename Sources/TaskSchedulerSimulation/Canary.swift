@@ -80,13 +80,17 @@ struct PlantedDefect {
 
   mutating func event(_ event: Event) -> Event {
     request = event.requester
-    if case .policyChanged(let changed) = event { return .policyChanged(policy(changed)) }
-    if case .setKeepAlive(let request, let id, let interval?) = event,
+    if case .scheduler(.policyChanged(let changed)) = event {
+      return .scheduler(.policyChanged(policy(changed)))
+    }
+    if case .application(.setKeepAlive(let request, let id, let interval?)) = event,
       interval < .seconds(1_000_000) {
       if canary == .lateKeepAlive {
-        return .setKeepAlive(request, id, interval: interval * 2)
+        return .application(.setKeepAlive(request, id, interval: interval * 2))
       }
-      if canary == .earlyKeepAlive { return .setKeepAlive(request, id, interval: interval / 2) }
+      if canary == .earlyKeepAlive {
+        return .application(.setKeepAlive(request, id, interval: interval / 2))
+      }
     }
     if canary == .wrongVictim, case .memory(.measured(var sizes)) = event {
       for index in sizes.indices { sizes[index].dirty = .max - sizes[index].dirty }

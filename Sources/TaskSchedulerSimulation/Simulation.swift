@@ -80,10 +80,10 @@ public final class Simulation {
 
   /// Runs to the end, or to the first violation.
   public func run() -> SimulationOutcome {
-    post(.manifestsChanged(casting.manifests(0)))
-    post(.clockRead(wallClock))
+    post(.scheduler(.manifestsChanged(casting.manifests(0))))
+    post(.scheduler(.clockRead(wallClock)))
     post(.notification(.loaded([], idLast: 0)))
-    post(.started)
+    post(.scheduler(.started))
     safetyPhase()
     if violation == nil { livenessPhase() }
     return SimulationOutcome(
@@ -199,7 +199,7 @@ public final class Simulation {
       now = max(now, at)
       if let timer, timer <= next ?? .max {
         armed = nil
-        post(.deadlineReached)
+        post(.scheduler(.deadlineReached))
       } else if let appointment = agenda.popMin() {
         happen(appointment.happening)
       }
@@ -251,7 +251,7 @@ public final class Simulation {
     }
     store.checkBadges()
     if let sentence = store.violatedInvariant { return report("notifications", sentence) }
-    post(.stop)
+    post(.scheduler(.stop))
     advance(to: now + 100 * Nanoseconds.second)
     guard violation == nil else { return }
     if let found = checkers.checkStopped() { return report(found.checker, found.sentence) }

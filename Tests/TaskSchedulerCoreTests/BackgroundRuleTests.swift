@@ -38,7 +38,7 @@ struct BackgroundRuleTests {
     let id = world.make(mail, .suspended)
     #expect(priorities(world) == [.background, .suspended])
     world.forget()
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     let raised = try #require(
       world.position(of: .resources(.prioritize(id, .foreground))))
     #expect(raised < (try #require(world.position(of: .resume(id)))))
@@ -49,11 +49,11 @@ struct BackgroundRuleTests {
     var world = world()
     let first = world.make(mail, .active)
     let second = world.make(music, .suspended)
-    world.ask { .activate($0, music) }
+    world.ask { .operation(.activate($0, music)) }
     world.acknowledgeAll(first)
     world.acknowledgeAll(second)
     world.forget()
-    let effects = world.feed(.activate(world.newRequest(), mail))
+    let effects = world.feed(.operation(.activate(world.newRequest(), mail)))
     let lowered = try #require(effects.firstIndex(of: .resources(.prioritize(second, .background))))
     #expect(lowered == effects.count - 1)
     #expect(effects.contains(.resources(.prioritize(first, .foreground))) )
@@ -64,7 +64,7 @@ struct BackgroundRuleTests {
     var world = world()
     let id = world.adopt(mail, in: .background, task: "work")
     #expect(priorities(world) == [.background])
-    world.feed(.leaderExited(id, .exited(code: 0)))
+    world.feed(.process(.leaderExited(id, .exited(code: 0))))
     #expect(priorities(world) == [.background])
   }
 
@@ -93,11 +93,11 @@ struct BackgroundRuleTests {
     var world = world()
     world.suspending = .never
     let id = world.make(mail, .active)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     // It may run again before its processes stand still.
     world.feed(.resources(.held(id, path: "/x")))
-    world.feed(.suspensionCompleted(id))
+    world.feed(.process(.suspensionCompleted(id)))
     #expect(world.lastEnd(mail)?.reason == .sharedResourceHeld)
     #expect(!world.changes(of: mail).contains { change in
       if case .transition(_, .suspended, _) = change { true } else { false }
@@ -111,7 +111,7 @@ struct BackgroundRuleTests {
       let id = world.make(mail, state)
       world.feed(.resources(.held(id, path: "/x")))
       #expect(world.state(id) == state)
-      world.feed(.leaderExited(id, .exited(code: 0)))
+      world.feed(.process(.leaderExited(id, .exited(code: 0))))
     }
   }
 
@@ -153,7 +153,7 @@ struct BackgroundRuleTests {
     world.advance(by: .seconds(400))
     #expect(throttles(world).isEmpty)
     #expect(looks(world) > 30)
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.acknowledgeAll(id)
     world.forget()
     world.advance(by: .seconds(4000))
@@ -168,12 +168,12 @@ struct BackgroundRuleTests {
     world.rates[id] = (0.6, 0)
     world.advance(by: .seconds(10))
     #expect(throttles(world) == [10])
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(throttles(world) == [10, nil])
     world.acknowledgeAll(id)
     world.rates[id] = (0, 0)
     world.end(id, TaskID(1))
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.state(id) == .suspended)
     world.forget()
@@ -212,9 +212,9 @@ struct BackgroundRuleTests {
     for isPlaying in [false, true] {
       var world = world()
       let id = world.adopt(mail, modes: [.audio])
-      world.ask { .sendToBackground($0, mail) }
+      world.ask { .operation(.sendToBackground($0, mail)) }
       #expect(world.state(id) == .suspended)
-      if isPlaying { world.feed(.activityBegan(id, .audio)) }
+      if isPlaying { world.feed(.process(.activityBegan(id, .audio))) }
       world.suspending = .failing
       world.forget()
       try world.crash()
@@ -232,11 +232,11 @@ struct BackgroundRuleTests {
     world.suspending = .never
     let id = world.make(mail, .active)
     func suspend(_ addresses: [String]) {
-      world.ask { .sendToBackground($0, mail) }
+      world.ask { .operation(.sendToBackground($0, mail)) }
       world.acknowledgeAll(id)
       world.feed(.resources(.listens(id, ListeningReport(addresses))))
-      world.feed(.suspensionCompleted(id))
-      world.ask { .activate($0, mail) }
+      world.feed(.process(.suspensionCompleted(id)))
+      world.ask { .operation(.activate($0, mail)) }
       world.acknowledgeAll(id)
     }
     suspend(["0.0.0.0:80"])
@@ -261,11 +261,11 @@ struct BackgroundRuleTests {
     var world = world()
     world.suspending = .never
     let id = world.make(mail, .active)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     let report = ListeningReport(isComplete: false)
     world.feed(.resources(.listens(id, report)))
-    world.feed(.suspensionCompleted(id))
+    world.feed(.process(.suspensionCompleted(id)))
     #expect(world.changes(of: mail).contains(.resources(.listens(report))))
     #expect(world.status(id)?.listening == report)
   }

@@ -10,7 +10,7 @@ struct BackgroundTaskTests {
   func anyState(_ state: ApplicationState, isAware: Bool) {
     var world = World()
     let id = world.make(mail, state, isAware: isAware)
-    let reply = world.ask { .beginBackgroundTask($0, id, name: "upload") }
+    let reply = world.ask { .application(.beginBackgroundTask($0, id, name: "upload")) }
     guard case .began(let task, let remaining)? = reply else {
       Issue.record("refused: \(String(describing: reply))")
       return
@@ -28,7 +28,8 @@ struct BackgroundTaskTests {
     let id = world.make(mail, state)
     let before = world.scheduler.statuses(at: world.now)
     #expect(
-      world.ask { .beginBackgroundTask($0, id, name: nil) } == .refused(.invalidState(state)))
+      world.ask { .application(.beginBackgroundTask($0, id, name: nil)) }
+        == .refused(.invalidState(state)))
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
@@ -51,7 +52,7 @@ struct BackgroundTaskTests {
     for _ in 0..<1024 { world.begin(id) }
     let before = world.scheduler.statuses(at: world.now)
     let refusal = Reply.refused(.quotaExceeded(name: "MaxTasksPerApplication", limit: 1024))
-    #expect(world.ask { .beginBackgroundTask($0, id, name: nil) } == refusal)
+    #expect(world.ask { .application(.beginBackgroundTask($0, id, name: nil)) } == refusal)
     #expect(world.scheduler.statuses(at: world.now) == before)
     world.end(id, TaskID(1))
     #expect(world.begin(id) == TaskID(1025))
@@ -68,15 +69,15 @@ struct BackgroundTaskTests {
     let second = world.register(music)
     let ending = world.begin(second)
     let refusal = Reply.refused(.quotaExceeded(name: "MaxTasksPerUser", limit: 3))
-    #expect(world.ask { .beginBackgroundTask($0, second, name: nil) } == refusal)
+    #expect(world.ask { .application(.beginBackgroundTask($0, second, name: nil)) } == refusal)
     world.begin(other)
     world.end(second, ending)
     world.begin(second)
-    #expect(world.ask { .beginBackgroundTask($0, second, name: nil) } == refusal)
-    world.feed(.leaderExited(first, .exited(code: 0)))
+    #expect(world.ask { .application(.beginBackgroundTask($0, second, name: nil)) } == refusal)
+    world.feed(.process(.leaderExited(first, .exited(code: 0))))
     world.begin(second)
     world.begin(second)
-    #expect(world.ask { .beginBackgroundTask($0, second, name: nil) } == refusal)
+    #expect(world.ask { .application(.beginBackgroundTask($0, second, name: nil)) } == refusal)
   }
 
   @Test(
@@ -120,18 +121,18 @@ struct BackgroundTaskTests {
     world.begin(id)
     #expect(world.status(id)?.timeRemaining == nil)
     world.advance(by: .seconds(100))
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.status(id)?.timeRemaining == nil)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.status(id)?.timeRemaining == .seconds(600))
     world.advance(by: .seconds(100))
     #expect(world.status(id)?.timeRemaining == .seconds(500))
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.status(id)?.timeRemaining == nil)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(world.status(id)?.timeRemaining == .seconds(600), "a new stint")
   }
 
@@ -149,10 +150,10 @@ struct BackgroundTaskTests {
       world.advance(by: .seconds(596))
       #expect(world.expired(id) == [carried], "once in this stint")
       #expect(world.status(id)?.tasks.first?.isExpired == true)
-      world.ask { .activate($0, mail) }
+      world.ask { .operation(.activate($0, mail)) }
       world.acknowledgeAll(id)
       #expect(world.status(id)?.tasks.first?.isExpired == false)
-      world.ask { .sendToBackground($0, mail) }
+      world.ask { .operation(.sendToBackground($0, mail)) }
       world.acknowledgeAll(id)
     }
     world.forget()
@@ -173,7 +174,7 @@ struct BackgroundTaskTests {
     var world = World()
     let id = world.make(mail, .background)
     world.advance(by: .seconds(500))
-    let reply = world.ask { .beginBackgroundTask($0, id, name: nil) }
+    let reply = world.ask { .application(.beginBackgroundTask($0, id, name: nil)) }
     #expect(reply == .began(TaskID(2), remaining: .seconds(100)))
     world.advance(by: .seconds(100))
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
@@ -207,7 +208,7 @@ struct BackgroundTaskTests {
     world.advance(by: .seconds(597))
     world.forget()
     let request = world.newRequest()
-    world.feed(.beginBackgroundTask(request, id, name: nil))
+    world.feed(.application(.beginBackgroundTask(request, id, name: nil)))
     let replied = world.position(of: .reply(request, .began(TaskID(2), remaining: .seconds(3))))
     let warned = world.position(of: .expire(id, TaskID(2), remaining: .seconds(3)))
     #expect(replied != nil && warned != nil && replied! < warned!)
@@ -284,11 +285,11 @@ struct BackgroundTaskTests {
     var world = World()
     let id = world.make(mail, .background)
     world.advance(by: .seconds(597))
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.acknowledgeAll(id)
     world.advance(by: .seconds(60))
     #expect(world.state(id) == .active)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.advance(by: .seconds(600) - nanosecond)
     #expect(world.state(id) == .background)
@@ -300,10 +301,10 @@ struct BackgroundTaskTests {
   func expirationWithoutStream() {
     var world = World()
     let id = world.make(mail, .background)
-    world.feed(.streamClosed(id))
+    world.feed(.application(.streamClosed(id)))
     world.advance(by: .seconds(596))
     #expect(world.expired(id).isEmpty)
-    let reply = world.ask { .openStream($0, id, named: mail.id) }
+    let reply = world.ask { .application(.openStream($0, id, named: mail.id)) }
     guard case .registered(let registration)? = reply else {
       Issue.record("the stream was refused")
       return
@@ -319,10 +320,10 @@ struct BackgroundTaskTests {
     world.advance(by: .seconds(100))
     var policy = Policy()
     policy.backgroundTime = .seconds(200)
-    world.feed(.policyChanged(policy))
+    world.feed(.scheduler(.policyChanged(policy)))
     #expect(world.status(id)?.timeRemaining == .seconds(100))
     policy.backgroundTime = .seconds(60)
-    world.feed(.policyChanged(policy))
+    world.feed(.scheduler(.policyChanged(policy)))
     world.advance(by: .zero)
     #expect(world.expired(id) == [TaskID(1)])
     world.advance(by: .seconds(5) - nanosecond)

@@ -12,10 +12,10 @@ struct BadInputTests {
     _ = world.make(mail, .background)
     let before = world.scheduler.statuses(at: world.now)
     let refusal = Reply.refused(.invalidState(.notRunning))
-    #expect(world.ask { .acknowledge($0, stranger, CallbackID(1)) } == refusal)
-    #expect(world.ask { .beginBackgroundTask($0, stranger, name: "x") } == refusal)
-    #expect(world.ask { .endBackgroundTask($0, stranger, TaskID(1)) } == refusal)
-    #expect(world.ask { .openStream($0, stranger, named: mail.id) } == refusal)
+    #expect(world.ask { .application(.acknowledge($0, stranger, CallbackID(1))) } == refusal)
+    #expect(world.ask { .application(.beginBackgroundTask($0, stranger, name: "x")) } == refusal)
+    #expect(world.ask { .application(.endBackgroundTask($0, stranger, TaskID(1))) } == refusal)
+    #expect(world.ask { .application(.openStream($0, stranger, named: mail.id)) } == refusal)
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
@@ -27,12 +27,16 @@ struct BadInputTests {
     world.forget()
     let leader = world.newLeader()
     let events: [Event] = [
-      .streamClosed(stranger), .spawned(stranger, leader),
-      .spawnFailed(stranger, reason: "x"), .leaderExited(stranger, .unknown),
-      .suspensionCompleted(stranger), .stillSuspended([stranger, stranger]), .stillSuspended([]),
-      .suspensionFailed(stranger, reason: "x"), .suspensionLost(stranger, reason: "x"),
-      .signalFailed(stranger, reason: "x"), .tracerChecked(stranger, isTraced: true),
-      .activityBegan(stranger, .event), .activityEnded(stranger, .audio), .deadlineReached,
+      .application(.streamClosed(stranger)), .process(.spawned(stranger, leader)),
+      .process(.spawnFailed(stranger, reason: "x")), .process(.leaderExited(stranger, .unknown)),
+      .process(.suspensionCompleted(stranger)), .process(.stillSuspended([stranger, stranger])),
+      .process(.stillSuspended([])),
+      .process(.suspensionFailed(stranger, reason: "x")),
+      .process(.suspensionLost(stranger, reason: "x")),
+      .process(.signalFailed(stranger, reason: "x")),
+      .process(.tracerChecked(stranger, isTraced: true)),
+      .process(.activityBegan(stranger, .event)), .process(.activityEnded(stranger, .audio)),
+      .scheduler(.deadlineReached),
     ]
     for event in events { world.feed(event) }
     #expect(world.effects.isEmpty)
@@ -43,13 +47,13 @@ struct BadInputTests {
   func endedInstance() {
     var world = World()
     let old = world.make(mail, .background)
-    world.feed(.leaderExited(old, .exited(code: 0)))
+    world.feed(.process(.leaderExited(old, .exited(code: 0))))
     let new = world.make(mail, .background)
     #expect(old != new)
     let before = world.scheduler.statuses(at: world.now)
     #expect(world.end(old, TaskID(1)) == .refused(.invalidState(.notRunning)))
-    world.feed(.leaderExited(old, .signaled(9)))
-    world.feed(.suspensionCompleted(old))
+    world.feed(.process(.leaderExited(old, .signaled(9))))
+    world.feed(.process(.suspensionCompleted(old)))
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
@@ -70,7 +74,7 @@ struct BadInputTests {
     var world = World()
     let instance = world.make(mail, .active)
     let leader = try #require(world.scheduler.status(of: mail, at: world.now)?.instance?.leader)
-    let reply = world.ask { .launch($0, mail, target: .foreground, reason: .user) }
+    let reply = world.ask { .operation(.launch($0, mail, target: .foreground, reason: .user)) }
     #expect(reply == .refused(.alreadyRunning(pid: leader.pid, state: .active)))
     #expect(world.state(instance) == .active)
   }
@@ -80,29 +84,31 @@ struct BadInputTests {
     var world = World()
     let command = Manifest(id: music.id, owner: music.owner, isLaunchable: false)
     world.feed(
-      .manifestsChanged([command, Manifest(id: maps.id, owner: maps.owner)]))
+      .scheduler(.manifestsChanged([command, Manifest(id: maps.id, owner: maps.owner)])))
     _ = world.make(mail, .notRunning)
     let others = key(maps.id.name, uid: 2000)
     _ = world.make(others, .notRunning)
     for app in [mail, music, others] {
-      let reply = world.ask { .launch($0, app, target: .foreground, reason: .user) }
+      let reply = world.ask { .operation(.launch($0, app, target: .foreground, reason: .user)) }
       #expect(reply == .refused(.notLaunchable))
     }
     #expect(
-      world.ask { .launch($0, key("org.example.x"), target: .foreground, reason: .user) }
+      world.ask {
+        .operation(.launch($0, key("org.example.x"), target: .foreground, reason: .user))
+      }
         == .refused(.unknownApplication(key("org.example.x"))))
   }
 
   @Test("A failed launch is answered with the reason, and the application stays launchable")
   func launchFails() {
     var world = World()
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
     var before = world.scheduler.statuses(at: world.now)
     world.spawning = .failing
     let refusal = Reply.refused(.launchFailed(reason: "no such file"))
     for _ in 1...2 {
       #expect(
-        world.ask { .launch($0, mail, target: .foreground, reason: .user) } == refusal)
+        world.ask { .operation(.launch($0, mail, target: .foreground, reason: .user)) } == refusal)
     }
     before[0].launchFailure = LaunchFailure(reason: "no such file", at: world.now)
     #expect(world.scheduler.statuses(at: world.now) == before)
@@ -112,36 +118,37 @@ struct BadInputTests {
   func whileLaunching() {
     var world = World()
     world.spawning = .never
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
     let request = world.newRequest()
-    world.feed(.launch(request, mail, target: .foreground, reason: .user))
+    world.feed(.operation(.launch(request, mail, target: .foreground, reason: .user)))
     let leader = world.newLeader()
     let adoption = Adoption(application: mail, leader: leader, target: .foreground, seat: seat0)
     let refusal = Reply.refused(.invalidTransition(from: .notRunning, cause: .launch))
     #expect(
-      world.ask { .register($0, mail, leader, target: .foreground, seat: seat0) } == refusal)
-    #expect(world.ask { .adopt($0, adoption) } == refusal)
-    #expect(world.ask { .activate($0, mail) } == refusal)
+      world.ask { .application(.register($0, mail, leader, target: .foreground, seat: seat0)) }
+        == refusal)
+    #expect(world.ask { .operation(.adopt($0, adoption)) } == refusal)
+    #expect(world.ask { .operation(.activate($0, mail)) } == refusal)
     #expect(
-      world.ask { .terminate($0, mail, byUser: false) }
+      world.ask { .operation(.terminate($0, mail, byUser: false)) }
         == .refused(.invalidTransition(from: .notRunning, cause: .terminate)))
-    let started = world.feed(.spawned(InstanceID(1), leader))
+    let started = world.feed(.process(.spawned(InstanceID(1), leader)))
     #expect(started.contains(.reply(request, .started(InstanceID(1), leader))))
   }
 
   @Test("A program that is reported as executed twice is started once")
   func spawnedTwice() {
     var world = World()
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
-    world.ask { .launch($0, mail, target: .foreground, reason: .user) }
-    #expect(world.feed(.spawned(InstanceID(1), world.newLeader())).isEmpty)
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
+    world.ask { .operation(.launch($0, mail, target: .foreground, reason: .user)) }
+    #expect(world.feed(.process(.spawned(InstanceID(1), world.newLeader()))).isEmpty)
   }
 
   @Test("Register with the name of another application is refused, and opens no stream")
   func wrongApplication() {
     var world = World()
     let id = world.make(mail, .active, isAware: false)
-    let reply = world.ask { .openStream($0, id, named: music.id) }
+    let reply = world.ask { .application(.openStream($0, id, named: music.id)) }
     #expect(reply == .refused(.wrongApplication(registeredAs: mail.id)))
     #expect(world.status(id)?.isAware == false)
   }
@@ -154,8 +161,8 @@ struct BadInputTests {
     world.forget()
     var replies: [Reply?] = []
     for _ in 1...5 {
-      replies.append(world.ask { .deactivate($0, mail) })
-      replies.append(world.ask { .activate($0, mail) })
+      replies.append(world.ask { .operation(.deactivate($0, mail)) })
+      replies.append(world.ask { .operation(.activate($0, mail)) })
     }
     let refusal = Refusal.quotaExceeded(name: "MaxQueuedCallbacks", limit: 5)
     let moves = world.changes(of: mail).count {
@@ -166,7 +173,9 @@ struct BadInputTests {
     #expect(moves == 4)
     #expect(replies.contains(.refused(refusal)))
     #expect(world.status(id)?.callbacksPending == 5)
-    #expect(world.ask { .terminate($0, mail, byUser: false) } == nil, "ended it can always be")
+    #expect(
+      world.ask { .operation(.terminate($0, mail, byUser: false)) } == nil, "ended it can always be"
+    )
     #expect(world.status(id)?.ending == .terminatedByOperator)
   }
 
@@ -178,10 +187,11 @@ struct BadInputTests {
     let leader = world.newLeader()
     let refusal = Reply.refused(.quotaExceeded(name: "MaxApplicationsPerUser", limit: 2))
     #expect(
-      world.ask { .register($0, maps, leader, target: .foreground, seat: seat0) } == refusal)
+      world.ask { .application(.register($0, maps, leader, target: .foreground, seat: seat0)) }
+        == refusal)
     #expect(world.scheduler.status(of: maps, at: world.now) == nil)
     world.register(key("org.example.maps", uid: 2000))
-    world.feed(.leaderExited(first, .exited(code: 0)))
+    world.feed(.process(.leaderExited(first, .exited(code: 0))))
     world.register(maps)
   }
 
@@ -190,12 +200,13 @@ struct BadInputTests {
     var world = World { $0.applicationsPerUserMax = 1 }
     world.spawning = .never
     let manifests = [mail, music].map { Manifest(id: $0.id, owner: $0.owner) }
-    world.feed(.manifestsChanged(manifests))
-    #expect(world.ask { .launch($0, mail, target: .foreground, reason: .user) } == nil)
+    world.feed(.scheduler(.manifestsChanged(manifests)))
+    #expect(world.ask { .operation(.launch($0, mail, target: .foreground, reason: .user)) } == nil)
     let refusal = Reply.refused(.quotaExceeded(name: "MaxApplicationsPerUser", limit: 1))
-    #expect(world.ask { .launch($0, music, target: .foreground, reason: .user) } == refusal)
-    world.feed(.spawnFailed(InstanceID(1), reason: "no such file"))
-    #expect(world.ask { .launch($0, music, target: .foreground, reason: .user) } == nil)
+    #expect(
+      world.ask { .operation(.launch($0, music, target: .foreground, reason: .user)) } == refusal)
+    world.feed(.process(.spawnFailed(InstanceID(1), reason: "no such file")))
+    #expect(world.ask { .operation(.launch($0, music, target: .foreground, reason: .user)) } == nil)
   }
 
   @Test("The same id of two users names two applications")

@@ -13,23 +13,23 @@ struct CallbackTests {
       return (world, id)
     case .didBecomeActive:
       let id = world.make(mail, .inactive)
-      world.ask { .activate($0, mail) }
+      world.ask { .operation(.activate($0, mail)) }
       return (world, id)
     case .willResignActive:
       let id = world.make(mail, .active)
-      world.ask { .deactivate($0, mail) }
+      world.ask { .operation(.deactivate($0, mail)) }
       return (world, id)
     case .didEnterBackground:
       let id = world.make(mail, .inactive)
-      world.ask { .sendToBackground($0, mail) }
+      world.ask { .operation(.sendToBackground($0, mail)) }
       return (world, id)
     case .willEnterForeground:
       let id = world.make(mail, .suspended)
-      world.ask { .activate($0, mail) }
+      world.ask { .operation(.activate($0, mail)) }
       return (world, id)
     case .willTerminate:
       let id = world.make(mail, .background)
-      world.ask { .terminate($0, mail, byUser: false) }
+      world.ask { .operation(.terminate($0, mail, byUser: false)) }
       return (world, id)
     case .keepAlive: preconditionFailure("no lifecycle callback")
     }
@@ -90,9 +90,9 @@ struct CallbackTests {
     var world = World()
     let id = world.register(mail)
     world.acknowledge(id)
-    world.ask { .deactivate($0, mail) }
-    world.ask { .activate($0, mail) }
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
+    world.ask { .operation(.activate($0, mail)) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     let order: [CallbackKind] = [
       .didFinishLaunching, .didBecomeActive, .willResignActive, .didBecomeActive,
       .willResignActive, .didEnterBackground,
@@ -111,8 +111,8 @@ struct CallbackTests {
     var world = World()
     let id = world.make(mail, .active)
     for _ in 0..<20 {
-      world.ask { .deactivate($0, mail) }
-      world.ask { .activate($0, mail) }
+      world.ask { .operation(.deactivate($0, mail)) }
+      world.ask { .operation(.activate($0, mail)) }
       world.acknowledgeAll(id)
     }
     let ids = world.effects.compactMap { effect -> UInt64? in
@@ -131,12 +131,15 @@ struct CallbackTests {
     let before = world.scheduler.statuses(at: world.now)
     for wrong in [CallbackID(0), CallbackID(first.number + 1), CallbackID(.max)] {
       world.forget()
-      #expect(world.ask { .acknowledge($0, id, wrong) } == .refused(.unknownCallback(wrong)))
+      #expect(
+        world.ask { .application(.acknowledge($0, id, wrong)) } == .refused(.unknownCallback(wrong))
+      )
       #expect(world.changes(of: mail) == [.refused(.unknownCallback(wrong))])
     }
     #expect(world.scheduler.statuses(at: world.now) == before)
     world.acknowledge(id)
-    #expect(world.ask { .acknowledge($0, id, first) } == .refused(.unknownCallback(first)))
+    #expect(
+      world.ask { .application(.acknowledge($0, id, first)) } == .refused(.unknownCallback(first)))
   }
 
   @Test(
@@ -144,16 +147,16 @@ struct CallbackTests {
   func reconnection() throws {
     var world = World()
     let id = world.make(mail, .active)
-    world.feed(.streamClosed(id))
+    world.feed(.application(.streamClosed(id)))
     world.forget()
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     #expect(world.delivered(id).isEmpty)
     world.advance(by: .seconds(3))
-    world.ask { .openStream($0, id, named: mail.id) }
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
     #expect(world.delivered(id) == [.willResignActive])
     let callback = try #require(world.inFlight[id])
-    world.feed(.streamClosed(id))
-    world.ask { .openStream($0, id, named: mail.id) }
+    world.feed(.application(.streamClosed(id)))
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
     #expect(world.inFlight[id] == callback)
     world.advance(by: .seconds(3))
     #expect(world.state(id) == .notRunning, "the limit does not start again with a new stream")
@@ -165,7 +168,7 @@ struct CallbackTests {
     world.killing = .never
     let id = world.make(mail, .background)
     let request = world.newRequest()
-    world.feed(.terminate(request, mail, byUser: false))
+    world.feed(.operation(.terminate(request, mail, byUser: false)))
     world.advance(by: .seconds(6))
     #expect(world.effects.contains(.kill(id)))
     world.forget()
@@ -238,7 +241,7 @@ struct DebuggerTests {
     var world = World()
     let id = world.make(mail, .active, isAware: false)
     world.traced = [id]
-    world.ask { .terminate($0, mail, byUser: byUser) }
+    world.ask { .operation(.terminate($0, mail, byUser: byUser)) }
     world.advance(by: .seconds(5) - nanosecond)
     #expect(!world.effects.contains(.kill(id)))
     world.advance(by: nanosecond)
@@ -252,7 +255,7 @@ struct DebuggerTests {
     var world = World()
     let id = world.make(mail, .background)
     world.traced = [id]
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     world.advance(by: .seconds(6) - nanosecond)
     #expect(!world.effects.contains(.kill(id)))
     world.advance(by: nanosecond)
@@ -265,7 +268,7 @@ struct DebuggerTests {
     let id = world.register(mail)
     world.traced = [id]
     world.advance(by: .seconds(3600))
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     world.advance(by: .seconds(6) - nanosecond)
     #expect(!world.effects.contains(.kill(id)))
     world.advance(by: nanosecond)
@@ -275,15 +278,17 @@ struct DebuggerTests {
   @Test("A debugger does not delay a terminate that joins an end for another reason")
   func orderedLater() {
     var world = World()
-    world.feed(.manifestsChanged([
+    world.feed(
+      .scheduler(
+        .manifestsChanged([
       Manifest(id: mail.id, owner: mail.owner, multitasking: false)
-    ]))
+        ])))
     let id = world.make(mail, .active)
     world.traced = [id]
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.advance(by: .seconds(60))
     #expect(!world.effects.contains(.kill(id)))
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     world.advance(by: .seconds(6))
     #expect(world.effects.contains(.kill(id)))
   }
@@ -296,7 +301,7 @@ struct DebuggerTests {
     world.advance(by: .seconds(7))
     #expect(world.effects.filter { $0 == .checkTracer(id) }.count == 1, "asked once")
     #expect(world.state(id) == .inactive)
-    world.feed(.tracerChecked(id, isTraced: false))
+    world.feed(.process(.tracerChecked(id, isTraced: false)))
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
   }
 
@@ -320,13 +325,13 @@ struct UnawareTests {
   func noCallbacks() {
     var world = World()
     let id = world.adopt(mail)
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     #expect(world.state(id) == .inactive)
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(world.state(id) == .active)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(world.state(id) == .suspended)
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(world.state(id) == .active)
     #expect(world.delivered(id).isEmpty)
     #expect(world.scheduler.nextDeadline == nil, "no limit runs")
@@ -336,7 +341,7 @@ struct UnawareTests {
   func termination() {
     var world = World()
     let id = world.adopt(mail)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     #expect(world.effects.contains(.terminate(id, .terminate)))
     world.advance(by: .seconds(5) - nanosecond)
     #expect(!world.effects.contains(.kill(id)))
@@ -350,7 +355,7 @@ struct UnawareTests {
     var world = World()
     world.killing = .failing
     let id = world.adopt(mail)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     world.advance(by: .seconds(5))
     #expect(world.changes(of: mail).last == .signalFailed(reason: "EPERM"))
     world.killing = .atOnce
@@ -364,10 +369,10 @@ struct UnawareTests {
   func becomesAware() {
     var world = World()
     let id = world.make(mail, .active, isAware: false)
-    world.ask { .openStream($0, id, named: mail.id) }
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
     world.acknowledgeAll(id)
     #expect(world.delivered(id) == [.didFinishLaunching, .didBecomeActive])
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(world.inFlight[id]?.kind == .willResignActive)
   }
 
@@ -383,7 +388,7 @@ struct UnawareTests {
     #expect(world.state(id) == .background)
     world.advance(by: nanosecond)
     #expect(world.state(id) == .suspended)
-    world.ask { .openStream($0, id, named: mail.id) }
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
     #expect(world.state(id) == .background, "its call was on the way when it was stopped")
     world.acknowledgeAll(id)
     #expect(world.delivered(id) == [.didFinishLaunching])

@@ -16,8 +16,8 @@ struct EndTests {
     for state in [ApplicationState.active, .inactive, .background, .suspended] {
       var world = World()
       let id = world.make(mail, state)
-      world.feed(.leaderExited(id, status))
-      world.feed(.leaderExited(id, status))
+      world.feed(.process(.leaderExited(id, status)))
+      world.feed(.process(.leaderExited(id, status)))
       #expect(world.ends(of: mail) == [reason])
       #expect(world.lastEnd(mail) == End(reason: reason, at: world.now))
       #expect(world.effects.last == .release(id, killing: false), "what is left goes on")
@@ -30,7 +30,7 @@ struct EndTests {
     world.obeysTerminate = true
     let id = world.make(mail, .active)
     let request = world.newRequest()
-    world.feed(.terminate(request, mail, byUser: byUser))
+    world.feed(.operation(.terminate(request, mail, byUser: byUser)))
     world.acknowledgeAll(id)
     let reason: EndReason = byUser ? .terminatedByUser : .terminatedByOperator
     #expect(world.ends(of: mail) == [reason])
@@ -42,9 +42,9 @@ struct EndTests {
   func firstReason() {
     var world = World()
     let id = world.make(mail, .active)
-    world.ask { .terminate($0, mail, byUser: true) }
-    world.ask { .terminate($0, mail, byUser: false) }
-    world.feed(.leaderExited(id, .signaled(15)))
+    world.ask { .operation(.terminate($0, mail, byUser: true)) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
+    world.feed(.process(.leaderExited(id, .signaled(15))))
     #expect(world.ends(of: mail) == [.terminatedByUser])
   }
 
@@ -62,7 +62,7 @@ struct EndTests {
     var world = World()
     _ = world.makeVoIP(mail, .background)
     let request = world.newRequest()
-    world.feed(.terminate(request, mail, byUser: byUser))
+    world.feed(.operation(.terminate(request, mail, byUser: byUser)))
     world.advance(by: .seconds(6))
     let end = End(
       reason: Self.ordered(byUser: byUser), at: world.now, detail: .callback(.willTerminate))
@@ -70,7 +70,7 @@ struct EndTests {
     #expect(world.effects.contains(.reply(request, .ended(end))))
     #expect(world.scheduler.explanation(of: mail)?.end == .callback(.willTerminate))
     world.advance(by: .seconds(1000))
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     #expect(world.spawned.isEmpty, "it is not launched again, nor at the daemon's next start")
   }
 
@@ -84,8 +84,8 @@ struct EndTests {
     world.tracerChecking = .never
     let id = world.register(mail)
     world.advance(by: .seconds(6))
-    world.ask { .terminate($0, mail, byUser: byUser) }
-    world.feed(.tracerChecked(id, isTraced: false))
+    world.ask { .operation(.terminate($0, mail, byUser: byUser)) }
+    world.feed(.process(.tracerChecked(id, isTraced: false)))
     #expect(
       world.lastEnd(mail)
         == End(
@@ -104,8 +104,8 @@ struct EndTests {
     let id = world.makeVoIP(mail, .background)
     world.advance(by: .seconds(600))
     #expect(world.status(id)?.ending == .backgroundTimeExpired)
-    world.ask { .terminate($0, mail, byUser: byUser) }
-    world.feed(.leaderExited(id, .signaled(9)))
+    world.ask { .operation(.terminate($0, mail, byUser: byUser)) }
+    world.feed(.process(.leaderExited(id, .signaled(9))))
     #expect(world.lastEnd(mail) == End(reason: Self.ordered(byUser: byUser), at: world.now))
     world.advance(by: .seconds(1000))
     #expect(world.spawned.isEmpty)
@@ -119,10 +119,10 @@ struct EndTests {
   func stoppedWhileOrdered() {
     var world = World()
     _ = world.makeVoIP(mail, .active)
-    world.ask { .terminate($0, mail, byUser: false) }
-    world.feed(.stop)
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
+    world.feed(.scheduler(.stop))
     #expect(world.lastEnd(mail)?.reason == .schedulerStopped)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     #expect(world.spawned.isEmpty)
   }
 
@@ -130,9 +130,11 @@ struct EndTests {
   func optedOut() {
     var world = World()
     world.obeysTerminate = true
-    world.feed(.manifestsChanged([
+    world.feed(
+      .scheduler(
+        .manifestsChanged([
       Manifest(id: mail.id, owner: mail.owner, multitasking: false)
-    ]))
+        ])))
     let id = world.make(mail, .active)
     let other = world.register(music)
     #expect(world.state(other).isForeground, "it does not wait")
@@ -146,11 +148,11 @@ struct EndTests {
     let id = world.make(mail, .active)
     let first = world.newRequest()
     let second = world.newRequest()
-    world.feed(.terminate(first, mail, byUser: false))
-    world.feed(.terminate(second, mail, byUser: false))
+    world.feed(.operation(.terminate(first, mail, byUser: false)))
+    world.feed(.operation(.terminate(second, mail, byUser: false)))
     #expect(world.delivered(id).filter { $0 == .willResignActive }.count == 1)
     let end = End(reason: .terminatedByOperator, at: world.now)
-    let last = world.feed(.leaderExited(id, .exited(code: 0))).suffix(2)
+    let last = world.feed(.process(.leaderExited(id, .exited(code: 0)))).suffix(2)
     #expect(Array(last) == [.reply(first, .ended(end)), .reply(second, .ended(end))])
   }
 
@@ -158,7 +160,7 @@ struct EndTests {
   func terminating() {
     var world = World()
     _ = world.make(mail, .active)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     for request in [Request.activate, .deactivate, .sendToBackground] {
       #expect(world.ask { request.event($0, mail) } == .refused(.terminating))
     }
@@ -174,7 +176,7 @@ struct EndTests {
     var world = World()
     let id = world.make(mail, state)
     world.forget()
-    world.feed(.stop)
+    world.feed(.scheduler(.stop))
     #expect(world.ends(of: mail) == [.schedulerStopped])
     #expect(world.effects.contains(.release(id, killing: false)))
     #expect(world.effects.contains(.resume(id)) == (state == .suspended))
@@ -190,7 +192,7 @@ struct EndTests {
     let id = world.make(mail, .background)
     world.end(id, TaskID(1))
     world.forget()
-    world.feed(.stop)
+    world.feed(.scheduler(.stop))
     #expect(world.effects.contains(.resume(id)))
   }
 
@@ -198,14 +200,14 @@ struct EndTests {
   func stoppedAnswers() {
     var world = World()
     world.spawning = .never
-    world.feed(.manifestsChanged([Manifest(id: music.id, owner: music.owner)]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: music.id, owner: music.owner)])))
     _ = world.make(mail, .active)
     let end = world.newRequest()
     let launch = world.newRequest()
-    world.feed(.terminate(end, mail, byUser: false))
-    world.feed(.launch(launch, music, target: .foreground, reason: .user))
+    world.feed(.operation(.terminate(end, mail, byUser: false)))
+    world.feed(.operation(.launch(launch, music, target: .foreground, reason: .user)))
     world.forget()
-    world.feed(.stop)
+    world.feed(.scheduler(.stop))
     let answered = world.effects.compactMap { effect -> RequestID? in
       if case .reply(let request, _) = effect { request } else { nil }
     }
@@ -219,7 +221,7 @@ struct EndTests {
     var world = World()
     let id = world.make(mail, .active, isAware: isAware)
     world.advance(by: .seconds(100_000))
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     world.acknowledgeAll(id)
     world.advance(by: .seconds(100_000))
     #expect(world.state(id) == .inactive)
@@ -231,7 +233,7 @@ struct EndTests {
     var world = World { $0.endedApplicationsMax = 3 }
     for number in 1...10 {
       let id = world.make(key("org.example.app\(number)"), .active)
-      world.feed(.leaderExited(id, .exited(code: 0)))
+      world.feed(.process(.leaderExited(id, .exited(code: 0))))
     }
     _ = world.make(key("org.example.other", uid: 2000), .notRunning)
     let known = world.scheduler.statuses(at: world.now).filter { $0.key.owner == UserID(1000) }
@@ -245,10 +247,10 @@ struct EndTests {
     var world = World { $0.endedApplicationsMax = 3 }
     for number in 1...10 {
       let app = key("org.example.app\(number)")
-      world.feed(.manifestsChanged([Manifest(id: app.id, owner: app.owner)]))
+      world.feed(.scheduler(.manifestsChanged([Manifest(id: app.id, owner: app.owner)])))
       _ = world.make(app, .notRunning)
     }
-    world.feed(.manifestsChanged([]))
+    world.feed(.scheduler(.manifestsChanged([])))
     #expect(world.scheduler.statuses(at: world.now).count <= 3)
   }
 
@@ -256,20 +258,20 @@ struct EndTests {
   func launchedInVain() {
     var world = World()
     world.spawning = .never
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
     let request = world.newRequest()
-    world.feed(.launch(request, mail, target: .foreground, reason: .user))
-    world.feed(.manifestsChanged([]))
-    world.feed(.spawnFailed(InstanceID(1), reason: "no such file"))
+    world.feed(.operation(.launch(request, mail, target: .foreground, reason: .user)))
+    world.feed(.scheduler(.manifestsChanged([])))
+    world.feed(.process(.spawnFailed(InstanceID(1), reason: "no such file")))
     #expect(world.scheduler.statuses(at: world.now).isEmpty)
   }
 
   @Test("A failed launch is remembered with its reason and time until the application runs")
   func launchFailure() throws {
     var world = World()
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
     world.spawning = .failing
-    world.ask { .launch($0, mail, target: .foreground, reason: .operator) }
+    world.ask { .operation(.launch($0, mail, target: .foreground, reason: .operator)) }
     let failure = LaunchFailure(reason: "no such file", at: world.now)
     func remembered() -> LaunchFailure? {
       world.scheduler.status(of: mail, at: world.now)?.launchFailure
@@ -278,7 +280,7 @@ struct EndTests {
     try world.crash()
     #expect(remembered() == failure)
     world.spawning = .atOnce
-    world.ask { .launch($0, mail, target: .foreground, reason: .operator) }
+    world.ask { .operation(.launch($0, mail, target: .foreground, reason: .operator)) }
     #expect(remembered() == nil)
   }
 

@@ -8,9 +8,10 @@ struct EntitlementTests {
   private func busy() -> (World, InstanceID) {
     var world = World()
     world.feed(
-      .manifestsChanged([
+      .scheduler(
+        .manifestsChanged([
         Manifest(id: mail.id, owner: mail.owner, backgroundModes: BackgroundMode.allCases)
-      ]))
+        ])))
     let id = world.make(mail, .background)
     return (world, id)
   }
@@ -27,7 +28,7 @@ struct EntitlementTests {
   func callback() {
     var world = World()
     let id = world.make(mail, .active)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(world.status(id)?.entitlements == [.callback])
     world.acknowledge(id)
     #expect(world.state(id) == .background)
@@ -42,13 +43,13 @@ struct EntitlementTests {
       """, arguments: Activity.allCases)
   func activity(_ activity: Activity) {
     var (world, id) = busy()
-    world.feed(.activityBegan(id, activity))
+    world.feed(.process(.activityBegan(id, activity)))
     world.end(id, TaskID(1))
     #expect(world.state(id) == .background)
     #expect(world.status(id)?.entitlements.map(\.rawValue) == [activity.rawValue])
     world.advance(by: .seconds(3600))
     #expect(world.state(id) == .background, "it outlasts the background time")
-    world.feed(.activityEnded(id, activity))
+    world.feed(.process(.activityEnded(id, activity)))
     #expect(world.state(id) == .suspended)
   }
 
@@ -56,11 +57,11 @@ struct EntitlementTests {
   func severalEvents() {
     var world = World()
     let id = world.make(mail, .suspended)
-    world.feed(.activityBegan(id, .event))
-    world.feed(.activityBegan(id, .event))
-    world.feed(.activityEnded(id, .event))
+    world.feed(.process(.activityBegan(id, .event)))
+    world.feed(.process(.activityBegan(id, .event)))
+    world.feed(.process(.activityEnded(id, .event)))
     #expect(world.state(id) == .background)
-    world.feed(.activityEnded(id, .event))
+    world.feed(.process(.activityEnded(id, .event)))
     #expect(world.state(id) == .suspended)
   }
 
@@ -69,18 +70,18 @@ struct EntitlementTests {
   func suspendedStays(_ activity: Activity) {
     var (world, id) = busy()
     world.end(id, TaskID(1))
-    world.feed(.activityBegan(id, activity))
+    world.feed(.process(.activityBegan(id, activity)))
     #expect(world.state(id) == .suspended)
   }
 
   @Test("When the last of these ends, it is suspended", arguments: [true, false])
   func lastOfSeveral(taskEndsFirst: Bool) {
     var (world, id) = busy()
-    world.feed(.activityBegan(id, .audio))
-    world.feed(.activityBegan(id, .location))
+    world.feed(.process(.activityBegan(id, .audio)))
+    world.feed(.process(.activityBegan(id, .location)))
     if taskEndsFirst { world.end(id, TaskID(1)) }
-    world.feed(.activityEnded(id, .audio))
-    world.feed(.activityEnded(id, .location))
+    world.feed(.process(.activityEnded(id, .audio)))
+    world.feed(.process(.activityEnded(id, .location)))
     if !taskEndsFirst {
       #expect(world.state(id) == .background)
       world.end(id, TaskID(1))
@@ -94,7 +95,7 @@ struct EntitlementTests {
     let id = world.make(mail, .background)
     let before = world.scheduler.statuses(at: world.now)
     world.forget()
-    world.feed(.activityBegan(id, .audio))
+    world.feed(.process(.activityBegan(id, .audio)))
     #expect(world.changes(of: mail) == [.refused(.modeNotDeclared(.audio))])
     #expect(Refusal.modeNotDeclared(.audio).name == "ModeNotDeclared")
     #expect(world.scheduler.statuses(at: world.now) == before)
@@ -106,8 +107,8 @@ struct EntitlementTests {
   func adoptedModes() {
     var world = World()
     let id = world.adopt(mail, modes: [.audio])
-    world.feed(.activityBegan(id, .audio))
-    world.ask { .sendToBackground($0, mail) }
+    world.feed(.process(.activityBegan(id, .audio)))
+    world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(world.state(id) == .background)
     #expect(world.status(id)?.entitlements == [.audio])
   }
@@ -115,12 +116,12 @@ struct EntitlementTests {
   @Test("Audio continues past the limit without a task, and its end suspends the application")
   func audioOutlastsWithoutTask() {
     var (world, id) = busy()
-    world.feed(.activityBegan(id, .audio))
+    world.feed(.process(.activityBegan(id, .audio)))
     world.end(id, TaskID(1))
     world.advance(by: .seconds(7200))
     #expect(world.state(id) == .background)
     #expect(world.scheduler.explanation(of: mail)?.limits == [], "nothing is due any more")
-    world.feed(.activityEnded(id, .audio))
+    world.feed(.process(.activityEnded(id, .audio)))
     #expect(world.state(id) == .suspended)
     #expect(world.ends(of: mail).isEmpty)
   }
@@ -132,26 +133,26 @@ struct EntitlementTests {
       """)
   func audioOutlastsWithTask() {
     var (world, id) = busy()
-    world.feed(.activityBegan(id, .audio))
+    world.feed(.process(.activityBegan(id, .audio)))
     world.advance(by: .seconds(7200))
     #expect(world.expired(id) == [TaskID(1)])
     #expect(world.state(id) == .background)
     #expect(world.status(id)?.entitlements == [.audio], "the task has no time left")
-    world.feed(.activityEnded(id, .audio))
+    world.feed(.process(.activityEnded(id, .audio)))
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
   }
 
   @Test("A task that begins after the limit while audio plays is warned at once with no time left")
   func taskAfterTheLimit() {
     var (world, id) = busy()
-    world.feed(.activityBegan(id, .audio))
+    world.feed(.process(.activityBegan(id, .audio)))
     world.end(id, TaskID(1))
     world.advance(by: .seconds(700))
-    let reply = world.ask { .beginBackgroundTask($0, id, name: nil) }
+    let reply = world.ask { .application(.beginBackgroundTask($0, id, name: nil)) }
     #expect(reply == .began(TaskID(2), remaining: .zero))
     #expect(world.expired(id) == [TaskID(2)])
     world.end(id, TaskID(2))
-    world.feed(.activityEnded(id, .audio))
+    world.feed(.process(.activityEnded(id, .audio)))
     #expect(world.state(id) == .suspended)
   }
 
@@ -159,7 +160,7 @@ struct EntitlementTests {
   func taskFromTheForeground() {
     var world = World()
     let id = world.adopt(mail, task: "command")
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(world.state(id) == .background)
     #expect(world.status(id)?.tasks.map(\.name) == ["command"])
   }
@@ -167,10 +168,10 @@ struct EntitlementTests {
   @Test("When the debugger leaves an application past its limit, the task has its time again")
   func debuggerHoldsTheKill() {
     var (world, id) = busy()
-    world.feed(.activityBegan(id, .audio))
+    world.feed(.process(.activityBegan(id, .audio)))
     world.advance(by: .seconds(700))
     world.traced = [id]
-    world.feed(.activityEnded(id, .audio))
+    world.feed(.process(.activityEnded(id, .audio)))
     #expect(world.state(id) == .background)
     world.advance(by: .seconds(100))
     world.traced = []
@@ -182,11 +183,11 @@ struct EntitlementTests {
     "A task of a traced application that begins after the limit cancels a suspension in progress")
   func taskWhileTraced() {
     var (world, id) = busy()
-    world.feed(.activityBegan(id, .audio))
+    world.feed(.process(.activityBegan(id, .audio)))
     world.advance(by: .seconds(700))
     world.suspending = .never
     world.end(id, TaskID(1))
-    world.feed(.activityEnded(id, .audio))
+    world.feed(.process(.activityEnded(id, .audio)))
     #expect(world.status(id)?.isSuspending == true)
     world.traced = [id]
     // Its call was on the way when its processes were to be stopped.

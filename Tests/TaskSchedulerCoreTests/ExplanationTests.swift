@@ -23,7 +23,7 @@ struct ExplanationTests {
     var world = World()
     let id = world.make(mail, .active)
     world.begin(id, "upload")
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     let since = world.now
     world.acknowledgeAll(id)
     let told = try #require(explanation(world))
@@ -40,7 +40,7 @@ struct ExplanationTests {
     var world = World()
     let id = world.make(mail, .active)
     if step > 0 { world.begin(id, "upload") }
-    if step > 1 { world.ask { .sendToBackground($0, mail) } }
+    if step > 1 { world.ask { .operation(.sendToBackground($0, mail)) } }
     if step > 2 { world.acknowledgeAll(id) }
     #expect(explanation(world)?.limits.first?.at == world.scheduler.nextDeadline)
   }
@@ -51,7 +51,7 @@ struct ExplanationTests {
     let id = world.make(mail, .active)
     let first = world.begin(id, "upload")
     let last = world.begin(id, "index")
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.end(id, first)
     world.advance(by: .seconds(3))
@@ -68,10 +68,10 @@ struct ExplanationTests {
   func callback() {
     var world = World()
     let id = world.make(mail, .active)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     #expect(explanation(world)?.lastEntitlement?.kind == .callback(.didEnterBackground))
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(explanation(world)?.lastEntitlement == nil, "the foreground needs none")
   }
 
@@ -80,7 +80,7 @@ struct ExplanationTests {
     var world = World()
     let id = world.makeVoIP(mail, .active)
     let socket = world.manage(id)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
     #expect(explanation(world)?.cause == .event)
@@ -94,7 +94,7 @@ struct ExplanationTests {
   func callbackTimeout() {
     var world = World()
     let id = world.make(mail, .active)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(
       explanation(world)?.limits.first
         == Limit(kind: .callback(.willResignActive), at: world.now.advanced(by: .seconds(6))))
@@ -110,7 +110,7 @@ struct ExplanationTests {
     let id = world.make(mail, .active)
     let first = world.begin(id, "upload")
     world.begin(id, "index")
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.advance(by: .seconds(601))
     #expect(world.lastEnd(mail)?.reason == .backgroundTimeExpired)
@@ -137,7 +137,7 @@ struct ExplanationTests {
     #expect(choice.runnersUp.map(\.application) == [music])
     #expect(choice.memory == world.reading && choice.at == world.now)
     #expect([choice.pressedSince, warnedAt] == [since, since])
-    world.feed(.leaderExited(ids[0], .exited(code: 0)))
+    world.feed(.process(.leaderExited(ids[0], .exited(code: 0))))
     #expect(world.lastEnd(mail)?.reason == .memoryPressure)
     #expect(explanation(world)?.end == .memory(choice, warnedAt: since))
   }
@@ -217,7 +217,7 @@ struct ExplanationTests {
     var world = World()
     let id = world.make(mail, .active)
     let task = world.begin(id, "upload")
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.end(id, task)
     let before = explanation(world)

@@ -10,7 +10,7 @@ struct KeepAliveTests {
   private func set(
     _ world: inout World, _ id: InstanceID, every interval: Duration?
   ) -> Reply? {
-    world.ask { .setKeepAlive($0, id, interval: interval) }
+    world.ask { .application(.setKeepAlive($0, id, interval: interval)) }
   }
 
   @Test("Needs mode voip; what is not declared is refused with ModeNotDeclared")
@@ -38,7 +38,7 @@ struct KeepAliveTests {
   func endless() {
     var world = World()
     let id = world.makeVoIP(mail, .suspended)
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.acknowledgeAll(id)
     #expect(set(&world, id, every: .seconds(Int64.max)) == .done)
     #expect(world.scheduler.nextWakeUp != nil)
@@ -60,8 +60,8 @@ struct KeepAliveTests {
     #expect(set(&world, id, every: .seconds(600)) == .refused(.invalidState(.suspended)))
     let player = world.adopt(music, modes: [.voip])
     #expect(set(&world, player, every: .seconds(600)) == .refused(.noEventStream))
-    world.ask { .activate($0, mail) }
-    world.ask { .terminate($0, mail, byUser: true) }
+    world.ask { .operation(.activate($0, mail)) }
+    world.ask { .operation(.terminate($0, mail, byUser: true)) }
     #expect(set(&world, id, every: .seconds(600)) == .refused(.terminating))
   }
 
@@ -70,7 +70,7 @@ struct KeepAliveTests {
     var world = World()
     let id = world.makeVoIP(mail, .active)
     _ = set(&world, id, every: .seconds(600))
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     for _ in 0..<5 {
       world.forget()
@@ -152,7 +152,7 @@ struct KeepAliveTests {
     var world = World()
     let id = suspendedWithKeepAlive(&world)
     world.advance(by: .seconds(600))
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.advance(by: .seconds(29))
     world.acknowledge(id)
     #expect(world.inFlight[id]?.kind == .willEnterForeground)
@@ -169,7 +169,7 @@ struct KeepAliveTests {
     var world = World()
     _ = suspendedWithKeepAlive(&world)
     world.advance(by: .seconds(600))
-    world.ask { .terminate($0, mail, byUser: true) }
+    world.ask { .operation(.terminate($0, mail, byUser: true)) }
     world.advance(by: .seconds(30))
     #expect(
       world.lastEnd(mail)
@@ -205,7 +205,7 @@ struct KeepAliveTests {
     world.advance(by: .seconds(600))
     world.advance(by: .seconds(460))
     // In the last quarter of the interval a wake-up is used as a burst.
-    world.ask { .activate($0, music) }
+    world.ask { .operation(.activate($0, music)) }
     world.acknowledgeAll(other)
     let used = world.now
     world.forget()
@@ -224,7 +224,7 @@ struct KeepAliveTests {
     var world = World { $0.callbackTimeout = .seconds(3000) }
     let id = world.makeVoIP(mail, .active)
     _ = set(&world, id, every: .seconds(600) + lead)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.advance(by: .seconds(1500))
     world.forget()
     world.acknowledge(id)
@@ -283,14 +283,14 @@ struct KeepAliveTests {
     let caller = world.makeVoIP(music, .active)
     let socket = world.manage(caller)
     world.schedule(maps, in: wakeUp == "notification" ? .seconds(500) : .seconds(100_000))
-    world.ask { .sendToBackground($0, music) }
+    world.ask { .operation(.sendToBackground($0, music)) }
     world.acknowledgeAll(caller)
     world.forget()
     world.advance(by: .seconds(500))
     if wakeUp == "socket" {
       world.feed(.socket(.ready(caller, [SocketReadiness(socket, .data)])))
     }
-    if wakeUp == "foreground" { world.ask { .activate($0, music) } }
+    if wakeUp == "foreground" { world.ask { .operation(.activate($0, music)) } }
     #expect(world.delivered(id) == [.keepAlive])
     world.acknowledgeAll(id)
     world.forget()
@@ -305,7 +305,7 @@ struct KeepAliveTests {
     let caller = world.make(music, .suspended)
     world.advance(by: .seconds(100))
     world.forget()
-    world.ask { .activate($0, music) }
+    world.ask { .operation(.activate($0, music)) }
     #expect(world.delivered(id).isEmpty)
     #expect(world.state(caller).isForeground)
   }
@@ -319,11 +319,11 @@ struct KeepAliveTests {
     #expect(set(&world, id, every: nil) == .done)
     #expect(world.scheduler.nextWakeUp == nil)
     _ = set(&world, id, every: .seconds(600))
-    world.ask { .terminate($0, mail, byUser: true) }
+    world.ask { .operation(.terminate($0, mail, byUser: true)) }
     #expect(world.scheduler.nextWakeUp == nil)
     let other = world.makeVoIP(music, .active)
     _ = set(&world, other, every: .seconds(600))
-    world.feed(.leaderExited(other, .exited(code: 0)))
+    world.feed(.process(.leaderExited(other, .exited(code: 0))))
     #expect(world.scheduler.nextWakeUp == nil)
   }
 
@@ -358,8 +358,8 @@ private func suspendedWithKeepAlive(
   every interval: Duration = .seconds(600) + lead
 ) -> InstanceID {
   let id = world.makeVoIP(app, .active)
-  #expect(world.ask { .setKeepAlive($0, id, interval: interval) } == .done)
-  world.ask { .sendToBackground($0, app) }
+  #expect(world.ask { .application(.setKeepAlive($0, id, interval: interval)) } == .done)
+  world.ask { .operation(.sendToBackground($0, app)) }
   world.acknowledgeAll(id)
   #expect(world.state(id) == .suspended)
   return id

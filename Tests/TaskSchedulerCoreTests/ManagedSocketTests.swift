@@ -35,9 +35,9 @@ struct ManagedSocketTests {
     for _ in 0..<64 { _ = world.manage(id) }
     let quota = Refusal.quotaExceeded(name: "MaxSocketsPerApplication", limit: 64)
     #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(quota))
-    world.ask { .terminate($0, mail, byUser: true) }
+    world.ask { .operation(.terminate($0, mail, byUser: true)) }
     #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.terminating))
-    world.feed(.leaderExited(id, .exited(code: 0)))
+    world.feed(.process(.leaderExited(id, .exited(code: 0))))
     #expect(
       world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.invalidState(.notRunning)))
   }
@@ -48,7 +48,7 @@ struct ManagedSocketTests {
     let id = world.makeVoIP(mail, .active)
     _ = world.manage(id)
     #expect(world.position(of: .socket(.watch(id))) == nil)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(world.position(of: .socket(.watch(id))) == nil)
     world.acknowledgeAll(id)
     let suspended = world.effects.lastIndex {
@@ -61,7 +61,7 @@ struct ManagedSocketTests {
     let watched = try #require(world.position(of: .socket(.watch(id))))
     #expect(try #require(suspended) < watched)
     world.forget()
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     let stopped = try #require(world.position(of: .socket(.stopWatching(id))))
     #expect(try stopped < #require(world.position(of: .resume(id))))
   }
@@ -75,11 +75,11 @@ struct ManagedSocketTests {
     var world = World()
     let id = world.makeVoIP(mail, .active)
     world.suspending = .never
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.ask { .socket(.manage($0, id, SocketID(1))) } == .managed(SocketID(1)))
     #expect(world.position(of: .socket(.watch(id))) == nil, "it is not suspended yet")
-    world.feed(.suspensionCompleted(id))
+    world.feed(.process(.suspensionCompleted(id)))
     #expect(world.position(of: .socket(.watch(id))) != nil)
     world.forget()
     #expect(world.ask { .socket(.manage($0, id, SocketID(2))) } == .managed(SocketID(2)))
@@ -98,7 +98,7 @@ struct ManagedSocketTests {
     try world.crash()
     #expect(world.ask { .socket(.manage($0, id, SocketID(1))) } == .managed(SocketID(1)))
     #expect(world.position(of: .socket(.watch(id))) == nil)
-    world.feed(.suspensionCompleted(id))
+    world.feed(.process(.suspensionCompleted(id)))
     #expect(world.position(of: .socket(.watch(id))) != nil)
   }
 
@@ -110,7 +110,7 @@ struct ManagedSocketTests {
     #expect(world.ask { .socket(.release($0, id, socket)) } == .done)
     #expect(world.effects.contains(.socket(.letGo(id, socket))))
     world.forget()
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.position(of: .socket(.watch(id))) == nil)
   }
@@ -140,7 +140,7 @@ struct ManagedSocketTests {
     var world = World()
     let id = world.makeVoIP(mail, .active)
     let sockets = [world.manage(id), world.manage(id)]
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.forget()
     let ready = sockets.map { SocketReadiness($0, .data) }
@@ -174,9 +174,10 @@ struct ManagedSocketTests {
     world.forget()
     world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
     let event = try #require(told(world, id))
-    #expect(world.ask { .acknowledge($0, id, event) } == .done)
+    #expect(world.ask { .application(.acknowledge($0, id, event)) } == .done)
     #expect(world.state(id) == .suspended)
-    #expect(world.ask { .acknowledge($0, id, event) } == .refused(.unknownCallback(event)))
+    #expect(
+      world.ask { .application(.acknowledge($0, id, event)) } == .refused(.unknownCallback(event)))
   }
 
   @Test("An application may begin a background task for more time")
@@ -210,12 +211,12 @@ struct ManagedSocketTests {
     world.suspending = .never
     let id = world.makeVoIP(mail, .active)
     let socket = world.manage(id)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.forget()
     // It is handed over while its processes are being stopped, and watched as soon as they are.
     let late = world.manage(id)
-    let effects = world.feed(.suspensionCompleted(id))
+    let effects = world.feed(.process(.suspensionCompleted(id)))
     #expect(effects.contains(.socket(.watch(id))))
     world.feed(.socket(.ready(id, [socket, late].map { SocketReadiness($0, .data) })))
     #expect(world.state(id) == .background)
@@ -225,15 +226,15 @@ struct ManagedSocketTests {
   func lostStream() throws {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
-    world.feed(.streamClosed(id))
+    world.feed(.application(.streamClosed(id)))
     world.forget()
     world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
     #expect(world.state(id) == .background && world.notices(id).isEmpty)
-    world.ask { .openStream($0, id, named: mail.id) }
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
     let event = try #require(told(world, id))
-    world.feed(.streamClosed(id))
+    world.feed(.application(.streamClosed(id)))
     world.forget()
-    world.ask { .openStream($0, id, named: mail.id) }
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
     #expect(told(world, id) == event)
   }
 
@@ -241,7 +242,7 @@ struct ManagedSocketTests {
   func end() {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
-    world.ask { .terminate($0, mail, byUser: true) }
+    world.ask { .operation(.terminate($0, mail, byUser: true)) }
     #expect(world.effects.contains(.release(id, killing: true)))
     world.forget()
     world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
@@ -256,7 +257,7 @@ struct ManagedSocketTests {
     var world = World()
     let (id, socket) = suspendedWithSocket(&world)
     world.killing = .never
-    world.ask { .terminate($0, mail, byUser: true) }
+    world.ask { .operation(.terminate($0, mail, byUser: true)) }
     world.forget()
     world.feed(.socket(.ready(id, [SocketReadiness(socket, .data)])))
     #expect(!world.effects.contains(.resume(id)) && world.notices(id).isEmpty)
@@ -341,7 +342,7 @@ struct ManagedSocketTests {
   private func suspendedWithSocket(_ world: inout World) -> (InstanceID, SocketID) {
     let id = world.makeVoIP(mail, .active)
     let socket = world.manage(id)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.state(id) == .suspended)
     return (id, socket)

@@ -120,7 +120,7 @@ struct MeasuringAheadTests {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world))
     world.feed(sizes(ids, [30, 10]))
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.advance(by: lead)
     #expect(world.chosen == [music] && world.state(ids[0]).isForeground)
   }
@@ -130,7 +130,7 @@ struct MeasuringAheadTests {
     var (world, ids) = pressed([mail, music])
     world.advance(by: untilLead(world))
     world.feed(sizes(ids, [30, 10]))
-    world.feed(.leaderExited(ids[0], .signaled(9)))
+    world.feed(.process(.leaderExited(ids[0], .signaled(9))))
     world.advance(by: lead)
     #expect(world.chosen == [music])
   }
@@ -211,9 +211,9 @@ struct MeasuringAheadTests {
     world.advance(by: untilLead(world))
     world.feed(sizes(ids, [30]))
     world.advance(by: .seconds(1))
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.acknowledgeAll(ids[0])
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(ids[0])
     #expect(world.state(ids[0]) == .suspended)
     world.available = 99

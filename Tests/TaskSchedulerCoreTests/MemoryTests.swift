@@ -146,7 +146,7 @@ struct MemoryTests {
     var world = World()
     let id = world.make(mail, .suspended)
     world.press()
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(warnings(world, id) == 1)
     let late = world.register(music)
     #expect(warnings(world, late) == 1)
@@ -267,7 +267,7 @@ struct MemoryTests {
   func tie() {
     var world = World()
     for app in [mail, music, maps] { _ = world.make(app, .suspended) }
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.acknowledgeAll(InstanceID(1))
     _ = world.make(chat, .active)
     world.acknowledgeAll(InstanceID(1))

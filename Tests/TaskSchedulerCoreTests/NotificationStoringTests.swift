@@ -159,7 +159,7 @@ struct NotificationStoringTests {
     var world = clocked()
     world.storing = .never
     let request = begin(&world) { .setBadge($0, mail, 3) }.request
-    #expect(replies(world.feed(.stop), to: request).isEmpty)
+    #expect(replies(world.feed(.scheduler(.stop)), to: request).isEmpty)
     let answers = world.feed(.notification(.stored(TransactionID(1))))
     #expect(replies(answers, to: request) == [.done])
   }

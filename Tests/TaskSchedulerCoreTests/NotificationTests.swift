@@ -272,7 +272,7 @@ struct NotificationTests {
   func activeWithoutStream() {
     var world = clocked()
     let instance = world.make(mail, .active)
-    world.feed(.streamClosed(instance))
+    world.feed(.application(.streamClosed(instance)))
     let id = world.schedule(mail, in: .seconds(10))
     world.advance(by: .seconds(10))
     #expect(world.receivers(of: id) == [nil])
@@ -294,13 +294,13 @@ struct NotificationTests {
   @Test("The user's choice of a notification launches the application if it does not run")
   func chosenLaunches() throws {
     var world = clocked()
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
     world.feed(.notification(.chosen(NotificationID(1), mail)))
     #expect(world.spawned == [.notification])
     let instance = try #require(world.scheduler.status(of: mail, at: world.now)?.instance?.id)
     #expect(world.state(instance) == .active)
     #expect(world.notices(instance).isEmpty, "it does not listen yet")
-    world.ask { .openStream($0, instance, named: mail.id) }
+    world.ask { .application(.openStream($0, instance, named: mail.id)) }
     #expect(world.notices(instance) == [.notificationChosen(NotificationID(1))])
   }
 
@@ -309,13 +309,13 @@ struct NotificationTests {
     var world = clocked()
     world.spawning = .never
     let manifest = Manifest(id: mail.id, owner: mail.owner, backgroundModes: [.voip])
-    world.feed(.manifestsChanged([manifest]))
-    world.feed(.started)
+    world.feed(.scheduler(.manifestsChanged([manifest])))
+    world.feed(.scheduler(.started))
     world.feed(.notification(.chosen(NotificationID(1), mail)))
     let launching = try #require(world.scheduler.launching.first)
-    world.feed(.spawned(launching, world.newLeader()))
+    world.feed(.process(.spawned(launching, world.newLeader())))
     #expect(world.state(launching) == .active)
-    world.ask { .openStream($0, launching, named: mail.id) }
+    world.ask { .application(.openStream($0, launching, named: mail.id)) }
     #expect(world.notices(launching) == [.notificationChosen(NotificationID(1))])
   }
 
@@ -340,7 +340,7 @@ struct NotificationTests {
     var world = clocked()
     let instance = world.make(mail, .active)
     let id = world.schedule(mail, in: .seconds(100))
-    world.feed(.leaderExited(instance, .exited(code: 0)))
+    world.feed(.process(.leaderExited(instance, .exited(code: 0))))
     world.advance(by: .seconds(100))
     #expect(world.receivers(of: id) == [nil])
   }
@@ -391,7 +391,7 @@ struct NotificationTests {
     var world = clocked()
     world.schedule(mail, in: .seconds(10))
     for nanoseconds in [Int64.min, -1, 0, .max] {
-      world.feed(.clockRead(WallTime(nanoseconds: nanoseconds)))
+      world.feed(.scheduler(.clockRead(WallTime(nanoseconds: nanoseconds))))
     }
     #expect(world.fired.count <= 1)
   }

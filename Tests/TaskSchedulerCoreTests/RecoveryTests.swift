@@ -8,7 +8,7 @@ struct RecoveryTests {
   func callback() throws {
     var world = World()
     let id = world.make(mail, .active)
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     let sent = try #require(world.inFlight[id])
     world.forget()
     try world.crash()
@@ -36,7 +36,7 @@ struct RecoveryTests {
     var world = World()
     world.suspending = .never
     let id = world.make(mail, .active)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.state(id) == .background)
     world.suspending = .atOnce
@@ -63,9 +63,9 @@ struct RecoveryTests {
     world.spawning = .never
     let id = world.make(mail, .suspended)
     world.feed(
-      .manifestsChanged([Manifest(id: music.id, owner: music.owner, namesUser: true)]))
-    world.ask { .terminate($0, mail, byUser: true) }
-    world.ask { .launch($0, music, target: .foreground, reason: .operator) }
+      .scheduler(.manifestsChanged([Manifest(id: music.id, owner: music.owner, namesUser: true)])))
+    world.ask { .operation(.terminate($0, mail, byUser: true)) }
+    world.ask { .operation(.launch($0, music, target: .foreground, reason: .operator)) }
     world.forget()
     world.killing = .atOnce
     world.spawning = .atOnce
@@ -80,7 +80,7 @@ struct RecoveryTests {
     var world = World()
     world.tracerChecking = .never
     _ = world.make(mail, .active)
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     world.advance(by: .seconds(6))
     world.tracerChecking = .atOnce
     try world.crash()
@@ -116,7 +116,7 @@ struct RecoveryTests {
   func noLimit() throws {
     var world = World()
     _ = world.make(mail, .active)
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     world.advance(by: .seconds(1))
     try world.crash(awayFor: .seconds(2))
     world.advance(by: .seconds(3) - nanosecond)
@@ -129,7 +129,7 @@ struct RecoveryTests {
   func answer() throws {
     var world = World()
     _ = world.make(mail, .active)
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     try world.crash(awayFor: .seconds(7))
     world.advance(by: .seconds(6) - nanosecond)
     #expect(world.ends(of: mail).isEmpty)

@@ -30,7 +30,7 @@ struct RelaunchAfterKillTests {
     arguments: [
       DaemonsEnd(.callbackTimeout) { world in
         let id = world.makeVoIP(mail, .active)
-        world.ask { .sendToBackground($0, mail) }
+        world.ask { .operation(.sendToBackground($0, mail)) }
         world.advance(by: .seconds(6))
         #expect(world.state(id) == .notRunning)
       },
@@ -40,8 +40,8 @@ struct RelaunchAfterKillTests {
       },
       DaemonsEnd(.keepAliveTimeout) { world in
         let id = world.makeVoIP(mail, .active)
-        world.ask { .setKeepAlive($0, id, interval: .seconds(600)) }
-        world.ask { .sendToBackground($0, mail) }
+        world.ask { .application(.setKeepAlive($0, id, interval: .seconds(600))) }
+        world.ask { .operation(.sendToBackground($0, mail)) }
         world.acknowledgeAll(id)
         world.advance(by: .seconds(630))
       },
@@ -55,7 +55,7 @@ struct RelaunchAfterKillTests {
         world.suspending = .atOnce
       },
       DaemonsEnd(.unknown) { world in
-        world.feed(.leaderExited(world.makeVoIP(mail, .suspended), .unknown))
+        world.feed(.process(.leaderExited(world.makeVoIP(mail, .suspended), .unknown)))
       },
     ])
   func killed(_ end: DaemonsEnd) {

@@ -6,7 +6,8 @@ import Testing
 struct RelaunchTests {
   private func manifests(_ world: inout World, _ modes: [BackgroundMode] = [.voip]) {
     world.feed(
-      .manifestsChanged([Manifest(id: mail.id, owner: mail.owner, backgroundModes: modes)]))
+      .scheduler(
+        .manifestsChanged([Manifest(id: mail.id, owner: mail.owner, backgroundModes: modes)])))
   }
 
   /// The instance of mail that runs.
@@ -20,7 +21,7 @@ struct RelaunchTests {
   ) throws -> Duration? {
     let id = try #require(running(world))
     world.forget()
-    world.feed(.leaderExited(id, status))
+    world.feed(.process(.leaderExited(id, status)))
     let crashedAt = world.now
     guard let next = world.scheduler.nextDeadline else { return nil }
     world.advance(by: world.now.duration(to: next))
@@ -33,7 +34,7 @@ struct RelaunchTests {
     var world = World()
     manifests(&world)
     #expect(world.spawned.isEmpty)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     #expect(world.spawned == [.boot])
     let id = try #require(running(world))
     #expect(world.state(id) == .background)
@@ -49,11 +50,11 @@ struct RelaunchTests {
     ])
   func otherManifests(_ manifest: Manifest) {
     var world = World()
-    world.feed(.manifestsChanged([manifest]))
-    world.feed(.started)
+    world.feed(.scheduler(.manifestsChanged([manifest])))
+    world.feed(.scheduler(.started))
     #expect(world.spawned.isEmpty)
     let id = world.register(mail)
-    world.feed(.leaderExited(id, .signaled(11)))
+    world.feed(.process(.leaderExited(id, .signaled(11))))
     #expect(world.scheduler.nextDeadline == nil)
   }
 
@@ -61,9 +62,9 @@ struct RelaunchTests {
   func noMultitasking() {
     var world = World { $0.multitaskingSupported = false }
     manifests(&world)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     let id = world.register(mail)
-    world.feed(.leaderExited(id, .signaled(11)))
+    world.feed(.process(.leaderExited(id, .signaled(11))))
     #expect(world.spawned.isEmpty && world.scheduler.nextDeadline == nil)
   }
 
@@ -75,7 +76,7 @@ struct RelaunchTests {
   func crashes(_ status: TaskSchedulerCore.ExitStatus) throws {
     var world = World()
     manifests(&world)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     #expect(try crash(&world, status) == .seconds(1))
     let id = try #require(running(world))
     #expect(world.state(id) == .background)
@@ -86,7 +87,7 @@ struct RelaunchTests {
   func exits() throws {
     var world = World()
     manifests(&world)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     #expect(try crash(&world, .exited(code: 0)) == nil)
   }
 
@@ -94,7 +95,7 @@ struct RelaunchTests {
   func backsOff() throws {
     var world = World()
     manifests(&world)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     var waits: [Duration?] = []
     for _ in 0..<11 { waits.append(try crash(&world)) }
     let seconds: [Int64] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
@@ -105,7 +106,7 @@ struct RelaunchTests {
   func reset() throws {
     var world = World()
     manifests(&world)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     for _ in 0..<5 { _ = try crash(&world) }
     world.advance(by: .seconds(599))
     #expect(try crash(&world) == .seconds(32))
@@ -118,7 +119,7 @@ struct RelaunchTests {
     var world = World()
     manifests(&world)
     world.spawning = .failing
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     world.advance(by: .seconds(7))
     #expect(world.spawned == [.boot, .relaunch, .relaunch, .relaunch])
   }
@@ -128,7 +129,7 @@ struct RelaunchTests {
     var world = World()
     manifests(&world)
     world.spawning = .failing
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     #expect(
       world.changes(of: mail).last
         == .relaunchPlanned(after: .seconds(1), awaitsMemory: false))
@@ -139,7 +140,7 @@ struct RelaunchTests {
     var world = World()
     manifests(&world)
     let first = world.register(mail)
-    world.feed(.leaderExited(first, .signaled(11)))
+    world.feed(.process(.leaderExited(first, .signaled(11))))
     let second = world.register(mail)
     world.acknowledgeAll(second)
     world.advance(by: .seconds(10))
@@ -152,10 +153,11 @@ struct RelaunchTests {
     var world = World()
     manifests(&world)
     let id = world.register(mail)
-    world.feed(.leaderExited(id, .signaled(11)))
+    world.feed(.process(.leaderExited(id, .signaled(11))))
     for owner in [UserID(2000), mail.owner] {
       world.feed(
-        .manifestsChanged([Manifest(id: mail.id, owner: owner, backgroundModes: [.voip])]))
+        .scheduler(
+          .manifestsChanged([Manifest(id: mail.id, owner: owner, backgroundModes: [.voip])])))
     }
     world.advance(by: .seconds(1000))
     #expect(world.spawned.isEmpty)
@@ -167,11 +169,11 @@ struct RelaunchTests {
     manifests(&world)
     world.spawning = .never
     let first = world.register(mail)
-    world.feed(.leaderExited(first, .signaled(11)))
-    world.ask { .launch($0, mail, target: .foreground, reason: .user) }
+    world.feed(.process(.leaderExited(first, .signaled(11))))
+    world.ask { .operation(.launch($0, mail, target: .foreground, reason: .user)) }
     world.advance(by: .seconds(1))
     let id = try #require(world.scheduler.launching.first)
-    world.feed(.spawnFailed(id, reason: "ENOMEM"))
+    world.feed(.process(.spawnFailed(id, reason: "ENOMEM")))
     world.advance(by: .seconds(2))
     #expect(world.spawned == [.user, .relaunch])
   }
@@ -180,9 +182,9 @@ struct RelaunchTests {
   func manifestGoes() throws {
     var world = World()
     manifests(&world)
-    world.feed(.started)
-    world.feed(.leaderExited(try #require(running(world)), .signaled(11)))
-    world.feed(.manifestsChanged([]))
+    world.feed(.scheduler(.started))
+    world.feed(.process(.leaderExited(try #require(running(world)), .signaled(11))))
+    world.feed(.scheduler(.manifestsChanged([])))
     #expect(world.scheduler.nextDeadline == nil)
   }
 
@@ -195,7 +197,7 @@ struct RelaunchTests {
   func location(_ reason: LaunchReason) throws {
     var world = World()
     manifests(&world, [.location])
-    world.feed(.launch(nil, mail, target: .background, reason: reason))
+    world.feed(.operation(.launch(nil, mail, target: .background, reason: reason)))
     #expect(world.spawned == [reason])
     #expect(world.status(try #require(running(world)))?.launchReason == reason)
   }
@@ -207,19 +209,19 @@ struct RelaunchTests {
     var world = World()
     world.obeysTerminate = true
     manifests(&world)
-    world.feed(.started)
-    world.ask { .terminate($0, mail, byUser: byUser) }
+    world.feed(.scheduler(.started))
+    world.ask { .operation(.terminate($0, mail, byUser: byUser)) }
     world.advance(by: .seconds(1000))
     #expect(world.ends(of: mail) == [byUser ? .terminatedByUser : .terminatedByOperator])
     #expect(world.spawned == [.boot])
     for reason in [LaunchReason.location, .relaunch, .boot] {
       #expect(
-        world.ask { .launch($0, mail, target: .background, reason: reason) }
+        world.ask { .operation(.launch($0, mail, target: .background, reason: reason)) }
           == .refused(.terminatedByOperator))
     }
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     #expect(world.spawned == [.boot])
-    world.ask { .launch($0, mail, target: .background, reason: .operator) }
+    world.ask { .operation(.launch($0, mail, target: .background, reason: .operator)) }
     #expect(try crash(&world) == .seconds(1))
   }
 
@@ -230,19 +232,19 @@ struct RelaunchTests {
   func terminatedWhileWaiting(byUser: Bool) throws {
     var world = World()
     manifests(&world)
-    world.feed(.started)
-    world.feed(.leaderExited(try #require(running(world)), .signaled(11)))
+    world.feed(.scheduler(.started))
+    world.feed(.process(.leaderExited(try #require(running(world)), .signaled(11))))
     let last = try #require(world.lastEnd(mail))
     world.forget()
-    #expect(world.ask { .terminate($0, mail, byUser: byUser) } == .ended(last))
+    #expect(world.ask { .operation(.terminate($0, mail, byUser: byUser)) } == .ended(last))
     #expect(world.scheduler.status(of: mail, at: world.now)?.nextLaunch == nil)
     world.advance(by: .seconds(1000))
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     #expect(world.spawned.isEmpty)
     #expect(
-      world.ask { .terminate($0, mail, byUser: byUser) }
+      world.ask { .operation(.terminate($0, mail, byUser: byUser)) }
         == .ended(last), "it neither runs nor waits")
-    world.ask { .launch($0, mail, target: .background, reason: .operator) }
+    world.ask { .operation(.launch($0, mail, target: .background, reason: .operator)) }
     #expect(try crash(&world) == .seconds(1))
   }
 
@@ -251,9 +253,9 @@ struct RelaunchTests {
     var world = World()
     manifests(&world)
     world.spawning = .failing
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     world.forget()
-    #expect(world.ask { .terminate($0, mail, byUser: false) } == .done)
+    #expect(world.ask { .operation(.terminate($0, mail, byUser: false)) } == .done)
     world.advance(by: .seconds(1000))
     #expect(world.spawned.isEmpty)
   }
@@ -262,14 +264,14 @@ struct RelaunchTests {
   func waitsForMultitasking() throws {
     var world = World()
     manifests(&world)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     let id = try #require(running(world))
     func support(_ isSupported: Bool) {
       var policy = world.scheduler.policy
       policy.multitaskingSupported = isSupported
-      world.feed(.policyChanged(policy))
+      world.feed(.scheduler(.policyChanged(policy)))
     }
-    world.feed(.leaderExited(id, .signaled(11)))
+    world.feed(.process(.leaderExited(id, .signaled(11))))
     support(false)
     world.forget()
     world.advance(by: .seconds(1000))
@@ -281,7 +283,7 @@ struct RelaunchTests {
     // Also of what ends meanwhile.
     let next = try #require(running(world))
     support(false)
-    world.feed(.leaderExited(next, .exited(code: 1)))
+    world.feed(.process(.leaderExited(next, .exited(code: 1))))
     world.forget()
     world.advance(by: .seconds(1000))
     #expect(world.spawned.isEmpty)
@@ -294,9 +296,12 @@ struct RelaunchTests {
   func reason() throws {
     var world = World()
     manifests(&world)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     let id = try #require(running(world))
-    guard case .registered(let registration)? = world.ask({ .openStream($0, id, named: mail.id) })
+    guard
+      case .registered(let registration)? = world.ask({
+        .application(.openStream($0, id, named: mail.id))
+      })
     else {
       Issue.record("not registered")
       return
@@ -310,9 +315,9 @@ struct RelaunchTests {
   func daemonDies() throws {
     var world = World()
     manifests(&world)
-    world.feed(.started)
+    world.feed(.scheduler(.started))
     for _ in 0..<3 { _ = try crash(&world) }
-    world.feed(.leaderExited(try #require(running(world)), .signaled(11)))
+    world.feed(.process(.leaderExited(try #require(running(world)), .signaled(11))))
     world.advance(by: .seconds(2))
     world.forget()
     try world.crash(awayFor: .seconds(1))

@@ -10,7 +10,9 @@ struct SeatTests {
   func registers() {
     var world = World()
     let leader = world.newLeader()
-    let reply = world.ask { .register($0, mail, leader, target: .foreground, seat: seat0) }
+    let reply = world.ask {
+      .application(.register($0, mail, leader, target: .foreground, seat: seat0))
+    }
     let id = InstanceID(1)
     guard case .registered(let registration)? = reply else {
       Issue.record("the application could not register")
@@ -34,11 +36,14 @@ struct SeatTests {
     """)
   func becomesAware() {
     var world = World()
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
-    world.ask { .launch($0, mail, target: .foreground, reason: .operator) }
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
+    world.ask { .operation(.launch($0, mail, target: .foreground, reason: .operator)) }
     let id = InstanceID(1)
     #expect(world.state(id) == .active)
-    guard case .registered(let registration)? = world.ask({ .openStream($0, id, named: mail.id) })
+    guard
+      case .registered(let registration)? = world.ask({
+        .application(.openStream($0, id, named: mail.id))
+      })
     else {
       Issue.record("the stream was refused")
       return
@@ -69,7 +74,7 @@ struct SeatTests {
   func displacedOnTheWay(isLaunch: Bool) {
     var world = World()
     let id = isLaunch ? world.register(mail) : world.make(mail, .suspended)
-    if !isLaunch { world.ask { .activate($0, mail) } }
+    if !isLaunch { world.ask { .operation(.activate($0, mail)) } }
     #expect(world.state(id) == .inactive)
     world.forget()
     let other = world.register(music)
@@ -97,14 +102,14 @@ struct SeatTests {
   func interruptedOnTheWay() {
     var world = World()
     let id = world.make(mail, .suspended)
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.forget()
-    #expect(world.ask { .deactivate($0, mail) } == .done)
+    #expect(world.ask { .operation(.deactivate($0, mail)) } == .done)
     world.acknowledgeAll(id)
     #expect(world.state(id) == .inactive)
     #expect(world.delivered(id).isEmpty)
     #expect(world.scheduler.explanation(of: mail)?.cause == .interruption)
-    #expect(world.ask { .activate($0, mail) } == .done)
+    #expect(world.ask { .operation(.activate($0, mail)) } == .done)
     #expect(world.state(id) == .active)
     #expect(world.delivered(id) == [.didBecomeActive])
   }
@@ -117,9 +122,9 @@ struct SeatTests {
   func activatedTwice() {
     var world = World()
     let id = world.make(mail, .suspended)
-    world.ask { .activate($0, mail) }
-    world.ask { .sendToBackground($0, mail) }
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
+    world.ask { .operation(.activate($0, mail)) }
     world.forget()
     world.acknowledge(id)
     #expect(world.state(id) == .inactive, "the first willEnterForeground is acknowledged")
@@ -136,7 +141,7 @@ struct SeatTests {
     var world = World()
     world.obeysTerminate = true
     let id = world.register(mail)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     world.acknowledgeAll(id)
     #expect(world.delivered(id) == [.didFinishLaunching, .willTerminate])
     #expect(world.lastEnd(mail)?.reason == .terminatedByOperator)
@@ -172,10 +177,10 @@ struct SeatTests {
     world.acknowledgeAll(id)
     #expect(world.state(id) == .suspended)
     #expect(world.status(id)?.displacedBy == music, "it is still why")
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(world.status(id)?.displacedBy == nil)
     #expect(world.status(other)?.displacedBy == mail)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     #expect(world.status(id)?.displacedBy == nil, "an operator sent it away")
   }
 
@@ -195,7 +200,7 @@ struct SeatTests {
     var world = World()
     let named = Manifest(
       id: music.id, owner: music.owner, seat: SeatID("seat1"), namesSeat: true)
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner), named]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner), named])))
     for app in [mail, music] { world.adopt(app, at: Self.desk) }
     #expect(world.scheduler.status(of: mail, at: world.now)?.seat == Self.desk)
     #expect(world.scheduler.status(of: music, at: world.now)?.seat == SeatID("seat1"))

@@ -10,7 +10,7 @@ struct SleepTests {
   func callback() {
     var world = World()
     let id = world.make(mail, .active)
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     world.advance(by: .seconds(1))
     world.sleep(for: .seconds(3600))
     #expect(world.ends(of: mail).isEmpty)
@@ -26,7 +26,7 @@ struct SleepTests {
   func unacknowledged() {
     var world = World()
     _ = world.make(mail, .active)
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     world.sleep(for: .seconds(3600))
     world.advance(by: .seconds(6))
     #expect(world.ends(of: mail) == [.callbackTimeout])
@@ -51,7 +51,7 @@ struct SleepTests {
   func tolerance() {
     var world = World()
     _ = world.make(mail, .active)
-    world.ask { .deactivate($0, mail) }
+    world.ask { .operation(.deactivate($0, mail)) }
     world.sleep(for: .seconds(6) + world.scheduler.policy.wakeTolerance)
     #expect(world.ends(of: mail) == [.callbackTimeout])
   }

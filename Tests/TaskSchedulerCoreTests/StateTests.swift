@@ -22,7 +22,7 @@ struct StateTests {
     let second = world.make(music, .suspended)
     let first = world.make(mail, .active)
     world.forget()
-    #expect(world.ask { .activate($0, music) } == .done)
+    #expect(world.ask { .operation(.activate($0, music)) } == .done)
     #expect(world.state(first) == .background)
     #expect(world.state(second) == .inactive)
     #expect(world.delivered(first) == [.willResignActive])
@@ -45,7 +45,7 @@ struct StateTests {
     world.acknowledgeAll(second)
     #expect(world.state(second) == .active)
     #expect(world.delivered(first).isEmpty, "the dying is not sent away as well")
-    world.feed(.leaderExited(first, .signaled(9)))
+    world.feed(.process(.leaderExited(first, .signaled(9))))
     #expect(world.state(second) == .active)
     #expect(world.lastEnd(mail)?.reason == .callbackTimeout)
   }
@@ -56,12 +56,12 @@ struct StateTests {
     world.suspending = .never
     let id = world.register(mail)
     world.acknowledgeAll(id)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     #expect(world.effects.contains(.suspend(id)))
     #expect(world.state(id) == .background)
     #expect(world.status(id)?.isSuspending == true)
-    world.feed(.suspensionCompleted(id))
+    world.feed(.process(.suspensionCompleted(id)))
     #expect(world.state(id) == .suspended)
     #expect(world.status(id)?.isSuspending == false)
   }
@@ -73,15 +73,15 @@ struct StateTests {
     let asleep = world.make(mail, .suspended)
     world.suspending = .never
     let other = world.make(music, .background)
-    world.feed(.recovered(lastAlive: world.now))
+    world.feed(.scheduler(.recovered(lastAlive: world.now)))
     world.end(other, TaskID(1))
     #expect(world.effects.contains(.suspend(asleep)) && world.effects.contains(.suspend(other)))
     world.forget()
-    world.feed(.stillSuspended([other, asleep, asleep, InstanceID(99)]))
+    world.feed(.process(.stillSuspended([other, asleep, asleep, InstanceID(99)])))
     #expect(world.state(asleep) == .suspended)
     #expect(world.state(other) == .background, "all of it has not been seen to be stopped")
     #expect(world.changes(of: mail).isEmpty)
-    world.feed(.suspensionFailed(asleep, reason: "stale"))
+    world.feed(.process(.suspensionFailed(asleep, reason: "stale")))
     #expect(world.state(asleep) == .suspended, "its suspension is not under way any more")
   }
 
@@ -91,11 +91,11 @@ struct StateTests {
     world.suspending = .never
     let id = world.register(mail)
     world.acknowledgeAll(id)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.begin(id)
     #expect(world.effects.contains(.resume(id)))
-    world.feed(.suspensionCompleted(id))
+    world.feed(.process(.suspensionCompleted(id)))
     #expect(world.state(id) == .background, "the report of a suspension taken back is stale")
   }
 
@@ -108,7 +108,7 @@ struct StateTests {
     var world = World()
     let id = world.make(mail, .suspended)
     world.forget()
-    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    world.feed(.process(.suspensionLost(id, reason: "process 7 runs")))
     #expect(
       world.changes(of: mail) == [
         .transition(from: .suspended, to: .background, cause: .suspensionLost),
@@ -126,15 +126,15 @@ struct StateTests {
   func suspensionLostAgain() {
     var world = World()
     let id = world.make(mail, .suspended)
-    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    world.feed(.process(.suspensionLost(id, reason: "process 7 runs")))
     world.advance(by: .seconds(10) - nanosecond)
-    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    world.feed(.process(.suspensionLost(id, reason: "process 7 runs")))
     #expect(world.state(id) == .background)
     world.advance(by: .seconds(10) - nanosecond)
     #expect(world.state(id) == .background)
     world.advance(by: nanosecond)
     #expect(world.state(id) == .suspended)
-    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    world.feed(.process(.suspensionLost(id, reason: "process 7 runs")))
     #expect(world.state(id) == .suspended, "the last loss was 10 s ago")
   }
 
@@ -142,15 +142,15 @@ struct StateTests {
   func suspensionLostStale() {
     var world = World()
     let id = world.make(mail, .suspended)
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.forget()
-    world.feed(.suspensionLost(id, reason: "process 7 runs"))
+    world.feed(.process(.suspensionLost(id, reason: "process 7 runs")))
     #expect(world.effects.isEmpty)
     world.killing = .never
     let other = world.make(music, .suspended)
-    world.ask { .terminate($0, music, byUser: false) }
+    world.ask { .operation(.terminate($0, music, byUser: false)) }
     world.forget()
-    world.feed(.suspensionLost(other, reason: "process 8 runs"))
+    world.feed(.process(.suspensionLost(other, reason: "process 8 runs")))
     #expect(world.effects.isEmpty)
   }
 
@@ -175,7 +175,7 @@ struct StateTests {
     var world = World()
     let id = world.make(mail, .suspended)
     world.forget()
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     let resumed = try #require(world.position(of: .resume(id)))
     let told = try #require(
       world.effects.firstIndex { if case .deliver = $0 { true } else { false } })
@@ -192,10 +192,10 @@ struct StateTests {
     _ = world.make(maps, .suspended)
     world.register(key("org.example.never"), in: .background)
     #expect(world.switcher == [maps.id.name, music.id.name, mail.id.name, "org.example.never"])
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     world.acknowledgeAll(InstanceID(1))
     #expect(world.switcher == [mail.id.name, maps.id.name, music.id.name, "org.example.never"])
-    world.feed(.leaderExited(id, .exited(code: 0)))
+    world.feed(.process(.leaderExited(id, .exited(code: 0))))
     #expect(world.switcher == [mail.id.name, maps.id.name, music.id.name, "org.example.never"])
     let positions = world.scheduler.statuses(at: world.now).map(\.switcherPosition)
     #expect(positions == [1, 2, 3, nil])
@@ -204,8 +204,8 @@ struct StateTests {
   @Test("Activating an application that does not run launches it, and it becomes active")
   func activateLaunches() {
     var world = World()
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
-    let reply = world.ask { .activate($0, mail) }
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
+    let reply = world.ask { .operation(.activate($0, mail)) }
     #expect(reply == .started(InstanceID(1), Leader(pid: 101, startTime: 707)))
     #expect(world.state(InstanceID(1)) == .active)
   }
@@ -215,11 +215,11 @@ struct StateTests {
     var world = World()
     world.spawning = .never
     let first = world.make(mail, .active)
-    world.feed(.manifestsChanged([Manifest(id: music.id, owner: music.owner)]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: music.id, owner: music.owner)])))
     let request = world.newRequest()
-    world.feed(.launch(request, music, target: .foreground, reason: .user))
+    world.feed(.operation(.launch(request, music, target: .foreground, reason: .user)))
     #expect(world.state(first) == .active)
-    world.feed(.spawned(InstanceID(2), world.newLeader()))
+    world.feed(.process(.spawned(InstanceID(2), world.newLeader())))
     #expect(world.state(first) == .background)
     #expect(world.scheduler.status(of: music, at: world.now)?.state == .active)
   }
@@ -227,12 +227,14 @@ struct StateTests {
   @Test("On a machine without multitasking, no application starts in the background")
   func noBackgroundStart() {
     var world = World { $0.multitaskingSupported = false }
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
     let leader = world.newLeader()
     let refusal = Reply.refused(.multitaskingNotSupported)
-    #expect(world.ask { .launch($0, mail, target: .background, reason: .boot) } == refusal)
     #expect(
-      world.ask { .register($0, music, leader, target: .background, seat: seat0) } == refusal)
+      world.ask { .operation(.launch($0, mail, target: .background, reason: .boot)) } == refusal)
+    #expect(
+      world.ask { .application(.register($0, music, leader, target: .background, seat: seat0)) }
+        == refusal)
     #expect(world.scheduler.status(of: mail, at: world.now)?.state == .notRunning)
   }
 
@@ -242,7 +244,7 @@ struct StateTests {
     let id = world.make(mail, .suspended)
     world.forget()
     let request = world.newRequest()
-    world.feed(.activate(request, mail))
+    world.feed(.operation(.activate(request, mail)))
     let answered = try #require(world.position(of: .reply(request, .done)))
     let resumed = try #require(world.position(of: .resume(id)))
     let favoured = world.position(of: .resources(.prioritize(id, .foreground)))
@@ -255,7 +257,7 @@ struct StateTests {
     let id = world.make(mail, .background)
     world.forget()
     let request = world.newRequest()
-    world.feed(.terminate(request, mail, byUser: true))
+    world.feed(.operation(.terminate(request, mail, byUser: true)))
     #expect(!world.effects.contains(.terminate(id, .terminate)))
     world.acknowledge(id)
     #expect(world.effects.contains(.terminate(id, .terminate)))

@@ -9,9 +9,11 @@ struct StopSignalTests {
   /// A world in which the manifest of an application names SIGINT.
   private func namingWorld() -> World {
     var world = World { $0.terminateTimeout = .seconds(7) }
-    world.feed(.manifestsChanged([
+    world.feed(
+      .scheduler(
+        .manifestsChanged([
       Manifest(id: mail.id, owner: mail.owner, stopSignal: interrupt)
-    ]))
+        ])))
     return world
   }
 
@@ -19,7 +21,7 @@ struct StopSignalTests {
   func named(isAware: Bool) {
     var world = namingWorld()
     let id = world.make(mail, .active, isAware: isAware)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     world.acknowledgeAll(id)
     #expect(world.effects.contains(.terminate(id, interrupt)))
     #expect(!world.effects.contains(.terminate(id, .terminate)))
@@ -29,7 +31,7 @@ struct StopSignalTests {
   func usual() {
     var world = World()
     let id = world.make(mail, .active, isAware: false)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     #expect(world.effects.contains(.terminate(id, Signal(15))))
   }
 
@@ -37,7 +39,7 @@ struct StopSignalTests {
   func forced() throws {
     var world = namingWorld()
     let id = world.make(mail, .active, isAware: false)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     world.advance(by: .seconds(7))
     #expect(world.effects.contains(.kill(id)))
     let end = try #require(world.lastEnd(mail))
@@ -54,7 +56,7 @@ struct StopSignalTests {
     var world = World()
     world.obeysTerminate = true
     _ = world.make(mail, .active, isAware: false)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     #expect(world.lastEnd(mail)?.forced == nil)
   }
 
@@ -62,7 +64,7 @@ struct StopSignalTests {
   func suspended() {
     var world = World()
     _ = world.make(mail, .suspended)
-    world.ask { .terminate($0, mail, byUser: false) }
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
     #expect(world.lastEnd(mail)?.forced == nil)
   }
 

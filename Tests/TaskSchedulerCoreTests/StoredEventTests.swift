@@ -9,36 +9,42 @@ private let leader = Leader(pid: 4711, startTime: .max)
 
 extension Event {
   fileprivate static let samples: [Event] = [
-    .register(one, mail, leader, target: .background, seat: seat0),
-    .openStream(one, instance, named: mail.id), .streamClosed(instance),
-    .acknowledge(one, instance, CallbackID(3)),
-    .beginBackgroundTask(one, instance, name: "sync \"ü\""),
-    .beginBackgroundTask(one, instance, name: nil),
-    .endBackgroundTask(one, instance, TaskID(.max)),
-    .launch(nil, mail, target: .foreground, reason: .operator),
-    .launch(one, mail, target: .background, reason: .boot),
-    .adopt(
+    .application(.register(one, mail, leader, target: .background, seat: seat0)),
+    .application(.openStream(one, instance, named: mail.id)), .application(.streamClosed(instance)),
+    .application(.acknowledge(one, instance, CallbackID(3))),
+    .application(.beginBackgroundTask(one, instance, name: "sync \"ü\"")),
+    .application(.beginBackgroundTask(one, instance, name: nil)),
+    .application(.endBackgroundTask(one, instance, TaskID(.max))),
+    .operation(.launch(nil, mail, target: .foreground, reason: .operator)),
+    .operation(.launch(one, mail, target: .background, reason: .boot)),
+    .operation(
+      .adopt(
       one,
       Adoption(
         application: mail, leader: leader, target: .foreground, seat: seat0,
-        backgroundTask: "command", backgroundModes: BackgroundMode.allCases)),
-    .activate(nil, mail), .deactivate(one, mail), .sendToBackground(one, mail),
-    .terminate(one, mail, byUser: true), .spawned(instance, leader),
-    .spawnFailed(instance, reason: "execve: ENOENT"),
-    .leaderExited(instance, .exited(code: -1)), .leaderExited(instance, .signaled(11)),
-    .leaderExited(instance, .unknown), .suspensionCompleted(instance),
-    .stillSuspended([instance, InstanceID(.max)]),
-    .suspensionFailed(instance, reason: ""), .suspensionLost(instance, reason: "SIGCONT"),
-    .signalFailed(instance, reason: "EPERM"),
-    .tracerChecked(instance, isTraced: true), .activityBegan(instance, .audio),
-    .activityEnded(instance, .event), .deadlineReached, .policyChanged(Policy()),
-    .manifestsChanged([
+          backgroundTask: "command", backgroundModes: BackgroundMode.allCases))),
+    .operation(.activate(nil, mail)), .operation(.deactivate(one, mail)),
+    .operation(.sendToBackground(one, mail)),
+    .operation(.terminate(one, mail, byUser: true)), .process(.spawned(instance, leader)),
+    .process(.spawnFailed(instance, reason: "execve: ENOENT")),
+    .process(.leaderExited(instance, .exited(code: -1))),
+    .process(.leaderExited(instance, .signaled(11))),
+    .process(.leaderExited(instance, .unknown)), .process(.suspensionCompleted(instance)),
+    .process(.stillSuspended([instance, InstanceID(.max)])),
+    .process(.suspensionFailed(instance, reason: "")),
+    .process(.suspensionLost(instance, reason: "SIGCONT")),
+    .process(.signalFailed(instance, reason: "EPERM")),
+    .process(.tracerChecked(instance, isTraced: true)), .process(.activityBegan(instance, .audio)),
+    .process(.activityEnded(instance, .event)), .scheduler(.deadlineReached),
+    .scheduler(.policyChanged(Policy())),
+    .scheduler(
+      .manifestsChanged([
       Manifest(
         id: mail.id, displayName: "Mail", owner: mail.owner, namesUser: true,
         backgroundModes: [.voip], multitasking: false, isLaunchable: false)
-    ]), .stop, .recovered(lastAlive: Instant(nanoseconds: .max)),
-    .setKeepAlive(one, instance, interval: .seconds(600)),
-    .setKeepAlive(one, instance, interval: nil),
+      ])), .scheduler(.stop), .scheduler(.recovered(lastAlive: Instant(nanoseconds: .max))),
+    .application(.setKeepAlive(one, instance, interval: .seconds(600))),
+    .application(.setKeepAlive(one, instance, interval: nil)),
     .socket(.manage(one, instance, SocketID(1))), .socket(.closed(instance, [SocketID(1)])),
     .socket(.release(one, instance, SocketID(1))),
     .socket(.ready(instance, [SocketReadiness(SocketID(.max), [.data, .hangUp])])),
@@ -69,7 +75,7 @@ extension Event {
         ], idLast: .max)),
     .systemChanged(nil, SystemChange(kind: .timeZone, value: "Europe/Berlin"), for: nil),
     .systemChanged(one, SystemChange(kind: .custom("vpn")), for: mail.owner),
-    .clockRead(WallTime(nanoseconds: .min)), .started,
+    .scheduler(.clockRead(WallTime(nanoseconds: .min))), .scheduler(.started),
     .memory(
       .pressed(
         MemoryPressure(source: .slice, memory: MemoryReading(available: 0, total: .max)))),

@@ -60,7 +60,7 @@ struct SystemChangeTests {
     for change in [day, clock, zone, later, clock] {
       world.feed(.systemChanged(nil, change, for: nil))
     }
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(world.notices(id) == [.systemChanges([zone, later, clock])])
     world.forget()
     world.feed(.systemChanged(nil, day, for: nil))
@@ -78,7 +78,7 @@ struct SystemChangeTests {
     let id = world.make(mail, .suspended)
     world.feed(.systemChanged(nil, zone, for: nil))
     world.forget()
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     let told = try #require(world.position(of: .notify(id, .systemChanges([zone]))))
     let callback = try #require(world.inFlight[id])
     #expect(callback.kind == .willEnterForeground)
@@ -94,7 +94,7 @@ struct SystemChangeTests {
     var world = World()
     let id = world.makeVoIP(mail, .active)
     let socket = world.manage(id)
-    world.ask { .sendToBackground($0, mail) }
+    world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
     world.feed(.systemChanged(nil, zone, for: nil))
     world.forget()
@@ -119,26 +119,26 @@ struct SystemChangeTests {
   func withoutStream() {
     var world = World()
     let id = world.make(mail, .background)
-    world.feed(.streamClosed(id))
+    world.feed(.application(.streamClosed(id)))
     world.forget()
     for change in [zone, day, zone] { world.feed(.systemChanged(nil, change, for: nil)) }
     #expect(world.notices(id).isEmpty)
-    world.ask { .openStream($0, id, named: mail.id) }
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
     #expect(world.notices(id) == [.systemChanges([day, zone])])
   }
 
   @Test("Held changes come after the reply that opens the stream")
   func afterRegistration() throws {
     var world = World()
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
-    world.feed(.launch(nil, mail, target: .background, reason: .operator))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
+    world.feed(.operation(.launch(nil, mail, target: .background, reason: .operator)))
     let id = try #require(world.scheduler.running.first)
     world.advance(by: .seconds(20))
     #expect(world.state(id) == .suspended)
     world.feed(.systemChanged(nil, zone, for: nil))
     world.forget()
     let request = world.newRequest()
-    world.feed(.openStream(request, id, named: mail.id))
+    world.feed(.application(.openStream(request, id, named: mail.id)))
     let answered = world.effects.firstIndex {
       if case .reply(request, .registered) = $0 { true } else { false }
     }
@@ -167,7 +167,7 @@ struct SystemChangeTests {
     world.feed(.systemChanged(nil, zone, for: nil))
     world.feed(.systemChanged(nil, down, for: mail.owner))
     #expect(world.notices(others) == [.systemChanges([vpn]), .systemChanges([zone])])
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(world.notices(mine) == [.systemChanges([zone, down])])
   }
 
@@ -180,7 +180,7 @@ struct SystemChangeTests {
       let change = SystemChange(kind: .custom("load"), value: "\(number)")
       world.feed(.systemChanged(nil, change, for: nil))
     }
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     let last = SystemChange(kind: .custom("load"), value: "9999")
     #expect(world.notices(id) == [.systemChanges([last])])
   }
@@ -198,7 +198,7 @@ struct SystemChangeTests {
     #expect(post("e") == .done, "a known name is no new one")
     #expect(post("g", for: mail.owner) == .done)
     #expect(world.ask { .systemChanged($0, clock, for: nil) } == .done)
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(post("g") == .done)
     #expect(world.state(id).isForeground)
   }
@@ -210,7 +210,7 @@ struct SystemChangeTests {
     world.feed(.systemChanged(nil, zone, for: nil))
     try world.crash()
     world.forget()
-    world.ask { .activate($0, mail) }
+    world.ask { .operation(.activate($0, mail)) }
     #expect(world.notices(id) == [.systemChanges([zone])])
   }
 }

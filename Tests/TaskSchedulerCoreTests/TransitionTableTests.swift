@@ -82,16 +82,19 @@ let table: [Row] = [
 extension World {
   mutating func bringAbout(_ cause: Cause, _ app: ApplicationKey, _ id: InstanceID) {
     switch cause {
-    case .launchedToForeground: ask { .launch($0, app, target: .foreground, reason: .operator) }
-    case .launchedInBackground: ask { .launch($0, app, target: .background, reason: .boot) }
-    case .interrupted: ask { .deactivate($0, app) }
-    case .interruptionOver, .activated: ask { .activate($0, app) }
+    case .launchedToForeground:
+      ask { .operation(.launch($0, app, target: .foreground, reason: .operator)) }
+    case .launchedInBackground:
+      ask { .operation(.launch($0, app, target: .background, reason: .boot)) }
+    case .interrupted: ask { .operation(.deactivate($0, app)) }
+    case .interruptionOver, .activated: ask { .operation(.activate($0, app)) }
     case .otherActivated: register(key("org.example.other"))
-    case .sentAway, .sentAwayOptedOut, .sentAwayUnsupported: ask { .sendToBackground($0, app) }
+    case .sentAway, .sentAwayOptedOut, .sentAwayUnsupported:
+      ask { .operation(.sendToBackground($0, app)) }
     case .nothingEntitles: end(id, TaskID(1))
-    case .event: feed(.activityBegan(id, .event))
-    case .terminated: ask { .terminate($0, app, byUser: false) }
-    case .leaderExits: feed(.leaderExited(id, .exited(code: 0)))
+    case .event: feed(.process(.activityBegan(id, .event)))
+    case .terminated: ask { .operation(.terminate($0, app, byUser: false)) }
+    case .leaderExits: feed(.process(.leaderExited(id, .exited(code: 0))))
     }
   }
 }
@@ -104,7 +107,7 @@ struct TransitionTableTests {
     world.obeysTerminate = true
     let multitasking = row.cause != .sentAwayOptedOut
     let manifest = Manifest(id: mail.id, owner: mail.owner, multitasking: multitasking)
-    world.feed(.manifestsChanged([manifest]))
+    world.feed(.scheduler(.manifestsChanged([manifest])))
     var id = InstanceID(1)
     if row.from != .notRunning { id = world.make(mail, row.from, isAware: isAware) }
     // Something goes on, so that what is to come to the background can be seen there.
@@ -114,7 +117,7 @@ struct TransitionTableTests {
     world.bringAbout(row.cause, mail, id)
     if row.from == .notRunning, isAware {
       #expect(world.delivered(id).isEmpty, "nothing is said before it listens")
-      world.ask { .openStream($0, id, named: mail.id) }
+      world.ask { .application(.openStream($0, id, named: mail.id)) }
     }
     if row.to != .notRunning {
       let first = (isAware ? row.first : nil) ?? row.to
@@ -140,10 +143,10 @@ struct TransitionTableTests {
   @Test("didFinishLaunching(reason): only the callback of a launch has its reason")
   func launchReason() {
     var world = World()
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
-    world.ask { .launch($0, mail, target: .foreground, reason: .location) }
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
+    world.ask { .operation(.launch($0, mail, target: .foreground, reason: .location)) }
     let id = InstanceID(1)
-    let reply = world.ask { .openStream($0, id, named: mail.id) }
+    let reply = world.ask { .application(.openStream($0, id, named: mail.id)) }
     guard case .registered(let registration)? = reply else {
       Issue.record("the stream was refused")
       return
@@ -162,9 +165,9 @@ struct TransitionTableTests {
     let id = world.make(mail, .suspended, isAware: false)
     world.killing = .never
     world.forget()
-    world.ask { .terminate($0, mail, byUser: false) }
-    world.ask { .openStream($0, id, named: mail.id) }
-    world.feed(.activityBegan(id, .event))
+    world.ask { .operation(.terminate($0, mail, byUser: false)) }
+    world.ask { .application(.openStream($0, id, named: mail.id)) }
+    world.feed(.process(.activityBegan(id, .event)))
     #expect(world.effects.contains(.kill(id)))
     #expect(!world.effects.contains(.resume(id)))
     #expect(!world.effects.contains(.terminate(id, .terminate)))
@@ -207,10 +210,10 @@ enum Request: String, CaseIterable {
 
   func event(_ request: RequestID, _ app: ApplicationKey) -> Event {
     switch self {
-    case .activate: .activate(request, app)
-    case .deactivate: .deactivate(request, app)
-    case .sendToBackground: .sendToBackground(request, app)
-    case .terminate: .terminate(request, app, byUser: false)
+    case .activate: .operation(.activate(request, app))
+    case .deactivate: .operation(.deactivate(request, app))
+    case .sendToBackground: .operation(.sendToBackground(request, app))
+    case .terminate: .operation(.terminate(request, app, byUser: false))
     }
   }
 }
@@ -269,13 +272,14 @@ struct RefusedTransitionTests {
   func terminateNeverRun() {
     var world = World()
     #expect(
-      world.ask { .terminate($0, mail, byUser: false) } == .refused(.unknownApplication(mail)))
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
-    #expect(world.ask { .terminate($0, mail, byUser: false) } == .done)
+      world.ask { .operation(.terminate($0, mail, byUser: false)) }
+        == .refused(.unknownApplication(mail)))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
+    #expect(world.ask { .operation(.terminate($0, mail, byUser: false)) } == .done)
     world.spawning = .never
-    _ = world.ask { .launch($0, mail, target: .foreground, reason: .user) }
+    _ = world.ask { .operation(.launch($0, mail, target: .foreground, reason: .user)) }
     #expect(
-      world.ask { .terminate($0, mail, byUser: false) }
+      world.ask { .operation(.terminate($0, mail, byUser: false)) }
         == .refused(.invalidTransition(from: .notRunning, cause: .terminate)),
       "it is being launched")
   }
@@ -290,18 +294,21 @@ struct RefusedTransitionTests {
     arguments: [ApplicationState.active, .inactive, .background, .suspended])
   func alreadyRunning(_ state: ApplicationState) {
     var world = World()
-    world.feed(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)]))
+    world.feed(.scheduler(.manifestsChanged([Manifest(id: mail.id, owner: mail.owner)])))
     let id = world.make(mail, state)
     let pid = world.status(id)?.leader.pid ?? 0
     let before = world.scheduler.statuses(at: world.now)
     let leader = world.newLeader()
     let adoption = Adoption(application: mail, leader: leader, target: .foreground, seat: seat0)
     let refusal = Reply.refused(.alreadyRunning(pid: pid, state: state))
-    #expect(world.ask { .launch($0, mail, target: .foreground, reason: .user) } == refusal)
-    #expect(world.ask { .launch($0, mail, target: .background, reason: .boot) } == refusal)
     #expect(
-      world.ask { .register($0, mail, leader, target: .foreground, seat: seat0) } == refusal)
-    #expect(world.ask { .adopt($0, adoption) } == refusal)
+      world.ask { .operation(.launch($0, mail, target: .foreground, reason: .user)) } == refusal)
+    #expect(
+      world.ask { .operation(.launch($0, mail, target: .background, reason: .boot)) } == refusal)
+    #expect(
+      world.ask { .application(.register($0, mail, leader, target: .foreground, seat: seat0)) }
+        == refusal)
+    #expect(world.ask { .operation(.adopt($0, adoption)) } == refusal)
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 
@@ -311,14 +318,14 @@ struct RefusedTransitionTests {
     var world = World()
     let id = world.make(mail, state)
     let before = world.scheduler.statuses(at: world.now)
-    world.feed(.suspensionCompleted(id))
-    world.feed(.suspensionFailed(id, reason: "late"))
-    world.feed(.tracerChecked(id, isTraced: true))
-    world.feed(.tracerChecked(id, isTraced: false))
-    world.feed(.spawned(id, world.newLeader()))
-    world.feed(.spawnFailed(id, reason: "late"))
-    world.feed(.activityEnded(id, .event))
-    world.feed(.deadlineReached)
+    world.feed(.process(.suspensionCompleted(id)))
+    world.feed(.process(.suspensionFailed(id, reason: "late")))
+    world.feed(.process(.tracerChecked(id, isTraced: true)))
+    world.feed(.process(.tracerChecked(id, isTraced: false)))
+    world.feed(.process(.spawned(id, world.newLeader())))
+    world.feed(.process(.spawnFailed(id, reason: "late")))
+    world.feed(.process(.activityEnded(id, .event)))
+    world.feed(.scheduler(.deadlineReached))
     #expect(world.scheduler.statuses(at: world.now) == before)
   }
 }

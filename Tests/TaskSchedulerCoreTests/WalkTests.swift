@@ -42,7 +42,7 @@ struct Walk {
       checkSeats()
     }
     guard thenStop else { return }
-    world.feed(.stop)
+    world.feed(.scheduler(.stop))
     // The store answers all, also after the stop.
     for id in world.scheduler.notifications.pending.keys.sorted() {
       world.feed(.notification(.stored(id)))
@@ -96,31 +96,32 @@ struct Walk {
   private mutating func operatorEvent() -> Event {
     let app = pick(apps)
     switch Int.random(in: 0..<9, using: &generator) {
-    case 0, 1: return .activate(request(), app)
-    case 2: return .deactivate(request(), app)
-    case 3: return .sendToBackground(request(), app)
-    case 4: return .terminate(request(), app, byUser: pick([true, false]))
+    case 0, 1: return .operation(.activate(request(), app))
+    case 2: return .operation(.deactivate(request(), app))
+    case 3: return .operation(.sendToBackground(request(), app))
+    case 4: return .operation(.terminate(request(), app, byUser: pick([true, false])))
     case 5:
       let target = pick([LaunchTarget.foreground, .background])
-      return .launch(request(), app, target: target, reason: pick([.operator, .location]))
+      return .operation(
+        .launch(request(), app, target: target, reason: pick([.operator, .location])))
     case 6:
       let target = pick([LaunchTarget.foreground, .background])
       let adoption = Adoption(
         application: app, leader: world.newLeader(), target: target, seat: seat0,
         backgroundTask: pick([nil, "command"]), backgroundModes: pick([[], [.audio]]))
-      return .adopt(request(), adoption)
+      return .operation(.adopt(request(), adoption))
     case 7:
       let manifests = apps.prefix(Int.random(in: 0...4, using: &generator)).map {
         Manifest(
           id: $0.id, owner: $0.owner, backgroundModes: [.audio, .location, .voip],
           multitasking: pick([true, true, false]))
       }
-      return .manifestsChanged(Array(manifests))
+      return .scheduler(.manifestsChanged(Array(manifests)))
     case _:
       var policy = world.scheduler.policy
       policy.backgroundTime = pick([.seconds(600), .seconds(30)])
       policy.multitaskingSupported = pick([true, true, false])
-      return .policyChanged(policy)
+      return .scheduler(.policyChanged(policy))
     }
   }
 
@@ -130,14 +131,15 @@ struct Walk {
     switch Int.random(in: 0..<7, using: &generator) {
     case 0:
       let target = pick([LaunchTarget.foreground, .background])
-      return .register(request(), app, world.newLeader(), target: target, seat: seat0)
+      return .application(.register(request(), app, world.newLeader(), target: target, seat: seat0))
     case 1:
       let own = world.scheduler.application(of: id)?.id ?? app.id
-      return .openStream(request(), id, named: pick([own, own, app.id]))
-    case 2: return .streamClosed(id)
-    case 3, 4: return .beginBackgroundTask(request(), id, name: pick([nil, "sync"]))
-    case 5: return .endBackgroundTask(request(), id, TaskID(pick([0, 1, 2, 3, 4, 5])))
-    case _: return .acknowledge(request(), id, CallbackID(pick([0, 1, 2, 3])))
+      return .application(.openStream(request(), id, named: pick([own, own, app.id])))
+    case 2: return .application(.streamClosed(id))
+    case 3, 4: return .application(.beginBackgroundTask(request(), id, name: pick([nil, "sync"])))
+    case 5:
+      return .application(.endBackgroundTask(request(), id, TaskID(pick([0, 1, 2, 3, 4, 5]))))
+    case _: return .application(.acknowledge(request(), id, CallbackID(pick([0, 1, 2, 3]))))
     }
   }
 
@@ -150,7 +152,7 @@ struct Walk {
     switch Int.random(in: 0..<14, using: &generator) {
     case 0, 1:
       let intervals: [Duration?] = [nil, .seconds(4), .seconds(5), .seconds(50)]
-      return .setKeepAlive(request(), id, interval: pick(intervals))
+      return .application(.setKeepAlive(request(), id, interval: pick(intervals)))
     case 2: return .socket(.manage(request(), id, socket))
     case 12: return .socket(.closed(id, [socket]))
     case 3: return .socket(.release(request(), id, socket))
@@ -162,7 +164,7 @@ struct Walk {
     case 10: return .notification(.setBadge(request(), app, 1))
     case 11:
       let wall = WallTime(nanoseconds: Int64.random(in: 0...1 << 60, using: &generator))
-      return pick([.clockRead(wall), .notification(.nextFound(notification, nil))])
+      return pick([.scheduler(.clockRead(wall)), .notification(.nextFound(notification, nil))])
     case _:
       let change = SystemChange(kind: pick([.clock, .day, .network, .custom("vpn")]))
       let asker = pick([true, false]) ? request() : nil
@@ -197,7 +199,7 @@ struct Walk {
   private mutating func report() -> Event {
     let id = instance()
     switch Int.random(in: 0..<12, using: &generator) {
-    case 9: return .started
+    case 9: return .scheduler(.started)
     case 10: return .resources(.held(id, path: "/x"))
     case 11:
       let use = ResourceUse(
@@ -205,20 +207,24 @@ struct Walk {
         isTraced: pick([true, false]))
       let report = ListeningReport(pick([[], ["x"]]), isComplete: pick([true, false]))
       return pick([.resources(.used(id, use)), .resources(.listens(id, report))])
-    case 0: return .spawned(id, world.newLeader())
-    case 1: return .spawnFailed(id, reason: "x")
-    case 2: return .leaderExited(id, pick([.exited(code: 1), .signaled(11), .unknown]))
-    case 3: return pick([.suspensionCompleted(id), .stillSuspended([instance(), id, id])])
+    case 0: return .process(.spawned(id, world.newLeader()))
+    case 1: return .process(.spawnFailed(id, reason: "x"))
+    case 2: return .process(.leaderExited(id, pick([.exited(code: 1), .signaled(11), .unknown])))
+    case 3:
+      return pick([
+        .process(.suspensionCompleted(id)), .process(.stillSuspended([instance(), id, id])),
+      ])
     case 4:
       return id.number.isMultiple(of: 2)
-        ? .suspensionFailed(id, reason: "x") : .suspensionLost(id, reason: "x")
-    case 5: return .signalFailed(id, reason: "x")
+        ? .process(.suspensionFailed(id, reason: "x")) : .process(.suspensionLost(id, reason: "x"))
+    case 5: return .process(.signalFailed(id, reason: "x"))
     case 6:
       return pick([
-        .tracerChecked(id, isTraced: pick([true, false])), .recovered(lastAlive: world.now),
+        .process(.tracerChecked(id, isTraced: pick([true, false]))),
+        .scheduler(.recovered(lastAlive: world.now)),
       ])
-    case 7: return .activityBegan(id, pick(Activity.allCases))
-    case _: return .activityEnded(id, pick(Activity.allCases))
+    case 7: return .process(.activityBegan(id, pick(Activity.allCases)))
+    case _: return .process(.activityEnded(id, pick(Activity.allCases)))
     }
   }
 

@@ -70,16 +70,21 @@ struct World {
       inFlight[id] = callback
       return nil
     case .spawn(let id, _, _):
-      return answer(spawning, .spawned(id, newLeader()), .spawnFailed(id, reason: "no such file"))
+      return answer(
+        spawning, .process(.spawned(id, newLeader())),
+        .process(.spawnFailed(id, reason: "no such file")))
     case .suspend(let id):
       return answer(
-        suspending, .suspensionCompleted(id), .suspensionFailed(id, reason: "a thread runs"))
+        suspending, .process(.suspensionCompleted(id)),
+        .process(.suspensionFailed(id, reason: "a thread runs")))
     case .terminate(let id, _):
-      return obeysTerminate ? .leaderExited(id, .exited(code: 0)) : nil
+      return obeysTerminate ? .process(.leaderExited(id, .exited(code: 0))) : nil
     case .kill(let id):
-      return answer(killing, .leaderExited(id, .signaled(9)), .signalFailed(id, reason: "EPERM"))
+      return answer(
+        killing, .process(.leaderExited(id, .signaled(9))),
+        .process(.signalFailed(id, reason: "EPERM")))
     case .checkTracer(let id):
-      let checked = Event.tracerChecked(id, isTraced: traced.contains(id))
+      let checked = Event.process(.tracerChecked(id, isTraced: traced.contains(id)))
       return answer(tracerChecking, checked, checked)
     case .notification(.store(let id, _)):
       return answer(
@@ -156,7 +161,7 @@ struct World {
     let target = now.advanced(by: duration)
     while let next = scheduler.nextDeadline, next <= target {
       now = max(now, next)
-      let caused = feed(.deadlineReached)
+      let caused = feed(.scheduler(.deadlineReached))
       let goesOn = caused.contains {
         switch $0 {
         // Of many that are due, some fire in each turn.
@@ -176,7 +181,7 @@ struct World {
   /// The machine sleeps: no timer fires before the end.
   mutating func sleep(for duration: Duration) {
     now = now.advanced(by: duration)
-    feed(.deadlineReached)
+    feed(.scheduler(.deadlineReached))
     #expect(scheduler.nextDeadline.map { $0 > now } ?? true)
   }
 
@@ -187,8 +192,8 @@ struct World {
     let lastAlive = now
     scheduler = try StoredReader.read(Scheduler.self, from: StoredWriter.bytes(of: scheduler))
     now = now.advanced(by: duration)
-    feed(.recovered(lastAlive: lastAlive))
-    if let next = scheduler.nextDeadline, next <= now { feed(.deadlineReached) }
+    feed(.scheduler(.recovered(lastAlive: lastAlive)))
+    if let next = scheduler.nextDeadline, next <= now { feed(.scheduler(.deadlineReached)) }
   }
 
   // MARK: Applications
@@ -200,7 +205,7 @@ struct World {
     let leader = newLeader()
     guard
       case .registered(let registration)? = ask({
-        .register($0, app, leader, target: target, seat: seat)
+        .application(.register($0, app, leader, target: target, seat: seat))
       })
     else {
       Issue.record("\(app.id) could not register")
@@ -217,7 +222,7 @@ struct World {
     let adoption = Adoption(
       application: app, leader: newLeader(), target: target, seat: seat, backgroundTask: task,
       backgroundModes: modes)
-    guard case .started(let id, _)? = ask({ .adopt($0, adoption) }) else {
+    guard case .started(let id, _)? = ask({ .operation(.adopt($0, adoption)) }) else {
       Issue.record("\(app.id) could not be adopted")
       return InstanceID(0)
     }
@@ -233,12 +238,14 @@ struct World {
   @discardableResult
   mutating func acknowledge(_ id: InstanceID) -> Bool {
     guard let callback = inFlight.removeValue(forKey: id) else { return false }
-    return ask { .acknowledge($0, id, callback.id) } == .done
+    return ask { .application(.acknowledge($0, id, callback.id)) } == .done
   }
 
   @discardableResult
   mutating func begin(_ id: InstanceID, _ name: String? = nil) -> TaskID {
-    guard case .began(let task, _)? = ask({ .beginBackgroundTask($0, id, name: name) }) else {
+    guard
+      case .began(let task, _)? = ask({ .application(.beginBackgroundTask($0, id, name: name)) })
+    else {
       Issue.record("no task was granted")
       return TaskID(0)
     }
@@ -247,7 +254,7 @@ struct World {
 
   @discardableResult
   mutating func end(_ id: InstanceID, _ task: TaskID) -> Reply? {
-    ask { .endBackgroundTask($0, id, task) }
+    ask { .application(.endBackgroundTask($0, id, task)) }
   }
 
   /// Brings a new application to a state, everything acknowledged. In `background` it has one
@@ -257,10 +264,12 @@ struct World {
   ) -> InstanceID {
     let id = isAware ? register(app) : adopt(app)
     acknowledgeAll(id)
-    if state == .notRunning { feed(.leaderExited(id, .exited(code: 0))) }
-    if state == .inactive { ask { .deactivate($0, app) } }
+    if state == .notRunning { feed(.process(.leaderExited(id, .exited(code: 0)))) }
+    if state == .inactive { ask { .operation(.deactivate($0, app)) } }
     if state == .background { begin(id, "work") }
-    if state == .background || state == .suspended { ask { .sendToBackground($0, app) } }
+    if state == .background || state == .suspended {
+      ask { .operation(.sendToBackground($0, app)) }
+    }
     acknowledgeAll(id)
     #expect(scheduler.state(of: id) == state)
     return id
@@ -272,7 +281,7 @@ struct World {
   mutating func makeVoIP(_ app: ApplicationKey, _ state: ApplicationState) -> InstanceID {
     let known = scheduler.applications.all.compactMap(\.manifest).filter { $0.id != app.id }
     let manifest = Manifest(id: app.id, owner: app.owner, backgroundModes: [.voip])
-    feed(.manifestsChanged(known + [manifest]))
+    feed(.scheduler(.manifestsChanged(known + [manifest])))
     return make(app, state)
   }
 
@@ -291,7 +300,7 @@ struct World {
   var wall: WallTime? { scheduler.notifications.wallTime(at: now) }
 
   mutating func setClock(_ seconds: Int64) {
-    feed(.clockRead(WallTime(nanoseconds: seconds * 1_000_000_000)))
+    feed(.scheduler(.clockRead(WallTime(nanoseconds: seconds * 1_000_000_000))))
   }
 
   /// Schedules a notification so long from now; nil is to be presented now.

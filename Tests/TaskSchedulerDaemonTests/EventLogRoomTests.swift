@@ -38,7 +38,7 @@ struct EventLogRoomTests {
         id: try #require(ApplicationID("org.example.a\($0)")), displayName: name, owner: UserID(0))
     }
     #expect(name.utf8.count * manifests.count > EventLog.roomBytes)
-    eventLog.record(.manifestsChanged(manifests), at: now)
+    eventLog.record(.scheduler(.manifestsChanged(manifests)), at: now)
     #expect(!eventLog.isBehind)
     #expect(try replay().scheduler.manifests == manifests)
   }
@@ -50,20 +50,20 @@ struct EventLogRoomTests {
     var last = try eventLog()
     let first = folder.numbers
     while folder.numbers == first {
-      last.record(.deadlineReached, at: now)
+      last.record(.scheduler(.deadlineReached), at: now)
       count += 1
     }
     last = try eventLog()
-    for _ in 1..<count { last.record(.deadlineReached, at: now) }
+    for _ in 1..<count { last.record(.scheduler(.deadlineReached), at: now) }
     let full = folder.numbers
     #expect(try replay().eventCount == UInt64(count - 1))
 
     let next = EventLog(continuing: try found(), in: folder, boot: boot, log: log)
     next.state = { (Holdings(), Scheduler(), requestLast: 0) }
-    next.record(.deadlineReached, at: now)
+    next.record(.scheduler(.deadlineReached), at: now)
     #expect(folder.numbers == full, "the next is in the room that was left for it")
     next.isTakingOver = false
-    next.record(.deadlineReached, at: now)
+    next.record(.scheduler(.deadlineReached), at: now)
     #expect(folder.numbers != full)
     #expect(try replay().eventCount == UInt64(count + 1))
   }
@@ -81,7 +81,7 @@ struct EventLogRoomTests {
       #expect(eventLog.isWhole(at: now))
       for _ in 1...3 { eventLog.condense(at: now) }
       #expect(eventLog.isWhole(at: now), "and so will be the one after that")
-      eventLog.record(.deadlineReached, at: now)
+      eventLog.record(.scheduler(.deadlineReached), at: now)
     }
     #expect(!eventLog.isBehind)
     #expect(try Folder.names(path: folder.path) == ["event-log.4", "lock", "spare"])
@@ -94,7 +94,7 @@ struct EventLogRoomTests {
     try full("unfinished-spare") {
       let eventLog = try eventLog()
       #expect(!eventLog.isWhole(at: now))
-      eventLog.record(.deadlineReached, at: now)
+      eventLog.record(.scheduler(.deadlineReached), at: now)
       #expect(try replay().eventCount == 1)
       begun = eventLog
     }

@@ -31,7 +31,7 @@ struct HearingTests {
         },
         user: { users[$0] })
       hearing = try Hearing(loop: loop, ears: ears, isTraced: { $1(false) }) { [unowned self] in
-        if case .tracerChecked(let id, _) = $0 { reported.append(id) }
+        if case .process(.tracerChecked(let id, _)) = $0 { reported.append(id) }
       }
     }
 

@@ -55,7 +55,7 @@ struct InterruptedCallTests {
       let second = try takeOver()
       let isUnknown = try leavesUnknown(second)
       #expect(!isUnknown)
-      second.eventLog.record(.deadlineReached, at: now)
+      second.eventLog.record(.scheduler(.deadlineReached), at: now)
       let third = try takeOver()
       #expect(third.replay.eventCount == 1)
       let isUnknownNow = try leavesUnknown(third)
@@ -233,9 +233,9 @@ struct InterruptedCallTests {
     measured.state = { (Holdings(), Scheduler(), requestLast: 0) }
     let first = other.numbers
     while true {
-      measured.record(.deadlineReached, at: now)
+      measured.record(.scheduler(.deadlineReached), at: now)
       guard other.numbers == first else { return }
-      eventLog.record(.deadlineReached, at: now)
+      eventLog.record(.scheduler(.deadlineReached), at: now)
     }
   }
 
@@ -269,7 +269,7 @@ private final class Client: ConnectionOwner {
     self.eventLog = eventLog
     loop = try EventLoop()
     let name = try #require(ApplicationID("org.example.a"))
-    event = .activate(request, ApplicationKey(name, owner: UserID(0)))
+    event = .operation(.activate(request, ApplicationKey(name, owner: UserID(0))))
     let (near, far) = try UnixSocket.pair(nonblocking: true).ends()
     self.near = FileDescriptor(taking: near)
     self.far = far

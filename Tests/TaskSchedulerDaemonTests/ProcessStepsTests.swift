@@ -160,7 +160,9 @@ struct ManyProcessesTests {
   @Test("A suspension stops some processes in each turn, and is reported when all are stopped")
   func suspension() throws {
     scene.controller?.suspend(scene.id)
-    let most = try scene.turn(scene.stopped) { scene.reported == [.suspensionCompleted(scene.id)] }
+    let most = try scene.turn(scene.stopped) {
+      scene.reported == [.process(.suspensionCompleted(scene.id))]
+    }
     #expect(try scene.stopped() == Self.count + 1)
     #expect(most <= ProcessSteps.stepsMax)
     scene.controller?.resume(scene.id)
@@ -173,7 +175,7 @@ struct ManyProcessesTests {
 
   @Test("A suspension in the middle of a resume stops all processes again")
   func suspensionAgain() throws {
-    let completed = Event.suspensionCompleted(scene.id)
+    let completed = Event.process(.suspensionCompleted(scene.id))
     scene.controller?.suspend(scene.id)
     _ = try scene.turn(scene.stopped) { scene.reported == [completed] }
     scene.controller?.resume(scene.id)
@@ -187,7 +189,9 @@ struct ManyProcessesTests {
   @Test("A daemon that ends during a resume resumes all processes")
   func end() throws {
     scene.controller?.suspend(scene.id)
-    _ = try scene.turn(scene.stopped) { scene.reported == [.suspensionCompleted(scene.id)] }
+    _ = try scene.turn(scene.stopped) {
+      scene.reported == [.process(.suspensionCompleted(scene.id))]
+    }
     scene.controller?.resumeAll()
     #expect(try scene.stopped() > 0, "it is under way")
     scene.controller?.finish()

@@ -48,11 +48,15 @@ private final class Diary {
     let arrival = Holdings.Arrival(
       leader: leader, uid: 1000, group: nil, marker: "m", mechanism: nil, isLaunched: false)
     #expect(note(.arrival(arrival)))
-    happen(.register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0")))
+    happen(
+      .application(
+        .register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0"))))
     for number in 2...9 as ClosedRange<UInt64> {
-      happen(.beginBackgroundTask(RequestID(number), InstanceID(1), name: "task \(number)"))
+      happen(
+        .application(.beginBackgroundTask(RequestID(number), InstanceID(1), name: "task \(number)"))
+      )
     }
-    happen(.sendToBackground(RequestID(10), mail))
+    happen(.operation(.sendToBackground(RequestID(10), mail)))
     let child = Holdings.Stopped(process: Leader(pid: 4712, startTime: 1), wasStopped: true)
     #expect(note(.stopping(InstanceID(1), [child])))
   }
@@ -136,7 +140,8 @@ struct JournalTests {
       let one = Holdings.Stopped(process: Leader(pid: pid, startTime: 7), wasStopped: false)
       #expect(diary.note(.stopping(InstanceID(UInt64(pid)), [one])))
       ranges.append(begin..<diary.writer.count)
-      diary.happen(.beginBackgroundTask(RequestID(UInt64(20 + pid)), InstanceID(1), name: "x"))
+      diary.happen(
+        .application(.beginBackgroundTask(RequestID(UInt64(20 + pid)), InstanceID(1), name: "x")))
     }
     let all = try diary.bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
     #expect(all.damage == nil)
@@ -160,7 +165,7 @@ struct JournalTests {
     let one = Holdings.Stopped(process: Leader(pid: 1, startTime: 7), wasStopped: false)
     #expect(diary.note(.stopping(InstanceID(1), [one])))
     let end = diary.writer.count
-    diary.happen(.beginBackgroundTask(RequestID(20), InstanceID(1), name: "x"))
+    diary.happen(.application(.beginBackgroundTask(RequestID(20), InstanceID(1), name: "x")))
     #expect(diary.note(.letRun(InstanceID(1))))
     func named(_ bytes: [UInt8]) throws -> Bool {
       let left = try bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
@@ -181,7 +186,7 @@ struct JournalTests {
   func effectsLeft() throws {
     let diary = Diary()
     diary.fill()
-    let effects = diary.happen(.leaderExited(InstanceID(1), .unknown), effectsDone: 1)
+    let effects = diary.happen(.process(.leaderExited(InstanceID(1), .unknown)), effectsDone: 1)
     #expect(effects.count > 1)
     #expect(try Array(replay(diary.bytes).get().effectsLeft) == Array(effects.dropFirst()))
     // Died between the header and the record: all that is written was carried out.
@@ -193,7 +198,7 @@ struct JournalTests {
   func begunWithin() throws {
     let diary = Diary()
     diary.fill()
-    let effects = diary.happen(.leaderExited(InstanceID(1), .unknown), effectsDone: 1)
+    let effects = diary.happen(.process(.leaderExited(InstanceID(1), .unknown)), effectsDone: 1)
     var start = EventLogStart(writer: "test", eventCount: 11, requestLast: 11, at: diary.now)
     start.effects = Array(effects.dropFirst())
     start.effectsDone = 1
@@ -232,16 +237,16 @@ struct JournalTests {
   func severalArrivals() throws {
     let diary = Diary()
     diary.happen(
-      .manifestsChanged(Self.names.map { Manifest(id: $0.id, owner: $0.owner) }))
+      .scheduler(.manifestsChanged(Self.names.map { Manifest(id: $0.id, owner: $0.owner) })))
     for key in Self.names {
-      diary.happen(.launch(nil, key, target: .background, reason: .boot))
+      diary.happen(.operation(.launch(nil, key, target: .background, reason: .boot)))
     }
     let leaders = (1...3).map { Leader(pid: Int32($0), startTime: 7) }
     for leader in leaders { #expect(diary.note(.arrival(Self.arrival(leader)))) }
     for (index, leader) in leaders.enumerated() {
       #expect(
         try Set(replay(diary.bytes).get().holdings.arrivals.keys) == Set(leaders[index...]))
-      diary.happen(.spawned(InstanceID(UInt64(index + 1)), leader))
+      diary.happen(.process(.spawned(InstanceID(UInt64(index + 1)), leader)))
     }
     let found = try replay(diary.bytes).get()
     #expect(found.holdings.arrivals.isEmpty)
@@ -252,8 +257,9 @@ struct JournalTests {
     let others = (4...5).map { Leader(pid: Int32($0), startTime: 7) }
     for leader in others { #expect(diary.note(.arrival(Self.arrival(leader)))) }
     diary.happen(
-      .register(
-        RequestID(90), Self.names[0], others[0], target: .background, seat: SeatID("seat0")))
+      .application(
+        .register(
+          RequestID(90), Self.names[0], others[0], target: .background, seat: SeatID("seat0"))))
     #expect(try Array(replay(diary.bytes).get().holdings.arrivals.keys) == [others[1]])
   }
 
@@ -278,7 +284,7 @@ struct JournalTests {
     let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: diary.now)
     let beginning = EventLogBeginning(start, holdings, diary.scheduler)
     var writer = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
-    let hasRoom = writer.append(.clockRead(WallTime(nanoseconds: 1)), at: diary.now)
+    let hasRoom = writer.append(.scheduler(.clockRead(WallTime(nanoseconds: 1))), at: diary.now)
     #expect(hasRoom)
     let found = try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: diary.now)
     #expect(found.holdings.arrivals == holdings.arrivals)
@@ -289,15 +295,16 @@ struct JournalTests {
     let diary = Diary()
     diary.fill()
     #expect(try replay(diary.bytes).get().holdings.runningOn.isEmpty)
-    diary.happen(.stop)
+    diary.happen(.scheduler(.stop))
     #expect(diary.note(.forgotten(InstanceID(1))))
-    diary.happen(.stop)
+    diary.happen(.scheduler(.stop))
     let stopped = try replay(diary.bytes).get()
     #expect(stopped.holdings.instances.isEmpty)
     #expect(stopped.holdings.runningOn[leader]?.application == "org.example.mail")
     #expect(diary.note(.arrival(Self.arrival(leader))))
     diary.happen(
-      .register(RequestID(91), mail, leader, target: .background, seat: SeatID("seat0")))
+      .application(
+        .register(RequestID(91), mail, leader, target: .background, seat: SeatID("seat0"))))
     #expect(try replay(diary.bytes).get().holdings.runningOn == [:])
   }
 
@@ -305,11 +312,11 @@ struct JournalTests {
   func started() throws {
     let diary = Diary()
     #expect(try !replay(diary.bytes).get().scheduler.isStarted)
-    diary.happen(.clockRead(WallTime(nanoseconds: 1)))
+    diary.happen(.scheduler(.clockRead(WallTime(nanoseconds: 1))))
     #expect(try !replay(diary.bytes).get().scheduler.isStarted)
-    diary.happen(.started)
+    diary.happen(.scheduler(.started))
     #expect(try replay(diary.bytes).get().scheduler.isStarted)
-    diary.happen(.stop)
+    diary.happen(.scheduler(.stop))
     #expect(try !replay(diary.bytes).get().scheduler.isStarted)
   }
 
@@ -321,7 +328,7 @@ struct JournalTests {
     diary.memory[end] = 40
     diary.memory[end + 9] = 77
     diary.writer = EventLogWriter(continuing: diary.memory, from: end)
-    diary.happen(.endBackgroundTask(RequestID(12), InstanceID(1), TaskID(1)))
+    diary.happen(.application(.endBackgroundTask(RequestID(12), InstanceID(1), TaskID(1))))
     let found = try replay(diary.bytes).get()
     #expect(found.damage == nil)
     #expect(same(found.scheduler, diary.scheduler))
@@ -331,7 +338,9 @@ struct JournalTests {
   func full() throws {
     let diary = Diary(bytesCount: EventLogLayout.headerBytes + 2048)
     var number: UInt64 = 1
-    while diary.writer.append(.activate(RequestID(number), mail), at: diary.now) { number += 1 }
+    while diary.writer.append(.operation(.activate(RequestID(number), mail)), at: diary.now) {
+      number += 1
+    }
     #expect(number > 3)
     let found = try replay(Array(diary.memory)).get()
     #expect(found.damage == nil)

@@ -44,12 +44,15 @@ private final class Diary {
     let leader = Leader(pid: 4711, startTime: 1)
     let effects = happen(
       after: .seconds(1),
-      .register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0")))
+      .application(
+        .register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0"))))
     acknowledge(effects, 2)
-    happen(after: .seconds(1), .beginBackgroundTask(RequestID(4), instance, name: "photos"))
-    acknowledge(happen(after: .seconds(1), .sendToBackground(RequestID(5), mail)), 2)
-    happen(after: .seconds(1), .endBackgroundTask(RequestID(8), instance, TaskID(1)))
-    happen(after: .seconds(1), .suspensionCompleted(instance))
+    happen(
+      after: .seconds(1), .application(.beginBackgroundTask(RequestID(4), instance, name: "photos"))
+    )
+    acknowledge(happen(after: .seconds(1), .operation(.sendToBackground(RequestID(5), mail))), 2)
+    happen(after: .seconds(1), .application(.endBackgroundTask(RequestID(8), instance, TaskID(1))))
+    happen(after: .seconds(1), .process(.suspensionCompleted(instance)))
   }
 
   private func acknowledge(_ effects: [Effect], _ count: Int) {
@@ -63,7 +66,8 @@ private final class Diary {
         return
       }
       effects = happen(
-        after: .milliseconds(10), .acknowledge(RequestID(100 + number), instance, callback))
+        after: .milliseconds(10),
+        .application(.acknowledge(RequestID(100 + number), instance, callback)))
     }
   }
 
@@ -125,15 +129,16 @@ struct ReplayTests {
   func snapshot() throws {
     var scheduler = Scheduler()
     _ = scheduler.handle(
-      .register(
+      .application(
+        .register(
         RequestID(1), mail, Leader(pid: 1, startTime: 1), target: .foreground,
-        seat: SeatID("seat0")),
+          seat: SeatID("seat0"))),
       at: Instant(nanoseconds: 1_000_000_000))
     _ = scheduler.handle(
-      .beginBackgroundTask(RequestID(2), instance, name: "photos"),
+      .application(.beginBackgroundTask(RequestID(2), instance, name: "photos")),
       at: Instant(nanoseconds: 2_000_000_000))
     let diary = Diary(from: scheduler, eventsBefore: 2)
-    diary.happen(after: .seconds(3), .leaderExited(instance, .signaled(11)))
+    diary.happen(after: .seconds(3), .process(.leaderExited(instance, .signaled(11))))
     let directory = TemporaryDirectory()
     let path = try directory.write("event-log.7", diary.bytes)
     let outcome = try replay([path])
@@ -214,7 +219,7 @@ struct ReplayTests {
     let diary = Diary()
     diary.upload()
     let place = diary.count
-    diary.happen(after: .seconds(1), .leaderExited(instance, .signaled(9)))
+    diary.happen(after: .seconds(1), .process(.leaderExited(instance, .signaled(9))))
     var bytes = diary.bytes
     bytes[place + 12] ^= 1
     let directory = TemporaryDirectory()

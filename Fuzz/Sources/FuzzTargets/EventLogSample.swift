@@ -67,14 +67,16 @@ struct EventLogSample: Sendable {
 
   /// What the event log's state already knows.
   private static let beginnings: [Event] = [
-    .manifestsChanged([
+    .scheduler(
+      .manifestsChanged([
       Manifest(
         id: player.id, displayName: "Player", owner: player.owner, namesUser: true,
         backgroundModes: [.audio], multitasking: true, isLaunchable: true, seat: SeatID("seat0"))
-    ]),
-    .register(RequestID(1), mail, leader(11), target: .foreground, seat: SeatID("seat0")),
-    .beginBackgroundTask(RequestID(2), first, name: "upload"),
-    .launch(RequestID(3), player, target: .background, reason: .operator),
+      ])),
+    .application(
+      .register(RequestID(1), mail, leader(11), target: .foreground, seat: SeatID("seat0"))),
+    .application(.beginBackgroundTask(RequestID(2), first, name: "upload")),
+    .operation(.launch(RequestID(3), player, target: .background, reason: .operator)),
   ]
 
   private enum Step {
@@ -108,51 +110,52 @@ struct EventLogSample: Sendable {
   /// What stands in it as records.
   private static let steps: [Step] = [
     .note(.arrival(arrival(12))),
-    .event(.spawned(second, leader(12))),
+    .event(.process(.spawned(second, leader(12)))),
     .note(
       .waiting(
         Holdings.Waiting(
           request: RequestID(4), method: "register", application: player.id.name, isOneway: false),
         connection: 8)),
-    .event(.openStream(RequestID(4), second, named: player.id)),
+    .event(.application(.openStream(RequestID(4), second, named: player.id))),
     .note(.stream(second, connection: 8)),
-    .event(.acknowledge(RequestID(5), first, CallbackID(1))),
-    .event(.acknowledge(RequestID(6), first, CallbackID(2))),
-    .event(.sendToBackground(RequestID(7), mail)),
-    .event(.activityBegan(second, .audio)),
-    .event(.acknowledge(RequestID(8), first, CallbackID(3))),
-    .event(.acknowledge(RequestID(9), first, CallbackID(4))),
-    .event(.endBackgroundTask(RequestID(10), first, TaskID(1))),
+    .event(.application(.acknowledge(RequestID(5), first, CallbackID(1)))),
+    .event(.application(.acknowledge(RequestID(6), first, CallbackID(2)))),
+    .event(.operation(.sendToBackground(RequestID(7), mail))),
+    .event(.process(.activityBegan(second, .audio))),
+    .event(.application(.acknowledge(RequestID(8), first, CallbackID(3)))),
+    .event(.application(.acknowledge(RequestID(9), first, CallbackID(4)))),
+    .event(.application(.endBackgroundTask(RequestID(10), first, TaskID(1)))),
     .note(.stopping(first, [Holdings.Stopped(process: leader(11), wasStopped: true)])),
     .event(.resources(.listens(first, ListeningReport(["0.0.0.0:80", "@abstract"])))),
-    .event(.suspensionFailed(first, reason: "EPERM")),
-    .event(.suspensionLost(first, reason: "process 7 runs")),
+    .event(.process(.suspensionFailed(first, reason: "EPERM"))),
+    .event(.process(.suspensionLost(first, reason: "process 7 runs"))),
     .note(.letRun(first)),
-    .event(.suspensionCompleted(first)),
-    .event(.stillSuspended([first, second])),
-    .event(.deadlineReached),
-    .event(.tracerChecked(first, isTraced: false)),
+    .event(.process(.suspensionCompleted(first))),
+    .event(.process(.stillSuspended([first, second]))),
+    .event(.scheduler(.deadlineReached)),
+    .event(.process(.tracerChecked(first, isTraced: false))),
     .note(.arrival(arrival(13))),
     .event(
-      .adopt(
+      .operation(
+        .adopt(
         RequestID(11),
         Adoption(
           application: game, leader: leader(13), target: .background, seat: SeatID("seat0"),
-          backgroundTask: "rsync", backgroundModes: [.voip]))),
+            backgroundTask: "rsync", backgroundModes: [.voip])))),
     .note(.monitor(Holdings.Monitor(uid: 1000), connection: 9)),
     .note(.input(MessagePart([0x7B]), connection: 9)),
     .note(.inputWhole(connection: 9)),
     .note(.unsaved(true, connection: 9)),
-    .event(.clockRead(WallTime(nanoseconds: 1_800_000_000_000_000_000))),
-    .event(.started),
-    .event(.setKeepAlive(RequestID(15), InstanceID(3), interval: .seconds(600))),
+    .event(.scheduler(.clockRead(WallTime(nanoseconds: 1_800_000_000_000_000_000)))),
+    .event(.scheduler(.started)),
+    .event(.application(.setKeepAlive(RequestID(15), InstanceID(3), interval: .seconds(600)))),
     .event(.socket(.manage(RequestID(16), InstanceID(3), SocketID(5)))),
     .event(.socket(.ready(InstanceID(3), [SocketReadiness(SocketID(5), .data)]))),
     .event(.systemChanged(nil, SystemChange(kind: .custom("vpn"), value: "up"), for: nil)),
     .event(.notification(.schedule(RequestID(17), mail, reminder))),
     .event(.notification(.stored(TransactionID(1)))),
     .event(.notification(.setBadge(RequestID(18), mail, 1))),
-    .event(.policyChanged(Policy())),
+    .event(.scheduler(.policyChanged(Policy()))),
     .event(
       .memory(
         .pressed(
@@ -167,17 +170,17 @@ struct EventLogSample: Sendable {
       .resources(
         .used(InstanceID(3), ResourceUse(processor: .seconds(7), gpu: .zero, isTraced: true)))),
     .event(.resources(.held(first, path: "/var/lib/contacts.db"))),
-    .event(.recovered(lastAlive: Instant(nanoseconds: 1_000_000_000))),
-    .event(.activate(RequestID(12), mail)),
-    .event(.deactivate(RequestID(13), mail)),
-    .event(.terminate(RequestID(14), game, byUser: true)),
-    .event(.signalFailed(second, reason: "ESRCH")),
-    .event(.streamClosed(second)),
-    .event(.leaderExited(second, .signaled(9))),
+    .event(.scheduler(.recovered(lastAlive: Instant(nanoseconds: 1_000_000_000)))),
+    .event(.operation(.activate(RequestID(12), mail))),
+    .event(.operation(.deactivate(RequestID(13), mail))),
+    .event(.operation(.terminate(RequestID(14), game, byUser: true))),
+    .event(.process(.signalFailed(second, reason: "ESRCH"))),
+    .event(.application(.streamClosed(second))),
+    .event(.process(.leaderExited(second, .signaled(9)))),
     .note(.forgotten(second)),
-    .event(.activityEnded(second, .audio)),
-    .event(.launch(nil, player, target: .foreground, reason: .boot)),
-    .event(.spawnFailed(InstanceID(4), reason: "ENOENT")),
-    .event(.stop),
+    .event(.process(.activityEnded(second, .audio))),
+    .event(.operation(.launch(nil, player, target: .foreground, reason: .boot))),
+    .event(.process(.spawnFailed(InstanceID(4), reason: "ENOENT"))),
+    .event(.scheduler(.stop)),
   ]
 }

@@ -15,14 +15,14 @@ public struct Scheduler: Sendable {
   var changes = SystemChanges()
   var memory = Memory()
   var instanceIDLast: UInt64 = 0
-  /// Whether ``Event/started`` has come, and no ``Event/stop`` since.
+  /// Whether ``SchedulerEvent/started`` has come, and no ``SchedulerEvent/stop`` since.
   public internal(set) var isStarted = false
 
   public init(policy: Policy = Policy()) {
     self.policy = policy
   }
 
-  /// When ``Event/deadlineReached`` is to come next; nil where nothing is due.
+  /// When ``SchedulerEvent/deadlineReached`` is to come next; nil where nothing is due.
   public var nextDeadline: Instant? {
     // The policy is large, and handing it over copies it.
     let memoryDeadline = memory.isCalm ? nil : memory.deadline(policy)
@@ -51,6 +51,22 @@ public struct Scheduler: Sendable {
     var turn = Turn(
       policy: policy, instant: now, changes: changes, memoryEpisode: memory.episode)
     switch event {
+    case .application(let event): handle(event, in: &turn)
+    case .operation(let event): handle(event, in: &turn)
+    case .process(let event): handle(event, in: &turn)
+    case .scheduler(let event): handle(event, in: &turn)
+    case .socket(let event): handle(event, in: &turn)
+    case .notification(let event): handle(event, in: &turn)
+    case .systemChanged(let request, let change, let owner):
+      systemChanged(request, change, for: owner, in: &turn)
+    case .memory(let event): handle(event, in: &turn)
+    case .resources(let event): handle(event, in: &turn)
+    }
+    return turn.takeEffects()
+  }
+
+  private mutating func handle(_ event: ApplicationEvent, in turn: inout Turn) {
+    switch event {
     case .register(let request, let key, let leader, let target, let seat):
       register(request, key, leader, target: target, seat: seat, in: &turn)
     case .openStream(let request, let id, let name):
@@ -70,31 +86,10 @@ public struct Scheduler: Sendable {
       with(id, orRefuse: request, in: &turn) { $0.endTask(task, request: request, in: &$1) }
     case .setKeepAlive(let request, let id, let interval):
       setKeepAlive(request, id, interval: interval, in: &turn)
-    case .socket(let event):
-      handle(event, in: &turn)
-    case .notification(let event):
-      handle(event, in: &turn)
-    case .resources(let event):
-      handle(event, in: &turn)
-    case .systemChanged(let request, let change, let owner):
-      systemChanged(request, change, for: owner, in: &turn)
-    case .memory(let event):
-      handle(event, in: &turn)
-    case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate:
-      handleOperation(event, in: &turn)
-    case .spawned, .spawnFailed, .leaderExited, .suspensionCompleted, .stillSuspended,
-      .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked, .activityBegan,
-      .activityEnded:
-      handleReport(event, in: &turn)
-    case .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop,
-      .recovered:
-      handleTurn(of: event, in: &turn)
     }
-    return turn.takeEffects()
   }
 
-  /// What a person or an operator asks for.
-  private mutating func handleOperation(_ event: Event, in turn: inout Turn) {
+  private mutating func handle(_ event: OperationEvent, in turn: inout Turn) {
     switch event {
     case .launch(let request, let key, let target, let reason):
       launch(request, key, target: target, reason: reason, in: &turn)
@@ -108,13 +103,39 @@ public struct Scheduler: Sendable {
       sendToBackground(request, key, in: &turn)
     case .terminate(let request, let key, let byUser):
       terminate(request, key, byUser: byUser, in: &turn)
-    case _:
-      preconditionFailure("no operation: \(event)")
     }
   }
 
-  /// What happens to the scheduler as a whole.
-  private mutating func handleTurn(of event: Event, in turn: inout Turn) {
+  private mutating func handle(_ event: ProcessEvent, in turn: inout Turn) {
+    switch event {
+    case .spawned(let id, let leader):
+      spawned(id, leader, in: &turn)
+    case .spawnFailed(let id, let reason):
+      spawnFailed(id, reason: reason, in: &turn)
+    case .leaderExited(let id, let status):
+      leaderExited(id, status, in: &turn)
+    case .suspensionCompleted(let id):
+      with(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
+    case .stillSuspended(let ids):
+      for id in ids where instances[id]?.state == .suspended {
+        with(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
+      }
+    case .suspensionFailed(let id, let reason):
+      with(id, in: &turn) { $0.suspensionFailed(reason: reason, in: &$1) }
+    case .suspensionLost(let id, let reason):
+      with(id, in: &turn) { $0.suspensionLost(reason: reason, in: &$1) }
+    case .signalFailed(let id, let reason):
+      with(id, in: &turn) { $0.signalFailed(reason: reason, in: &$1) }
+    case .tracerChecked(let id, let isTraced):
+      with(id, in: &turn) { $0.tracerChecked(isTraced: isTraced, in: &$1) }
+    case .activityBegan(let id, let activity):
+      with(id, in: &turn) { $0.begin(activity, in: &$1) }
+    case .activityEnded(let id, let activity):
+      with(id, in: &turn) { $0.end(activity, in: &$1) }
+    }
+  }
+
+  private mutating func handle(_ event: SchedulerEvent, in turn: inout Turn) {
     switch event {
     case .deadlineReached:
       while let id = deadlines.popDue(at: turn.instant) {
@@ -142,40 +163,6 @@ public struct Scheduler: Sendable {
       stop(in: &turn)
     case .recovered(let lastAlive):
       recovered(lastAlive: lastAlive, in: &turn)
-    case _:
-      preconditionFailure("not of the whole: \(event)")
-    }
-  }
-
-  /// What the daemon reports of the processes.
-  private mutating func handleReport(_ event: Event, in turn: inout Turn) {
-    switch event {
-    case .spawned(let id, let leader):
-      spawned(id, leader, in: &turn)
-    case .spawnFailed(let id, let reason):
-      spawnFailed(id, reason: reason, in: &turn)
-    case .leaderExited(let id, let status):
-      leaderExited(id, status, in: &turn)
-    case .suspensionCompleted(let id):
-      with(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
-    case .stillSuspended(let ids):
-      for id in ids where instances[id]?.state == .suspended {
-        with(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
-      }
-    case .suspensionFailed(let id, let reason):
-      with(id, in: &turn) { $0.suspensionFailed(reason: reason, in: &$1) }
-    case .suspensionLost(let id, let reason):
-      with(id, in: &turn) { $0.suspensionLost(reason: reason, in: &$1) }
-    case .signalFailed(let id, let reason):
-      with(id, in: &turn) { $0.signalFailed(reason: reason, in: &$1) }
-    case .tracerChecked(let id, let isTraced):
-      with(id, in: &turn) { $0.tracerChecked(isTraced: isTraced, in: &$1) }
-    case .activityBegan(let id, let activity):
-      with(id, in: &turn) { $0.begin(activity, in: &$1) }
-    case .activityEnded(let id, let activity):
-      with(id, in: &turn) { $0.end(activity, in: &$1) }
-    case _:
-      preconditionFailure("no report of a process: \(event)")
     }
   }
 

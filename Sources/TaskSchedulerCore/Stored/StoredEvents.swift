@@ -1,93 +1,125 @@
 extension Event: StoredByForm {
   package static let form = Form(cases: [
-    Case("acknowledge", Event.acknowledge) {
-      if case .acknowledge(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("beginBackgroundTask", Event.beginBackgroundTask) {
-      if case .beginBackgroundTask(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("endBackgroundTask", Event.endBackgroundTask) {
-      if case .endBackgroundTask(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("deadlineReached", Event.deadlineReached),
-    Case("suspensionCompleted", Event.suspensionCompleted) {
-      if case .suspensionCompleted(let a) = $0 { a } else { nil }
-    },
-    Case("stillSuspended", Event.stillSuspended) {
-      if case .stillSuspended(let a) = $0 { a } else { nil }
-    },
+    Case("application", Event.application) { if case .application(let a) = $0 { a } else { nil } },
+    Case("process", Event.process) { if case .process(let a) = $0 { a } else { nil } },
+    Case("scheduler", Event.scheduler) { if case .scheduler(let a) = $0 { a } else { nil } },
+    Case("operation", Event.operation) { if case .operation(let a) = $0 { a } else { nil } },
     Case("resources", Event.resources) { if case .resources(let a) = $0 { a } else { nil } },
     Case("socket", Event.socket) { if case .socket(let a) = $0 { a } else { nil } },
     Case("notification", Event.notification) {
       if case .notification(let a) = $0 { a } else { nil }
     },
     Case("memory", Event.memory) { if case .memory(let a) = $0 { a } else { nil } },
-    Case("activate", Event.activate) {
-      if case .activate(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("deactivate", Event.deactivate) {
-      if case .deactivate(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("sendToBackground", Event.sendToBackground) {
-      if case .sendToBackground(let a, let b) = $0 { (a, b) } else { nil }
-    },
-    Case("terminate", Event.terminate) {
-      if case .terminate(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("launch", Event.launch) {
-      if case .launch(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
-    },
-    Case("register", Event.register) {
-      if case .register(let a, let b, let c, let d, let e) = $0 { (a, b, c, d, e) } else { nil }
-    },
-    Case("openStream", Event.openStream) {
-      if case .openStream(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
-    Case("streamClosed", Event.streamClosed) {
-      if case .streamClosed(let a) = $0 { a } else { nil }
-    },
-    Case("adopt", Event.adopt) { if case .adopt(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("setKeepAlive", Event.setKeepAlive) {
-      if case .setKeepAlive(let a, let b, let c) = $0 { (a, b, c) } else { nil }
-    },
     Case("systemChanged", Event.systemChanged) {
       if case .systemChanged(let a, let b, let c) = $0 { (a, b, c) } else { nil }
     },
-    Case("spawned", Event.spawned) { if case .spawned(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("spawnFailed", Event.spawnFailed) {
+  ])
+}
+
+extension ApplicationEvent: StoredByForm {
+  package static let form = Form(cases: [
+    Case("acknowledge", ApplicationEvent.acknowledge) {
+      if case .acknowledge(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("beginBackgroundTask", ApplicationEvent.beginBackgroundTask) {
+      if case .beginBackgroundTask(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("endBackgroundTask", ApplicationEvent.endBackgroundTask) {
+      if case .endBackgroundTask(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("setKeepAlive", ApplicationEvent.setKeepAlive) {
+      if case .setKeepAlive(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("register", ApplicationEvent.register) {
+      if case .register(let a, let b, let c, let d, let e) = $0 { (a, b, c, d, e) } else { nil }
+    },
+    Case("openStream", ApplicationEvent.openStream) {
+      if case .openStream(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("streamClosed", ApplicationEvent.streamClosed) {
+      if case .streamClosed(let a) = $0 { a } else { nil }
+    },
+  ])
+}
+
+extension OperationEvent: StoredByForm {
+  package static let form = Form(cases: [
+    Case("activate", OperationEvent.activate) {
+      if case .activate(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("deactivate", OperationEvent.deactivate) {
+      if case .deactivate(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("sendToBackground", OperationEvent.sendToBackground) {
+      if case .sendToBackground(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("terminate", OperationEvent.terminate) {
+      if case .terminate(let a, let b, let c) = $0 { (a, b, c) } else { nil }
+    },
+    Case("launch", OperationEvent.launch) {
+      if case .launch(let a, let b, let c, let d) = $0 { (a, b, c, d) } else { nil }
+    },
+    Case("adopt", OperationEvent.adopt) {
+      if case .adopt(let a, let b) = $0 { (a, b) } else { nil }
+    },
+  ])
+}
+
+extension ProcessEvent: StoredByForm {
+  package static let form = Form(cases: [
+    Case("suspensionCompleted", ProcessEvent.suspensionCompleted) {
+      if case .suspensionCompleted(let a) = $0 { a } else { nil }
+    },
+    Case("stillSuspended", ProcessEvent.stillSuspended) {
+      if case .stillSuspended(let a) = $0 { a } else { nil }
+    },
+    Case("spawned", ProcessEvent.spawned) {
+      if case .spawned(let a, let b) = $0 { (a, b) } else { nil }
+    },
+    Case("spawnFailed", ProcessEvent.spawnFailed) {
       if case .spawnFailed(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("leaderExited", Event.leaderExited) {
+    Case("leaderExited", ProcessEvent.leaderExited) {
       if case .leaderExited(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("suspensionFailed", Event.suspensionFailed) {
+    Case("suspensionFailed", ProcessEvent.suspensionFailed) {
       if case .suspensionFailed(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("suspensionLost", Event.suspensionLost) {
+    Case("suspensionLost", ProcessEvent.suspensionLost) {
       if case .suspensionLost(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("signalFailed", Event.signalFailed) {
+    Case("signalFailed", ProcessEvent.signalFailed) {
       if case .signalFailed(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("tracerChecked", Event.tracerChecked) {
+    Case("tracerChecked", ProcessEvent.tracerChecked) {
       if case .tracerChecked(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("activityBegan", Event.activityBegan) {
+    Case("activityBegan", ProcessEvent.activityBegan) {
       if case .activityBegan(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("activityEnded", Event.activityEnded) {
+    Case("activityEnded", ProcessEvent.activityEnded) {
       if case .activityEnded(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("clockRead", Event.clockRead) { if case .clockRead(let a) = $0 { a } else { nil } },
-    Case("policyChanged", Event.policyChanged) {
+  ])
+}
+
+extension SchedulerEvent: StoredByForm {
+  package static let form = Form(cases: [
+    Case("deadlineReached", SchedulerEvent.deadlineReached),
+    Case("clockRead", SchedulerEvent.clockRead) {
+      if case .clockRead(let a) = $0 { a } else { nil }
+    },
+    Case("policyChanged", SchedulerEvent.policyChanged) {
       if case .policyChanged(let a) = $0 { a } else { nil }
     },
-    Case("manifestsChanged", Event.manifestsChanged) {
+    Case("manifestsChanged", SchedulerEvent.manifestsChanged) {
       if case .manifestsChanged(let a) = $0 { a } else { nil }
     },
-    Case("started", Event.started),
-    Case("stop", Event.stop),
-    Case("recovered", Event.recovered) { if case .recovered(let a) = $0 { a } else { nil } },
+    Case("started", SchedulerEvent.started),
+    Case("stop", SchedulerEvent.stop),
+    Case("recovered", SchedulerEvent.recovered) {
+      if case .recovered(let a) = $0 { a } else { nil }
+    },
   ])
 }
 

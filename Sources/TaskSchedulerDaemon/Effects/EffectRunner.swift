@@ -31,7 +31,7 @@ final class EffectRunner: EffectHandler {
   private var store: DescriptorStore { parts.store }
 
   func willHandle(_ event: Event) {
-    if case .stop = event { parts.launches.keepRunningOn(processes.held) }
+    if case .scheduler(.stop) = event { parts.launches.keepRunningOn(processes.held) }
   }
 
   func didHandle(_ event: Event) {
@@ -139,7 +139,7 @@ final class EffectRunner: EffectHandler {
     if processes[id] != nil { return }
     guard let arrival = parts.launches.take(leader) else {
       // It terminated before this daemon could take it over.
-      return post(.leaderExited(id, .unknown))
+      return post(.process(.leaderExited(id, .unknown)))
     }
     do throws(SystemError) {
       try processes.manage(
@@ -147,7 +147,7 @@ final class EffectRunner: EffectHandler {
     } catch {
       // The daemon would not learn when the process terminates.
       log.write(.error, "cannot monitor process \(leader.pid), so it is released: \(error)")
-      post(.leaderExited(id, .unknown))
+      post(.process(.leaderExited(id, .unknown)))
     }
   }
 }

@@ -22,7 +22,7 @@ final class Pump {
     self.eventLog = eventLog
     var expired: () -> Void = {}
     timer = try DeadlineTimer(loop: loop, log: log) { expired() }
-    expired = { [weak self] in self?.post(.deadlineReached) }
+    expired = { [weak self] in self?.post(.scheduler(.deadlineReached)) }
   }
 
   var now: Instant { Instant(nanoseconds: BootClock.now()) }

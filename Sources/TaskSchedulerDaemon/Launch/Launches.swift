@@ -91,10 +91,10 @@ final class Launches {
   func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
     guard launching.insert(id).inserted else { return }
     if let leader = started(for: id) ?? takeBack(key) {
-      return finish(id, .spawned(id, leader))
+      return finish(id, .process(.spawned(id, leader)))
     }
     guard let manifest = manifests[key.id] else {
-      return finish(id, .spawnFailed(id, reason: "its manifest was removed"))
+      return finish(id, .process(.spawnFailed(id, reason: "its manifest was removed")))
     }
     let willRun: (Launcher.Launched) -> Void = { [unowned self] in
       expect(Arrival(process: $0.process, uid: $0.uid, origin: $0.origin, launch: id))
@@ -107,9 +107,9 @@ final class Launches {
         if arrivals[leader] == nil {
           expect(Arrival(process: launched.process, uid: launched.uid, origin: launched.origin))
         }
-        finish(id, .spawned(id, leader))
+        finish(id, .process(.spawned(id, leader)))
       case .failure(let failure):
-        finish(id, .spawnFailed(id, reason: failure.reason))
+        finish(id, .process(.spawnFailed(id, reason: failure.reason)))
       }
     }
   }

@@ -374,7 +374,8 @@ final class Priorities {
       guard let error = release.failures[lever], instance.lowered.obstacles[lever] == nil else {
         continue
       }
-      report(.signalFailed(instance.id, reason: "cannot restore its \(lever.name): \(error)"))
+      report(
+        .process(.signalFailed(instance.id, reason: "cannot restore its \(lever.name): \(error)")))
     }
     instance.lowered.forget()
     eventLog.note(.gaveBack(instance.id))
@@ -408,7 +409,7 @@ final class Priorities {
     do throws(SystemError) {
       try body()
     } catch {
-      report(.signalFailed(instance.id, reason: "cannot lower its priority: \(error)"))
+      report(.process(.signalFailed(instance.id, reason: "cannot lower its priority: \(error)")))
     }
   }
 }

@@ -39,7 +39,7 @@ extension ProcessController {
         }
         try takeOver(id, instance, leader)
       } catch {
-        report(.signalFailed(id, reason: "cannot take it over: \(error)"))
+        report(.process(.signalFailed(id, reason: "cannot take it over: \(error)")))
         lost.append(id)
         seeTo(instance, id)
       }
@@ -86,7 +86,7 @@ extension ProcessController {
         _ = try process?.pidfd.send(signal: held.arrival.isLaunched ? SIGKILL : SIGCONT)
       }
     } catch {
-      report(.signalFailed(id, reason: String(describing: error)))
+      report(.process(.signalFailed(id, reason: String(describing: error))))
     }
   }
 

@@ -157,11 +157,11 @@ final class ProcessController {
     leaderEnds?.forget(instance.leader.pidfd)
     if let unitEnds, let group = instance.origin.group, InstanceGroups.isUnit(group) {
       return unitEnds.status(of: group.name) { [weak self] in
-        self?.report(.leaderExited(id, ExitStatus($0)))
+        self?.report(.process(.leaderExited(id, ExitStatus($0))))
       }
     }
     let status = (try? instance.leader.pidfd.exitStatus(in: proc)) ?? nil
-    report(.leaderExited(id, ExitStatus(status)))
+    report(.process(.leaderExited(id, ExitStatus(status))))
   }
 
   /// Takes over an instance that has ended, and whose processes are still being killed.
@@ -225,7 +225,7 @@ final class ProcessController {
       lookAtSuspended(instance)
     case .failed(let reason):
       resumeProcesses(of: instance)
-      report(.suspensionFailed(instance.id, reason: reason))
+      report(.process(.suspensionFailed(instance.id, reason: reason)))
     }
   }
 
@@ -237,8 +237,8 @@ final class ProcessController {
       return true
     }
     let still = ids.filter { isSuspended($0) && takesReport($0) }
-    if !still.isEmpty { report(.stillSuspended(still)) }
-    for id in ids where takesReport(id) { report(.suspensionCompleted(id)) }
+    if !still.isEmpty { report(.process(.stillSuspended(still))) }
+    for id in ids where takesReport(id) { report(.process(.suspensionCompleted(id))) }
   }
 
   /// Resumes an instance. Ends a suspension that is under way.
@@ -282,7 +282,9 @@ final class ProcessController {
     instance.remembering.append(
       visit(instance, atOnce: true) { instance.remembered.insert($0.identity) } end: {
         [weak self] error in
-        if let error { self?.report(.signalFailed(id, reason: String(describing: error))) }
+        if let error {
+          self?.report(.process(.signalFailed(id, reason: String(describing: error))))
+        }
         end()
       })
     instance.remembering.removeAll { !$0.isUnderWay }
@@ -333,7 +335,7 @@ final class ProcessController {
     instance.isBeingKilled = false
     if let problem {
       instance.killing = nil
-      report(.signalFailed(instance.id, reason: problem))
+      report(.process(.signalFailed(instance.id, reason: problem)))
     }
     if departing.removeValue(forKey: instance.id) != nil { forget(instance) }
   }
@@ -361,7 +363,7 @@ final class ProcessController {
     do throws(SystemError) {
       try body()
     } catch {
-      report(.signalFailed(instance.id, reason: String(describing: error)))
+      report(.process(.signalFailed(instance.id, reason: String(describing: error))))
     }
   }
 }

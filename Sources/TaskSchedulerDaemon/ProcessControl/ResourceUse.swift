@@ -179,7 +179,9 @@ extension ProcessController {
     resources.pausing = visit(instance) { [proc] stat throws(SystemError) in
       if !instance.hasStopped(stat.identity) { _ = try instance.stop(stat, proc) }
     } end: { [weak self] error in
-      if let error { self?.report(.signalFailed(instance.id, reason: String(describing: error))) }
+      if let error {
+        self?.report(.process(.signalFailed(instance.id, reason: String(describing: error))))
+      }
       done()
     }
   }

@@ -98,7 +98,7 @@ extension ProcessController {
     instance.problem = problem
     refusals[instance.id] = problem == nil ? nil : instance
     guard let problem else { return }
-    if isNew { report(.signalFailed(instance.id, reason: problem)) }
+    if isNew { report(.process(.signalFailed(instance.id, reason: problem))) }
     refusalTimer?.set(BootClock.after(Self.refusalRetryInterval))
   }
 

@@ -108,7 +108,7 @@ extension ProcessController {
     instance.resistance =
       wasLostLately(instance) ? "it does not stay suspended: \(reason), again and again" : nil
     instance.lostAt = Instant(nanoseconds: BootClock.now())
-    report(.suspensionLost(instance.id, reason: reason))
+    report(.process(.suspensionLost(instance.id, reason: reason)))
     return outcome
   }
 

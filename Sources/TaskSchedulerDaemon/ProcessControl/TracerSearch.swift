@@ -37,7 +37,8 @@ extension ProcessController {
       switch result {
       case .success(let found): answer(found.isTraced)
       case .failure(let error):
-        self?.report(.signalFailed(id, reason: "cannot tell whether it is traced: \(error)"))
+        self?.report(
+          .process(.signalFailed(id, reason: "cannot tell whether it is traced: \(error)")))
         answer(false)
       }
     }

@@ -11,7 +11,7 @@ extension ApplicationService {
     let instance = try registered(connection)
     if interval != nil, pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let request = requests.open(connection, .setKeepAlive, application: instance.name)
-    post(.setKeepAlive(request, instance.id, interval: interval))
+    post(.application(.setKeepAlive(request, instance.id, interval: interval)))
   }
 
   /// The longest keep-alive interval, in seconds: 31 years.

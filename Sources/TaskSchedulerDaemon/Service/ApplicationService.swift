@@ -60,7 +60,7 @@ final class ApplicationService {
     let instance = try registered(connection)
     if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let request = requests.open(connection, .beginBackgroundTask, application: instance.name)
-    post(.beginBackgroundTask(request, instance.id, name: input.name))
+    post(.application(.beginBackgroundTask(request, instance.id, name: input.name)))
   }
 
   private func endBackgroundTask(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -70,7 +70,7 @@ final class ApplicationService {
     }
     let instance = try registered(connection)
     let request = requests.open(connection, .endBackgroundTask, application: instance.name)
-    post(.endBackgroundTask(request, instance.id, TaskID(task)))
+    post(.application(.endBackgroundTask(request, instance.id, TaskID(task))))
   }
 
   private func acknowledge(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -80,7 +80,7 @@ final class ApplicationService {
     }
     let instance = try registered(connection)
     let request = requests.open(connection, .acknowledge, application: instance.name)
-    post(.acknowledge(request, instance.id, CallbackID(callback)))
+    post(.application(.acknowledge(request, instance.id, CallbackID(callback))))
   }
 
   private func getStatus(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -106,7 +106,7 @@ final class ApplicationService {
     }
     if let instance = try instance(of: connection.peer) {
       let request = requests.open(connection, .register, application: id.name)
-      return post(.openStream(request, instance.id, named: id))
+      return post(.application(.openStream(request, instance.id, named: id)))
     }
     if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let process = try self.process(of: connection)
@@ -122,10 +122,11 @@ final class ApplicationService {
     let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
     let request = requests.open(connection, .register, application: id.name)
     post(
-      .register(
+      .application(
+        .register(
         request, ApplicationKey(id, owner: UserID(uid)), leader,
         target: input.background == true ? .background : .foreground,
-        seat: seat ?? places.ofUser(uid)))
+          seat: seat ?? places.ofUser(uid))))
   }
 
   // MARK: Who speaks

@@ -61,20 +61,20 @@ final class ControlService {
     case .activate:
       let input = try call.decode(Interface.Activate.Input.self)
       let (request, key) = try open(connection, .activate, input.application, input.owner)
-      post(.activate(request, key))
+      post(.operation(.activate(request, key)))
     case .deactivate:
       let input = try call.decode(Interface.Deactivate.Input.self)
       let (request, key) = try open(connection, .deactivate, input.application, input.owner)
-      post(.deactivate(request, key))
+      post(.operation(.deactivate(request, key)))
     case .sendToBackground:
       let input = try call.decode(Interface.SendToBackground.Input.self)
       let (request, key) = try open(
         connection, .sendToBackground, input.application, input.owner)
-      post(.sendToBackground(request, key))
+      post(.operation(.sendToBackground(request, key)))
     case .terminate:
       let input = try call.decode(Interface.Terminate.Input.self)
       let (request, key) = try open(connection, .terminate, input.application, input.owner)
-      post(.terminate(request, key, byUser: input.byUser ?? false))
+      post(.operation(.terminate(request, key, byUser: input.byUser ?? false)))
     }
   }
 
@@ -194,7 +194,7 @@ final class ControlService {
     if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let (request, key) = try open(connection, .launch, input.application, input.owner)
     let target: LaunchTarget = input.background == true ? .background : .foreground
-    post(.launch(request, key, target: target, reason: .operator))
+    post(.operation(.launch(request, key, target: target, reason: .operator)))
   }
 
   private func adopt(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -232,13 +232,14 @@ final class ControlService {
     let seat = try membership.proc.stat(leader.pid).flatMap { places.ofTerminal($0, uid: uid) }
     let request = requests.open(connection, .adopt, application: id.name)
     post(
-      .adopt(
+      .operation(
+        .adopt(
         request,
         Adoption(
           application: application, leader: leader,
           target: input.background == true ? .background : .foreground,
           seat: seat ?? places.alone(application),
-          backgroundTask: input.backgroundTask, backgroundModes: modes)))
+            backgroundTask: input.backgroundTask, backgroundModes: modes))))
   }
 
   /// The process of a pidfd that came from the caller, and its user; refused where it is not the

@@ -47,9 +47,9 @@ final class CurrentSettings {
       .map { $0.manifest(daemonUser: daemonUser, isUserDaemon: isUserDaemon) }
       .sorted { $0.id < $1.id }
     // After a restart the files are mostly unchanged.
-    if manifests != pump.scheduler.manifests { pump.post(.manifestsChanged(manifests)) }
+    if manifests != pump.scheduler.manifests { pump.post(.scheduler(.manifestsChanged(manifests))) }
     if configuration.policy != pump.scheduler.policy {
-      pump.post(.policyChanged(configuration.policy))
+      pump.post(.scheduler(.policyChanged(configuration.policy)))
     }
   }
 

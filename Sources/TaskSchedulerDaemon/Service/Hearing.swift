@@ -70,7 +70,7 @@ final class Hearing {
     }
     if !waiting.isEmpty { rest?.set(BootClock.after(Self.pause)) }
     for id in heard.sorted() {
-      isTraced(id) { [weak self] in self?.report(.tracerChecked(id, isTraced: $0)) }
+      isTraced(id) { [weak self] in self?.report(.process(.tracerChecked(id, isTraced: $0))) }
     }
   }
 

@@ -113,24 +113,23 @@ extension Scheduler {
   /// The application that a call names, or speaks for.
   fileprivate func applicationName(in event: Event) -> String {
     switch event {
-    case .register(_, let key, _, _, _), .launch(_, let key, _, _), .activate(_, let key),
-      .deactivate(_, let key), .sendToBackground(_, let key), .terminate(_, let key, _):
+    case .application(.register(_, let key, _, _, _)), .operation(.launch(_, let key, _, _)),
+      .operation(.activate(_, let key)),
+      .operation(.deactivate(_, let key)), .operation(.sendToBackground(_, let key)),
+      .operation(.terminate(_, let key, _)):
       key.id.name
-    case .adopt(_, let adoption): adoption.application.id.name
-    case .openStream(_, _, let name): name.name
-    case .acknowledge(_, let id, _), .beginBackgroundTask(_, let id, _),
-      .endBackgroundTask(_, let id, _), .setKeepAlive(_, let id, _),
+    case .operation(.adopt(_, let adoption)): adoption.application.id.name
+    case .application(.openStream(_, _, let name)): name.name
+    case .application(.acknowledge(_, let id, _)), .application(.beginBackgroundTask(_, let id, _)),
+      .application(.endBackgroundTask(_, let id, _)), .application(.setKeepAlive(_, let id, _)),
       .socket(.manage(_, let id, _)), .socket(.release(_, let id, _)):
       application(of: id)?.id.name ?? ""
     case .notification(.schedule(_, let key, _, _)), .notification(.cancel(_, let key, _, _)),
       .notification(.setBadge(_, let key, _)):
       key.id.name
     case .memory(.warn(_, let key, _)): key?.id.name ?? ""
-    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
-      .activityBegan, .activityEnded, .socket, .notification, .systemChanged, .deadlineReached,
-      .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory,
-      .resources:
+    case .application(.streamClosed), .process, .socket, .notification, .systemChanged, .scheduler,
+      .memory, .resources:
       ""
     }
   }
@@ -140,17 +139,17 @@ extension Requests.Method {
   /// What was called to bring about an event; nil where nothing was.
   fileprivate init?(of event: Event) {
     switch event {
-    case .register, .openStream: self = .register
-    case .acknowledge: self = .acknowledge
-    case .beginBackgroundTask: self = .beginBackgroundTask
-    case .endBackgroundTask: self = .endBackgroundTask
-    case .launch: self = .launch
-    case .adopt: self = .adopt
-    case .activate: self = .activate
-    case .deactivate: self = .deactivate
-    case .sendToBackground: self = .sendToBackground
-    case .terminate: self = .terminate
-    case .setKeepAlive: self = .setKeepAlive
+    case .application(.register), .application(.openStream): self = .register
+    case .application(.acknowledge): self = .acknowledge
+    case .application(.beginBackgroundTask): self = .beginBackgroundTask
+    case .application(.endBackgroundTask): self = .endBackgroundTask
+    case .operation(.launch): self = .launch
+    case .operation(.adopt): self = .adopt
+    case .operation(.activate): self = .activate
+    case .operation(.deactivate): self = .deactivate
+    case .operation(.sendToBackground): self = .sendToBackground
+    case .operation(.terminate): self = .terminate
+    case .application(.setKeepAlive): self = .setKeepAlive
     case .socket(.manage): self = .manageSocket
     case .socket(.release): self = .releaseSocket
     // An operator who asked for it is answered in the same form.
@@ -159,10 +158,8 @@ extension Requests.Method {
     case .notification(.setBadge): self = .setBadge
     case .systemChanged: self = .postSystemChange
     case .memory(.warn): self = .warnMemory
-    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
-      .activityBegan, .activityEnded, .socket, .notification, .deadlineReached, .clockRead,
-      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+    case .application(.streamClosed), .process, .socket, .notification, .scheduler, .memory,
+      .resources:
       return nil
     }
   }

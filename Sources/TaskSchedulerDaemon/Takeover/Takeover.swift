@@ -70,14 +70,14 @@ struct Takeover {
     parts.notifications.reportLost(of: pump.scheduler.waitingNotifications)
     // The daemon stopped, and systemd did not restart it: all processes run unmanaged.
     if replay.progress.isClean, inherited.isEmpty {
-      pump.post(.stop)
+      pump.post(.scheduler(.stop))
       return true
     }
     // First: if this daemon dies now, the next one must know of the whole absence.
-    pump.postFirst(.recovered(lastAlive: replay.lastAlive))
-    for id in outcome.lost { pump.post(.leaderExited(id, .unknown)) }
+    pump.postFirst(.scheduler(.recovered(lastAlive: replay.lastAlive)))
+    for id in outcome.lost { pump.post(.process(.leaderExited(id, .unknown))) }
     for id in pump.scheduler.running where !parts.streams.isOpen(id) {
-      pump.post(.streamClosed(id))
+      pump.post(.application(.streamClosed(id)))
     }
     for (id, lost) in outcome.lostSockets { pump.post(.socket(.lost(id, lost))) }
     report(outcome, lastAlive: replay.lastAlive)

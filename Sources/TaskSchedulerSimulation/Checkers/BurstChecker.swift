@@ -31,7 +31,7 @@ struct BurstChecker: Checker {
     called = []
     isFree =
       switch event {
-      case .socket(.ready), .activate, .notification, .clockRead: true
+      case .socket(.ready), .operation(.activate), .notification, .scheduler(.clockRead): true
       case _: false
       }
   }
@@ -50,7 +50,9 @@ struct BurstChecker: Checker {
     for id in handlers.keys where ledger[id]?.hasCallWaiting ?? false {
       handlers[id]?.isUnsure = true
     }
-    guard case .setKeepAlive(_, let id, let interval) = ledger.event, !ledger.isRefused else {
+    guard case .application(.setKeepAlive(_, let id, let interval)) = ledger.event,
+      !ledger.isRefused
+    else {
       return
     }
     handlers[id] = interval.map {

@@ -30,7 +30,7 @@ struct CallbackChecker: Checker {
 
   private func isAgain(_ event: Event) -> Bool {
     switch event {
-    case .openStream, .recovered: true
+    case .application(.openStream), .scheduler(.recovered): true
     case _: false
     }
   }

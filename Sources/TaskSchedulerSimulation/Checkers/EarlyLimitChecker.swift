@@ -21,10 +21,12 @@ struct EarlyLimitChecker: Checker {
     }
     let name = sighting.key.id.name
     let now = ledger.now
-    if case .recovered = ledger.event {
+    if case .scheduler(.recovered) = ledger.event {
       return try require(sighting.isKilled, "\(name) is killed by the daemon's return")
     }
-    if case .terminate = ledger.event, sighting.wasSuspendedAtEnd, !sighting.isKilled { return }
+    if case .operation(.terminate) = ledger.event, sighting.wasSuspendedAtEnd, !sighting.isKilled {
+      return
+    }
     // For memory, which is no limit: `MemoryChecker` judges it.
     if case .memory = ledger.event, sighting.ending == .memoryPressure,
       sighting.wasSuspendedAtEnd, !sighting.isKilled {
@@ -32,7 +34,7 @@ struct EarlyLimitChecker: Checker {
     }
     // What it uses is no limit of time: `ResourceChecker` judges it.
     if case .resources = ledger.event, sighting.ending == nil { return }
-    guard case .tracerChecked(id, let isTraced) = ledger.event,
+    guard case .process(.tracerChecked(id, let isTraced)) = ledger.event,
       !isTraced || sighting.isOrdered
     else {
       return try require(false, "\(name) is killed, and it was not looked for a debugger")

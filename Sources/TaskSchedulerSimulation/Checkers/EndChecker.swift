@@ -59,16 +59,16 @@ struct EndChecker: Checker {
 
   /// Whether it answers the terminate of an application that does not run: with how it ended last.
   private func endsRelaunch(_ end: End, _ ledger: Ledger) -> Bool {
-    guard case .terminate(_, let key, _) = ledger.event, ledger.byKey[key] == nil else {
+    guard case .operation(.terminate(_, let key, _)) = ledger.event, ledger.byKey[key] == nil else {
       return false
     }
     return end.reason == reasons[key]
   }
 
   private func expected(_ sighting: Sighting, _ event: Event) -> EndReason {
-    if case .stop = event { return .schedulerStopped }
+    if case .scheduler(.stop) = event { return .schedulerStopped }
     if let ending = sighting.ending { return ending }
-    guard case .leaderExited(_, let status) = event else { return .schedulerStopped }
+    guard case .process(.leaderExited(_, let status)) = event else { return .schedulerStopped }
     return switch status {
     case .exited(let code): .exited(code: code)
     case .signaled(let signal): .crashed(signal: signal)

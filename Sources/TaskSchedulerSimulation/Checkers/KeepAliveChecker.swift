@@ -29,7 +29,7 @@ struct KeepAliveChecker: Checker {
   }
 
   mutating func after(_ ledger: Ledger) throws(Finding) {
-    if case .setKeepAlive(_, let id, let interval) = ledger.event, !ledger.isRefused {
+    if case .application(.setKeepAlive(_, let id, let interval)) = ledger.event, !ledger.isRefused {
       handlers[id] = interval.map { Handler(interval: Self.length($0), since: ledger.now) }
     }
     for (id, handler) in handlers {

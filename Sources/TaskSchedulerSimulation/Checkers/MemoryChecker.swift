@@ -47,17 +47,17 @@ struct MemoryChecker: Checker {
       victim = nil
       reading = read
       if !isShort(ledger) { waitAgain(ledger) }
-    case .deadlineReached:
+    case .scheduler(.deadlineReached):
       if let due = victim?.givenUpAt {
         guard due <= ledger.now else { return }
         victim = nil
       }
       if isQuiet(ledger), !mayChoose { end() }
-    case .recovered:
+    case .scheduler(.recovered):
       // Nobody is there to hear them, and who was suspended may have run.
       askedAt = nil
       dirty = [:]
-    case .stop:
+    case .scheduler(.stop):
       victim = nil
       askedAt = nil
       end()
@@ -107,7 +107,7 @@ struct MemoryChecker: Checker {
       if victim?.id == id {
         victim?.givenUpAt = ledger.now + ledger.limits.terminateTimeout
       }
-      if case .leaderExited(id, _) = ledger.event { return }
+      if case .process(.leaderExited(id, _)) = ledger.event { return }
       try require(
         ledger[id]?.isKilled ?? true, "the memory of instance \(id.number) is taken while it runs")
     case .release(let id, _):
@@ -234,7 +234,7 @@ struct MemoryChecker: Checker {
       if mayChoose { waitAgain(ledger) }
       mayChoose = false
       mustChoose = false
-    case .recovered:
+    case .scheduler(.recovered):
       guard askedAt == nil else { return }
       if mayChoose { waitAgain(ledger) }
       mayChoose = false

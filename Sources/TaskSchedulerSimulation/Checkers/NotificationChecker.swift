@@ -44,7 +44,7 @@ struct NotificationChecker: Checker {
     firing = []
     answered = nil
     switch event {
-    case .clockRead(let wall): wallOffset = wall.nanoseconds - Int64(ledger.now)
+    case .scheduler(.clockRead(let wall)): wallOffset = wall.nanoseconds - Int64(ledger.now)
     case .notification(.stored(let id)):
       // It may be said once more, after a death.
       guard let taken = pending.removeValue(forKey: id) else { return }
@@ -138,7 +138,7 @@ struct NotificationChecker: Checker {
   private mutating func store(
     _ number: TransactionID, _ transaction: NotificationTransaction, _ ledger: Ledger
   ) throws(Finding) {
-    if case .recovered = ledger.event, number.number <= transactionLast {
+    if case .scheduler(.recovered) = ledger.event, number.number <= transactionLast {
       return try require(
         pending[number]?.transaction == transaction,
         "transaction \(number.number) is repeated, and is not outstanding")

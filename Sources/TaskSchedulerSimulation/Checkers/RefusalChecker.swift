@@ -22,35 +22,35 @@ struct RefusalChecker: Checker {
 
   private func judge(_ event: Event, _ ledger: Ledger) -> Verdict {
     switch event {
-    case .register(_, let key, _, let target, _):
+    case .application(.register(_, let key, _, let target, _)):
       start(key, target, mayStay: ledger.manifest(for: key)?.multitasking ?? true, ledger)
-    case .adopt(_, let adoption):
+    case .operation(.adopt(_, let adoption)):
       start(
         adoption.application, adoption.target,
         mayStay: ledger.manifest(for: adoption.application)?.multitasking ?? true, ledger)
-    case .launch(_, let key, let target, let reason): launch(key, target, reason, ledger)
-    case .activate(_, let key):
+    case .operation(.launch(_, let key, let target, let reason)):
+      launch(key, target, reason, ledger)
+    case .operation(.activate(_, let key)):
       ledger.byKey[key] == nil
         ? launch(key, .foreground, .user, ledger)
         : operate(key, [.inactive, .background, .suspended], to: [.active], ledger)
-    case .deactivate(_, let key):
+    case .operation(.deactivate(_, let key)):
       operate(
         key, [.active, .inactive], to: ledger.byKey[key]?.isRising == true ? [] : [.inactive],
         ledger)
-    case .sendToBackground(_, let key):
+    case .operation(.sendToBackground(_, let key)):
       operate(key, [.active, .inactive], to: [.background, .suspended], ledger)
-    case .terminate(_, let key, _): terminate(key, ledger)
-    case .openStream(_, let id, let name): ledger[id]?.key.id == name ? .allowed : .refused
-    case .beginBackgroundTask(_, let id, _): begin(id, ledger)
-    case .setKeepAlive(_, let id, let interval): setKeepAlive(id, interval, ledger)
+    case .operation(.terminate(_, let key, _)): terminate(key, ledger)
+    case .application(.openStream(_, let id, let name)):
+      ledger[id]?.key.id == name ? .allowed : .refused
+    case .application(.beginBackgroundTask(_, let id, _)): begin(id, ledger)
+    case .application(.setKeepAlive(_, let id, let interval)): setKeepAlive(id, interval, ledger)
     case .socket(let event): socket(event, ledger)
     case .systemChanged(_, let change, _):
       if case .custom = change.kind { .unknown } else { .allowed }
     case .memory(.warn(_, let key, _)): warn(key, ledger)
-    case .acknowledge, .endBackgroundTask, .streamClosed, .spawned, .spawnFailed, .leaderExited,
-      .suspensionCompleted, .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed,
-      .tracerChecked, .activityBegan, .activityEnded, .notification, .deadlineReached, .clockRead,
-      .policyChanged, .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+    case .application(.acknowledge), .application(.endBackgroundTask), .application(.streamClosed),
+      .process, .notification, .scheduler, .memory, .resources:
       .unknown
     }
   }

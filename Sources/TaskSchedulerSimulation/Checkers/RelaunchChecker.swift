@@ -39,7 +39,8 @@ struct RelaunchChecker: Checker {
     } else if isPressed, pressedAt + quietTime(ledger) <= ledger.now {
       isPressed = false
     }
-    if case .terminate(_, let key, _) = event, !ledger.isRefused, ledger.byKey[key] == nil,
+    if case .operation(.terminate(_, let key, _)) = event, !ledger.isRefused,
+      ledger.byKey[key] == nil,
       plans[key]?.due != nil {
       // It waited for its relaunch.
       plans[key] = nil
@@ -72,8 +73,8 @@ struct RelaunchChecker: Checker {
     _ key: ApplicationKey, _ reason: LaunchReason, _ ledger: Ledger
   ) throws(Finding) {
     switch ledger.event {
-    case .launch, .activate, .recovered, .notification: return
-    case .started:
+    case .operation(.launch), .operation(.activate), .scheduler(.recovered), .notification: return
+    case .scheduler(.started):
       try require(
         isPersistent(key, ledger) && ledger.policy.multitaskingSupported && reason == .boot,
         "\(key.id.name) is launched at the start")
@@ -108,8 +109,8 @@ struct RelaunchChecker: Checker {
         "\(key.id.name) waits \(delay) ns for its next launch")
       plans[key] = Plan(delay: delay, due: ledger.now + delay)
     }
-    if case .manifestsChanged = ledger.event { forget(ledger) }
-    if case .stop = ledger.event { plans = [:] }
+    if case .scheduler(.manifestsChanged) = ledger.event { forget(ledger) }
+    if case .scheduler(.stop) = ledger.event { plans = [:] }
     // Without multitasking it waits.
     guard ledger.policy.multitaskingSupported else { return }
     for (key, plan) in plans {

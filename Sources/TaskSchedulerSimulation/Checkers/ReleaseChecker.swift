@@ -17,7 +17,7 @@ struct ReleaseChecker: Checker {
       guard let sighting = ledger[id] else {
         return try require(false, "instance \(id.number) is released, which is not there")
       }
-      if case .stop = ledger.event {
+      if case .scheduler(.stop) = ledger.event {
         try require(!killing, "\(sighting.key.id.name) is killed by the scheduler's stop")
         try require(
           !sighting.isStopped && !sighting.isStopping,
@@ -39,10 +39,10 @@ struct ReleaseChecker: Checker {
   }
 
   mutating func after(_ ledger: Ledger) throws(Finding) {
-    if case .leaderExited(let id, _) = ledger.event {
+    if case .process(.leaderExited(let id, _)) = ledger.event {
       try require(ledger[id] == nil, "instance \(id.number) is over and not released")
     }
-    if case .stop = ledger.event { try settled(ledger) }
+    if case .scheduler(.stop) = ledger.event { try settled(ledger) }
   }
 
   func settled(_ ledger: Ledger) throws(Finding) {

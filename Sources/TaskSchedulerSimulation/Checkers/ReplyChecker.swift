@@ -22,11 +22,14 @@ struct ReplyChecker: Checker {
 
   private func isRight(_ reply: Reply, _ event: Event) -> Bool {
     switch (event, reply) {
-    case (_, .refused), (.register, .registered), (.openStream, .registered),
-      (.acknowledge, .done), (.beginBackgroundTask, .began), (.endBackgroundTask, .done),
-      (.adopt, .started), (.activate, .done), (.deactivate, .done), (.sendToBackground, .done),
-      (.terminate, .ended), (.terminate, .done),
-      (.setKeepAlive, .done), (.socket(.manage), .managed), (.socket(.release), .done),
+    case (_, .refused), (.application(.register), .registered),
+      (.application(.openStream), .registered), (.application(.acknowledge), .done),
+      (.application(.beginBackgroundTask), .began), (.application(.endBackgroundTask), .done),
+      (.operation(.adopt), .started), (.operation(.activate), .done),
+      (.operation(.deactivate), .done), (.operation(.sendToBackground), .done),
+      (.operation(.terminate), .ended), (.operation(.terminate), .done),
+      (.application(.setKeepAlive), .done), (.socket(.manage), .managed),
+      (.socket(.release), .done),
       (.notification(.cancel), .cancelled), (.notification(.setBadge), .done),
       (.systemChanged, .done), (.memory(.warn), .done):
       true
@@ -38,8 +41,9 @@ struct ReplyChecker: Checker {
     guard let current, waiting.contains(current) else { return }
     let mayWait: Bool =
       switch ledger.event {
-      case .launch, .activate: ledger.launches.values.contains { $0.request == current }
-      case .terminate(_, let key, _): ledger.byKey[key] != nil
+      case .operation(.launch), .operation(.activate):
+        ledger.launches.values.contains { $0.request == current }
+      case .operation(.terminate(_, let key, _)): ledger.byKey[key] != nil
       // Until it is stored.
       case .notification(.schedule), .notification(.cancel), .notification(.setBadge): true
       case _: false

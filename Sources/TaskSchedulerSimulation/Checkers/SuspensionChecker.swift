@@ -29,7 +29,9 @@ struct SuspensionChecker: Checker {
       return try require(false, "instance \(id.number) is stopped, which is not there")
     }
     let name = sighting.key.id.name
-    if case .recovered = ledger.event, sighting.isStopping || sighting.state == .suspended {
+    if case .scheduler(.recovered) = ledger.event,
+      sighting.isStopping || sighting.state == .suspended
+    {
       return
     }
     try require(!sighting.isStopping && !sighting.isStopped, "\(name) is stopped twice")

@@ -13,15 +13,16 @@ struct TaskChecker: Checker {
   mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
     switch effect {
     case .reply(_, .began(let task, let remaining)):
-      guard case .beginBackgroundTask(_, let id, _) = ledger.event, let sighting = ledger[id]
+      guard case .application(.beginBackgroundTask(_, let id, _)) = ledger.event,
+        let sighting = ledger[id]
       else { return try require(false, "a task begins that nobody asked for") }
       try checkBegin(task, remaining, sighting, ledger)
     case .reply(_, .registered(let registration)): try checkKept(registration, ledger)
     case .reply(_, .done):
-      if case .endBackgroundTask(_, _, let task) = ledger.event {
+      if case .application(.endBackgroundTask(_, _, let task)) = ledger.event {
         try require(ledger.isExpected, "task \(task.number) ends, which was not outstanding")
       }
-      if case .acknowledge(_, _, let callback) = ledger.event {
+      if case .application(.acknowledge(_, _, let callback)) = ledger.event {
         try require(
           ledger.isExpected, "callback \(callback.number) is taken, which was not in flight")
       }

@@ -83,26 +83,42 @@ struct TransitionChecker: Checker {
   ) -> Bool {
     let event = ledger.event
     return switch cause {
-    case .launch: if case .spawned = event { true } else { false }
+    case .launch: if case .process(.spawned) = event { true } else { false }
     case .register:
-      if case .register(_, key, _, _, _) = event { true }
-      else if case .openStream = event { true } else { false }
+      if case .application(.register(_, key, _, _, _)) = event {
+        true
+      } else if case .application(.openStream) = event {
+        true
+      } else {
+        false
+      }
     case .adopt:
-      if case .adopt(_, let adoption) = event { adoption.application == key } else { false }
+      if case .operation(.adopt(_, let adoption)) = event {
+        adoption.application == key
+      } else {
+        false
+      }
     case .activate:
-      if case .activate(_, key) = event { true }
+      if case .operation(.activate(_, key)) = event {
+        true
+      }
       else if case .notification(.chosen(_, key)) = event { true } else { false }
-    case .interruption: if case .deactivate(_, key) = event { true } else { false }
-    case .sendAway: if case .sendToBackground(_, key) = event { true } else { false }
-    case .acknowledged: if case .acknowledge = event { true } else { false }
+    case .interruption: if case .operation(.deactivate(_, key)) = event { true } else { false }
+    case .sendAway: if case .operation(.sendToBackground(_, key)) = event { true } else { false }
+    case .acknowledged: if case .application(.acknowledge) = event { true } else { false }
     case .otherActivated(let other): other != key && newcomer(ledger) == other
-    case .noEntitlement: if case .suspensionCompleted = event { true } else { false }
+    case .noEntitlement: if case .process(.suspensionCompleted) = event { true } else { false }
     case .suspensionLost:
-      if case .suspensionFailed = event { true }
-      else if case .suspensionLost = event { true } else { false }
+      if case .process(.suspensionFailed) = event {
+        true
+      } else if case .process(.suspensionLost) = event {
+        true
+      } else {
+        false
+      }
     case .event: true  // The wake-ups' checker looks closer.
-    case .leaderExited: if case .leaderExited = event { true } else { false }
-    case .schedulerStopped: event == .stop
+    case .leaderExited: if case .process(.leaderExited) = event { true } else { false }
+    case .schedulerStopped: event == .scheduler(.stop)
     case .terminate: false
     }
   }
@@ -110,16 +126,19 @@ struct TransitionChecker: Checker {
   /// The application that takes a seat.
   private func newcomer(_ ledger: Ledger) -> ApplicationKey? {
     switch ledger.event {
-    case .activate(_, let key), .register(_, let key, _, _, _), .notification(.chosen(_, let key)):
+    case .operation(.activate(_, let key)), .application(.register(_, let key, _, _, _)),
+      .notification(.chosen(_, let key)):
       key
-    case .adopt(_, let adoption): adoption.application
-    case .spawned(let id, _): ledger.launches[id]?.key
-    case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
-      .setKeepAlive, .socket, .notification, .systemChanged, .launch, .deactivate,
-      .sendToBackground, .terminate, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
-      .activityBegan, .activityEnded, .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+    case .operation(.adopt(_, let adoption)): adoption.application
+    case .process(.spawned(let id, _)): ledger.launches[id]?.key
+    case .application(.openStream), .application(.streamClosed), .application(.acknowledge),
+      .application(.beginBackgroundTask), .application(.endBackgroundTask),
+      .application(.setKeepAlive), .socket, .notification, .systemChanged, .operation(.launch),
+      .operation(.deactivate), .operation(.sendToBackground), .operation(.terminate),
+      .process(.spawnFailed), .process(.leaderExited), .process(.suspensionCompleted),
+      .process(.stillSuspended), .process(.suspensionFailed), .process(.suspensionLost),
+      .process(.signalFailed), .process(.tracerChecked), .process(.activityBegan),
+      .process(.activityEnded), .scheduler, .memory, .resources:
       nil
     }
   }

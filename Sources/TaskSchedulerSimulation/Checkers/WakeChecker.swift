@@ -31,7 +31,7 @@ struct WakeChecker: Checker {
   }
 
   mutating func after(_ ledger: Ledger) throws(Finding) {
-    if case .stop = ledger.event { return }
+    if case .scheduler(.stop) = ledger.event { return }
     for id in woken {
       let name = ledger[id]?.key.id.name ?? "instance \(id.number)"
       try require(moved[id] != nil, "\(name) is suspended, and its processes are let run")
@@ -45,7 +45,8 @@ struct WakeChecker: Checker {
   private func hasCause(_ id: InstanceID, _ ledger: Ledger) -> Bool {
     if called.contains(id) { return true }
     switch ledger.event {
-    case .activityBegan(id, .event), .socket(.ready(id, _)), .socket(.lost(id, _)): return true
+    case .process(.activityBegan(id, .event)), .socket(.ready(id, _)), .socket(.lost(id, _)):
+      return true
     case _: return false
     }
   }

@@ -59,9 +59,11 @@ public struct EventLogTimeline {
     let step = step(event)
     do throws(Violation) {
       let effects = try replay.handle(event, at: instant)
-      if case .recovered = event { note(nil, .daemonReturned) }
+      if case .scheduler(.recovered) = event { note(nil, .daemonReturned) }
       // That a limit was looked at is of interest where something came of it.
-      if let step, event != .deadlineReached || !effects.isEmpty { note(nil, .step(step)) }
+      if let step, event != .scheduler(.deadlineReached) || !effects.isEmpty {
+        note(nil, .step(step))
+      }
       for effect in effects { note(effect) }
     } catch {
       if let step { note(nil, .step(step)) }
@@ -109,60 +111,65 @@ public struct EventLogTimeline {
   private func step(_ event: Event) -> String? {
     func to(_ target: LaunchTarget) -> String { target == .background ? " background" : "" }
     switch event {
-    case .register(_, let key, _, let target, _): return "register \(key.id.name)\(to(target))"
-    case .launch(_, let key, let target, _): return "launch \(key.id.name)\(to(target))"
-    case .adopt(_, let adoption):
+    case .application(.register(_, let key, _, let target, _)):
+      return "register \(key.id.name)\(to(target))"
+    case .operation(.launch(_, let key, let target, _)): return "launch \(key.id.name)\(to(target))"
+    case .operation(.adopt(_, let adoption)):
       return "adopt \(adoption.application.id.name)\(to(adoption.target))"
-    case .activate(_, let key): return "activate \(key.id.name)"
-    case .deactivate(_, let key): return "interrupt \(key.id.name)"
-    case .sendToBackground(_, let key): return "send-away \(key.id.name)"
-    case .terminate(_, let key, let byUser):
+    case .operation(.activate(_, let key)): return "activate \(key.id.name)"
+    case .operation(.deactivate(_, let key)): return "interrupt \(key.id.name)"
+    case .operation(.sendToBackground(_, let key)): return "send-away \(key.id.name)"
+    case .operation(.terminate(_, let key, let byUser)):
       return "terminate \(key.id.name)\(byUser ? " by the user" : "")"
-    case .deadlineReached: return "a time has come that the policy waited for"
-    case .policyChanged: return "the settings were read again"
-    case .manifestsChanged: return "the manifests were read"
-    case .started: return "the daemon starts"
-    case .stop: return "the daemon stops"
-    case .clockRead: return "the wall clock was read"
+    case .scheduler(.deadlineReached): return "a time has come that the policy waited for"
+    case .scheduler(.policyChanged): return "the settings were read again"
+    case .scheduler(.manifestsChanged): return "the manifests were read"
+    case .scheduler(.started): return "the daemon starts"
+    case .scheduler(.stop): return "the daemon stops"
+    case .scheduler(.clockRead): return "the wall clock was read"
     case .systemChanged(_, let change, _): return "change \(EventLogWords.text(change))"
     case .notification(let event): return EventLogWords.step(event)
     case .memory(let event): return EventLogWords.step(event)
-    case .openStream, .streamClosed, .acknowledge, .beginBackgroundTask, .endBackgroundTask,
-      .setKeepAlive, .socket, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
-      .activityBegan, .activityEnded, .recovered, .resources:
+    case .application(.openStream), .application(.streamClosed), .application(.acknowledge),
+      .application(.beginBackgroundTask), .application(.endBackgroundTask),
+      .application(.setKeepAlive), .socket, .process, .scheduler(.recovered), .resources:
       return stepOfInstance(event)
     }
   }
 
   private func stepOfInstance(_ event: Event) -> String? {
     switch event {
-    case .streamClosed(let id): return "\(name(id)) closed its event stream"
-    case .acknowledge(_, let id, let callback):
+    case .application(.streamClosed(let id)): return "\(name(id)) closed its event stream"
+    case .application(.acknowledge(_, let id, let callback)):
       let kind = callbacks[id]?[callback]?.rawValue ?? "callback \(callback.number)"
       return "\(name(id)) acknowledged \(kind)"
-    case .beginBackgroundTask(_, let id, let task):
+    case .application(.beginBackgroundTask(_, let id, let task)):
       return "begin \(name(id))\(task.map { " \($0)" } ?? "")"
-    case .endBackgroundTask(_, let id, let task): return "end \(name(id)) task \(task.number)"
-    case .setKeepAlive(_, let id, let interval):
+    case .application(.endBackgroundTask(_, let id, let task)):
+      return "end \(name(id)) task \(task.number)"
+    case .application(.setKeepAlive(_, let id, let interval)):
       return "keep-alive \(name(id)) \(interval.map { TimeSpan.format($0) } ?? "never")"
     case .socket(.manage(_, let id, let socket)):
       return "manage-socket \(name(id)) \(socket.number)"
     case .socket(.release(_, let id, let socket)):
       return "release-socket \(name(id)) \(socket.number)"
     case .socket(.lost(let id, _)): return "the daemon has lost sockets of \(name(id))"
-    case .spawnFailed(let id, let reason): return "\(name(id)) could not be started: \(reason)"
-    case .leaderExited(let id, .exited(let code)): return "exit \(name(id)) \(code)"
-    case .leaderExited(let id, .signaled(let signal)): return "crash \(name(id)) \(signal)"
-    case .leaderExited(let id, .unknown): return "\(name(id)) is gone"
-    case .tracerChecked(let id, isTraced: true): return "\(name(id)) is held by a debugger"
-    case .activityBegan(let id, let activity): return "start \(name(id)) \(activity.rawValue)"
-    case .activityEnded(let id, let activity): return "stop \(name(id)) \(activity.rawValue)"
-    case .openStream, .spawned, .suspensionCompleted, .stillSuspended, .suspensionFailed,
-      .suspensionLost, .signalFailed, .tracerChecked, .socket, .register, .launch, .adopt,
-      .activate, .deactivate, .sendToBackground, .terminate, .notification, .systemChanged,
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
-      .memory, .resources:
+    case .process(.spawnFailed(let id, let reason)):
+      return "\(name(id)) could not be started: \(reason)"
+    case .process(.leaderExited(let id, .exited(let code))): return "exit \(name(id)) \(code)"
+    case .process(.leaderExited(let id, .signaled(let signal))):
+      return "crash \(name(id)) \(signal)"
+    case .process(.leaderExited(let id, .unknown)): return "\(name(id)) is gone"
+    case .process(.tracerChecked(let id, isTraced: true)):
+      return "\(name(id)) is held by a debugger"
+    case .process(.activityBegan(let id, let activity)):
+      return "start \(name(id)) \(activity.rawValue)"
+    case .process(.activityEnded(let id, let activity)):
+      return "stop \(name(id)) \(activity.rawValue)"
+    case .application(.openStream), .process(.spawned), .process(.suspensionCompleted),
+      .process(.stillSuspended), .process(.suspensionFailed), .process(.suspensionLost),
+      .process(.signalFailed), .process(.tracerChecked), .socket, .application(.register),
+      .operation, .notification, .systemChanged, .scheduler, .memory, .resources:
       return nil
     }
   }

@@ -22,7 +22,7 @@ struct Ledger {
   var floor: UInt64 = 0
 
   // Of the event that is looked at.
-  private(set) var event = Event.deadlineReached
+  private(set) var event = Event.scheduler(.deadlineReached)
   private(set) var isRefused = false
   /// Whether what an application reported was right.
   private(set) var isExpected = false
@@ -78,19 +78,20 @@ struct Ledger {
       }
     } ?? false
     switch event {
-    case .register, .adopt, .spawned: if !isRefused { arrive(event) }
-    case .streamClosed(let id): self[id]?.hasStream = false
-    case .acknowledge(_, let id, let callback): acknowledged(id, callback)
-    case .endBackgroundTask(_, let id, let task): ended(id, task)
-    case .activate(_, let key):
+    case .application(.register), .operation(.adopt), .process(.spawned):
+      if !isRefused { arrive(event) }
+    case .application(.streamClosed(let id)): self[id]?.hasStream = false
+    case .application(.acknowledge(_, let id, let callback)): acknowledged(id, callback)
+    case .application(.endBackgroundTask(_, let id, let task)): ended(id, task)
+    case .operation(.activate(_, let key)):
       if !isRefused, let sighting = byKey[key], sighting.state != .active { activate(sighting) }
-    case .deactivate(_, let key): if !isRefused { byKey[key]?.isRising = false }
-    case .sendToBackground(_, let key):
+    case .operation(.deactivate(_, let key)): if !isRefused { byKey[key]?.isRising = false }
+    case .operation(.sendToBackground(_, let key)):
       if !isRefused, let sighting = byKey[key], sighting.state.isForeground { sendAway(sighting) }
-    case .terminate(_, let key, let byUser):
+    case .operation(.terminate(_, let key, let byUser)):
       if !isRefused { terminated(key, byUser: byUser) }
-    case .policyChanged(let policy): change(policy)
-    case .manifestsChanged(let manifests):
+    case .scheduler(.policyChanged(let policy)): change(policy)
+    case .scheduler(.manifestsChanged(let manifests)):
       self.manifests = manifests
       relaunching = relaunching.filter { key in
         manifests.contains { $0.id == key.id && $0.owner == key.owner && $0.bringsBack }
@@ -100,50 +101,52 @@ struct Ledger {
       barred.subtract(perhapsBarred)
     case .socket(let event): take(event)
     case .notification(.chosen(_, let key)): chosen(key)
-    case .stop: relaunching = []
-    case .openStream, .beginBackgroundTask, .setKeepAlive, .notification, .systemChanged, .launch,
-      .deadlineReached, .clockRead, .started, .memory:
+    case .scheduler(.stop): relaunching = []
+    case .application(.openStream), .application(.beginBackgroundTask), .application(.setKeepAlive),
+      .notification, .systemChanged, .operation(.launch),
+      .scheduler(.deadlineReached), .scheduler(.clockRead), .scheduler(.started), .memory:
       break
     case .resources(let event): found(event)
-    case .spawnFailed, .leaderExited, .suspensionCompleted, .stillSuspended, .suspensionFailed,
-      .suspensionLost, .signalFailed, .tracerChecked, .activityBegan, .activityEnded, .recovered:
+    case .process(.spawnFailed), .process(.leaderExited), .process(.suspensionCompleted),
+      .process(.stillSuspended), .process(.suspensionFailed),
+      .process(.suspensionLost), .process(.signalFailed), .process(.tracerChecked),
+      .process(.activityBegan), .process(.activityEnded), .scheduler(.recovered):
       report(event)
     }
   }
 
   private mutating func report(_ event: Event) {
     switch event {
-    case .spawnFailed(let id, _): launches[id] = nil
-    case .suspensionCompleted(let id): stopped(id)
-    case .stillSuspended(let ids):
+    case .process(.spawnFailed(let id, _)): launches[id] = nil
+    case .process(.suspensionCompleted(let id)): stopped(id)
+    case .process(.stillSuspended(let ids)):
       for id in ids where self[id]?.state == .suspended { stopped(id) }
-    case .suspensionFailed(let id, _):
+    case .process(.suspensionFailed(let id, _)):
       guard let sighting = self[id], sighting.isStopping else { return }
       sighting.isStopping = false
       sighting.isStopped = false
       sighting.retryDue = now + limits.suspendRetryInterval
       sighting.retryDueLate = sighting.retryDue
-    case .suspensionLost(let id, _): if let sighting = self[id] { lost(sighting) }
-    case .signalFailed(let id, _):
+    case .process(.suspensionLost(let id, _)): if let sighting = self[id] { lost(sighting) }
+    case .process(.signalFailed(let id, _)):
       if let sighting = self[id], sighting.isKilled {
         sighting.killRetryDue = now + limits.terminateTimeout
       }
-    case .tracerChecked(let id, let isTraced):
+    case .process(.tracerChecked(let id, let isTraced)):
       if let sighting = self[id] { looked(sighting, isTraced: isTraced) }
-    case .activityBegan(let id, let activity): set(activity, of: id, 1)
-    case .activityEnded(let id, let activity): set(activity, of: id, -1)
-    case .recovered(let lastAlive):
+    case .process(.activityBegan(let id, let activity)): set(activity, of: id, 1)
+    case .process(.activityEnded(let id, let activity)): set(activity, of: id, -1)
+    case .scheduler(.recovered(let lastAlive)):
       floor = now
       for sighting in live {
         forgive(sighting, since: lastAlive.nanoseconds)
         sighting.isWatched = false
         sighting.stretch = nil
       }
-    case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
-      .endBackgroundTask, .setKeepAlive, .socket, .launch, .adopt, .activate, .deactivate,
-      .sendToBackground, .terminate, .notification, .systemChanged, .spawned, .leaderExited,
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .memory,
-      .resources:
+    case .application, .socket, .operation, .notification, .systemChanged, .process(.spawned),
+      .process(.leaderExited), .scheduler(.deadlineReached), .scheduler(.clockRead),
+      .scheduler(.policyChanged), .scheduler(.manifestsChanged), .scheduler(.started),
+      .scheduler(.stop), .memory, .resources:
       break
     }
   }
@@ -156,15 +159,15 @@ struct Ledger {
 
   private mutating func arrive(_ event: Event) {
     switch event {
-    case .register(_, let key, _, let target, let seat):
+    case .application(.register(_, let key, _, let target, let seat)):
       newcomer = plan(key, target, .user, seat: seat)
       newcomer?.isAware = true
-    case .adopt(_, let adoption):
+    case .operation(.adopt(_, let adoption)):
       var plan = plan(adoption.application, adoption.target, .operator, seat: adoption.seat)
       if !adoption.backgroundModes.isEmpty { plan.modes = adoption.backgroundModes }
       plan.task = adoption.backgroundTask
       newcomer = plan
-    case .spawned(let id, _): newcomer = launches[id]?.plan
+    case .process(.spawned(let id, _)): newcomer = launches[id]?.plan
     case _: break
     }
     if let newcomer, newcomer.target == .foreground { vacate(newcomer.seat, for: nil) }
@@ -316,8 +319,8 @@ extension Ledger {
     guard launches[id] == nil, let manifest = manifest(for: key) else { return }
     var target = LaunchTarget.foreground
     switch event {
-    case .launch(_, _, let wanted, _): target = wanted
-    case .started, .deadlineReached: target = .background
+    case .operation(.launch(_, _, let wanted, _)): target = wanted
+    case .scheduler(.started), .scheduler(.deadlineReached): target = .background
     case _: break
     }
     launches[id] = Launch(
@@ -359,7 +362,7 @@ extension Ledger {
       sighting.lateAtKill = sighting.owed.first
     }
     sighting.isKilled = true
-    if case .recovered = event {} else { sighting.killRetryDue = nil }
+    if case .scheduler(.recovered) = event {} else { sighting.killRetryDue = nil }
     sighting.isStopping = false
   }
 

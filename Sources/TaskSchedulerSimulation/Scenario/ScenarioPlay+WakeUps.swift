@@ -48,8 +48,8 @@ extension ScenarioPlay {
     case .setClock(let step):
       let (seconds, attoseconds) = step.components
       store.wallOffset += seconds * Int64(Nanoseconds.second) + attoseconds / 1_000_000_000
-      post(.clockRead(wallClock))
-    case .daemonStarts: post(.started)
+      post(.scheduler(.clockRead(wallClock)))
+    case .daemonStarts: post(.scheduler(.started))
     case .memoryPressure(let percent, let source): press(percent, source)
     case .warnMemory(let index): post(.memory(.warn(request(), index.map(key), owner: nil)))
     case _: preconditionFailure("nothing that wakes: \(action)")

@@ -96,8 +96,8 @@ public final class ScenarioPlay {
   }
 
   private func run() {
-    post(.manifestsChanged(scenario.applications.map(\.manifest)))
-    post(.clockRead(wallClock))
+    post(.scheduler(.manifestsChanged(scenario.applications.map(\.manifest))))
+    post(.scheduler(.clockRead(wallClock)))
     for step in scenario.steps { schedule(at: Self.start + Nanoseconds.of(step.at), .step(step)) }
     let end = scenario.end.map { Self.start + Nanoseconds.of($0) } ?? .max
     var turns = 0
@@ -118,7 +118,7 @@ public final class ScenarioPlay {
       if let next, next <= timer ?? .max, let appointment = agenda.popMin() {
         happen(appointment.happening)
       } else {
-        post(.deadlineReached)
+        post(.scheduler(.deadlineReached))
       }
     }
     timeline.isCut = true
@@ -201,7 +201,8 @@ public final class ScenarioPlay {
     case .release(let id, _):
       if let index = byInstance.removeValue(forKey: id) { actors[index] = Actor() }
     case .checkTracer(let id):
-      post(.tracerChecked(id, isTraced: byInstance[id].map { actors[$0].isTraced } ?? false))
+      post(
+        .process(.tracerChecked(id, isTraced: byInstance[id].map { actors[$0].isTraced } ?? false)))
     case .record(let record): note(index(of: record.application), .change(record.change))
     case .resources(.look(let id)):
       // What a scenario's applications use is not told in it: nothing.
@@ -237,14 +238,14 @@ public final class ScenarioPlay {
     let leader = actors[index].leader ?? newLeader()
     actors[index].leader = leader
     plan(index, scenario.applications[index].openDelay, .open)
-    post(.spawned(id, leader))
+    post(.process(.spawned(id, leader)))
   }
 
   private func suspend(_ id: InstanceID) {
     guard let index = byInstance[id] else { return }
     actors[index].generation += 1
     guard let delay = scenario.applications[index].stopDelay else {
-      return post(.suspensionFailed(id, reason: "its processes cannot be stopped"))
+      return post(.process(.suspensionFailed(id, reason: "its processes cannot be stopped")))
     }
     actors[index].isStopping = true
     schedule(after: delay, .stopped(index, actors[index].generation))
@@ -283,11 +284,11 @@ public final class ScenarioPlay {
     case .stopped(let index, let generation):
       guard actors[index].generation == generation, let id = actors[index].instance else { return }
       actors[index].isStopped = true
-      post(.suspensionCompleted(id))
+      post(.process(.suspensionCompleted(id)))
     case .exits(let index, let leader, let status):
       guard actors[index].leader == leader, let id = actors[index].instance else { return }
       actors[index].leader = nil
-      post(.leaderExited(id, status))
+      post(.process(.leaderExited(id, status)))
     case .daemonReturns: daemonReturns()
     case .reclaimed(let id): tellReclaimed(id)
     }
@@ -299,8 +300,8 @@ public final class ScenarioPlay {
     note(nil, .daemonReturned)
     let arrivals = waiting
     waiting = []
-    post(.recovered(lastAlive: away.lastAlive))
-    post(.clockRead(wallClock))
+    post(.scheduler(.recovered(lastAlive: away.lastAlive)))
+    post(.scheduler(.clockRead(wallClock)))
     for event in arrivals { post(event) }
   }
 
@@ -312,20 +313,21 @@ public final class ScenarioPlay {
     }
     let name = scenario.applications[index].key.id
     switch deed {
-    case .open: post(.openStream(request(.stream(index)), id, named: name))
-    case .acknowledge(let callback): post(.acknowledge(request(), id, callback))
+    case .open: post(.application(.openStream(request(.stream(index)), id, named: name)))
+    case .acknowledge(let callback): post(.application(.acknowledge(request(), id, callback)))
     case .begin(let task):
-      post(.beginBackgroundTask(request(.task(index, name: task)), id, name: task))
+      post(.application(.beginBackgroundTask(request(.task(index, name: task)), id, name: task)))
     case .end(let task):
       // The program may have ended it before its handler does.
       guard let place = actors[index].tasks.firstIndex(where: { $0.id == task }) else { return }
       actors[index].tasks.remove(at: place)
-      post(.endBackgroundTask(request(), id, task))
+      post(.application(.endBackgroundTask(request(), id, task)))
     case .endNamed(let name):
       let place = actors[index].tasks.firstIndex { $0.name == name }
       let task = place.map { actors[index].tasks.remove(at: $0).id } ?? TaskID(0)
-      post(.endBackgroundTask(request(), id, task))
-    case .keepAlive(let interval): post(.setKeepAlive(request(), id, interval: interval))
+      post(.application(.endBackgroundTask(request(), id, task)))
+    case .keepAlive(let interval):
+      post(.application(.setKeepAlive(request(), id, interval: interval)))
     case .handOver(let socket):
       store.socketLast += 1
       let request = request(.socket(index, name: socket))
@@ -345,19 +347,19 @@ extension ScenarioPlay {
     func key(_ index: Int) -> ApplicationKey { scenario.applications[index].key }
     switch action {
     case .launch(let index, let target):
-      post(.launch(request(), key(index), target: target, reason: .operator))
+      post(.operation(.launch(request(), key(index), target: target, reason: .operator)))
     case .register(let index, let target): appear(index, target, isAware: true)
     case .adopt(let index, let target): appear(index, target, isAware: false)
-    case .activate(let index): post(.activate(request(), key(index)))
-    case .interrupt(let index): post(.deactivate(request(), key(index)))
-    case .sendAway(let index): post(.sendToBackground(request(), key(index)))
-    case .terminate(let index): post(.terminate(request(), key(index), byUser: false))
+    case .activate(let index): post(.operation(.activate(request(), key(index))))
+    case .interrupt(let index): post(.operation(.deactivate(request(), key(index))))
+    case .sendAway(let index): post(.operation(.sendToBackground(request(), key(index))))
+    case .terminate(let index): post(.operation(.terminate(request(), key(index), byUser: false)))
     case .begin(let index, let task): perform(index, .begin(task))
     case .end(let index, let task): perform(index, .endNamed(task))
     case .start(let index, let activity):
-      if let id = actors[index].instance { post(.activityBegan(id, activity)) }
+      if let id = actors[index].instance { post(.process(.activityBegan(id, activity))) }
     case .stop(let index, let activity):
-      if let id = actors[index].instance { post(.activityEnded(id, activity)) }
+      if let id = actors[index].instance { post(.process(.activityEnded(id, activity))) }
     case .exit(let index, let status): exit(index, status, after: .zero)
     case .debug(let index, let isTraced): actors[index].isTraced = isTraced
     case .machineStandby(let length): passAsleep(Nanoseconds.of(length))
@@ -367,7 +369,7 @@ extension ScenarioPlay {
       for index in actors.indices { actors[index].isWatched = false }
       awayUntil = (Instant(nanoseconds: now), back)
       schedule(at: back, .daemonReturns)
-    case .set(let policy): post(.policyChanged(policy))
+    case .set(let policy): post(.scheduler(.policyChanged(policy)))
     case .keepAlive, .handOver, .takeBack, .arrive, .schedule, .cancel, .choose, .post, .setClock,
       .daemonStarts, .memoryPressure, .warnMemory:
       takeWakeUp(action)
@@ -397,14 +399,18 @@ extension ScenarioPlay {
     if actors[index].instance == nil { actors[index].leader = leader }
     if isAware {
       post(
-        .register(
-          request(.stream(index)), application.key, leader, target: target, seat: application.seat))
+        .application(
+          .register(
+            request(.stream(index)), application.key, leader, target: target, seat: application.seat
+          )))
     } else {
       post(
-        .adopt(
+        .operation(
+          .adopt(
           request(),
           Adoption(
-            application: application.key, leader: leader, target: target, seat: application.seat)))
+              application: application.key, leader: leader, target: target, seat: application.seat))
+        ))
       plan(index, application.openDelay, .open)
     }
   }

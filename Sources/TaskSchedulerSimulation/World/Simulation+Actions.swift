@@ -31,8 +31,8 @@ extension Simulation {
       configurationLast += 1
       post(
         isPolicy
-          ? .policyChanged(casting.policy(configurationLast))
-          : .manifestsChanged(casting.manifests(configurationLast)))
+          ? .scheduler(.policyChanged(casting.policy(configurationLast)))
+          : .scheduler(.manifestsChanged(casting.manifests(configurationLast))))
     case .exit(let index, let status): exit(index, status, after: 0)
     case .debuggerAttaches(let index, let length):
       processes[index].isTraced = true
@@ -40,15 +40,15 @@ extension Simulation {
     case .losesStream(let index, let length):
       guard let id = processes[index].instance else { return }
       processes[index].hasStream = false
-      post(.streamClosed(id))
+      post(.application(.streamClosed(id)))
       schedule(after: length, .reaction(index, .openStream))
     case .activityBegins(let index, let activity):
       guard let id = processes[index].instance else { return }
       activities.append((id, activity))
-      post(.activityBegan(id, activity))
+      post(.process(.activityBegan(id, activity)))
     case .activityEnds(let place):
       let (id, activity) = activities.remove(at: place)
-      post(.activityEnded(id, activity))
+      post(.process(.activityEnded(id, activity)))
     case .activate, .deactivate, .sendToBackground, .terminate, .launch, .adopt, .register, .begin,
       .end, .endWrongly, .acknowledgeWrongly, .openStream, .openStreamAs:
       preconditionFailure("nothing that the machine does: \(action)")
@@ -60,18 +60,18 @@ extension Simulation {
   private func performOfOperator(_ action: Workload.Action) {
     let request = request(nil)
     switch action {
-    case .activate(let key): send(.activate(request, key))
-    case .deactivate(let key): send(.deactivate(request, key))
-    case .sendToBackground(let key): send(.sendToBackground(request, key))
-    case .terminate(let key, let byUser): send(.terminate(request, key, byUser: byUser))
+    case .activate(let key): send(.operation(.activate(request, key)))
+    case .deactivate(let key): send(.operation(.deactivate(request, key)))
+    case .sendToBackground(let key): send(.operation(.sendToBackground(request, key)))
+    case .terminate(let key, let byUser): send(.operation(.terminate(request, key, byUser: byUser)))
     case .launch(let key, let target, let reason):
-      send(.launch(request, key, target: target, reason: reason))
+      send(.operation(.launch(request, key, target: target, reason: reason)))
     case .adopt(let key, let target, let seat, let additions, let delay):
       let index = newProcess(key)
       let adoption = Adoption(
         application: key, leader: processes[index].leader, target: target, seat: seat,
         backgroundTask: additions.backgroundTask, backgroundModes: additions.backgroundModes)
-      send(.adopt(request, adoption))
+      send(.operation(.adopt(request, adoption)))
       if processes[index].habits.isAware {
         schedule(after: delay, .reaction(index, .openStream))
       }
@@ -94,15 +94,17 @@ extension Simulation {
     case .register(let key, let target, let seat):
       let index = newProcess(key)
       let leader = processes[index].leader
-      send(.register(request(index), key, leader, target: target, seat: seat))
+      send(.application(.register(request(index), key, leader, target: target, seat: seat)))
     case .begin(let index, let name):
-      speak(index) { .beginBackgroundTask($0, $1, name: name) }
+      speak(index) { .application(.beginBackgroundTask($0, $1, name: name)) }
     case .end(let index, let task): happen(.reaction(index, .end(task)))
-    case .endWrongly(let index, let task): speak(index) { .endBackgroundTask($0, $1, task) }
+    case .endWrongly(let index, let task):
+      speak(index) { .application(.endBackgroundTask($0, $1, task)) }
     case .acknowledgeWrongly(let index, let callback):
-      speak(index) { .acknowledge($0, $1, callback) }
+      speak(index) { .application(.acknowledge($0, $1, callback)) }
     case .openStream(let index): happen(.reaction(index, .openStream))
-    case .openStreamAs(let index, let name): speak(index) { .openStream($0, $1, named: name) }
+    case .openStreamAs(let index, let name):
+      speak(index) { .application(.openStream($0, $1, named: name)) }
     case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
       .activityBegins, .activityEnds, .activate, .deactivate, .sendToBackground, .terminate,
       .launch, .adopt:
@@ -128,7 +130,7 @@ extension Simulation {
     }
     let ending = activities
     activities = []
-    for (id, activity) in ending { post(.activityEnded(id, activity)) }
+    for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }
     // Messages that are on the way come first, what a slow disk stores, and planned relaunches.
     schedule(after: 60 * Nanoseconds.second, .farewell(isLast: false))
     schedule(after: 1500 * Nanoseconds.second, .farewell(isLast: true))

@@ -37,7 +37,7 @@ extension Simulation {
     case .kill(let id): kill(id)
     case .release(let id, let killing): release(id, killing: killing)
     case .checkTracer(let id):
-      post(.tracerChecked(id, isTraced: process(of: id)?.process.isTraced ?? false))
+      post(.process(.tracerChecked(id, isTraced: process(of: id)?.process.isTraced ?? false)))
     case .record: break
     case .memory(let effect): carryOut(effect)
     case .resources(let effect): carryOut(effect)
@@ -106,10 +106,12 @@ extension Simulation {
     let number = Int(id.number)
     if number < byMark.count, let index = byMark[number] {
       // It was executed before the daemon died.
-      return post(.spawned(id, processes[index].leader))
+      return post(.process(.spawned(id, processes[index].leader)))
     }
     var chance = draw(.effects)
-    if chance.happens(faults[.spawnFails]) { return post(.spawnFailed(id, reason: "ENOMEM")) }
+    if chance.happens(faults[.spawnFails]) {
+      return post(.process(.spawnFailed(id, reason: "ENOMEM")))
+    }
     let index = newProcess(key)
     while byMark.count <= number { byMark.append(nil) }
     byMark[number] = index
@@ -121,7 +123,7 @@ extension Simulation {
       let delay = chance.below(chance.happens(800) ? 50 * Nanoseconds.millisecond : 40_000_000_000)
       schedule(after: delay, .reaction(index, .openStream))
     }
-    post(.spawned(id, processes[index].leader))
+    post(.process(.spawned(id, processes[index].leader)))
   }
 
   private func manage(_ id: InstanceID, _ leader: Leader) {
@@ -132,10 +134,10 @@ extension Simulation {
     processes[index].instance = id
     var chance = draw(.effects)
     if !processes[index].isAlive {
-      post(.leaderExited(id, processes[index].status ?? .unknown))
+      post(.process(.leaderExited(id, processes[index].status ?? .unknown)))
     } else if chance.happens(faults[.manageFails]) {
       processes[index].isUnwatchable = true
-      post(.leaderExited(id, .unknown))
+      post(.process(.leaderExited(id, .unknown)))
     }
   }
 
@@ -145,7 +147,7 @@ extension Simulation {
     process.suspensionGeneration += 1
     if chance.happens(faults[.suspendFails]) {
       letRun(index)
-      return post(.suspensionFailed(id, reason: "EBUSY"))
+      return post(.process(.suspensionFailed(id, reason: "EBUSY")))
     }
     let fails = process.habits.forks && !isSettling && chance.happens(500)
     let delay = chance.happens(300) ? 0 : chance.below(500 * Nanoseconds.millisecond)
@@ -180,7 +182,7 @@ extension Simulation {
     guard let (index, process) = process(of: id), process.isAlive else { return }
     var chance = draw(.effects)
     if chance.happens(faults[.terminateFails]) {
-      return post(.signalFailed(id, reason: "EPERM"))
+      return post(.process(.signalFailed(id, reason: "EPERM")))
     }
     if process.habits.ignoresTermination { return }
     let status: ExitStatus = chance.happens(700) ? .exited(code: 0) : .signaled(15)

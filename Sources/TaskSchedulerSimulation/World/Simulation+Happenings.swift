@@ -15,7 +15,7 @@ extension Simulation {
     case .exits(let index, let status): exits(index, status)
     case .signalFails(let id):
       // What the daemon found out is lost with it.
-      if isUp { post(.signalFailed(id, reason: "EPERM")) }
+      if isUp { post(.process(.signalFailed(id, reason: "EPERM"))) }
     case .debuggerLeaves(let index): processes[index].isTraced = false
     case .daemonStarts: start()
     case .storeAnswers(let event, let generation):
@@ -47,14 +47,16 @@ extension Simulation {
     }
     if failure {
       process.isStopped = false
-      post(.suspensionFailed(id, reason: "it made new processes"))
+      post(.process(.suspensionFailed(id, reason: "it made new processes")))
     } else {
       process.isStopped = true
       if process.isLookedAt { post(.resources(.used(id, process.use(at: now)))) }
       process.isLookedAt = false
       if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
       if id.number % 5 == 0 { post(.resources(.listens(id, .init(["127.0.0.1:80"])))) }
-      post(scheduler.state(of: id) == .suspended ? .stillSuspended([id]) : .suspensionCompleted(id))
+      post(
+        scheduler.state(of: id) == .suspended
+          ? .process(.stillSuspended([id])) : .process(.suspensionCompleted(id)))
       planResumptionFromOutside(index, generation)
     }
   }
@@ -81,7 +83,7 @@ extension Simulation {
     guard isUp, process.isAlive, !process.isStopped, process.suspensionGeneration == generation,
       let id = process.instance
     else { return }
-    post(.suspensionLost(id, reason: "its process runs"))
+    post(.process(.suspensionLost(id, reason: "its process runs")))
   }
 
   private func exits(_ index: Int, _ status: ExitStatus) {
@@ -91,7 +93,7 @@ extension Simulation {
     process.status = status
     process.isStopped = false
     // While the daemon is away, the kernel keeps it for the daemon to find.
-    if let id = process.instance, isUp { post(.leaderExited(id, status)) }
+    if let id = process.instance, isUp { post(.process(.leaderExited(id, status))) }
   }
 
   private func react(_ index: Int, _ reaction: Reaction) {
@@ -105,15 +107,15 @@ extension Simulation {
     case .acknowledge(let callback):
       guard let id = process.instance, process.hasStream else { return }
       process.callbacksAcknowledged.append(callback)
-      send(.acknowledge(request(index), id, callback))
+      send(.application(.acknowledge(request(index), id, callback)))
     case .end(let task):
       guard let id = process.instance, process.tasks.contains(task) else { return }
       process.tasks.removeAll { $0 == task }
       process.tasksEnded.append(task)
-      send(.endBackgroundTask(request(index), id, task))
+      send(.application(.endBackgroundTask(request(index), id, task)))
     case .openStream:
       guard let id = process.instance else { return }
-      send(.openStream(request(index), id, named: process.key.id))
+      send(.application(.openStream(request(index), id, named: process.key.id)))
     case .read: if let id = process.instance { sockets.read(by: id) }
     }
   }
@@ -172,8 +174,8 @@ extension Simulation {
     if isUp, !keepsConnections, chance.happens(500) { loseSockets() }
     if isUp {
       memory.isRecovering = false
-      post(.recovered(lastAlive: memory.lastAlive))
-      post(.clockRead(wallClock))
+      post(.scheduler(.recovered(lastAlive: memory.lastAlive)))
+      post(.scheduler(.clockRead(wallClock)))
     }
     for event in arrivals { post(event) }
   }
@@ -185,10 +187,10 @@ extension Simulation {
       let id = InstanceID(UInt64(number))
       let process = processes[index]
       if !process.isAlive || process.isUnwatchable {
-        post(.leaderExited(id, process.status ?? .unknown))
+        post(.process(.leaderExited(id, process.status ?? .unknown)))
       } else if !keepsConnections, process.hasStream {
         process.hasStream = false
-        post(.streamClosed(id))
+        post(.application(.streamClosed(id)))
         schedule(
           after: chance.below(100 * Nanoseconds.millisecond), .reaction(index, .openStream))
       }
@@ -201,24 +203,24 @@ extension Event {
   /// the event log relies on: the checkers would overlook with it what it overlooks.
   var requester: RequestID? {
     switch self {
-    case .register(let request, _, _, _, _), .openStream(let request, _, _),
-      .acknowledge(let request, _, _), .beginBackgroundTask(let request, _, _),
-      .endBackgroundTask(let request, _, _), .adopt(let request, _),
-      .setKeepAlive(let request, _, _), .socket(.manage(let request, _, _)),
+    case .application(.register(let request, _, _, _, _)),
+      .application(.openStream(let request, _, _)),
+      .application(.acknowledge(let request, _, _)),
+      .application(.beginBackgroundTask(let request, _, _)),
+      .application(.endBackgroundTask(let request, _, _)), .operation(.adopt(let request, _)),
+      .application(.setKeepAlive(let request, _, _)), .socket(.manage(let request, _, _)),
       .socket(.release(let request, _, _)), .notification(.schedule(let request, _, _, _)),
       .notification(.cancel(let request, _, _, _)), .notification(.setBadge(let request, _, _)):
       request
-    case .launch(let request, _, _, _), .activate(let request, _), .deactivate(let request, _),
-      .sendToBackground(let request, _), .terminate(let request, _, _),
+    case .operation(.launch(let request, _, _, _)), .operation(.activate(let request, _)),
+      .operation(.deactivate(let request, _)),
+      .operation(.sendToBackground(let request, _)), .operation(.terminate(let request, _, _)),
       .systemChanged(let request, _, _):
       request
     case .memory(.warn(let request, _, _)): request
-    case .streamClosed, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
-      .activityBegan, .activityEnded, .socket(.ready), .socket(.closed), .socket(.lost),
+    case .application(.streamClosed), .process, .socket(.ready), .socket(.closed), .socket(.lost),
       .notification(.stored), .notification(.storeFailed), .notification(.nextFound),
-      .notification(.chosen), .notification(.loaded), .deadlineReached, .clockRead, .policyChanged,
-      .manifestsChanged, .started, .stop, .recovered, .memory, .resources:
+      .notification(.chosen), .notification(.loaded), .scheduler, .memory, .resources:
       nil
     }
   }

@@ -23,7 +23,7 @@ extension Simulation {
   private func setClock(_ chance: inout Chance) {
     let hours = Int64(chance.below(96)) - 48
     wallOffset += hours * 3600 * Int64(Nanoseconds.second)
-    if isUp { post(.clockRead(wallClock)) }
+    if isUp { post(.scheduler(.clockRead(wallClock))) }
   }
 
   /// A process that runs and leads an instance; the newest more often.
@@ -47,7 +47,7 @@ extension Simulation {
       case 6..<9: shortest + .milliseconds(chance.below(100_000))
       case _: .seconds(86_400 * 365 * 200)
       }
-    send(.setKeepAlive(request(index), id, interval: interval))
+    send(.application(.setKeepAlive(request(index), id, interval: interval)))
   }
 
   private func handleSocket(_ chance: inout Chance) {
@@ -176,10 +176,10 @@ extension Simulation {
 
   /// What would go on for ever ends.
   func sayFarewell(isLast: Bool) {
-    if isLast { return post(.manifestsChanged([])) }
+    if isLast { return post(.scheduler(.manifestsChanged([]))) }
     for (index, process) in processes.enumerated() {
       guard process.isAlive, let id = process.instance else { continue }
-      post(.setKeepAlive(request(index), id, interval: nil))
+      post(.application(.setKeepAlive(request(index), id, interval: nil)))
     }
     for key in casting.keys + [Workload.unknownKey] {
       post(.notification(.cancel(request(nil), key, nil, stored: store.ids(of: key, nil))))

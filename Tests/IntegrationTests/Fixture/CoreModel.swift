@@ -125,19 +125,16 @@ extension Event {
   /// What an operator asks for, as this request.
   fileprivate func asked(as request: RequestID) -> Event {
     switch self {
-    case .activate(_, let key): .activate(request, key)
-    case .deactivate(_, let key): .deactivate(request, key)
-    case .sendToBackground(_, let key): .sendToBackground(request, key)
-    case .terminate(_, let key, let byUser): .terminate(request, key, byUser: byUser)
-    case .launch(_, let key, let target, let reason):
-      .launch(request, key, target: target, reason: reason)
-    case .adopt(_, let adoption): .adopt(request, adoption)
-    case .register, .openStream, .streamClosed, .acknowledge, .beginBackgroundTask,
-      .endBackgroundTask, .spawned, .spawnFailed, .leaderExited, .suspensionCompleted,
-      .stillSuspended, .suspensionFailed, .suspensionLost, .signalFailed, .tracerChecked,
-      .activityBegan, .activityEnded, .setKeepAlive, .socket, .notification, .systemChanged,
-      .deadlineReached, .clockRead, .policyChanged, .manifestsChanged, .started, .stop, .recovered,
-      .memory, .resources:
+    case .operation(.activate(_, let key)): .operation(.activate(request, key))
+    case .operation(.deactivate(_, let key)): .operation(.deactivate(request, key))
+    case .operation(.sendToBackground(_, let key)): .operation(.sendToBackground(request, key))
+    case .operation(.terminate(_, let key, let byUser)):
+      .operation(.terminate(request, key, byUser: byUser))
+    case .operation(.launch(_, let key, let target, let reason)):
+      .operation(.launch(request, key, target: target, reason: reason))
+    case .operation(.adopt(_, let adoption)): .operation(.adopt(request, adoption))
+    case .application, .process, .socket, .notification, .systemChanged, .scheduler, .memory,
+      .resources:
       self
     }
   }
@@ -145,7 +142,7 @@ extension Event {
   /// The same but for the request; of an adoption, the same process.
   func isLike(_ other: Event) -> Bool {
     let request = RequestID(0)
-    if case .adopt(_, let one) = self, case .adopt(_, let other) = other {
+    if case .operation(.adopt(_, let one)) = self, case .operation(.adopt(_, let other)) = other {
       return one.leader == other.leader && one.application == other.application
         && one.target == other.target && one.backgroundTask == other.backgroundTask
     }
@@ -155,7 +152,9 @@ extension Event {
   /// Whether an instance asks for or ends a task by it.
   func isTaskCall(of instance: InstanceID) -> Bool {
     switch self {
-    case .beginBackgroundTask(_, instance, _), .endBackgroundTask(_, instance, _): true
+    case .application(.beginBackgroundTask(_, instance, _)),
+      .application(.endBackgroundTask(_, instance, _)):
+      true
     case _: false
     }
   }

@@ -112,20 +112,20 @@ final class RealWorld {
   private func perform(_ action: Workload.Action) throws {
     switch action {
     case .activate(let key):
-      try ask(.activate(nil, key)) { try daemon.activate(key.id.name) }
+      try ask(.operation(.activate(nil, key))) { try daemon.activate(key.id.name) }
     case .deactivate(let key):
-      try ask(.deactivate(nil, key)) {
+      try ask(.operation(.deactivate(nil, key))) {
         try daemon.call(ControlInterface.Deactivate.self, .init(application: key.id.name))
       }
     case .sendToBackground(let key):
-      try ask(.sendToBackground(nil, key)) { try daemon.sendToBackground(key.id.name) }
+      try ask(.operation(.sendToBackground(nil, key))) { try daemon.sendToBackground(key.id.name) }
     case .terminate(let key, _):
       // One that has never run has no end.
-      try ask(.terminate(nil, key, byUser: false)) {
+      try ask(.operation(.terminate(nil, key, byUser: false))) {
         _ = try daemon.call(ControlInterface.Terminate.self, .init(application: key.id.name))
       }
     case .launch(let key, let target, _):
-      try ask(.launch(nil, key, target: target, reason: .operator)) {
+      try ask(.operation(.launch(nil, key, target: target, reason: .operator))) {
         add(try daemon.launch(key.id.name, background: target == .background))
       }
     case .adopt(let key, let target, _, let additions, _): try adopt(key, target, additions)
@@ -184,7 +184,7 @@ final class RealWorld {
       backgroundTask: additions.backgroundTask)
     processes.append(
       RealProcess(leader, try pidfd(process.pid), adopted: process))
-    try ask(.adopt(RequestID(0), adoption)) {
+    try ask(.operation(.adopt(RequestID(0), adoption))) {
       try daemon.adopt(
         key.id.name, process, background: target == .background, task: additions.backgroundTask)
     }
@@ -201,7 +201,7 @@ final class RealWorld {
     let event = try application.nextEvent()
     try model.refresh()
     let reply = model.answers[answered...].last { answer in
-      if case .register(_, key, leader, _, _) = answer.event { true } else { false }
+      if case .application(.register(_, key, leader, _, _)) = answer.event { true } else { false }
     }?.reply
     let heard = event.errorName ?? "done"
     guard let reply, reply.word == heard else {
