@@ -1,7 +1,7 @@
-// Background tasks (contract §4) and what entitles an instance to run in the background (§5).
+// Background tasks (contract §4), and what entitles an instance to run in the background (§5).
 
 extension Instance {
-  /// In the contract's order. Asked in the foreground too, where none is needed.
+  /// Returns the entitlements, in the contract's order. In the foreground an instance needs none.
   func entitlements(_ policy: Policy, at now: Instant) -> [Entitlement] {
     var entitlements: [Entitlement] = []
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
@@ -22,11 +22,11 @@ extension Instance {
     return now < stint.limit(policy)
   }
 
-  /// Suspends what nothing entitles to run any longer, and takes a suspension back when something
-  /// does again. To be called after whatever may have changed that.
+  /// Suspends an instance without an entitlement, and resumes one that has an entitlement again.
+  /// Call this after every change that may affect the entitlements.
   ///
-  /// - Parameter debuggerIsAbsent: whether the daemon has just looked; else it is asked before
-  ///   the limit of the background time kills.
+  /// - Parameter debuggerIsAbsent: Whether the daemon has just found no debugger. If not, the
+  ///   daemon checks that before the end of the background time kills the application.
   mutating func reconsider(debuggerIsAbsent: Bool = false, in turn: inout Turn) {
     guard state == .background, termination == nil else { return }
     if isEntitled(turn.policy, at: turn.instant) {
@@ -68,14 +68,17 @@ extension Instance {
     suspension = .failed(retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
     throttleAgain(in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
-    // It runs until the next try; or, with what has begun meanwhile, for as long as that lasts.
+    // The instance runs until the next try, or for as long as a new entitlement lasts.
     watchUse(in: &turn)
     reconsider(in: &turn)
   }
 
-  /// Some process of a suspended instance runs: something other than the scheduler has resumed it.
-  /// So it is in the background, as far as that is true, and is suspended again: at once, or after
-  /// `SuspendRetryInterval` where it was lost within that time already, for something insists.
+  /// Suspends an instance again after something other than the scheduler resumed one of its
+  /// processes.
+  ///
+  /// Until the suspension completes, the instance is in the background. If the last resume by
+  /// another process was less than `SuspendRetryInterval` ago, the scheduler waits for that
+  /// interval first.
   mutating func suspensionLost(reason: String, in turn: inout Turn) {
     guard state == .suspended, suspension == .none, termination == nil else { return }
     let insists = suspensionLostAt.map {
@@ -94,7 +97,7 @@ extension Instance {
 
   // MARK: Background tasks
 
-  /// - Parameter userCount: the tasks that its user's applications have outstanding.
+  /// - Parameter userCount: The number of outstanding tasks of all applications of the user.
   mutating func beginTask(
     name: String?, userCount: Int, request: RequestID, in turn: inout Turn
   ) {
@@ -136,8 +139,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Calls the expiration handler of every outstanding task that was not told yet, in the order in
-  /// which they were begun.
+  /// Calls the expiration handlers of the outstanding tasks that have not expired, in the order in
+  /// which the tasks began.
   mutating func expireTasks(in turn: inout Turn) {
     let remaining = timeRemaining(turn.policy, at: turn.instant)
     for task in tasks.expireAll() {

@@ -1,10 +1,10 @@
-/// A background task that has begun and not ended.
+/// An outstanding background task.
 public struct BackgroundTask: Hashable, Sendable {
   public let id: TaskID
-  /// For people.
+  /// A name for people.
   public let name: String?
   public let beganAt: Instant
-  /// Whether its expiration handler has been called in this stint.
+  /// Whether the expiration handler of the task has been called in this stint.
   public internal(set) var isExpired: Bool
 }
 
@@ -16,12 +16,12 @@ struct BackgroundTasks: Hashable, Sendable {
   var isEmpty: Bool { tasks.isEmpty }
   var count: Int { tasks.count }
 
-  /// In the order in which they were begun.
+  /// The tasks, in the order in which they began.
   var inOrder: [BackgroundTask] {
     tasks.isEmpty ? [] : tasks.values.sorted { $0.id < $1.id }
   }
 
-  /// What is said of an end for which they are the reason.
+  /// The detail of an end for which the tasks are the reason.
   var endDetail: EndDetail? {
     tasks.values.min { $0.id < $1.id }.map {
       .task($0.id, name: $0.name, outstanding: tasks.count)
@@ -35,17 +35,17 @@ struct BackgroundTasks: Hashable, Sendable {
     return id
   }
 
-  /// - Returns: the task that has ended; nil if `id` is unknown or has ended before.
+  /// - Returns: The task that has ended; nil if `id` is unknown or the task had already ended.
   mutating func end(_ id: TaskID) -> BackgroundTask? {
     tasks.removeValue(forKey: id)
   }
 
-  /// The stint is over: what is outstanding expires again in the next one.
+  /// Ends the stint. The outstanding tasks expire again in the next one.
   mutating func endStint() {
     for id in tasks.keys { tasks[id]?.isExpired = false }
   }
 
-  /// Marks all tasks that were not told yet as expired, and returns them in order.
+  /// Marks all tasks as expired. Returns those that were not before, in order.
   mutating func expireAll() -> [BackgroundTask] {
     let fresh = inOrder.filter { !$0.isExpired }
     for task in fresh { tasks[task.id]?.isExpired = true }
@@ -53,9 +53,9 @@ struct BackgroundTasks: Hashable, Sendable {
   }
 
   func check() throws(InvariantViolation) {
-    try require(idLast < InvariantViolation.countMax, "tasks are numbered too high")
+    try require(idLast < InvariantViolation.countMax, "the last task id is too high")
     for (id, task) in tasks {
-      try require(id == task.id && id.number > 0 && id.number <= idLast, "a task has a wrong id")
+      try require(id == task.id && id.number > 0 && id.number <= idLast, "a task's id is wrong")
     }
   }
 }

@@ -4,19 +4,19 @@ public enum Entitlement: String, Hashable, Sendable, CaseIterable {
   case backgroundTask
   /// An unacknowledged callback.
   case callback
-  /// Audio that really plays.
+  /// Audible audio.
   case audio
-  /// Location updates running.
+  /// Running location updates.
   case location
-  /// An event being handled.
+  /// An event that the application handles.
   case event
 }
 
-/// What the daemon sees an instance do that may entitle it to run.
+/// An activity of an instance that the daemon observes and that may entitle the instance to run.
 public enum Activity: String, Hashable, Sendable, CaseIterable {
   case audio, location, event
 
-  /// The mode that the manifest must declare for it.
+  /// The mode that the manifest must declare for the activity.
   var mode: BackgroundMode? {
     switch self {
     case .audio: .audio
@@ -26,7 +26,7 @@ public enum Activity: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The activities of one instance that are under way.
+/// The present activities of one instance.
 struct Activities: Hashable, Sendable {
   private(set) var isPlaying = false
   private(set) var isLocating = false
@@ -48,7 +48,7 @@ struct Activities: Hashable, Sendable {
     }
   }
 
-  /// In the contract's order.
+  /// The entitlements, in the contract's order.
   var entitlements: [Entitlement] {
     var entitlements: [Entitlement] = []
     if isPlaying { entitlements.append(.audio) }

@@ -1,7 +1,7 @@
 import DequeModule
 
-/// What an application must acknowledge within a time limit: the six lifecycle callbacks (contract
-/// §2, §3), and the call of its keep-alive handler (§6).
+/// The kind of a callback that an application must acknowledge within a limit: one of the six
+/// lifecycle callbacks (contract §2, §3), or the call of its keep-alive handler (§6).
 public enum CallbackKind: String, Hashable, Sendable, CaseIterable {
   case didFinishLaunching
   case didBecomeActive
@@ -11,12 +11,12 @@ public enum CallbackKind: String, Hashable, Sendable, CaseIterable {
   case willTerminate
   case keepAlive
 
-  /// The limit within which it must be acknowledged.
+  /// Returns the limit within which an application must acknowledge the callback.
   func limit(_ policy: Policy) -> Duration {
     self == .keepAlive ? policy.keepAliveHandlerTime : policy.callbackTimeout
   }
 
-  /// Why an application is killed that does not acknowledge it.
+  /// The reason of the end of an application that does not acknowledge the callback in time.
   var reasonOfLimit: EndReason {
     self == .keepAlive ? .keepAliveTimeout : .callbackTimeout
   }
@@ -28,11 +28,11 @@ public struct Callback: Hashable, Sendable {
   public let kind: CallbackKind
 }
 
-/// The callbacks of one instance that have not been acknowledged: one at a time is in flight, in
-/// order; the next goes out when that one is acknowledged.
+/// The unacknowledged callbacks of one instance. One is in flight; the next follows in order when
+/// that one is acknowledged.
 struct Callbacks: Hashable, Sendable {
   private(set) var inFlight: Callback?
-  /// From when the time limit of the one in flight counts.
+  /// The start of the limit of the callback in flight.
   private(set) var limitStart = Instant(nanoseconds: 0)
   private(set) var waiting: Deque<CallbackKind> = []
   private(set) var idLast: UInt64 = 0
@@ -40,18 +40,18 @@ struct Callbacks: Hashable, Sendable {
   var isEmpty: Bool { inFlight == nil }
   var count: Int { (inFlight == nil ? 0 : 1) + waiting.count }
 
-  /// When the one in flight is due.
+  /// Returns the deadline of the callback in flight.
   func deadline(_ policy: Policy) -> Instant? {
     inFlight.map { limitStart.advanced(by: $0.kind.limit(policy)) }
   }
 
-  /// Adds callbacks at the end. Returns what is to be sent now.
+  /// Appends callbacks. Returns the callback to send now, if any.
   mutating func enqueue(_ kinds: [CallbackKind], at now: Instant) -> Callback? {
     waiting.append(contentsOf: kinds)
     return inFlight == nil ? sendNext(at: now) : nil
   }
 
-  /// - Returns: the acknowledged callback and the next to be sent; nil if `id` is not in flight.
+  /// - Returns: The acknowledged callback and the next one to send; nil if `id` is not in flight.
   mutating func acknowledge(_ id: CallbackID, at now: Instant) -> (done: Callback, next: Callback?)?
   {
     guard let done = inFlight, done.id == id else { return nil }
@@ -59,22 +59,22 @@ struct Callbacks: Hashable, Sendable {
     return (done, sendNext(at: now))
   }
 
-  /// Whether one of this kind is in flight or waits.
+  /// Returns whether a callback of this kind is in flight or waits.
   func contains(_ kind: CallbackKind) -> Bool { inFlight?.kind == kind || waits(kind) }
 
-  /// Whether it has yet to acknowledge what it was told on its way to the foreground.
+  /// Whether a callback of the way to the foreground is unacknowledged.
   var hasEntry: Bool { contains(.didFinishLaunching) || contains(.willEnterForeground) }
 
-  /// Whether one of this kind waits behind the one in flight.
+  /// Returns whether a callback of this kind waits behind the one in flight.
   func waits(_ kind: CallbackKind) -> Bool { waiting.contains(kind) }
 
-  /// An id for an event that is no callback, from the same numbers.
+  /// Returns an id for an event that is not a callback, from the same sequence of numbers.
   mutating func nextID() -> CallbackID {
     idLast += 1
     return CallbackID(idLast)
   }
 
-  /// A debugger has left: the limit runs again from its start.
+  /// Restarts the limit of the callback in flight.
   mutating func restartLimit(at now: Instant) {
     limitStart = now
   }
@@ -87,8 +87,8 @@ struct Callbacks: Hashable, Sendable {
   }
 
   func check() throws(InvariantViolation) {
-    try require(inFlight != nil || waiting.isEmpty, "a callback waits though none is in flight")
-    try require(idLast < InvariantViolation.countMax, "callbacks are numbered too high")
-    try require(inFlight.map { $0.id.number <= idLast } ?? true, "a callback is yet to come")
+    try require(inFlight != nil || waiting.isEmpty, "a callback waits, but none is in flight")
+    try require(idLast < InvariantViolation.countMax, "the last callback id is too high")
+    try require(inFlight.map { $0.id.number <= idLast } ?? true, "a callback has a wrong id")
   }
 }

@@ -1,5 +1,5 @@
-/// The events that an instance was woken for and is handling (contract §5): each entitles it to run
-/// until it is acknowledged or its time is over.
+/// The events that an instance was woken for and handles (contract §5). Each entitles the instance
+/// to run until it acknowledges the event or the time for the event ends.
 struct HandledEvents: Hashable, Sendable {
   struct Entry: Hashable {
     let id: CallbackID
@@ -7,50 +7,51 @@ struct HandledEvents: Hashable, Sendable {
     var endsAt: Instant
   }
 
-  /// Oldest first.
+  /// The events, the oldest first.
   private(set) var entries: [Entry] = []
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// When the time of the next of them is over.
+  /// When the time of the next event ends.
   var nextEnd: Instant? { entries.map(\.endsAt).min() }
 
-  /// What the application was told of them, in order.
+  /// What the application was told about the events, in order.
   var notices: [Notice] { entries.map(\.notice) }
 
   mutating func begin(_ id: CallbackID, _ notice: Notice, until endsAt: Instant) {
     entries.append(Entry(id: id, notice: notice, endsAt: endsAt))
   }
 
-  /// - Returns: whether it was being handled.
+  /// - Returns: Whether the event was being handled.
   mutating func acknowledge(_ id: CallbackID) -> Bool {
     guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
     entries.remove(at: index)
     return true
   }
 
-  /// - Returns: whether the time of one of them was over.
+  /// Removes the events with no time left. Returns whether there were any.
   mutating func endIfOver(at now: Instant) -> Bool {
     let count = entries.count
     entries.removeAll { $0.endsAt <= now }
     return entries.count < count
   }
 
-  /// The application could do nothing meanwhile: all have their time until then.
+  /// Extends the time of all events, because the application could not handle them meanwhile.
   mutating func extend(until endsAt: Instant) {
     for index in entries.indices { entries[index].endsAt = max(entries[index].endsAt, endsAt) }
   }
 }
 
-/// What an application has yet to be told, when it has its event stream open.
+/// Messages that an application receives when it opens its event stream.
 struct Inbox: Hashable, Sendable {
-  /// A person who chooses more notifications than that before the application listens is not there.
+  /// The maximum of notices. No person chooses more notifications before an application has opened
+  /// its stream.
   private static let noticesMax = 64
 
   private(set) var notices: [Notice] = []
-  /// The number of the newest system change that it has heard of.
+  /// The number of the newest system change that the application has heard of.
   var changesHeard: UInt64 = 0
-  /// The stretch of pressure on memory that it was warned of last.
+  /// The last episode of memory pressure that the application was warned of.
   var memoryHeard: MemoryHeard?
 
   mutating func add(_ notice: Notice) {
@@ -63,7 +64,7 @@ struct Inbox: Hashable, Sendable {
   }
 }
 
-/// A stretch of pressure on memory, by its number, and when an instance was warned of it.
+/// An episode of memory pressure, by its number, and when an instance was warned of it.
 struct MemoryHeard: Hashable {
   var episode: UInt64
   var at: Instant

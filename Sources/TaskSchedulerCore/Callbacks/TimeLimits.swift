@@ -1,14 +1,16 @@
-// The deadlines of one instance, and what happens when they pass. No limit is enforced while a
-// debugger from outside traces the instance (contract §3): before one is, the daemon is asked. The
-// limits of an end that an operator or the user has ordered are enforced all the same.
+// The deadlines of one instance, and what happens when they pass. Before the scheduler enforces a
+// limit, it asks the daemon for a debugger from outside of the instance. While one traces the
+// instance, the scheduler enforces no limit (contract §3), except those of an end that an operator
+// or the user ordered.
 
 extension Instance {
-  /// The nearest of its deadlines.
+  /// Returns the nearest deadline.
   func deadline(_ policy: Policy) -> Instant? {
     earlier(limit(policy), rules.nextLook)
   }
 
-  /// The nearest of its limits. Where a debugger holds none, its leaving is not waited for.
+  /// Returns the nearest limit. If a debugger holds no limit, the scheduler does not wait for it to
+  /// leave.
   private func limit(_ policy: Policy) -> Instant? {
     switch tracer {
     case .asked: nil
@@ -17,7 +19,7 @@ extension Instance {
     }
   }
 
-  /// The moments at which something is due, in no order.
+  /// Returns all limits, in no order.
   func limits(_ policy: Policy) -> [Limit] {
     let answer = callbacks.deadline(policy).flatMap { due in
       callbacks.inFlight.map { Limit(kind: .callback($0.kind), at: due) }
@@ -43,12 +45,12 @@ extension Instance {
     limits(policy).lazy.map(\.at).min()
   }
 
-  /// A deadline of its has passed, which may be that of a limit.
+  /// Handles a deadline that has passed. It may be that of a limit.
   mutating func deadlinePassed(in turn: inout Turn) {
     if let due = limit(turn.policy), due <= turn.instant { askForDebugger(in: &turn) }
   }
 
-  /// Before a limit is enforced.
+  /// Asks the daemon for a debugger, before a limit is enforced.
   mutating func askForDebugger(in turn: inout Turn) {
     if case .asked = tracer { return }
     tracer = .asked(heldBefore: isTraced)
@@ -59,7 +61,7 @@ extension Instance {
     guard case .asked(let heldBefore) = tracer else { return }
     if isTraced, termination?.isOrdered != true {
       tracer = .present(nextCheck: turn.instant.advanced(by: turn.policy.tracerCheckInterval))
-      // A task whose time is over entitles it all the same now.
+      // With a debugger, an expired task is an entitlement.
       reconsider(in: &turn)
     } else {
       tracer = .absent
@@ -68,20 +70,20 @@ extension Instance {
     }
   }
 
-  /// The debugger has left: each limit runs again from its start.
+  /// Restarts each limit after a debugger has left.
   private mutating func restartLimits(in turn: inout Turn) {
     stint?.restartLimit(at: turn.instant)
     restartAnswers(in: &turn)
   }
 
-  /// The machine slept past a limit, and the application could do nothing meanwhile: what it has to
-  /// answer it may answer now. Its background time is over all the same, after the lead.
+  /// Restarts the limits of unanswered messages after the machine slept past a limit. The
+  /// background time still ends, after the lead.
   private mutating func forgiveSleep(in turn: inout Turn) {
     stint?.restartLead(at: turn.instant)
     restartAnswers(in: &turn)
   }
 
-  /// What the application has to answer it has the whole time for, from now on.
+  /// Gives the application the whole time again for every unanswered message, from now on.
   mutating func restartAnswers(in turn: inout Turn) {
     callbacks.restartLimit(at: turn.instant)
     handling.extend(until: turn.instant.advanced(by: turn.policy.eventTime))
@@ -123,7 +125,7 @@ extension Instance {
       guard let due = callbacks.deadline(turn.policy), due <= turn.instant,
         let late = callbacks.inFlight
       else { return }
-      // What a person ordered stays the reason; else the missing acknowledgement is (§14).
+      // A person's order stays the reason; otherwise the missing acknowledgement is (§14).
       let ordered = termination.flatMap { $0.reason.isOrdered ? $0.reason : nil }
       let reason = ordered ?? late.kind.reasonOfLimit
       termination?.reason = reason

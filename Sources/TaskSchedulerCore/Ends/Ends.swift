@@ -1,11 +1,11 @@
-/// Why an instance ended (contract §14). Every end has exactly one reason.
+/// The reason of an instance's end (contract §14). Every end has exactly one.
 public enum EndReason: Hashable, Sendable {
-  /// It exited by itself.
+  /// The leader exited by itself.
   case exited(code: Int32)
-  /// A signal that the scheduler did not send ended it.
+  /// A signal that the scheduler did not send ended the leader.
   case crashed(signal: Int32)
-  /// The kernel does not tell how it ended: it ended while no daemon ran, or it was not a child of
-  /// the daemon and the kernel is older than 6.15.
+  /// The kernel does not report how the leader ended: it ended while no daemon ran, or it was not a
+  /// child of the daemon and the kernel is older than 6.15.
   case unknown
   case terminatedByOperator
   case terminatedByUser
@@ -19,7 +19,7 @@ public enum EndReason: Hashable, Sendable {
   case optedOut
   case schedulerStopped
 
-  /// Whether a person ordered it: an operator, or the user.
+  /// Whether an operator or the user ordered the end.
   public var isOrdered: Bool {
     switch self {
     case .terminatedByOperator, .terminatedByUser: true
@@ -30,7 +30,7 @@ public enum EndReason: Hashable, Sendable {
     }
   }
 
-  /// The reason's name, as it stands in the contract, the log and on the wire.
+  /// The name of the reason in the contract, in the log and on the wire.
   public var name: String {
     switch self {
     case .exited: "exited"
@@ -51,24 +51,24 @@ public enum EndReason: Hashable, Sendable {
   }
 }
 
-/// How the leader's process ended, as the kernel tells it.
+/// How the leader's process ended, as the kernel reports it.
 public enum ExitStatus: Hashable, Sendable {
   case exited(code: Int32)
   case signaled(Int32)
-  /// The process is gone and nobody told how.
+  /// The process has ended, and the kernel does not report how.
   case unknown
 }
 
-/// The end of an instance, kept with its application.
+/// The end of an instance, which the scheduler stores with the application.
 public struct End: Hashable, Sendable {
   public var reason: EndReason
   public var at: Instant
-  /// What exactly brought it about, where there is more to say than the reason.
+  /// The details of the end, where there are more than the reason.
   public var detail: EndDetail?
-  /// Set where SIGKILL had to follow the signal that asked it to end.
+  /// Set if SIGKILL followed the stop signal.
   public var forced: ForcedEnd?
 
-  /// An end for `reason`.
+  /// Creates an end with a reason.
   public init(
     reason: EndReason, at: Instant, detail: EndDetail? = nil, forced: ForcedEnd? = nil
   ) {
@@ -79,11 +79,11 @@ public struct End: Hashable, Sendable {
   }
 }
 
-/// SIGKILL that followed the signal which asked an application to end.
+/// SIGKILL after a stop signal.
 public struct ForcedEnd: Hashable, Sendable {
-  /// What had asked it.
+  /// The stop signal.
   public var signal: Signal
-  /// `TerminateTimeout`: within this it had not ended.
+  /// `TerminateTimeout`, within which the application did not end.
   public var limit: Duration
 
   package init(signal: Signal, limit: Duration) {

@@ -1,32 +1,33 @@
-// How an instance is brought to its end (contract §2, §3, §14).
+// The termination of an instance (contract §2, §3, §14).
 
-/// An end under way. The first reason stands, but that a person's order takes the place of one of
-/// the daemon's own (contract §14).
+/// An end under way. The first reason stays, unless a person's order replaces a reason of the
+/// daemon's own (contract §14).
 struct Termination: Hashable, Sendable {
   var reason: EndReason
   var phase: Phase
-  /// Requests to be answered when the leader has exited.
+  /// The requests that are answered when the leader has exited.
   var waiters: [RequestID] = []
-  /// What exactly brought it about; it goes with the reason.
+  /// The details of the reason.
   var detail: EndDetail?
-  /// Set when SIGKILL follows the signal that asked it to end.
+  /// Set when SIGKILL follows the stop signal.
   var forced: ForcedEnd?
 
-  /// Whether a person has ordered it: then no debugger holds its limits up (contract §3).
+  /// Whether a person ordered the end. Then a debugger does not hold its limits (contract §3).
   var isOrdered: Bool { reason.isOrdered }
 
   enum Phase: Hashable {
-    /// The application is told, and has not acknowledged willTerminate.
+    /// The application has been told to end, and has not acknowledged willTerminate.
     case callbacks
-    /// The stop signal has been sent; SIGKILL comes at the instant given.
+    /// The stop signal has been sent; SIGKILL follows at the instant given.
     case signalled(killAt: Instant)
-    /// SIGKILL has been sent; nil once it is known to have been sent to all, else the next try.
+    /// SIGKILL has been sent. If it could not be sent to all processes, the next try is at the
+    /// instant given.
     case killed(retryAt: Instant?)
   }
 }
 
 extension Instance {
-  /// The orderly end. A suspended instance gets no notice.
+  /// Terminates the instance in order. A suspended instance receives no notice.
   mutating func terminate(
     _ reason: EndReason, _ detail: EndDetail? = nil, waiter: RequestID?, in turn: inout Turn
   ) {
@@ -34,7 +35,7 @@ extension Instance {
       if let waiter { termination?.waiters.append(waiter) }
       guard reason.isOrdered, !present.isOrdered else { return }
       termination?.reason = reason
-      // A callback that was not acknowledged says how it ended, whatever the reason.
+      // An unacknowledged callback describes how the instance ended, whatever the reason.
       if case .callback = present.detail {} else { termination?.detail = nil }
       return enforceOrder(in: &turn)
     }
@@ -58,8 +59,8 @@ extension Instance {
     }
   }
 
-  /// An end that an operator or the user has ordered is enforced although a debugger is attached.
-  /// The limits that the debugger held up run again from the order.
+  /// Enforces an end that an operator or the user ordered, even while a debugger is attached. The
+  /// limits that the debugger held restart now.
   private mutating func enforceOrder(in turn: inout Turn) {
     guard termination?.isOrdered == true else { return }
     switch tracer {
@@ -70,18 +71,18 @@ extension Instance {
     restartAnswers(in: &turn)
   }
 
-  /// Whether SIGKILL is on its way: then nothing more is said to it, whatever it still says.
+  /// Whether the daemon is killing the instance. Then it receives no further message.
   var isKilled: Bool {
     if case .killed = termination?.phase { true } else { false }
   }
 
-  /// The stop signal, with SIGKILL to follow.
+  /// Sends the stop signal. SIGKILL follows after `TerminateTimeout`.
   mutating func signalTermination(in turn: inout Turn) {
     termination?.phase = .signalled(killAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
     turn.emit(.terminate(id, stopSignal))
   }
 
-  /// The end without notice. Of an end under way the reason stands.
+  /// Kills the instance without notice. The reason of an end under way stays.
   mutating func kill(_ reason: EndReason, _ detail: EndDetail? = nil, in turn: inout Turn) {
     var next = termination ?? Termination(reason: reason, phase: .callbacks)
     next.phase = .killed(retryAt: nil)
@@ -93,7 +94,7 @@ extension Instance {
     turn.emit(.kill(id))
   }
 
-  /// It has not ended within `TerminateTimeout` of its stop signal.
+  /// Kills the instance, which has not ended within `TerminateTimeout` of its stop signal.
   mutating func killAfterStopSignal(_ reason: EndReason, in turn: inout Turn) {
     termination?.forced = ForcedEnd(signal: stopSignal, limit: turn.policy.terminateTimeout)
     kill(reason, in: &turn)
@@ -107,7 +108,7 @@ extension Instance {
     }
   }
 
-  /// The scheduler stops: the processes go on without it.
+  /// Ends the instance because the scheduler stops. The processes continue without it.
   func letGo(in turn: inout Turn) -> End {
     let end = End(reason: .schedulerStopped, at: turn.instant)
     if state == .suspended || suspension == .stopping { turn.emit(.resume(id)) }
@@ -124,7 +125,8 @@ extension Instance {
     }
   }
 
-  /// The leader is gone: answers those who wait, and lets go of what is left.
+  /// Ends the instance after its leader has exited: replies to the requests that wait, and releases
+  /// the remaining processes.
   func finish(_ status: ExitStatus, in turn: inout Turn) -> End {
     let end = End(
       reason: termination?.reason ?? EndReason(status), at: turn.instant,

@@ -1,4 +1,4 @@
-// Keep-alive handlers (contract §6): who sets them and how they are called. When, the planner says.
+// Keep-alive handlers (contract §6): setting and calling them. ``KeepAlivePlanner`` decides when.
 
 extension Scheduler {
   mutating func setKeepAlive(
@@ -20,13 +20,13 @@ extension Scheduler {
     instance.record(.keepAliveSet(interval: interval), in: &turn)
   }
 
-  /// A burst that is necessary now.
+  /// Runs a burst that can wait no longer.
   mutating func runKeepAlives(in turn: inout Turn) {
     let due = keepAlives.burst(at: turn.instant, tolerance: policy.wakeTolerance)
     callKeepAlives(due, in: &turn)
   }
 
-  /// The device is awake for another reason.
+  /// Uses a wake-up of the device for another reason as a burst, where that saves one.
   mutating func useWakeUp(in turn: inout Turn) {
     let due = keepAlives.useWakeUp(at: turn.instant, tolerance: policy.wakeTolerance)
     callKeepAlives(due, in: &turn)
@@ -50,7 +50,8 @@ extension Instance {
   }
 
   fileprivate mutating func callKeepAlive(in turn: inout Turn) {
-    // One waits at most behind what is not answered yet: it will come later than this burst.
+    // At most one call waits behind an unacknowledged callback. It reaches the application after
+    // this burst.
     if termination != nil || callbacks.waits(.keepAlive) { return }
     if state == .suspended { leaveSuspended(to: .background, cause: .event, in: &turn) }
     record(.keepAliveCalled, in: &turn)

@@ -1,9 +1,9 @@
-// How applications come to run: launched by the scheduler, registering by themselves, or taken
-// under management (contract §2, §8).
+// How applications start: the scheduler launches them, they register themselves, or an operator
+// puts a running process under management (contract §2, §8).
 
 /// A launch that failed.
 public struct LaunchFailure: Hashable, Sendable {
-  /// Which step failed and why.
+  /// Which step failed, and why.
   public var reason: String
   public var at: Instant
 }
@@ -109,13 +109,13 @@ extension Scheduler {
     start(id, key, adoption.leader, plan, cause: .adopt, in: &turn) { instance, turn in
       turn.reply(request, .started(id, adoption.leader))
       guard let name = adoption.backgroundTask else { return }
-      // The task is what it may run for, not the launch.
+      // The background task entitles the instance to run, not the launch.
       instance.launchEnds = nil
       instance.grantTask(name: name, request: nil, in: &turn)
     }
   }
 
-  /// Why an application that runs, or is being launched, does not get a second instance.
+  /// Returns the refusal of a second instance, if the application runs or is being launched.
   private func refusalOfSecond(_ application: Application?) -> Refusal? {
     if let running = application?.instance, let instance = instances[running] {
       return .alreadyRunning(pid: instance.leader.pid, state: instance.state)
@@ -142,7 +142,7 @@ extension Scheduler {
     return InstanceID(instanceIDLast)
   }
 
-  /// From notRunning to its first state. `welcome` comes between the transition and the first
+  /// Starts an instance in its first state. `welcome` runs between the transition and the first
   /// callback.
   private mutating func start(
     _ id: InstanceID, _ key: ApplicationKey, _ leader: Leader, _ plan: StartPlan,

@@ -1,24 +1,25 @@
-/// What the policy needs to know of an application's manifest. How it is executed (command,
-/// environment, folder) is the daemon's affair.
+/// The part of an application's manifest that the scheduler needs. The daemon keeps how to execute
+/// the application: command, environment, directory.
 public struct Manifest: Hashable, Sendable {
   public var id: ApplicationID
   /// A name for people.
   public var displayName: String?
-  /// Whom it runs as when launched.
+  /// The user that a launched application runs as.
   public var owner: UserID
-  /// Whether the manifest names its user, and so speaks of that user's application only; else it
-  /// speaks of everybody's application of this id.
+  /// Whether the manifest names its user. If so, it applies to that user's application only;
+  /// otherwise it applies to the application with this id of every user.
   public var namesUser: Bool
   public var backgroundModes: [BackgroundMode]
-  /// False where it opts out: sent away, it is terminated.
+  /// Whether the application may stay in the background. If false, it is terminated when it is sent
+  /// there.
   public var multitasking: Bool
   public var isLaunchable: Bool
-  /// Where the application is when it is launched.
+  /// The seat of the application when it is launched.
   public var seat: SeatID
-  /// Whether the manifest names its seat; else that is the seat of its user, and an application
-  /// that somebody else starts may be at another one.
+  /// Whether the manifest names its seat. If not, the seat is that of its user, and an instance
+  /// that another user starts may be at another seat.
   public var namesSeat: Bool
-  /// What asks it to end, in place of SIGTERM.
+  /// The signal that asks the application to end, instead of SIGTERM.
   public var stopSignal: Signal
 
   public init(
@@ -40,7 +41,7 @@ public struct Manifest: Hashable, Sendable {
 
   var seatNamed: SeatID? { namesSeat ? seat : nil }
 
-  /// Whether it speaks of this application.
+  /// Returns whether the manifest applies to an application.
   func applies(to key: ApplicationKey) -> Bool {
     id == key.id && (!namesUser || owner == key.owner)
   }

@@ -1,21 +1,22 @@
-// Launches that nobody asks for: at the start, and after every end that neither the application
-// (exit code 0) nor a person chose (contract §8).
+// Automatic launches (contract §8): when the daemon starts, and after every end that neither the
+// application (exit code 0) nor a person chose.
 
-/// How an application is brought back.
+/// The state of an application's automatic relaunches.
 struct Relaunch: Hashable, Sendable {
-  /// What the last relaunch waited for.
+  /// The delay of the last relaunch.
   var delay: Duration?
-  /// When the next comes.
+  /// When the next relaunch is due.
   var dueAt: Instant?
-  /// It was ended for memory: it does not come back before memory pressure is over.
+  /// Whether the relaunch waits until memory pressure is over, because the application was ended
+  /// for memory.
   var awaitsMemory = false
-  /// A person has ended it: it comes back only when launched again.
+  /// Whether a person ended the application. Then only a launch that is asked for starts it.
   var isBarred = false
 
-  /// Plans the next, each after twice the time of the one before.
+  /// Plans the next relaunch. Each delay is twice the one before.
   ///
-  /// - Parameter ranFor: how long the application ran; nil where it could not be launched.
-  /// - Returns: how long that waits.
+  /// - Parameter ranFor: How long the application ran; nil if its launch failed.
+  /// - Returns: The delay.
   mutating func plan(
     after ranFor: Duration?, awaitsMemory: Bool, _ policy: Policy, at now: Instant
   ) -> Duration {
@@ -29,15 +30,15 @@ struct Relaunch: Hashable, Sendable {
   }
 }
 
-/// The relaunches that are planned, by their times.
+/// The planned relaunches, ordered by time.
 struct RelaunchDeadlines: Sendable {
   private var timed = Deadlines<ApplicationKey>()
-  /// Of those that were ended for memory.
+  /// The relaunches of applications that were ended for memory.
   private var awaitingMemory = Deadlines<ApplicationKey>()
 
   var all: [ApplicationKey] { timed.all + awaitingMemory.all }
 
-  /// The nearest that may come while memory is pressed, or is not.
+  /// Returns the nearest relaunch that is allowed with or without memory pressure.
   func next(isPressed: Bool) -> Instant? {
     isPressed ? timed.next : earlier(timed.next, awaitingMemory.next)
   }
@@ -60,7 +61,7 @@ struct RelaunchDeadlines: Sendable {
 }
 
 extension Application {
-  /// Whether it is launched without being asked for, for this user.
+  /// Whether the scheduler launches the application for this user by itself.
   fileprivate var isPersistent: Bool {
     guard let manifest, manifest.launchKey == key else { return false }
     return manifest.isLaunchable && manifest.multitasking
@@ -69,7 +70,7 @@ extension Application {
 }
 
 extension Scheduler {
-  /// The daemon starts: whoever is to be reachable is launched.
+  /// Launches the applications of mode `voip`, because the daemon starts.
   mutating func started(in turn: inout Turn) {
     isStarted = true
     guard policy.multitaskingSupported else { return }
@@ -80,13 +81,12 @@ extension Scheduler {
     }
   }
 
-  /// When the next relaunch is due. While the machine does not support multitasking, none is: it
-  /// waits.
+  /// When the next relaunch is due. Without multitasking, all relaunches wait.
   var nextRelaunch: Instant? {
     policy.multitaskingSupported ? relaunches.next(isPressed: memory.episode != nil) : nil
   }
 
-  /// Whether memory pressure goes on, which it waits for.
+  /// Returns whether a relaunch waits until memory pressure is over.
   func isHeldByMemory(_ relaunch: Relaunch) -> Bool {
     relaunch.awaitsMemory && memory.episode != nil
   }
@@ -104,7 +104,7 @@ extension Scheduler {
     _ key: ApplicationKey, reason: LaunchReason, in turn: inout Turn
   ) {
     if applications[key]?.launching != nil {
-      // A person launches it: should that fail, it is tried again.
+      // A person is launching the application. If that launch fails, the scheduler relaunches it.
       return planRelaunch(key, after: nil, in: &turn)
     }
     launch(nil, key, target: .background, reason: reason, in: &turn)
@@ -114,7 +114,7 @@ extension Scheduler {
     planRelaunch(key, after: nil, in: &turn)
   }
 
-  /// An instance has ended: it comes back where its manifest says so and its end calls for it.
+  /// Plans a relaunch of an application that has ended, if its manifest and the end call for it.
   mutating func relaunchIfCalledFor(
     _ instance: Instance, _ end: End, in turn: inout Turn
   ) {
@@ -150,8 +150,8 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: nil, change: change)))
   }
 
-  /// A person ends an application that does not run: if it waits for its relaunch, that does not
-  /// come. Answers with how it ended last, if it ever ran.
+  /// Cancels the relaunch of an application that does not run, because a person terminates it.
+  /// Replies with its last end, if it ever ran.
   mutating func terminateNotRunning(
     _ request: RequestID?, _ application: Application, in turn: inout Turn
   ) {
@@ -167,14 +167,14 @@ extension Scheduler {
     turn.reply(request, application.lastEnd.map { .ended($0) } ?? .done)
   }
 
-  /// It runs, or its manifest no longer asks for it: no relaunch is due any more.
+  /// Cancels a planned relaunch: the application runs, or its manifest no longer asks for it.
   mutating func cancelRelaunch(_ key: ApplicationKey) {
     guard applications[key]?.relaunch?.dueAt != nil else { return }
     applications.change(key) { $0.relaunch?.dueAt = nil }
     relaunches.set(key, to: nil)
   }
 
-  /// Manifests have changed: who is no longer to come back, or is no longer known, does not.
+  /// Cancels the relaunches that the changed manifests no longer ask for.
   mutating func reconsiderRelaunches() {
     for key in relaunches.all where applications[key]?.isPersistent != true {
       cancelRelaunch(key)

@@ -1,7 +1,7 @@
-// Sockets that an application hands over, to be woken by what arrives on them (contract §7). The
-// daemon watches them while the application is suspended.
+// Managed sockets (contract §7): an application hands them over so that arriving data resumes it.
+// The daemon watches them while the application is suspended.
 
-/// What has become of a socket that is watched.
+/// The conditions that the daemon found on a watched socket.
 public struct SocketConditions: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
@@ -14,8 +14,8 @@ public struct SocketConditions: OptionSet, Hashable, Sendable {
   /// The peer has closed the connection, or its sending half.
   public static let hangUp = SocketConditions(rawValue: 4)
   public static let error = SocketConditions(rawValue: 8)
-  /// The daemon has lost its copy of the descriptor (it died where no service manager keeps it):
-  /// the socket is watched again when it is handed over again.
+  /// The daemon no longer has its copy of the descriptor, because it died without a service manager
+  /// that keeps it. The application must hand the socket over again.
   public static let unwatched = SocketConditions(rawValue: 16)
 }
 
@@ -30,17 +30,17 @@ public struct SocketReadiness: Hashable, Sendable {
   }
 }
 
-/// What happens of managed sockets.
+/// An event about managed sockets.
 public enum SocketEvent: Hashable, Sendable {
-  /// The application hands one over, which the daemon can watch.
+  /// The application hands over a socket that the daemon can watch.
   case manage(RequestID, InstanceID, SocketID)
-  /// The application takes one back.
+  /// The application takes a socket back.
   case release(RequestID, InstanceID, SocketID)
-  /// Something has arrived while they were watched.
+  /// Data, an error or a hang-up arrived on watched sockets.
   case ready(InstanceID, [SocketReadiness])
-  /// The application has closed them without taking them back.
+  /// The application closed sockets without taking them back.
   case closed(InstanceID, [SocketID])
-  /// They cannot be watched any more, though the application has them.
+  /// The daemon can no longer watch sockets that the application still has.
   case lost(InstanceID, [SocketID])
 
   var request: RequestID? {
@@ -51,20 +51,20 @@ public enum SocketEvent: Hashable, Sendable {
   }
 }
 
-/// What is to be done about managed sockets.
+/// An action of the daemon on managed sockets.
 public enum SocketEffect: Hashable, Sendable {
-  /// It is managed from now on.
+  /// Manages the socket from now on.
   case hold(InstanceID, SocketID)
   case letGo(InstanceID, SocketID)
-  /// The instance is suspended: what arrives from now on, or has since it read last, is told by
-  /// ``SocketEvent/ready(_:_:)``.
+  /// Watches the sockets of a suspended instance. The daemon reports what arrives from now on, or
+  /// has arrived since the instance last read, by ``SocketEvent/ready(_:_:)``.
   case watch(InstanceID)
   case stopWatching(InstanceID)
 }
 
-/// The sockets of one instance.
+/// The managed sockets of one instance.
 struct ManagedSockets: Hashable, Sendable {
-  /// In the order in which they were handed over.
+  /// The sockets, in the order in which the application handed them over.
   private(set) var ids: [SocketID] = []
 
   var isEmpty: Bool { ids.isEmpty }
@@ -73,7 +73,7 @@ struct ManagedSockets: Hashable, Sendable {
     ids.append(id)
   }
 
-  /// - Returns: whether it was there.
+  /// - Returns: Whether the socket was managed.
   mutating func remove(_ id: SocketID) -> Bool {
     guard let index = ids.firstIndex(of: id) else { return false }
     ids.remove(at: index)
@@ -81,7 +81,7 @@ struct ManagedSockets: Hashable, Sendable {
   }
 
   func check() throws(InvariantViolation) {
-    try require(Set(ids).count == ids.count, "a socket is managed twice")
+    try require(Set(ids).count == ids.count, "an instance manages a socket twice")
   }
 }
 
@@ -117,7 +117,7 @@ extension Instance {
     }
     sockets.add(socket)
     turn.emit(.socket(.hold(id, socket)))
-    // Its call was on the way when its processes were stopped.
+    // The request was on its way when the processes were stopped.
     if state == .suspended, suspension == .none { turn.emit(.socket(.watch(id))) }
     turn.reply(request, .managed(socket))
     record(.socketManaged(socket), in: &turn)
@@ -162,7 +162,7 @@ extension Instance {
     wake(for: known.map { SocketReadiness($0, .unwatched) }, in: &turn)
   }
 
-  /// Resumes the application for it, and gives it the time to handle it.
+  /// Resumes the application, if it is suspended, and gives it `EventTime` to handle the sockets.
   private mutating func wake(for ready: [SocketReadiness], in turn: inout Turn) {
     record(.socketsReady(ready), in: &turn)
     let event = callbacks.nextID()

@@ -1,16 +1,16 @@
-/// One limit or quota of ``Policy`` that a site may set: its name, its bounds, where it is kept.
+/// A limit or quota of ``Policy`` that a site may set: its name, its bounds and its property.
 public struct PolicySetting: Sendable {
-  /// What it may be set to, and the property that keeps it.
+  /// The type of a setting, with the property that stores the value and the bounds of the value.
   public enum Kind: Sendable {
     case timeSpan(WritableKeyPath<Policy, Duration> & Sendable, ClosedRange<Duration>)
     case count(WritableKeyPath<Policy, Int> & Sendable, ClosedRange<Int>)
     case flag(WritableKeyPath<Policy, Bool> & Sendable)
   }
 
-  /// The contract's name for it.
+  /// The name that the contract gives the setting.
   public let name: String
   public let kind: Kind
-  /// What it does, for people.
+  /// What the setting does, for people.
   public let summary: String
 
   init(_ name: String, _ kind: Kind, _ summary: String) {
@@ -21,22 +21,22 @@ public struct PolicySetting: Sendable {
 }
 
 extension PolicySetting {
-  /// The setting of this name; nil where there is none.
+  /// Returns the setting with a name, or nil if there is none.
   public static func named(_ name: String) -> PolicySetting? {
     all.first { $0.name == name }
   }
 
-  /// All settings, in the order of the commented file. The first is the machine's affair and has
-  /// a name in kebab case there.
+  /// All settings, in the order of the commented file. The first describes the machine: it is
+  /// outside of the table `[policy]`, and its name is in kebab case.
   public static let all: [PolicySetting] = [multitaskingSupported] + limits + memory + quotas
 
-  /// Whether the machine multitasks.
+  /// The setting for machines that run nothing in the background.
   public static let multitaskingSupported = PolicySetting(
     "multitasking-supported", .flag(\.multitaskingSupported),
     "Whether anything runs in the background at all. Where false, an application that is sent "
       + "away is terminated.")
 
-  /// The lengths of time.
+  /// The settings that are durations, but for those of memory.
   public static let limits: [PolicySetting] = [
     PolicySetting(
       "CallbackTimeout", .timeSpan(\.callbackTimeout, .milliseconds(10) ... .seconds(3600)),
@@ -61,8 +61,8 @@ extension PolicySetting {
       "After a suspension that could not complete, the time to the next try."),
     PolicySetting(
       "TracerCheckInterval", .timeSpan(\.tracerCheckInterval, .milliseconds(10) ... .seconds(60)),
-      "While a debugger holds an application's limits, how often it is looked whether it has "
-        + "left."),
+      "While a debugger holds an application's limits, how often the daemon checks whether the "
+        + "debugger has left."),
     PolicySetting(
       "WakeTolerance", .timeSpan(\.wakeTolerance, .milliseconds(10) ... .seconds(3600)),
       "A limit that passed longer ago than this has passed while the machine slept: the "
@@ -83,22 +83,21 @@ extension PolicySetting {
       "From the crash of an application of mode voip to its relaunch; doubled each time."),
     PolicySetting(
       "RelaunchDelayMax", .timeSpan(\.relaunchDelayMax, .milliseconds(10) ... .seconds(86_400)),
-      "What that grows to at most."),
+      "The maximum of that delay."),
     PolicySetting(
       "RelaunchResetTime", .timeSpan(\.relaunchResetTime, .milliseconds(10) ... .seconds(86_400)),
-      "An application that ran for so long comes back after RelaunchDelay again."),
+      "After this time of running, the delay is RelaunchDelay again."),
     PolicySetting(
       "BackgroundUseWindow",
       .timeSpan(\.backgroundUseWindow, .milliseconds(100) ... .seconds(3600)),
-      "How long an application runs in the background until it is looked at what it has used "
-        + "meanwhile, again and again."),
+      "How often the daemon samples the resource use of background applications."),
     PolicySetting(
       "BackgroundGPUTime", .timeSpan(\.backgroundGPUTime, .milliseconds(1) ... .seconds(60)),
       "What GPUs may still do in the background of what was begun before. Then the application "
         + "is killed."),
   ]
 
-  /// What is done when memory is short.
+  /// The settings for memory pressure.
   public static let memory: [PolicySetting] = [
     PolicySetting(
       "MemoryPressureStall",
@@ -108,27 +107,27 @@ extension PolicySetting {
     PolicySetting(
       "MemoryPressureWindow",
       .timeSpan(\.memoryPressureWindow, .milliseconds(500) ... .seconds(10)),
-      "See there. Without CAP_SYS_RESOURCE the kernel takes multiples of 2s only: both are "
-        + "lengthened then, in proportion."),
+      "The window in which MemoryPressureStall is measured. Without CAP_SYS_RESOURCE the kernel "
+        + "accepts multiples of 2s only; both are then lengthened in proportion."),
     PolicySetting(
       "MemoryWarningTime", .timeSpan(\.memoryWarningTime, .milliseconds(10) ... .seconds(3600)),
       "How long pressure must last after the warning before applications are ended, one at a "
         + "time."),
     PolicySetting(
       "MemoryQuietTime", .timeSpan(\.memoryQuietTime, .milliseconds(510) ... .seconds(3600)),
-      "Pressure of which nothing was heard for so long is over. Longer than "
+      "The time without memory pressure after which the pressure counts as ended. Longer than "
         + "MemoryPressureWindow."),
     PolicySetting(
       "MemoryFloorPercent", .count(\.memoryFloorPercent, 0...100),
-      "Pressure of the whole machine ends applications only where less of its memory is "
-        + "available; below half of it at once. That of the daemon's own slice ends them in any "
-        + "case."),
+      "Pressure of the whole machine ends applications only where less of its memory (in "
+        + "percent) is available; below half of it at once. That of the daemon's own slice ends "
+        + "them in any case."),
     PolicySetting(
       "MemoryPageOut", .flag(\.memoryPageOut),
       "Whether what suspended applications use is written to swap early, where there is swap."),
   ]
 
-  /// The numbers.
+  /// The settings that are numbers, but for those of memory.
   public static let quotas: [PolicySetting] = [
     PolicySetting(
       "MaxTasksPerApplication", .count(\.tasksPerApplicationMax, 1...1_000_000),
@@ -162,12 +161,12 @@ extension PolicySetting {
       "How many ended applications without a manifest are remembered for each user."),
     PolicySetting(
       "BackgroundProcessorShare", .count(\.backgroundProcessorShare, 2...100_000),
-      "How many percent of one processor an application may use in the background, as an average "
-        + "over BackgroundUseWindow. Then it is throttled."),
+      "The percentage of one CPU that an application may use in the background, averaged over "
+        + "BackgroundUseWindow. Then it is throttled."),
     PolicySetting(
       "ThrottledProcessorShare", .count(\.throttledProcessorShare, 1...99),
-      "How many percent of one processor it may use then. If it uses that up for another "
-        + "BackgroundUseWindow, or too much again later, it is killed. Less than "
+      "The percentage of one CPU that a throttled application may use. If it uses that up for "
+        + "another BackgroundUseWindow, or too much again later, it is killed. Less than "
         + "BackgroundProcessorShare."),
   ]
 }

@@ -1,17 +1,17 @@
-/// The next deadline of everyone, and the nearest of all.
+/// A set of deadlines, each with an id, that finds the nearest deadline.
 typealias Deadlines<ID: Hashable & Comparable & Sendable> = Minima<ID, Instant>
 
 extension Minima where Value == Instant {
-  /// The nearest deadline.
+  /// The nearest deadline; nil if there is none.
   var next: Instant? { least }
 
-  /// Removes and returns whoever's deadline is the nearest of those that have passed.
+  /// Removes the id with the nearest deadline and returns it, if that deadline has passed.
   mutating func popDue(at now: Instant) -> ID? {
     popLeast { $0 <= now }
   }
 }
 
-/// The earlier of two deadlines, or the one that there is.
+/// Returns the earlier of two deadlines, or the only one.
 func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
   guard let one else { return other }
   return other.map { min(one, $0) } ?? one

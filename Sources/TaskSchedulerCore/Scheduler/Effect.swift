@@ -1,4 +1,4 @@
-/// What is to be done, in this order.
+/// An action of the daemon. The daemon carries out the effects of an event in their order.
 public enum Effect: Hashable, Sendable {
   /// Answers a request.
   case reply(RequestID, Reply)
@@ -6,29 +6,29 @@ public enum Effect: Hashable, Sendable {
   case deliver(InstanceID, Callback, LaunchReason?)
   /// Tells the application to call the expiration handler of a task.
   case expire(InstanceID, TaskID, remaining: Duration?)
-  /// Tells the application of what it need not answer.
+  /// Sends the application a message that it need not acknowledge as a callback.
   case notify(InstanceID, Notice)
   case socket(SocketEffect)
   case notification(NotificationEffect)
-  /// Starts what the manifest names; answered by `spawned` or `spawnFailed`.
+  /// Starts the program that the manifest names; answered by `spawned` or `spawnFailed`.
   case spawn(InstanceID, ApplicationKey, reason: LaunchReason)
-  /// From here on this process is the leader of that instance.
+  /// Makes a process the leader of an instance.
   case manage(InstanceID, Leader, ApplicationKey)
   /// Stops every process; answered by `suspensionCompleted` or `suspensionFailed`.
   case suspend(InstanceID)
-  /// Lets every process run again; ends a suspension under way too.
+  /// Resumes every process. Also ends a suspension under way.
   case resume(InstanceID)
-  /// Sends the leader the signal that asks it to end: SIGTERM, or what its manifest names.
+  /// Sends the leader the stop signal: SIGTERM, or the signal that its manifest names.
   case terminate(InstanceID, Signal)
-  /// SIGKILL to every process.
+  /// Sends SIGKILL to every process.
   case kill(InstanceID)
-  /// The instance is over: what is left of its processes is resumed or, where `killing`, killed.
+  /// Releases an instance that has ended: resumes its remaining processes or, with `killing`, kills
+  /// them.
   case release(InstanceID, killing: Bool)
-  /// Looks whether a debugger that is no process of the instance traces any process of it; answered
-  /// by `tracerChecked`, after all that the
-  /// application has asked for by then.
+  /// Checks whether a debugger that is not a process of the instance traces one of its processes.
+  /// Answered by `tracerChecked`, after every request that the application has sent by then.
   case checkTracer(InstanceID)
-  /// For the log and the monitors.
+  /// Writes a record to the log and to the monitors.
   case record(Record)
   case memory(MemoryEffect)
   case resources(ResourceEffect)
@@ -47,29 +47,29 @@ public enum Reply: Hashable, Sendable {
   case refused(Refusal)
 }
 
-/// What an application is told of, without a callback.
+/// A message to an application that is not a callback.
 public enum Notice: Hashable, Sendable {
-  /// Sockets that it has handed over are ready. It may run for `EventTime`, or until it
-  /// acknowledges the id.
+  /// Sockets that the application handed over are ready. The application may run for `EventTime`,
+  /// or until it acknowledges the id.
   case socketsReady(CallbackID, [SocketReadiness])
-  /// What has changed, in order.
+  /// The system changes that the application has not heard of, in order.
   case systemChanges([SystemChange])
-  /// A notification of its own has fired while it was active.
+  /// A notification of the application fired while the application was active.
   case notificationFired(NotificationID)
-  /// The user has chosen a notification of its own.
+  /// The user chose a notification of the application.
   case notificationChosen(NotificationID)
-  /// Memory is short: it should let go of what it can get again.
+  /// Memory is short. The application should free what it can restore later.
   case memoryWarning
 }
 
-/// The instance as its event stream finds it.
+/// The state of an instance when it opens its event stream.
 public struct Registration: Hashable, Sendable {
   public var application: ApplicationID
   public var instance: InstanceID
   public var state: ApplicationState
   public var launchReason: LaunchReason
   public var backgroundModes: [BackgroundMode]
-  /// nil is unlimited.
+  /// The rest of the background time; nil is unlimited.
   public var remaining: Duration?
   public var tasks: [BackgroundTask]
 }

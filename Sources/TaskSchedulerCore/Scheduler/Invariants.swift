@@ -1,8 +1,9 @@
-/// A sentence that should hold of the state and does not.
+/// An invariant that is violated.
 struct InvariantViolation: Error, Hashable {
   let sentence: String
 
-  /// No count comes near it in the life of a machine: one that has was not counted.
+  /// The maximum of every count. No count reaches it in the life of a machine, so that a higher one
+  /// is damaged.
   static let countMax = UInt64.max / 2
 }
 
@@ -11,12 +12,12 @@ func require(_ holds: Bool, _ sentence: String) throws(InvariantViolation) {
 }
 
 extension Scheduler {
-  /// Traps where the state contradicts itself. Called after every event in tests and simulation.
+  /// Traps if an invariant is violated. Tests and simulations call this after every event.
   public func checkInvariants() {
     if let violatedInvariant { preconditionFailure(violatedInvariant) }
   }
 
-  /// The first sentence that should hold of the state and does not; nil where all hold.
+  /// The first violated invariant, as a sentence; nil if all hold.
   public var violatedInvariant: String? {
     do throws(InvariantViolation) {
       try check()
@@ -27,7 +28,7 @@ extension Scheduler {
   }
 
   func check() throws(InvariantViolation) {
-    try require(instanceIDLast < InvariantViolation.countMax, "instances are numbered too high")
+    try require(instanceIDLast < InvariantViolation.countMax, "the last instance id is too high")
     try deadlines.check()
     try applications.check()
     try keepAlives.check()
@@ -38,44 +39,44 @@ extension Scheduler {
     case .calm, .warned, .measuring: break
     case .ending(let id, _):
       try require(
-        instances[id]?.termination != nil, "whoever ends for memory is not told to end")
+        instances[id]?.termination != nil, "an instance chosen for memory is not ending")
     case .reclaiming(let id, _):
-      try require(id.number <= instanceIDLast, "the memory of nobody is reclaimed")
+      try require(id.number <= instanceIDLast, "an unknown instance is being reclaimed")
     }
     for (id, _) in keepAlives.all {
       try require(
-        instances[id].map { $0.termination == nil } ?? false, "a keep-alive handler of nobody")
+        instances[id].map { $0.termination == nil } ?? false, "a keep-alive handler has no instance")
     }
     for application in applications.unordered {
       try require(
-        relaunches.isSet(application.key, to: application.relaunch), "a relaunch is lost")
+        relaunches.isSet(application.key, to: application.relaunch), "a relaunch has a wrong deadline")
     }
     for (id, instance) in instances {
       try instance.check()
-      try require(id == instance.id, "an instance is kept under another's id")
+      try require(id == instance.id, "an instance is stored under another id")
       try require(id.number > 0 && id.number <= instanceIDLast, "an instance has a wrong id")
       try require(
-        applications[instance.application]?.instance == id, "an instance without application")
+        applications[instance.application]?.instance == id, "an instance has no application")
       try require(
-        deadlines.isSet(id, to: instance.deadline(policy)), "a deadline is not kept")
+        deadlines.isSet(id, to: instance.deadline(policy)), "the deadline of an instance is wrong")
       let hasSeat = instance.state.isForeground && instance.termination == nil
       try require(
         hasSeat == (seats.front(of: instance.seat) == id),
-        "a seat has not one application in front")
+        "an instance in the foreground does not have its seat, or another one does")
     }
     for (owner, count) in countTasks() {
-      try require(applications.taskCount(of: owner) == count, "the tasks are miscounted")
+      try require(applications.taskCount(of: owner) == count, "the count of tasks is wrong")
     }
     for application in applications.unordered {
       try require(
-        application.instance.map { instances[$0] != nil } ?? true, "an instance is lost")
+        application.instance.map { instances[$0] != nil } ?? true, "an instance is missing")
       try require(
         application.launching.map { launches[$0]?.application == application.key } ?? true,
-        "a launch is lost")
+        "the launch of an application is missing")
     }
     for (id, launch) in launches {
       try require(
-        applications[launch.application]?.launching == id, "a launch without application")
+        applications[launch.application]?.launching == id, "a launch has no application")
       try require(id.number > 0 && id.number <= instanceIDLast, "a launch has a wrong id")
     }
   }

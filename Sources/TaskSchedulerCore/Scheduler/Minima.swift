@@ -1,9 +1,9 @@
 import HeapModule
 
-/// A value of everyone that has one, and the least of all.
+/// A set of values, each with an id, that finds the least value.
 ///
-/// A change costs O(log n): the heap keeps outdated entries until they come to its top, and is
-/// built anew when they are the greater part.
+/// A change costs O(log n). The heap keeps outdated entries until they come to its top, and is
+/// rebuilt when they outnumber the current entries.
 struct Minima<ID: Hashable & Comparable & Sendable, Value: Comparable & Sendable>: Sendable {
   private struct Entry: Comparable {
     let value: Value
@@ -19,13 +19,13 @@ struct Minima<ID: Hashable & Comparable & Sendable, Value: Comparable & Sendable
 
   var count: Int { current.count }
 
-  /// Everyone that has a value, in order.
+  /// The ids that have a value, in order.
   var all: [ID] { current.keys.sorted() }
 
-  /// The least value.
+  /// The least value; nil if there is none.
   var least: Value? { heap.min?.value }
 
-  /// Sets, changes or (nil) removes a value.
+  /// Sets, changes or, with nil, removes a value.
   mutating func set(_ id: ID, to value: Value?) {
     guard current[id] != value else { return }
     current[id] = value
@@ -36,8 +36,8 @@ struct Minima<ID: Hashable & Comparable & Sendable, Value: Comparable & Sendable
     dropOutdated()
   }
 
-  /// Removes and returns whoever has the least value, if that fulfills the condition; of several,
-  /// the one with the lowest id.
+  /// Removes the id with the least value and returns it, if the value fulfills the condition. At a
+  /// tie, this is the lowest id.
   mutating func popLeast(where condition: (Value) -> Bool) -> ID? {
     guard let first = heap.min, condition(first.value) else { return nil }
     current[first.id] = nil
@@ -54,6 +54,6 @@ struct Minima<ID: Hashable & Comparable & Sendable, Value: Comparable & Sendable
   func isSet(_ id: ID, to value: Value?) -> Bool { current[id] == value }
 
   func check() throws(InvariantViolation) {
-    try require(least == current.values.min(), "the least value is not on top")
+    try require(least == current.values.min(), "the heap does not begin with the least value")
   }
 }

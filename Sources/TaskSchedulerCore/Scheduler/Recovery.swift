@@ -1,5 +1,5 @@
-// After the daemon's absence (contract §15): what the processes and the applications may have
-// missed is said again. Every effect here may be repeated without harm.
+// Recovery after the daemon's absence (contract §15): the scheduler repeats what the processes and
+// the applications may have missed. Every effect here may be repeated without harm.
 
 extension Scheduler {
   mutating func recovered(lastAlive: Instant, in turn: inout Turn) {
@@ -20,7 +20,8 @@ extension Instance {
     if case .asked = tracer { turn.emit(.checkTracer(id)) }
     if isKilled { return turn.emit(.kill(id)) }
     turn.emitLast(.resources(.prioritize(id, ProcessPriority(state))))
-    // Whatever was being stopped, or let go, when the daemon died: it is one or the other now.
+    // The daemon may have died while it stopped or resumed the processes. It now does one of the
+    // two.
     if state == .suspended || suspension == .stopping {
       suspension = .stopping
       turn.emit(.suspend(id))
@@ -32,8 +33,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// What passed while the daemon was away has its time again: the application could neither be
-  /// warned nor heard. What did not pass goes on as it was.
+  /// Restarts every limit that passed during the daemon's absence, because the application could be
+  /// neither warned nor heard then. All other limits stay as they are.
   private mutating func forgiveAbsence(since lastAlive: Instant, in turn: inout Turn) {
     let now = turn.instant
     let policy = turn.policy

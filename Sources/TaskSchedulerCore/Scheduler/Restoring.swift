@@ -1,5 +1,5 @@
 extension Scheduler {
-  /// Restores what was stored. Seats, deadlines and counts follow from the rest.
+  /// Restores a stored state. Seats, deadlines and counts follow from the rest.
   init(
     policy: Policy, instanceIDLast: UInt64, isStarted: Bool, applications: Applications,
     launches: [InstanceID: PendingLaunch],

@@ -1,43 +1,46 @@
 /// The five states of an application (contract §2). Foreground is `active` or `inactive`;
 /// background is `background` or `suspended`.
 public enum ApplicationState: String, Hashable, Sendable, CaseIterable {
-  /// No process. May go to `active` and `background`, by launch.
+  /// The application has no process. A launch leads to `active` or `background`.
   case notRunning
-  /// In front of its seat, and interrupted, or has not acknowledged didFinishLaunching or
-  /// willEnterForeground yet. May go to `active`, `background`, `notRunning`.
+  /// The application is in front of its seat. It was interrupted, or has not yet acknowledged
+  /// didFinishLaunching or willEnterForeground. It may become `active`, `background` or
+  /// `notRunning`.
   case inactive
-  /// In front of its seat. May go to `inactive`, `background`, `notRunning`.
+  /// The application is in front of its seat. It may become `inactive`, `background` or
+  /// `notRunning`.
   case active
-  /// Runs unseen while something entitles it. May go to `suspended`, `notRunning`, and to the
-  /// foreground.
+  /// The application runs unseen while something entitles it to. It may become `suspended` or
+  /// `notRunning`, or enter the foreground.
   case background
-  /// Runs not one instruction. May go to `background`, `notRunning`, and to the foreground.
+  /// The processes execute no instruction. The application may become `background` or `notRunning`,
+  /// or enter the foreground.
   case suspended
 
   public var isForeground: Bool { self == .active || self == .inactive }
 }
 
-/// Where an application is launched to.
+/// The state that a launch leads to.
 public enum LaunchTarget: String, Hashable, Sendable {
   case foreground, background
 }
 
-/// Why an instance was started.
+/// The reason for the start of an instance.
 public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
-  /// A person chose it, or it registered by itself.
+  /// A person chose the application, or it registered itself.
   case user
-  /// `taskctl launch` or `taskctl run`.
+  /// An operator ran `taskctl launch` or `taskctl run`.
   case `operator`
   /// The daemon started.
   case boot
-  /// It had ended in a way that calls for a new start.
+  /// The last end of the application calls for a relaunch.
   case relaunch
-  /// A significant location change or a region.
+  /// A significant location change, or a region that the user entered or left.
   case location
-  /// A person chose its notification, or a remote one arrived.
+  /// A person chose a notification of the application, or a remote notification arrived.
   case notification
 
-  /// Whether a person or an operator is behind it.
+  /// Whether a person or an operator asked for the launch.
   var isAskedFor: Bool {
     switch self {
     case .user, .operator, .notification: true
@@ -46,39 +49,39 @@ public enum LaunchReason: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What brought a transition about.
+/// The cause of a transition.
 public enum TransitionCause: Hashable, Sendable {
-  /// The scheduler started it.
+  /// The scheduler started the application.
   case launch
-  /// It opened its event stream.
+  /// The application opened its event stream.
   case register
-  /// A running process was taken under management.
+  /// The scheduler began to manage a running process.
   case adopt
-  /// A person or an operator brought it to the foreground.
+  /// A person or an operator brought the application to the foreground.
   case activate
-  /// It acknowledged what it was told on its way to the foreground.
+  /// The application acknowledged the callbacks on its way to the foreground.
   case acknowledged
-  /// It was interrupted, or lost the focus while visible.
+  /// The application was interrupted, or lost the focus while visible.
   case interruption
-  /// A person or an operator sent it away.
+  /// A person or an operator sent the application to the background.
   case sendAway
-  /// The application given was activated at its seat.
+  /// Another application, which is given, was activated at the same seat.
   case otherActivated(by: ApplicationKey)
-  /// It is to end.
+  /// The application is being terminated.
   case terminate
-  /// Nothing entitles it to run any longer.
+  /// Nothing entitles the application to run any longer.
   case noEntitlement
-  /// An event that it must handle.
+  /// The application must handle an event.
   case event
-  /// Its processes were stopped, and something other than the scheduler has resumed them; or they
-  /// could not be stopped again after the daemon's absence.
+  /// A process of the suspended application runs: something other than the scheduler resumed it, or
+  /// a recovered daemon could not stop it again.
   case suspensionLost
-  /// Its leader exited.
+  /// The leader of the application exited.
   case leaderExited
-  /// The scheduler stops and lets go of it.
+  /// The scheduler stops and no longer manages the application.
   case schedulerStopped
 
-  /// The cause's name, as it stands in the log and on the wire.
+  /// The name of the cause in the log and on the wire.
   public var name: String {
     switch self {
     case .launch: "launch"
@@ -98,13 +101,13 @@ public enum TransitionCause: Hashable, Sendable {
     }
   }
 
-  /// The application that was activated in its place.
+  /// The application that was activated at the same seat.
   public var activated: ApplicationKey? {
     if case .otherActivated(let application) = self { application } else { nil }
   }
 }
 
-/// The modes that a manifest may declare.
+/// A mode that a manifest may declare.
 public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
   case audio, location, voip
 }

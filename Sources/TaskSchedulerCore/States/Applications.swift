@@ -5,46 +5,46 @@ struct Application: Hashable, Sendable {
   let key: ApplicationKey
   var manifest: Manifest?
   var instance: InstanceID?
-  /// A launch under way: its program has not been executed yet.
+  /// The launch under way, if its program has not been executed yet.
   var launching: InstanceID?
   var lastEnd: End?
-  /// How its last launch failed; nil where it has run since, or was never launched in vain.
+  /// How the last launch failed; nil if none has failed since the application last ran.
   var launchFailure: LaunchFailure?
-  /// When it was active last, as the number of the activation; 0 is never. This is the order of
-  /// the application switcher.
+  /// The number of the last activation, which orders the application switcher; 0 if the application
+  /// was never active.
   var activation: UInt64 = 0
-  /// How it is brought back by itself; nil where that has not come up.
+  /// The state of automatic relaunches; nil if none was ever planned or barred.
   var relaunch: Relaunch?
 
-  /// Whether neither a process nor a manifest keeps it.
+  /// Whether the application has no process, no launch and no manifest.
   var isIdle: Bool { instance == nil && launching == nil && manifest == nil }
 }
 
-/// All applications that are known: those with a manifest, those that run, and the most recently
-/// ended of the rest.
+/// All known applications: those with a manifest, those that run, and the most recently ended of
+/// the rest.
 struct Applications: Sendable {
   private var byKey = BoxedDictionary<ApplicationKey, Application>()
   private var manifests: [ApplicationID: Manifest] = [:]
-  /// Those that run or are being launched.
+  /// How many applications of each user run or are being launched.
   private var runningByOwner: [UserID: Int] = [:]
-  /// Background tasks that are outstanding.
+  /// How many background tasks the applications of each user have outstanding.
   private var tasksByOwner: [UserID: Int] = [:]
-  /// Ended ones without a manifest, oldest first; a key may be outdated.
+  /// The ended applications without a manifest, the oldest first. A key may be outdated.
   private var endedByOwner: [UserID: Deque<ApplicationKey>] = [:]
   private(set) var activationLast: UInt64 = 0
 
   subscript(key: ApplicationKey) -> Application? { byKey[key] }
 
-  /// By their keys.
+  /// All applications, ordered by their keys.
   var all: [Application] { byKey.keys.sorted().compactMap { byKey[$0] } }
-  /// In no order.
+  /// All applications, in no order.
   var unordered: BoxedDictionary<ApplicationKey, Application>.Values { byKey.values }
   var running: [ApplicationKey] { all.filter { $0.instance != nil }.map(\.key) }
 
-  /// By their ids.
+  /// The manifests, ordered by their ids.
   var allManifests: [Manifest] { manifests.values.sorted { $0.id < $1.id } }
 
-  /// The ended ones without a manifest, by owner, the oldest first.
+  /// The ended applications without a manifest, by owner, the oldest first.
   var ended: [ApplicationKey] { endedByOwner.keys.sorted().flatMap { endedByOwner[$0] ?? [] } }
 
   func owners(of id: ApplicationID) -> [UserID] {
@@ -73,10 +73,10 @@ struct Applications: Sendable {
     change(&byKey.values[index])
   }
 
-  /// Its application is running from now on.
+  /// Notes that an instance of the application runs.
   mutating func started(_ key: ApplicationKey, _ instance: InstanceID) {
     var application = byKey[key] ?? Application(key: key, manifest: manifest(for: key))
-    precondition(application.instance == nil, "an application has at most one instance")
+    precondition(application.instance == nil, "an application has more than one instance")
     if application.launching == nil { runningByOwner[key.owner, default: 0] += 1 }
     application.instance = instance
     application.launching = nil
@@ -85,15 +85,15 @@ struct Applications: Sendable {
   }
 
   mutating func ended(_ key: ApplicationKey, _ end: End, keeping endedMax: Int) {
-    guard byKey[key]?.instance != nil else { preconditionFailure("it does not run") }
+    guard byKey[key]?.instance != nil else { preconditionFailure("the application does not run") }
     byKey[key]?.instance = nil
     byKey[key]?.lastEnd = end
     leaveQuota(of: key.owner)
     settle(key, keeping: endedMax)
   }
 
-  /// Remembers an application that nothing keeps any more, if it has ever run, and forgets the
-  /// oldest such of its owner.
+  /// Keeps an idle application if it has ever run, and removes the oldest ended one beyond the
+  /// quota of its owner.
   private mutating func settle(_ key: ApplicationKey, keeping endedMax: Int) {
     guard let application = byKey[key], application.isIdle else { return }
     if application.lastEnd == nil {
@@ -109,7 +109,7 @@ struct Applications: Sendable {
   }
 
   mutating func launching(_ key: ApplicationKey, _ instance: InstanceID) {
-    precondition(byKey[key]?.launching == nil, "it is being launched already")
+    precondition(byKey[key]?.launching == nil, "the application is already being launched")
     byKey[key]?.launching = instance
     runningByOwner[key.owner, default: 0] += 1
   }
@@ -117,7 +117,7 @@ struct Applications: Sendable {
   mutating func launchFailed(
     _ key: ApplicationKey, _ failure: LaunchFailure, keeping endedMax: Int
   ) {
-    guard byKey[key]?.launching != nil else { preconditionFailure("it is not being launched") }
+    guard byKey[key]?.launching != nil else { preconditionFailure("no launch is under way") }
     byKey[key]?.launching = nil
     byKey[key]?.launchFailure = failure
     leaveQuota(of: key.owner)
@@ -140,12 +140,13 @@ struct Applications: Sendable {
       .sorted { $0.activation > $1.activation }.map(\.key)
   }
 
-  /// Who loses its manifest is kept as any other: while it runs, and a while after.
+  /// Replaces the manifests. An application without a manifest any more is kept like any other:
+  /// while it runs, and as one of the most recently ended.
   mutating func replaceManifests(_ fresh: [Manifest], keeping endedMax: Int) {
     let earlier = manifests
     manifests = [:]
     for manifest in fresh { manifests[manifest.id] = manifest }
-    // A daemon that starts again has read the same.
+    // A recovered daemon reads the same manifests again.
     if manifests == earlier { return }
     for key in byKey.keys.sorted() {
       let hadManifest = byKey[key]?.manifest != nil
@@ -165,10 +166,11 @@ struct Applications: Sendable {
   func check() throws(InvariantViolation) {
     try require(activationLast < InvariantViolation.countMax, "activations are numbered too high")
     for (key, application) in byKey {
-      try require(key == application.key, "an application is kept under another's key")
-      try require(application.activation <= activationLast, "an activation is yet to come")
+      try require(key == application.key, "an application is stored under another key")
+      try require(
+        application.activation <= activationLast, "an application has an invalid activation number")
     }
-    try require(countRunning() == runningByOwner, "the running are miscounted")
+    try require(countRunning() == runningByOwner, "the count of running applications is wrong")
   }
 
   private func countRunning() -> [UserID: Int] {
@@ -179,8 +181,8 @@ struct Applications: Sendable {
 }
 
 extension Applications {
-  /// Restores what was stored. The manifest of an application and the counts of running ones follow
-  /// from the rest; the scheduler knows the counts of tasks.
+  /// Restores a stored state. The manifests of applications and the counts of running ones follow
+  /// from it; the scheduler provides the counts of tasks.
   init(
     _ applications: [Application], manifests: [Manifest], ended: [ApplicationKey],
     activationLast: UInt64

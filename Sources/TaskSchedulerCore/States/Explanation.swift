@@ -1,18 +1,18 @@
-// Why an application is as it is: what brought it there, what it may still run for and which limit
-// comes next. All of it was noted when it happened; nothing is guessed afterwards.
+// Why an application is in its state: what caused the state, what entitles the application to run,
+// and which limit comes next. The scheduler noted all of this when it happened.
 
-/// The answer to "why?" about one application.
+/// The explanation of an application's state, as `taskctl why` shows it.
 public struct Explanation: Hashable, Sendable {
-  /// What brought it into its state; nil where it has never run.
+  /// What caused the present state; nil if the application has never run.
   public var cause: TransitionCause?
-  /// What entitled it to run in the background last, and does not any more; nil in the foreground,
-  /// and where nothing has since it was sent there.
+  /// What last entitled the application to run in the background and no longer does; nil in the
+  /// foreground, and if nothing has since the application was sent to the background.
   public var lastEntitlement: EndedEntitlement?
-  /// Whether a debugger traces it: then no limit is enforced.
+  /// Whether a debugger traces the application. Then no limit is enforced.
   public var isTraced: Bool
-  /// What comes next by itself, the nearest first.
+  /// The limits ahead, the nearest first.
   public var limits: [Limit]
-  /// What exactly brings its end about, or brought its last one about while it does not run.
+  /// The details of the end under way, or, if the application does not run, of its last end.
   public var end: EndDetail?
 }
 
@@ -21,76 +21,78 @@ public struct EndedEntitlement: Hashable, Sendable {
   public var kind: Kind
   public var at: Instant
 
-  /// What it was, and how it ended.
+  /// What entitled the instance, and how that ended.
   public enum Kind: Hashable, Sendable {
-    /// A background task has been ended by its application.
+    /// The application ended a background task.
     case task(TaskID, name: String?)
-    /// A callback has been acknowledged.
+    /// The application acknowledged a callback.
     case callback(CallbackKind)
-    /// Audio, location updates, or an event as the daemon saw it.
+    /// Audio, location updates, or an event that the daemon observed.
     case activity(Activity)
-    /// An event that it was woken for has been acknowledged.
+    /// The application acknowledged an event that it was woken for.
     case eventHandled
-    /// `EventTime` was over.
+    /// `EventTime` passed.
     case eventTime
-    /// `LaunchTime` was over, and it had not opened its event stream.
+    /// `LaunchTime` passed, and the application had not opened its event stream.
     case launchTime
   }
 }
 
-/// Something that happens by itself at a moment that is known.
+/// An action that the scheduler takes by itself at a known instant.
 public struct Limit: Hashable, Sendable {
   public var kind: Kind
   public var at: Instant
 
-  /// What happens then.
+  /// The action that the scheduler takes.
   public enum Kind: Hashable, Sendable {
-    /// It is killed, unless it has acknowledged this callback.
+    /// The application is killed, unless it has acknowledged this callback.
     case callback(CallbackKind)
-    /// The expiration handlers of its background tasks are called.
+    /// The expiration handlers of the background tasks are called.
     case expiration
-    /// Its background time is over: it is suspended, or killed with a task outstanding.
+    /// The background time ends. The application is suspended, or killed if a task is outstanding.
     case backgroundTime
-    /// The time to open its event stream is over.
+    /// The time to open the event stream ends.
     case launch
-    /// The time to handle what it was woken for is over.
+    /// The time to handle an event ends.
     case event
-    /// Stopping its processes is tried again.
+    /// The daemon tries again to stop the processes.
     case suspension
-    /// SIGKILL follows SIGTERM.
+    /// SIGKILL follows the stop signal.
     case kill
-    /// SIGKILL, which could not be sent to all, is tried again.
+    /// The daemon sends SIGKILL again, because it could not send it to all processes.
     case killRetry
-    /// Its keep-alive handler is called.
+    /// The keep-alive handler is called.
     case keepAlive
-    /// It is launched again.
+    /// The application is relaunched.
     case relaunch
-    /// It may be launched again, once memory pressure is over.
+    /// The application may be relaunched, once memory pressure is over.
     case relaunchAfterPressure
   }
 }
 
-/// What exactly brought an end about.
+/// The details of an end.
 public enum EndDetail: Hashable, Sendable {
-  /// It was not acknowledged in time.
+  /// The application did not acknowledge this callback in time.
   case callback(CallbackKind)
-  /// The first of the tasks that were outstanding, and how many there were.
+  /// The first of the outstanding background tasks, and their number.
   case task(TaskID, name: String?, outstanding: Int)
-  /// It was chosen to end for its memory. When it was warned; nil where it could not hear it.
+  /// The application was chosen to free its memory. `warnedAt` is when it received the memory
+  /// warning; nil if it did not receive one.
   case memory(MemoryChoice, warnedAt: Instant?)
-  /// It used so much of processors within so long in the background.
+  /// The application used this CPU time within this span in the background.
   case processor(Duration, within: Duration, share: ProcessorShare)
-  /// It used GPUs for so long in the background.
+  /// The application used GPUs for this long in the background.
   case gpu(Duration)
-  /// It held a lock or a lease on this file when all its processes stood still.
+  /// The application held a lock or a lease on this file when all its processes were stopped.
   case sharedResource(path: String)
 }
 
-/// What an instance may use of processors in the background.
+/// The share of a CPU that an instance may use in the background.
 public enum ProcessorShare: Hashable, Sendable {
-  /// So many percent of one processor, to which it was throttled.
+  /// The percentage of one CPU that a throttled instance may use.
   case throttled(percent: Int)
-  /// So many percent of one processor. It had been throttled before, until it used less.
+  /// The percentage of one CPU that an instance may use. This instance had been throttled before,
+  /// until it used less.
   case usual(percent: Int)
 
   public var percent: Int {
@@ -107,15 +109,15 @@ public enum ProcessorShare: Hashable, Sendable {
   }
 }
 
-/// How an instance came into its state, and what it could run for.
+/// How an instance came into its state, and what last entitled it to run.
 struct Reasons: Hashable, Sendable {
-  /// nil until the first transition.
+  /// The cause of the present state; nil until the first transition.
   private(set) var cause: TransitionCause?
   private(set) var displacedBy: ApplicationKey?
   private(set) var lastEntitlement: EndedEntitlement?
 
   mutating func moved(to next: ApplicationState, _ cause: TransitionCause) {
-    // A step on the way to the foreground says nothing of what began the way.
+    // A step on the way to the foreground must not hide the cause of the activation.
     let isStep = cause == .acknowledged || (cause == .register && next == .inactive)
     if self.cause == nil || !isStep { self.cause = cause }
     if next.isForeground || cause == .sendAway { displacedBy = nil }
@@ -129,11 +131,11 @@ struct Reasons: Hashable, Sendable {
 }
 
 extension Scheduler {
-  /// Why an application is as it is; nil where it is not known.
+  /// Returns the explanation of an application's state, or nil if the application is unknown.
   public func explanation(of key: ApplicationKey) -> Explanation? {
     guard let application = applications[key] else { return nil }
     guard let instance = application.instance.flatMap({ instances[$0] }) else {
-      // Without multitasking it waits.
+      // Without multitasking, relaunches wait.
       let relaunch = policy.multitaskingSupported ? application.relaunch : nil
       let kind: Limit.Kind =
         relaunch.map(isHeldByMemory) == true ? .relaunchAfterPressure : .relaunch
@@ -143,7 +145,7 @@ extension Scheduler {
         end: application.lastEnd?.detail)
     }
     var limits = instance.limits(policy).filter {
-      // They say nothing to whoever has no task.
+      // These limits have no effect on an instance without tasks.
       !instance.tasks.isEmpty || ($0.kind != .expiration && $0.kind != .backgroundTime)
     }
     if instance.termination == nil, let planned = keepAlives.plannedBurst(of: instance.id) {

@@ -1,13 +1,13 @@
-/// One call of ``Scheduler/handle(_:at:)``: what holds during it, and what it brings about.
+/// One call of ``Scheduler/handle(_:at:)``: the conditions under which it runs, and its effects.
 struct Turn {
   var policy: Policy
   let instant: Instant
-  /// What of the machine has changed so far.
+  /// The system changes so far.
   var changes = SystemChanges()
-  /// The stretch of pressure on memory that goes on.
+  /// The number of the present episode of memory pressure; nil if there is none.
   var memoryEpisode: UInt64?
   var effects: [Effect] = []
-  /// What nobody is to wait for: it is done after all else.
+  /// Effects that no other effect must wait for. They come after all others.
   private var effectsLast: [Effect] = []
 
   init(
@@ -28,7 +28,7 @@ struct Turn {
     effectsLast.append(effect)
   }
 
-  /// Returns all effects in the order in which they are to be carried out. Mutating, because a
+  /// Returns all effects in the order in which the daemon carries them out. Mutating, because a
   /// getter would be called on a copy, with the policy in it.
   mutating func takeEffects() -> [Effect] {
     effects += effectsLast
@@ -40,7 +40,7 @@ struct Turn {
   }
 }
 
-/// How an instance is to start.
+/// How an instance starts.
 struct StartPlan: Hashable, Sendable {
   var target: LaunchTarget
   var reason: LaunchReason
@@ -49,15 +49,14 @@ struct StartPlan: Hashable, Sendable {
   var mayStayInBackground: Bool
   var stopSignal = Signal.terminate
   var isAware = false
-  /// What it is to be told first.
+  /// What the application is told first.
   var inbox = Inbox()
 }
 
-/// One run of an application: its state and all that is promised to it.
+/// One run of an application: its state, and all that the scheduler has promised to it.
 ///
-/// What it does in each part of the contract stands in the file of that part: `Lifecycle`,
-/// `BackgroundExecution`, `BackgroundRules`, `ManagedSockets`, `KeepAlive`, `SystemChanges`,
-/// `TimeLimits`, `Termination`.
+/// Each part of the contract extends it in a file of its own: `Lifecycle`, `BackgroundExecution`,
+/// `BackgroundRules`, `ManagedSockets`, `KeepAlive`, `SystemChanges`, `TimeLimits`, `Termination`.
 struct Instance: Hashable, Sendable {
   let id: InstanceID
   let application: ApplicationKey
@@ -65,19 +64,19 @@ struct Instance: Hashable, Sendable {
   let seat: SeatID
   let launchReason: LaunchReason
   let backgroundModes: [BackgroundMode]
-  /// Whether its manifest and the machine let it stay when it is sent away.
+  /// Whether the manifest and the machine let the application stay in the background.
   let mayStayInBackground: Bool
-  /// What asks it to end.
+  /// The signal that asks the application to end.
   let stopSignal: Signal
   let startedAt: Instant
 
   var state: ApplicationState
   var stateSince: Instant
-  /// Whether it becomes active as soon as it has acknowledged what it was told on its way to the
-  /// foreground.
+  /// Whether the instance becomes active as soon as it has acknowledged the callbacks on its way to
+  /// the foreground.
   var isActivating = false
   var reasons = Reasons()
-  /// Whether it has ever opened its event stream.
+  /// Whether the application has ever opened its event stream.
   var isAware = false
   var hasStream = false
   var callbacks = Callbacks()
@@ -86,36 +85,37 @@ struct Instance: Hashable, Sendable {
   var sockets = ManagedSockets()
   var handling = HandledEvents()
   var inbox = Inbox()
-  /// Present in the background state only.
+  /// The current stretch in the background; nil in all other states.
   var stint: Stint?
   var suspension = Suspension.none
-  /// When it was last found running although it was suspended.
+  /// When a process of the suspended instance was last found running.
   var suspensionLostAt: Instant?
   var termination: Termination?
-  /// How long it may run in the background without having opened its event stream.
+  /// When the time to open the event stream ends, for an instance that started in the background.
   var launchEnds: Instant?
   var tracer = Tracer.absent
   var rules = BackgroundRules()
 
-  /// How far the stopping of its processes has come.
+  /// The progress of stopping the processes.
   enum Suspension: Hashable {
     case none
-    /// Under way; of what is suspended: again, after the daemon's absence.
+    /// The daemon is stopping the processes. A suspended instance has this after a recovery, while
+    /// the daemon stops them again.
     case stopping
-    /// It could not complete; the next try comes at the instant given.
+    /// The processes could not all be stopped; the daemon tries again at the instant given.
     case failed(retryAt: Instant)
   }
 
-  /// What is known of a debugger.
+  /// What the scheduler knows about a debugger.
   enum Tracer: Hashable {
     case absent
-    /// A limit has passed and the daemon was asked whether a debugger holds it.
+    /// A limit has passed, and the scheduler has asked the daemon whether a debugger holds it.
     case asked(heldBefore: Bool)
     case present(nextCheck: Instant)
   }
 
-  /// What is left of the background time; nil is unlimited: in the foreground, and while a debugger
-  /// traces the instance. The suspended has none.
+  /// Returns the rest of the background time; zero if the instance is suspended. nil is unlimited:
+  /// in the foreground, and while a debugger traces the instance.
   func timeRemaining(_ policy: Policy, at now: Instant) -> Duration? {
     if state == .suspended { return .zero }
     guard let stint, !isTraced else { return nil }
@@ -145,28 +145,30 @@ struct Instance: Hashable, Sendable {
     try tasks.check()
     try sockets.check()
     try rules.check()
-    try require(state != .notRunning, "an instance that is not running is kept")
-    try require((stint != nil) == (state == .background), "a stint is a stretch in background")
+    try require(state != .notRunning, "an instance that is not running is stored")
+    try require(
+      (stint != nil) == (state == .background),
+      "an instance has a stint outside of the background, or none in it")
     if state != .background {
       try require(
         rules.nextLook == nil && rules.throttledTo == nil,
-        "what is not in the background is judged")
+        "the CPU use of an instance outside of the background is watched")
     }
     if state == .suspended {
-      try require(callbacks.isEmpty, "a suspended instance has a callback to acknowledge")
+      try require(callbacks.isEmpty, "a suspended instance has an unacknowledged callback")
       try require(handling.isEmpty, "a suspended instance handles an event")
       try require(tasks.isEmpty, "a suspended instance has an outstanding task")
     }
     if suspension != .none, state != .suspended {
-      try require(state == .background, "only what is in the background is being suspended")
+      try require(state == .background, "an instance outside of the background is being suspended")
     }
-    try require(isAware || callbacks.isEmpty, "an unaware instance gets no callbacks")
+    try require(isAware || callbacks.isEmpty, "an unaware instance has a callback")
     if isActivating {
       try require(
         state == .inactive && termination == nil && callbacks.hasEntry,
-        "an application is to become active, and nothing holds it up")
+        "an activating instance has no callback that its activation waits for")
     }
-    try require(isAware || !hasStream, "whoever has an event stream is aware")
+    try require(isAware || !hasStream, "an unaware instance has an event stream")
   }
 }
 

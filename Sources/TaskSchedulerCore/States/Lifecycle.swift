@@ -1,17 +1,17 @@
-// States and transitions (contract §2): what happens to one instance. Which transitions follow for
-// others at the seat is the scheduler's (`Seats`).
+// States and transitions of one instance (contract §2). The scheduler decides which transitions
+// follow for other applications at the seat (`Seats`).
 
 extension Instance {
-  /// Opens its event stream, for the first time or again after a lost connection.
+  /// Opens the event stream of the instance, for the first time or again after a lost connection.
   mutating func openStream(_ request: RequestID, in turn: inout Turn) {
     let wasAware = isAware
     isAware = true
     launchEnds = nil
     if !wasAware, state == .suspended, termination == nil {
-      // Its call was on the way when its processes were stopped: its launch is not over.
+      // The call was on its way when the processes were stopped: the launch is not over.
       leaveSuspended(to: .background, cause: .register, in: &turn)
     } else if !wasAware, state == .active, termination == nil {
-      // From now on it has to acknowledge what it is told on its way to the foreground.
+      // From now on, the instance must acknowledge the callbacks on its way to the foreground.
       move(to: .inactive, cause: .register, in: &turn)
       isActivating = true
     }
@@ -19,7 +19,7 @@ extension Instance {
     hasStream = true
     turn.reply(request, .registered(registration(turn)))
     record(.registered, in: &turn)
-    // What was held comes before the callbacks of its resume, also where it had no stream then.
+    // Held changes come before the callbacks of the resume, also if the stream was closed then.
     if wasAware, state != .suspended { hearChanges(in: &turn) }
     if !wasAware, termination == nil {
       enqueue([.didFinishLaunching], in: &turn)
@@ -32,8 +32,8 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Brings it to the foreground. An aware application is inactive until it has acknowledged
-  /// willEnterForeground; an unaware one is active at once.
+  /// Brings the instance to the foreground. An aware application is inactive until it has
+  /// acknowledged willEnterForeground; an unaware application is active at once.
   mutating func activate(in turn: inout Turn) {
     let next: ApplicationState = isAware ? .inactive : .active
     switch state {
@@ -53,16 +53,16 @@ extension Instance {
     enqueue([.willEnterForeground], in: &turn)
   }
 
-  /// Makes it active once it has acknowledged what it was told on its way to the foreground.
+  /// Makes the instance active once it has acknowledged the callbacks on its way to the foreground.
   mutating func finishActivation(cause: TransitionCause, in turn: inout Turn) {
     guard isActivating, !callbacks.hasEntry else { return }
     move(to: .active, cause: cause, in: &turn)
     enqueue([.didBecomeActive], in: &turn)
   }
 
-  /// Interrupts it. One that is on its way to the foreground stays inactive.
+  /// Interrupts the instance. An instance on its way to the foreground stays inactive.
   mutating func interrupt(in turn: inout Turn) {
-    precondition(state.isForeground, "only the foreground is interrupted")
+    precondition(state.isForeground, "the instance is not in the foreground")
     isActivating = false
     guard state == .active else { return reasons.moved(to: .inactive, .interruption) }
     move(to: .inactive, cause: .interruption, in: &turn)
@@ -70,7 +70,7 @@ extension Instance {
   }
 
   mutating func enterBackground(cause: TransitionCause, in turn: inout Turn) {
-    precondition(state.isForeground, "only the foreground is sent away")
+    precondition(state.isForeground, "the instance is not in the foreground")
     guard mayStayInBackground, turn.policy.multitaskingSupported else {
       return terminate(.optedOut, waiter: nil, in: &turn)
     }
@@ -81,13 +81,13 @@ extension Instance {
     reconsider(in: &turn)
   }
 
-  /// Puts the processes back exactly where they were.
+  /// Resumes the processes exactly where they were stopped.
   mutating func leaveSuspended(
     to next: ApplicationState, cause: TransitionCause, in turn: inout Turn
   ) {
-    precondition(state == .suspended, "only the suspended resumes")
+    precondition(state == .suspended, "the instance is not suspended")
     if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
-    // Before it runs.
+    // The processes must not run with the old priority.
     prioritize(from: state, to: next, in: &turn)
     turn.emit(.resume(id))
     suspension = .none
@@ -116,7 +116,7 @@ extension Instance {
 
   // MARK: Callbacks (contract §3)
 
-  /// Sends callbacks, or leaves them waiting behind the one in flight. An unaware instance gets
+  /// Sends callbacks, or queues them behind the callback in flight. An unaware instance receives
   /// none.
   mutating func enqueue(_ kinds: [CallbackKind], in turn: inout Turn) {
     guard isAware, let callback = callbacks.enqueue(kinds, at: turn.instant) else { return }

@@ -1,9 +1,9 @@
-// What a person or an operator asks for (contract §2), and what ends an instance. "Done" is said
-// after it has been: who has brought an application to the foreground finds it running. Asking for
-// the state that an application is in already is answered "done", and nothing changes.
+// Requests of a person or an operator (contract §2), and the end of an instance. The reply "done"
+// comes after the transition. A request for the state that an application is already in changes
+// nothing and is answered "done".
 
 extension Scheduler {
-  /// Brings an application to the foreground; launches it where it does not run.
+  /// Brings an application to the foreground; launches it if it does not run.
   mutating func activate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
     guard let application = applications[key] else {
       return refuse(request, key, .unknownApplication(key), in: &turn)
@@ -11,7 +11,7 @@ extension Scheduler {
     guard let id = application.instance else {
       return launch(request, key, target: .foreground, reason: .user, in: &turn)
     }
-    guard let instance = instances[id] else { preconditionFailure("an instance is lost") }
+    guard let instance = instances[id] else { preconditionFailure("an instance is missing") }
     if isDone(request, instance, [.active], in: &turn) { return }
     let others: [ApplicationState] = [.inactive, .background, .suspended]
     if let refusal = refusal(of: .activate, for: instance, from: others) {
@@ -26,7 +26,7 @@ extension Scheduler {
 
   /// Interrupts an application. It stays in front of its seat.
   mutating func deactivate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
-    // One that is on its way to the foreground is inactive already, and is to stay so.
+    // An application on its way to the foreground is inactive already, and must stay inactive.
     let isActivating =
       applications[key]?.instance.flatMap { instances[$0] }?.isActivating ?? false
     guard
@@ -51,7 +51,8 @@ extension Scheduler {
     turn.reply(request, .done)
   }
 
-  /// Answers when the leader has exited; of an application that does not run, at once.
+  /// Terminates an application. The reply comes when the leader has exited, or at once if the
+  /// application does not run.
   mutating func terminate(
     _ request: RequestID?, _ key: ApplicationKey, byUser: Bool, in turn: inout Turn
   ) {
@@ -74,7 +75,7 @@ extension Scheduler {
     seats.leave(instance.seat, id)
     applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
     keepAlives.remove(id)
-    // Before it is let go of: who is left of it is waited for.
+    // Before the instance is released: the memory of its remaining processes is reclaimed.
     memoryUserEnded(id, in: &turn)
     let end = instance.finish(status, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
@@ -84,7 +85,7 @@ extension Scheduler {
   // MARK: Seats
 
   /// Sends the application in front of a seat to the background, active or not, in favor of the
-  /// application `key`, which does not wait for it.
+  /// application `key`. That application does not wait for it.
   mutating func vacate(_ seat: SeatID, for key: ApplicationKey, in turn: inout Turn) {
     guard let id = seats.front(of: seat), let front = instances[id], front.application != key
     else { return }
@@ -111,7 +112,7 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: leader, change: .refused(refusal))))
   }
 
-  /// Whether the instance is in the state asked for; then that is answered.
+  /// Replies "done" if the instance is in one of the states asked for. Returns whether it is.
   private func isDone(
     _ request: RequestID?, _ instance: Instance, _ states: [ApplicationState],
     in turn: inout Turn
@@ -121,8 +122,9 @@ extension Scheduler {
     return true
   }
 
-  /// The instance of `key`, where it may make a transition of this cause; else nil, and the
-  /// request is answered: done where it is in one of the states asked for, else refused.
+  /// Returns the instance of `key`, or replies to the request and returns nil. The reply is "done"
+  /// if the instance is in one of the states asked for, and a refusal if it cannot make the
+  /// transition.
   private mutating func runningInstance(
     _ request: RequestID?, _ key: ApplicationKey, cause: TransitionCause,
     from states: [ApplicationState], to wanted: [ApplicationState], in turn: inout Turn

@@ -1,34 +1,36 @@
-/// Why a request was refused. Nothing has changed by it.
+/// The reason for which a request was refused. A refused request changes nothing.
 public enum Refusal: Hashable, Sendable, Error {
   case unknownApplication(ApplicationKey)
-  /// The contract's table has no such transition from this state.
+  /// The contract has no such transition from this state.
   case invalidTransition(from: ApplicationState, cause: TransitionCause)
   /// The request is possible in other states only.
   case invalidState(ApplicationState)
   case alreadyRunning(pid: Int32, state: ApplicationState)
   case terminating
-  /// No manifest says how to launch it.
+  /// The application has no manifest that tells how to launch it.
   case notLaunchable
   case launchFailed(reason: String)
-  /// The process is of an instance of another application.
+  /// The process belongs to an instance of another application.
   case wrongApplication(registeredAs: ApplicationID)
   case unknownCallback(CallbackID)
   case unknownTask(TaskID)
   case modeNotDeclared(BackgroundMode)
-  /// The quota's name in ``Policy``'s documentation, and its value.
+  /// A quota, by the name that ``Policy`` documents, and its value.
   case quotaExceeded(name: String, limit: Int)
   case multitaskingNotSupported
-  /// Below `KeepAliveMinimum`, which is given.
+  /// The interval is shorter than `KeepAliveMinimum`, which is given.
   case keepAliveTooShort(minimum: Duration)
-  /// What is asked for is answered on the event stream, which the application has never opened.
+  /// The request is answered on the event stream, which the application has never opened.
   case noEventStream
   case unknownSocket(SocketID)
   case unknownNotification(NotificationID)
-  /// What it asks for could not be stored durably.
+  /// The notification could not be stored durably.
   case notStored(reason: String)
-  /// It has to be told of something, and does not run, is suspended, or has no event stream.
+  /// The application cannot receive the message: it does not run, is suspended, or has no event
+  /// stream.
   case cannotBeTold(ApplicationState)
-  /// An operator or the user has ended it: only a launch that one of them asks for brings it back.
+  /// An operator or the user terminated the application. Only a launch that one of them asks for
+  /// starts it again.
   case terminatedByOperator
 
   /// The name of the error on the wire, without the interface.

@@ -1,6 +1,6 @@
-// What may be asked of the scheduler. Asking changes nothing.
+// The queries of the scheduler. A query changes nothing.
 
-/// An application as it stands, running or not.
+/// The status of an application, running or not.
 public struct ApplicationStatus: Hashable, Sendable {
   public var key: ApplicationKey
   public var displayName: String?
@@ -10,13 +10,13 @@ public struct ApplicationStatus: Hashable, Sendable {
   public var backgroundModes: [BackgroundMode]
   public var multitasking: Bool
   public var isLaunchable: Bool
-  /// 1 is the most recently active; nil was never active.
+  /// The position in the switcher: 1 is the most recently active; nil was never active.
   public var switcherPosition: Int?
   public var instance: InstanceStatus?
   public var lastEnd: End?
-  /// How its last launch failed; nil where it has run since.
+  /// How the last launch failed; nil if the application has run since.
   public var launchFailure: LaunchFailure?
-  /// A launch that nobody asks for.
+  /// The next automatic launch.
   public var nextLaunch: NextLaunch?
   /// How many notifications wait for their time.
   public var scheduledNotifications: Int
@@ -26,50 +26,51 @@ public struct ApplicationStatus: Hashable, Sendable {
 /// failed.
 public struct NextLaunch: Hashable, Sendable {
   public var at: Instant
-  /// How long it waits after that.
+  /// The delay between the end, or the failed launch, and this launch.
   public var delay: Duration
-  /// Whether memory pressure goes on, and it does not come before that is over.
+  /// Whether the launch waits until memory pressure is over.
   public var awaitsMemory: Bool
 }
 
-/// A running instance as it stands.
+/// The status of a running instance.
 public struct InstanceStatus: Hashable, Sendable {
   public var id: InstanceID
   public var leader: Leader
   public var isAware: Bool
   public var launchReason: LaunchReason
   public var startedAt: Instant
-  /// Why it is being ended.
+  /// The reason of the end under way.
   public var ending: EndReason?
   public var isSuspending: Bool
-  /// The application that was activated at its seat and so sent it to the background; nil in the
-  /// foreground, and where something else sent it away.
+  /// The application that displaced this one at its seat; nil in the foreground, and if something
+  /// else sent this one to the background.
   public var displacedBy: ApplicationKey?
   public var entitlements: [Entitlement]
   public var callbacksPending: Int
-  /// nil is unlimited.
+  /// The rest of the background time; nil is unlimited.
   public var timeRemaining: Duration?
   public var tasks: [BackgroundTask]
   public var keepAlive: KeepAliveStatus?
   public var managedSockets: Int
-  /// How many system changes are held until it is resumed.
+  /// How many system changes are held until the instance is resumed.
   public var heldChanges: Int
   public var priority: ProcessPriority
-  /// To how many percent of one processor it is throttled.
+  /// The percentage of one CPU to which the instance is throttled; nil if it is not.
   public var throttledTo: Int?
-  /// On which addresses it listened when it was last suspended.
+  /// The addresses on which the instance listened when it was last suspended.
   public var listening: ListeningReport
 }
 
-/// A keep-alive handler as it stands.
+/// The status of a keep-alive handler.
 public struct KeepAliveStatus: Hashable, Sendable {
   public var keepAlive: KeepAlive
-  /// The burst in which it will be called, as things stand.
+  /// When the burst that calls the handler is planned, if nothing changes.
   public var planned: Instant
 }
 
 extension Scheduler {
-  /// Every application in the switcher's order, then those never active, by id.
+  /// Returns the status of every application: in the order of the switcher, then those never
+  /// active, by id.
   public func statuses(at now: Instant) -> [ApplicationStatus] {
     let switcher = applications.switcher
     let rest = applications.all.filter { $0.activation == 0 }.map(\.key)
@@ -77,44 +78,44 @@ extension Scheduler {
     return recent + rest.compactMap { status($0, position: nil, at: now) }
   }
 
-  /// One application; nil where it is not known.
+  /// Returns the status of an application, or nil if the application is unknown.
   public func status(of key: ApplicationKey, at now: Instant) -> ApplicationStatus? {
     status(key, position: applications.switcher.firstIndex(of: key).map { $0 + 1 }, at: now)
   }
 
-  /// Launches whose program has not been executed yet.
+  /// The launches whose program has not been executed yet.
   public var launching: [InstanceID] { launches.keys.sorted() }
 
-  /// The instances that are running.
+  /// The running instances.
   public var running: [InstanceID] { instances.keys.sorted() }
 
-  /// The manifests in force, by their ids.
+  /// The manifests in force, ordered by their ids.
   public var manifests: [Manifest] { applications.allManifests }
 
-  /// The owners of the applications of this id.
+  /// Returns the owners of the applications with an id.
   public func owners(of id: ApplicationID) -> [UserID] {
     applications.owners(of: id)
   }
 
-  /// The names of the applications of one user, in order.
+  /// Returns the names of the applications of a user, in order.
   public func names(of owner: UserID) -> [String] {
     applications.names(of: owner)
   }
 
-  /// The application that an instance is a run of; nil once it has ended.
+  /// Returns the application of an instance, or nil if the instance has ended.
   public func application(of id: InstanceID) -> ApplicationKey? {
     instances[id]?.application
   }
 
-  /// The sockets that an instance has handed over, in that order.
+  /// Returns the sockets that an instance has handed over, in that order.
   public func sockets(of id: InstanceID) -> [SocketID] {
     instances[id]?.sockets.ids ?? []
   }
 
-  /// The notifications of all applications that wait for their time, by id.
+  /// The notifications of all applications that wait for their time, ordered by id.
   public var waitingNotifications: [NotificationID] { notifications.waiting }
 
-  /// A running instance; nil once it has ended.
+  /// Returns the status of an instance, or nil if the instance has ended.
   public func instanceStatus(_ id: InstanceID, at now: Instant) -> InstanceStatus? {
     instances[id].map { status($0, at: now) }
   }
@@ -124,7 +125,7 @@ extension Scheduler {
     (instances.count, instances.values.count { $0.state == .suspended })
   }
 
-  /// The state of an instance; notRunning once it has ended.
+  /// Returns the state of an instance; `notRunning` once it has ended.
   public func state(of id: InstanceID) -> ApplicationState {
     instances[id]?.state ?? .notRunning
   }

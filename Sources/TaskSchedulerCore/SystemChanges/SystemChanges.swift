@@ -1,21 +1,22 @@
-// What of the machine changes under the applications (contract §10). A running application hears of
-// it as it comes; of what a suspended one has missed, the newest of each kind comes when it runs.
+// System changes (contract §10). A running application hears of each change as it happens. A
+// suspended application hears of the newest change of each kind when it is resumed.
 
-/// The newest change of each kind, and their order.
+/// The newest change of each kind, in order.
 struct SystemChanges: Hashable, Sendable {
   struct Entry: Hashable {
     var change: SystemChange
-    /// nil is for everybody.
+    /// The user whose applications hear of the change; nil is all users.
     var owner: UserID?
     var number: UInt64
   }
 
-  /// Ordered by number.
+  /// The changes, ordered by number.
   private(set) var entries: [Entry] = []
-  /// The number of the newest.
+  /// The number of the newest change.
   private(set) var numberLast: UInt64 = 0
 
-  /// How many names of custom changes are remembered of one user's, or of everybody's.
+  /// Returns how many names of custom changes are remembered for a user, or, with nil, for all
+  /// users.
   private func customCount(of owner: UserID?) -> Int {
     entries.count { $0.change.isCustom && $0.owner == owner }
   }
@@ -24,12 +25,13 @@ struct SystemChanges: Hashable, Sendable {
     entries.firstIndex { $0.change.kind == change.kind && $0.owner == owner }
   }
 
-  /// Whether it can be remembered: so many names of each user's can, so that none takes another's.
+  /// Returns whether the change can be remembered. The quota counts each user's names separately,
+  /// so that no user can use up another's.
   func hasRoom(for change: SystemChange, for owner: UserID?, customMax: Int) -> Bool {
     !change.isCustom || index(of: change, for: owner) != nil || customCount(of: owner) < customMax
   }
 
-  /// Nobody waits for a change up to that number: the names of those are not remembered.
+  /// Removes the custom changes up to a number, which every application has heard of.
   mutating func forgetNames(upTo number: UInt64) {
     entries.removeAll { $0.change.isCustom && $0.number <= number }
   }
@@ -40,18 +42,18 @@ struct SystemChanges: Hashable, Sendable {
     entries.append(Entry(change: change, owner: owner, number: numberLast))
   }
 
-  /// What came after the change of that number, for an application of this owner.
+  /// Returns the changes after a number, for an application of a user.
   func since(_ number: UInt64, for owner: UserID) -> [SystemChange] {
     if number == numberLast { return [] }
     let missed = entries.filter { $0.number > number && ($0.owner == nil || $0.owner == owner) }
-    // What was said to everybody may have been said to this user anew, or the other way round.
+    // A change for all users may have been replaced by one for this user, or the reverse.
     return missed.filter { entry in
       !missed.contains { $0.change.kind == entry.change.kind && $0.number > entry.number }
     }.map(\.change)
   }
 
   func check() throws(InvariantViolation) {
-    try require(numberLast < InvariantViolation.countMax, "changes are numbered too high")
+    try require(numberLast < InvariantViolation.countMax, "the last change number is too high")
     try require(
       zip(entries, entries.dropFirst()).allSatisfy { $0.number < $1.number }
         && entries.last.map { $0.number <= numberLast } ?? true, "changes are out of order")
@@ -92,14 +94,14 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// The number of the newest change that nobody waits for any more.
+  /// The number of the newest change that every aware instance has heard of.
   private var changesHeardByAll: UInt64 {
     instances.values.filter(\.isAware).map(\.inbox.changesHeard).min() ?? changes.numberLast
   }
 }
 
 extension Instance {
-  /// Tells the application of what it has not heard yet.
+  /// Tells the application of the changes that it has not heard of yet.
   mutating func hearChanges(in turn: inout Turn) {
     guard hasStream else { return }
     let missed = heldChanges(turn.changes)
@@ -107,7 +109,7 @@ extension Instance {
     if !missed.isEmpty { turn.emit(.notify(id, .systemChanges(missed))) }
   }
 
-  /// What is held for it.
+  /// Returns the changes that the application has not heard of yet.
   func heldChanges(_ changes: SystemChanges) -> [SystemChange] {
     isAware ? changes.since(inbox.changesHeard, for: application.owner) : []
   }
