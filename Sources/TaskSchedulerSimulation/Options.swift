@@ -1,4 +1,4 @@
-/// What decides a run, all of it: the same options bring about the same trace.
+/// The options of a run. Equal options produce equal traces.
 public struct SimulationOptions: Hashable, Sendable {
   public var seed: UInt64
   /// How many actions the safety phase has.
@@ -21,10 +21,10 @@ public struct SimulationOptions: Hashable, Sendable {
     self.canary = canary
   }
 
-  /// So many that a seed has a little more than a thousand events.
+  /// The default number of actions, which results in a little more than 1000 events.
   public static let actionCountDefault = 1200
 
-  /// The options of `taskctl simulate` that bring about this run.
+  /// The options of `taskctl simulate` that repeat this run.
   public var commandLine: String {
     var words = ["--first \(seed)", "--seeds 1"]
     if actionCount != Self.actionCountDefault { words.append("--actions \(actionCount)") }
@@ -48,7 +48,7 @@ extension SimulationOptions {
   }
 }
 
-/// What a run came to.
+/// The outcome of a run.
 public struct SimulationOutcome: Hashable, Sendable {
   /// Events that were handed to the policy.
   public var eventCount: Int
@@ -59,7 +59,7 @@ public struct SimulationOutcome: Hashable, Sendable {
   public var violation: Violation?
 }
 
-/// A sentence of the contract that does not hold.
+/// A violation of the contract.
 public struct Violation: Hashable, Sendable, Error {
   /// The checker's name.
   public var checker: String

@@ -1,13 +1,14 @@
 import TaskSchedulerCore
 
-/// What a checker found.
+/// A violation that a checker found.
 struct Finding: Error {
   let checker: String
   let sentence: String
 }
 
-/// One property of the contract, held against what goes into the policy and what comes out of it.
-/// A checker knows the contract and the ledger, and asks the policy nothing.
+/// A check of one property of the contract against all events and effects.
+///
+/// A checker uses the contract and the ledger. It does not ask the scheduler.
 protocol Checker {
   /// What a violation is called.
   static var name: String { get }

@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// No keep-alive deadline is missed (§6): each handler is called before its interval ends, counted
 /// from the last call. Where it has not answered what it was told before (§3), one call waits until
-/// it has. Nobody's is called that has set none.
+/// it has. The daemon calls no handler of an application that has set none.
 struct KeepAliveChecker: Checker {
   static let name = "keep-alive"
   /// How late it may be where the machine slept or the daemon was away; else not at all.

@@ -169,7 +169,7 @@ struct NotificationChecker: Checker {
       break
     case (.fire(let id, _, _, _), _): firing.insert(id)
     case _:
-      try require(false, "transaction \(number.number) is stored, which nobody asked for")
+      try require(false, "transaction \(number.number) is stored without a request")
     }
     pending[number] = (ledger.event.requester, transaction)
   }
@@ -219,7 +219,7 @@ struct NotificationChecker: Checker {
       firing.contains(id), "notification \(id.number) fires, and that is not stored")
     try require(!isCancelling(id), "notification \(id.number) fires while it is cancelled")
     guard let wallOffset else {
-      return try require(false, "a notification fires, and nobody knows what time it is")
+      return try require(false, "a notification fires before the wall clock was read")
     }
     if let firesAt = one.firesAt {
       try require(

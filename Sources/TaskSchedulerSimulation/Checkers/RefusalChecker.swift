@@ -111,7 +111,7 @@ struct RefusalChecker: Checker {
       && interval >= ledger.policy.keepAliveMinimum ? .allowed : .refused
   }
 
-  /// Who cannot hear a warning is not warned.
+  /// Judges a request for a warning: an application without an event stream receives none.
   private func warn(_ key: ApplicationKey?, _ ledger: Ledger) -> Verdict {
     guard let key else { return .allowed }
     guard let sighting = ledger.byKey[key], sighting.state != .suspended, sighting.hasStream

@@ -80,7 +80,9 @@ struct RelaunchChecker: Checker {
         "\(key.id.name) is launched at the start")
     case _:
       try require(reason == .relaunch, "\(key.id.name) is launched by \(ledger.event)")
-      try require(!ledger.barred.contains(key), "\(key.id.name) comes back from a person's end")
+      try require(
+        !ledger.barred.contains(key),
+        "\(key.id.name) is relaunched after a user or operator ended it")
       guard let plan = plans[key], let due = plan.due else {
         return try require(false, "\(key.id.name) is launched again, and its end asks for none")
       }

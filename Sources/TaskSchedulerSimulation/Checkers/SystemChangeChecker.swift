@@ -24,7 +24,8 @@ struct SystemChangeChecker: Checker {
       guard let sighting = ledger[id] else { return }
       let name = sighting.key.id.name
       try require(
-        sighting.hasStream && sighting.state != .suspended, "\(name) hears while it cannot")
+        sighting.hasStream && sighting.state != .suspended,
+        "\(name) is told of system changes without an event stream or while suspended")
       try require(
         all(changes, sighting) == all(missed[id] ?? [], sighting),
         "\(name) hears of \(changes.map(\.kind)), and has missed \((missed[id] ?? []).map(\.kind))")
@@ -41,7 +42,7 @@ struct SystemChangeChecker: Checker {
     unheard.contains(sighting.id) ? changes.filter { !$0.isNamed } : changes
   }
 
-  /// Whether the event that is looked at was noted.
+  /// Whether the current event was noted.
   private var isNoted = false
 
   mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) { isNoted = false }

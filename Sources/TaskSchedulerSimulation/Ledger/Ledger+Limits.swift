@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-// When limits begin anew (contract §3): a debugger has left, the machine slept past one, the daemon
-// was away.
+// When limits restart (contract §3): after a debugger detached, the machine slept or the daemon
+// was down.
 extension Ledger {
   /// The daemon has looked for a debugger.
   func looked(_ sighting: Sighting, isTraced: Bool) {

@@ -1,7 +1,7 @@
 import HeapModule
 import TaskSchedulerCore
 
-/// Plays a scenario: the policy in virtual time, with applications that do what the scenario says.
+/// Runs the scheduler in virtual time with the applications of a scenario.
 public final class ScenarioPlay {
   let scenario: Scenario
   private var scheduler: Scheduler
@@ -23,7 +23,7 @@ public final class ScenarioPlay {
   /// What the machine has available, in bytes.
   var available = ScenarioMemory.total
 
-  /// Whom an answer is for.
+  /// The receiver of an answer.
   enum Request {
     case `operator`
     case stream(Int)
@@ -49,7 +49,7 @@ public final class ScenarioPlay {
     var isWatched = false
   }
 
-  /// What an application does when it runs.
+  /// An action of an application that runs.
   enum Deed {
     case open
     case acknowledge(CallbackID)
@@ -88,7 +88,7 @@ public final class ScenarioPlay {
     actors = scenario.applications.map { _ in Actor() }
   }
 
-  /// What the policy makes of the scenario.
+  /// Returns the timeline of a scenario.
   public static func timeline(of scenario: Scenario) -> Timeline {
     let play = ScenarioPlay(scenario)
     play.run()
@@ -392,7 +392,7 @@ extension ScenarioPlay {
       })
   }
 
-  /// Its program was started by somebody else.
+  /// Creates a process that the daemon did not start.
   private func appear(_ index: Int, _ target: LaunchTarget, isAware: Bool) {
     let application = scenario.applications[index]
     let leader = actors[index].leader ?? newLeader()

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// What the policy made of a scenario, or of a daemon's event log.
+/// The timeline of a scenario or of a daemon's event log.
 public struct Timeline: Hashable, Sendable {
   public var entries: [Entry] = []
   /// Whether it would go on: the scenario's `until` was reached, or the longest timeline, or only

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// What a daemon keeps beyond its death: a snapshot of the policy, and the events since.
+/// The data that survives a daemon: a snapshot of the scheduler, and the events since.
 struct DaemonMemory {
   struct Entry {
     let event: Event

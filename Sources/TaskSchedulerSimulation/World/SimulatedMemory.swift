@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// The memory of the made-up machine, in MiB.
+/// The memory of the simulated machine, in MiB.
 struct SimulatedMemory {
   static let total: UInt64 = 1000
   var available: UInt64 = SimulatedMemory.total

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// How an application of the made-up world behaves, drawn for each process.
+/// How an application of the simulated world behaves, drawn for each process.
 struct Habits {
   /// Whether it opens an event stream when it has been launched.
   var isAware: Bool
@@ -8,7 +8,7 @@ struct Habits {
   var ignoresTermination: Bool
   var forks: Bool
   var usesGPU: Bool
-  /// How much it uses of processors while it runs, in thousandths of one.
+  /// The CPU time that it uses while it runs, in thousandths of one CPU.
   var processorRate: UInt64
   /// Whether it keeps a lock on shared data when it is sent away.
   var keepsLock: Bool
@@ -24,7 +24,7 @@ struct Habits {
   }
 }
 
-/// A made-up program that runs: the leader of an instance, with all its processes.
+/// A simulated program that runs: the leader of an instance, with all its processes.
 final class SimulatedProcess {
   let leader: Leader
   let key: ApplicationKey
@@ -57,13 +57,13 @@ final class SimulatedProcess {
 
   /// How the daemon favours it.
   var priority = ProcessPriority.foreground
-  /// To how many percent of a processor it is throttled.
+  /// The CPU limit of a throttled process, in percent of one CPU.
   var throttledTo: Int?
   /// What it has used until when, as its daemon counts.
   private var processor: UInt64 = 0
   private var gpu: UInt64 = 0
   private var countedAt: UInt64 = 0
-  /// Whether it was looked at since it was last stopped.
+  /// Whether the daemon sampled its use since it was last stopped.
   var isLookedAt = false
 
   /// Counts what it has used since it was last asked; it has been going on as it is now.
@@ -103,7 +103,7 @@ enum Reaction {
   case read
 }
 
-/// What has a time at which it happens.
+/// An event that is planned for an instant.
 enum Happening {
   case reaction(Int, Reaction)
   /// A message comes out of a socket.
@@ -146,7 +146,7 @@ struct Appointment: Comparable {
   }
 }
 
-/// Lengths of time in nanoseconds, as the made-up world counts them.
+/// Lengths of time in nanoseconds, as the simulated world counts them.
 enum Nanoseconds {
   static let millisecond: UInt64 = 1_000_000
   static let second: UInt64 = 1_000_000_000

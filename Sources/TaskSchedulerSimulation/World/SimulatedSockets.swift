@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// The sockets that applications of the made-up world have handed over, as the kernel has them:
+/// The sockets that applications of the simulated world have handed over, as the kernel has them:
 /// what has come on them waits until it is read. The daemon sees it while it watches.
 struct SimulatedSockets {
   private struct Held {
@@ -76,7 +76,7 @@ struct SimulatedSockets {
     return ready
   }
 
-  /// Whose data lies there, of those.
+  /// Returns an instance with unread data that meets a condition.
   func unread(where condition: (InstanceID) -> Bool) -> InstanceID? {
     held.first { !$0.conditions.isEmpty && condition($0.instance) }?.instance
   }

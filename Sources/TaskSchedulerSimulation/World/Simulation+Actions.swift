@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-// What people, programs and the machine do by themselves.
+// The actions of users, programs and the machine.
 extension Simulation {
   /// One action, drawn from a stream of its own.
   func act(_ chance: inout Chance) {
@@ -114,7 +114,7 @@ extension Simulation {
 
   // MARK: Settling
 
-  /// From now on everyone behaves.
+  /// Ends all faults.
   func behave() {
     for (index, process) in processes.enumerated() where process.isAlive {
       process.isTraced = false

@@ -132,7 +132,7 @@ extension Simulation {
       let value = chance.pick([nil, "one", "other"])
       let owner = chance.happens(200) ? chance.pick(casting.keys).owner : nil
       let change = SystemChange(kind: chance.pick(kinds), value: value)
-      // Who names one hears whether it is remembered.
+      // The sender of a custom change learns whether the scheduler keeps it.
       let isPosted = change.isNamed || chance.happens(300)
       post(.systemChanged(isPosted ? request(nil) : nil, change, for: owner))
     }

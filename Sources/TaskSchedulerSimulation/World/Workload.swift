@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// What people, programs and the machine do by themselves, as a seed decides it: the same draws
-/// drive the made-up world and real processes.
+/// The actions of users, programs and the machine, drawn from a seed: the same draws
+/// drive the simulated world and real processes.
 public struct Workload: Sendable {
   /// One thing that is done. Processes are named by the order in which they came.
   public enum Action: Hashable, Sendable {
@@ -40,7 +40,7 @@ public struct Workload: Sendable {
     public var backgroundModes: [BackgroundMode]
   }
 
-  /// Who may be asked for.
+  /// The applications that requests may name.
   let keys: [ApplicationKey]
   let seats: [SeatID]
 
