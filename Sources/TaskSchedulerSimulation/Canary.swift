@@ -57,7 +57,7 @@ struct PlantedDefect {
     return opportunities % period == 0
   }
 
-  /// How much later the daemon's timer fires, in nanoseconds.
+  /// The additional delay of the daemon's timer, in nanoseconds.
   var timerDelay: UInt64 { canary == .lateLimit ? Nanoseconds.second / 2 : 0 }
 
   /// Returns the policy that the scheduler receives in place of this one.

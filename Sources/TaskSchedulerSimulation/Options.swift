@@ -1,7 +1,7 @@
 /// The options of a run. Equal options produce equal traces.
 public struct SimulationOptions: Hashable, Sendable {
   public var seed: UInt64
-  /// How many actions the safety phase has.
+  /// The number of actions in the safety phase.
   public var actionCount: Int
   /// Actions that are left out, as ranges of their numbers.
   public var skipped: [Range<Int>]
@@ -50,11 +50,11 @@ extension SimulationOptions {
 
 /// The outcome of a run.
 public struct SimulationOutcome: Hashable, Sendable {
-  /// Events that were handed to the policy.
+  /// The number of events that the scheduler handled.
   public var eventCount: Int
-  /// How often the daemon died and came back.
+  /// The number of restarts of the daemon.
   public var recoveryCount: Int
-  /// Of every event, instant and effect.
+  /// The hash of every event, instant and effect.
   public var traceHash: UInt64
   public var violation: Violation?
 }
@@ -66,6 +66,6 @@ public struct Violation: Hashable, Sendable, Error {
   public var sentence: String
   /// The event at which it was seen, counted from 1.
   public var eventNumber: Int
-  /// Since the run's start.
+  /// The time since the start of the run.
   public var after: Duration
 }

@@ -28,7 +28,7 @@ public final class Simulation {
   var processes: [SimulatedProcess] = []
   /// The process that leads each instance, by the instance's number.
   var byInstance: [Int?] = []
-  /// Those that carry the mark of a launch, by the instance's number.
+  /// The processes with the mark of a launch, by the instance's number.
   var byMark: [Int?] = []
   var requesters: [Requester] = []
   var configurationLast: UInt64 = 0
@@ -38,9 +38,9 @@ public final class Simulation {
   var sockets = SimulatedSockets()
   var socketLast: UInt64 = 0
   let store = SimulatedStore()
-  /// How much memory the machine has left, in MiB of ``SimulatedMemory/total``.
+  /// The available memory, in MiB of ``SimulatedMemory/total``.
   var machine = SimulatedMemory()
-  /// What the wall clock shows, less the time since boot, in nanoseconds.
+  /// The offset of the wall clock from the time since boot, in nanoseconds.
   var wallOffset: Int64 = 1_800_000_000_000_000_000
 
   // The daemon.
@@ -48,7 +48,7 @@ public final class Simulation {
   var backlog: [Event] = []
   private var backlogNext = 0
   private var isHandling = false
-  /// What waits in sockets until the daemon is back.
+  /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
   var memory = DaemonMemory()
   /// The daemon dies at this many events from now, after so many effects of the last.
@@ -74,7 +74,7 @@ public final class Simulation {
     memory.snapshot = scheduler
   }
 
-  /// The faults that the seed drew, for people.
+  /// The faults of the seed, as text.
   public var faultsText: String { faults.text }
 
   /// Runs to the end, or to the first violation.
@@ -99,8 +99,8 @@ public final class Simulation {
 
   // MARK: The daemon
 
-  /// What `Daemon.post` does: hands an event to the policy, and carries out what it says; what
-  /// happens meanwhile comes after.
+  /// Handles an event and carries out its effects, as `Daemon.post` does. Events that occur
+  /// meanwhile are handled afterwards.
   func post(_ event: Event) {
     guard isUp else {
       waiting.append(event)
@@ -110,7 +110,7 @@ public final class Simulation {
     if !isHandling { handleBacklog() }
   }
 
-  /// What was left to do when the daemon died; what happens meanwhile comes after.
+  /// Carries out the effects that were left when the daemon died, and then handles new events.
   func carryOut(rest effects: ArraySlice<Effect>) {
     isHandling = true
     for effect in effects { carryOut(effect) }

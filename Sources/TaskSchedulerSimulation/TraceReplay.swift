@@ -23,7 +23,7 @@ public struct TraceReplay {
 
   /// The next event.
   ///
-  /// - Returns: what the policy says is to be done.
+  /// - Returns: the effects of the event.
   public mutating func handle(
     _ event: Event, at instant: Instant
   ) throws(Violation) -> [Effect] {

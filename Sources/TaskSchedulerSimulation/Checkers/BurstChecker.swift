@@ -9,19 +9,19 @@ struct BurstChecker: Checker {
 
   private struct Handler {
     let interval: UInt64
-    /// From when its interval counts: when it was set or called last.
+    /// The start of its interval: the last setting or call.
     var since: UInt64
     /// Whether a call waits, or waited, for another callback. The burst of that call is unknown.
     var isUnsure = false
-    /// By how much its last call may have been late, as the shortest interval then was.
+    /// The possible delay of its last call, from the shortest interval at that time.
     var tolerance: UInt64 = 0
     var due: UInt64 { since &+ interval }
   }
 
   private var handlers: [InstanceID: Handler] = [:]
-  /// Before that, no burst may be necessary.
+  /// The earliest instant at which a burst may be necessary.
   private var nextEarliest: UInt64 = 0
-  /// By how much the last burst may have been late.
+  /// The possible delay of the last burst.
   private var lastTolerance: UInt64 = 0
   private var called: [InstanceID] = []
   /// Whether the device is awake for something else.

@@ -10,15 +10,15 @@ struct Finding: Error {
 ///
 /// A checker uses the contract and the ledger. It does not ask the scheduler.
 protocol Checker {
-  /// What a violation is called.
+  /// The name of the checker's violations.
   static var name: String { get }
-  /// Before the ledger takes the event in.
+  /// Examines an event before the ledger applies it.
   mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding)
-  /// Each effect, before the ledger takes it in.
+  /// Examines an effect before the ledger applies it.
   mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding)
-  /// When all effects of an event have been seen.
+  /// Examines the ledger after all effects of an event.
   mutating func after(_ ledger: Ledger) throws(Finding)
-  /// When nothing is to come any more.
+  /// Examines the ledger when no work is outstanding.
   func settled(_ ledger: Ledger) throws(Finding)
 }
 

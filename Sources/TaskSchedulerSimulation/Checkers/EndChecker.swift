@@ -5,7 +5,7 @@ import TaskSchedulerCore
 struct EndChecker: Checker {
   static let name = "ends"
 
-  /// How each application ended last.
+  /// The reason of each application's last end.
   private var reasons: [ApplicationKey: EndReason] = [:]
   private var endLast: (key: ApplicationKey, reason: EndReason)?
 

@@ -8,16 +8,16 @@ import TaskSchedulerCore
 struct MemoryChecker: Checker {
   static let name = "memory"
 
-  /// Those that were told of the pressure that goes on.
+  /// Instances that were warned of the current pressure.
   private var warned: Set<InstanceID> = []
   private var reading = MemoryReading(available: 0, total: 0)
   private var isCalm = true
   private var pressedAt: UInt64 = 0
-  /// Before that the warning has not had its time.
+  /// The instant at which the time of the warning ends.
   private var warningEnds: UInt64 = 0
   /// The instant from which lasting pressure must end an application.
   private var patienceEnds: UInt64 = 0
-  /// When it was asked for sizes that have not come yet.
+  /// The instant of the outstanding request for sizes.
   private var askedAt: UInt64?
   /// The sizes that came last, and when they were asked for.
   private var dirty: [InstanceID: UInt64] = [:]
@@ -27,9 +27,9 @@ struct MemoryChecker: Checker {
   private var mustChoose = false
   /// The one that was chosen last, and until when it may be waited for.
   private var victim: (id: InstanceID, name: String, givenUpAt: UInt64)?
-  /// When each was last seen to become active.
+  /// The order in which instances last became active.
   private var activeAt: [InstanceID: UInt64] = [:]
-  /// Since when each that is suspended is.
+  /// The instant at which each suspended instance was suspended.
   private var stillSince: [InstanceID: UInt64] = [:]
   private var activations: UInt64 = 0
 
@@ -201,7 +201,7 @@ struct MemoryChecker: Checker {
     isBelow(Double(ledger.policy.memoryFloorPercent) / 2)
   }
 
-  /// What comes while sizes are awaited changes nothing: that takes a tenth of a second.
+  /// Checks the time of a choice. Events during the measurement of at most 100 ms change nothing.
   private func checkTime(_ ledger: Ledger) throws(Finding) {
     if mayChoose, case .memory(.measured) = ledger.event { return }
     let objection = objection(ledger)

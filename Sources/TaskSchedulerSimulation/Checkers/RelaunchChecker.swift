@@ -9,11 +9,11 @@ struct RelaunchChecker: Checker {
 
   private struct Plan {
     var delay: UInt64
-    /// When it is to come back; nil where it runs.
+    /// The instant of the relaunch; nil while the application runs.
     var due: UInt64?
-    /// It was ended for memory: it waits until pressure is over, too.
+    /// Whether it ended for memory and also waits until the pressure ends.
     var awaitsMemory = false
-    /// It had no manifest for a while, and the application may have been forgotten.
+    /// Whether it had no manifest for a while, so that the scheduler may have forgotten it.
     var mayBeForgotten = false
   }
 
@@ -158,7 +158,7 @@ struct RelaunchChecker: Checker {
       delay: expected, due: ledger.now + expected, awaitsMemory: awaitsMemory)
   }
 
-  /// What is no longer asked for is not waited for, and may be forgotten.
+  /// Drops the plans of applications that need no relaunch any more.
   private mutating func forget(_ ledger: Ledger) {
     for key in plans.keys where !isPersistent(key, ledger) {
       plans[key]?.due = nil

@@ -40,7 +40,7 @@ struct ResourceChecker: Checker {
     try checkFound(ledger)
   }
 
-  /// Of what was found in this event, nothing is overlooked.
+  /// Checks that the scheduler acts on the use that this event reports.
   private func checkFound(_ ledger: Ledger) throws(Finding) {
     switch ledger.event {
     case .resources(.used(let id, _)):

@@ -5,9 +5,9 @@ import TaskSchedulerCore
 struct SystemChangeChecker: Checker {
   static let name = "system changes"
 
-  /// What an instance has missed, in order.
+  /// The changes that an instance has missed, in order.
   private var missed: [InstanceID: [SystemChange]] = [:]
-  /// Those that have heard nothing yet: for them, names need not be remembered.
+  /// Instances without any change so far, for which names need not be kept.
   private var unheard: Set<InstanceID> = []
 
   mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
@@ -37,7 +37,7 @@ struct SystemChangeChecker: Checker {
     }
   }
 
-  /// All that must be remembered.
+  /// Returns the changes that the scheduler must keep.
   private func all(_ changes: [SystemChange], _ sighting: Sighting) -> [SystemChange] {
     unheard.contains(sighting.id) ? changes.filter { !$0.isNamed } : changes
   }

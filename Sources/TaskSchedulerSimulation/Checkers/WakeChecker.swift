@@ -6,7 +6,7 @@ import TaskSchedulerCore
 struct WakeChecker: Checker {
   static let name = "wake-ups"
 
-  /// Those that were resumed from the suspended state, and what has been said of why.
+  /// Instances that were resumed from the suspended state.
   private var woken: [InstanceID] = []
   private var called: Set<InstanceID> = []
   private var moved: [InstanceID: TransitionCause] = [:]

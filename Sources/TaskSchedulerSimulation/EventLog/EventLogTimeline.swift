@@ -7,9 +7,9 @@ public struct EventLogTimeline {
   /// The state at the start of the event log.
   public let start: EventLogStart
   public private(set) var timeline = Timeline()
-  /// How many events the timeline shows.
+  /// The number of events in the timeline.
   public private(set) var eventCount = 0
-  /// Where the event log ends before its last record.
+  /// The damage that ends the event log before its last record.
   public private(set) var damage: EventLogDamage?
   /// The invariant that the scheduler violated. The timeline ends at the violation.
   public private(set) var violation: Violation?

@@ -197,7 +197,7 @@ struct Ledger {
       stopSignal: manifest?.stopSignal ?? .terminate)
   }
 
-  /// It comes to the front of its seat.
+  /// Makes an instance the foreground application of its seat.
   func activate(_ sighting: Sighting) {
     vacate(sighting.plan.seat, for: sighting)
     if sighting.state == .inactive { sighting.isRising = true }

@@ -20,7 +20,7 @@ final class Sighting {
   }
 
   var state = ApplicationState.notRunning
-  /// Whether it is to be active once it has acknowledged what it is told on its way there.
+  /// Whether it becomes active once it has acknowledged its outstanding callbacks.
   var isRising = false
   var isAware: Bool
   var hasStream: Bool
@@ -60,7 +60,7 @@ final class Sighting {
   var isStopped = false
   var retryDue: UInt64?
   var retryDueLate: UInt64?
-  /// When it was last found running although it was suspended.
+  /// The last instant at which it was found running although it was suspended.
   var lostAt: UInt64?
 
   // Its end.
@@ -76,7 +76,7 @@ final class Sighting {
   var killRetryDue: UInt64?
 
   // Its use of the machine in the background.
-  /// How its processes are favoured.
+  /// The priority of its processes.
   var priority = ProcessPriority.foreground
   var isLookedAt = false
   var throttledTo: Int?
@@ -85,14 +85,14 @@ final class Sighting {
   var stretch: (since: UInt64, processor: Duration, gpu: Duration)?
   /// The violated rule for which the daemon must kill it.
   var offence: EndReason?
-  /// Whether it is to be throttled from now on.
+  /// Whether the daemon must throttle it.
   var isExcessive = false
 
   // Debuggers.
   var askedAt: UInt64?
   var isTraced = false
 
-  /// From when on its limits may have begun anew.
+  /// The instant from which its limits may have restarted.
   var base: UInt64 = 0
 
   init(id: InstanceID, key: ApplicationKey, plan: Plan) {
@@ -159,8 +159,8 @@ final class Sighting {
 
   func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
 
-  /// From now on it is to end for this reason, and hears of it, unless it is suspended. What a
-  /// person orders is the reason, also where the daemon is ending it already (§14).
+  /// Begins its end for a reason, with a callback unless it is suspended. A user's or operator's
+  /// reason replaces the daemon's (§14).
   func end(_ reason: EndReason, at now: UInt64) {
     if let present = ending {
       if reason.isByPerson, !present.isByPerson { ending = reason }

@@ -5,7 +5,7 @@ public struct Scenario: Hashable, Sendable {
   public var policy = Policy()
   public var applications: [Application] = []
   public var steps: [Step] = []
-  /// When the timeline ends, where it would go on.
+  /// The end of a timeline that would otherwise continue.
   public var end: Duration?
 
   /// An application, and how it behaves.
@@ -14,7 +14,7 @@ public struct Scenario: Hashable, Sendable {
     public var seat = SeatID("seat0")
     public var modes: [BackgroundMode] = []
     public var multitasking = true
-    /// From its start to its event stream; nil for one that knows nothing of the scheduler.
+    /// The delay from its start to its event stream; nil for an application that never registers.
     public var openDelay: Duration? = .milliseconds(50)
     /// The delay before it acknowledges a callback; nil if it never does. The same applies below.
     public var acknowledgeDelay: Duration? = .milliseconds(10)

@@ -20,7 +20,7 @@ public final class ScenarioPlay {
   static let start = 1_000 * Nanoseconds.second
   var now = ScenarioPlay.start
   var store = ScenarioStore()
-  /// What the machine has available, in bytes.
+  /// The available memory, in bytes.
   var available = ScenarioMemory.total
 
   /// The receiver of an answer.
@@ -44,7 +44,7 @@ public final class ScenarioPlay {
     var generation = 0
     var isStopping = false
     var sockets: [(name: String, id: SocketID)] = []
-    /// What has come and was not read.
+    /// Data that was not read yet.
     var unread: [(id: SocketID, conditions: SocketConditions)] = []
     var isWatched = false
   }
@@ -263,7 +263,7 @@ public final class ScenarioPlay {
 
   // MARK: What happens
 
-  /// It will do this, if it does at all.
+  /// Plans an action of an application; a delay of nil plans none.
   func plan(_ index: Int, _ delay: Duration?, _ deed: Deed) {
     guard let delay, let leader = actors[index].leader else { return }
     schedule(after: delay, .deed(index, leader, deed))

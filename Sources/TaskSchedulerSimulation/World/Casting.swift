@@ -68,7 +68,7 @@ struct Casting {
     return policy
   }
 
-  /// The same through a run: what a shortage is does not change while it lasts.
+  /// Sets the memory settings, which stay the same for the whole run.
   private func setMemory(in policy: inout Policy) {
     var chance = Chance(seed: seed, .memory)
     policy.memoryWarningTime = .milliseconds(10 + chance.below(3000))

@@ -7,7 +7,7 @@ struct SimulatedSockets {
     let instance: InstanceID
     let socket: SocketID
     var conditions: SocketConditions = []
-    /// Whether the daemon has told of it since it came.
+    /// Whether the daemon has reported the data since it arrived.
     var isTold = false
   }
 
@@ -15,7 +15,7 @@ struct SimulatedSockets {
   private var watched: Set<InstanceID> = []
   private var idLast: UInt64 = 0
 
-  /// One that was not there before.
+  /// Returns a new socket.
   mutating func fresh() -> SocketID {
     idLast += 1
     return SocketID(idLast)
@@ -47,7 +47,7 @@ struct SimulatedSockets {
   mutating func watch(_ id: InstanceID) { watched.insert(id) }
   mutating func stopWatching(_ id: InstanceID) { watched.remove(id) }
 
-  /// The next daemon looks at everything anew.
+  /// Makes the next daemon read the state of all sockets.
   mutating func daemonDied() {
     watched = []
     for index in held.indices { held[index].isTold = false }
@@ -64,7 +64,7 @@ struct SimulatedSockets {
     for index in held.indices where held[index].instance == id { held[index].conditions = [] }
   }
 
-  /// What the daemon hears of a watched instance: each edge once.
+  /// Returns the sockets of a watched instance that became ready, each edge once.
   mutating func takeReady(of id: InstanceID) -> [SocketReadiness] {
     guard watched.contains(id) else { return [] }
     var ready: [SocketReadiness] = []

@@ -82,7 +82,7 @@ extension Simulation {
     schedule(after: chance.below(20 * Nanoseconds.millisecond), .reaction(index, .read))
   }
 
-  /// What the daemon's own watch finds.
+  /// Reports the sockets that the daemon's watch finds ready.
   func lookAtSockets(of id: InstanceID) {
     guard isUp else { return }
     let ready = sockets.takeReady(of: id)
@@ -174,7 +174,7 @@ extension Simulation {
     }
   }
 
-  /// What would go on for ever ends.
+  /// Ends the work that would otherwise repeat for ever.
   func sayFarewell(isLast: Bool) {
     if isLast { return post(.scheduler(.manifestsChanged([]))) }
     for (index, process) in processes.enumerated() {
