@@ -1,7 +1,8 @@
 import TaskSchedulerCore
 
-/// A defect that is planted between the policy and the world. Checkers that do not find it do not
-/// work.
+/// A defect planted between the scheduler and the simulated world.
+///
+/// A run that does not report the defect shows that the checkers are incomplete.
 public enum Canary: String, CaseIterable, Hashable, Sendable {
   case dropKill = "drop-kill"
   case dropCallback = "drop-callback"
@@ -36,13 +37,13 @@ public enum Canary: String, CaseIterable, Hashable, Sendable {
   case killUnused = "kill-unused"
 }
 
-/// The canary at work.
+/// Applies a canary to the events and effects of a run.
 struct PlantedDefect {
   private let canary: Canary
-  /// It strikes now and then, as defects do.
+  /// The defect affects every n-th opportunity.
   private let period: Int
   private var opportunities = 0
-  /// Who asked for what is stored.
+  /// The request that the current event makes.
   private var request: RequestID?
 
   init(_ canary: Canary, seed: UInt64) {
@@ -56,15 +57,15 @@ struct PlantedDefect {
     return opportunities % period == 0
   }
 
-  /// How much later the daemon's timer fires, in nanoseconds.
+  /// The additional delay of the daemon's timer, in nanoseconds.
   var timerDelay: UInt64 { canary == .lateLimit ? Nanoseconds.second / 2 : 0 }
 
-  /// What the policy is told in place of this.
+  /// Returns the policy that the scheduler receives in place of this one.
   func policy(_ policy: Policy) -> Policy {
     var shorter = policy
     if canary == .earlyChoice { shorter.memoryWarningTime = policy.memoryWarningTime / 2 }
     if canary == .earlyRelaunch { shorter.relaunchDelay = policy.relaunchDelay / 2 }
-    // It refuses what it refused.
+    // The scheduler still refuses the same intervals.
     if canary == .lateKeepAlive { shorter.keepAliveMinimum = policy.keepAliveMinimum * 2 }
     if canary == .earlyKeepAlive {
       shorter.keepAliveMinimum = policy.keepAliveMinimum / 2

@@ -1,7 +1,7 @@
-/// What decides a run, all of it: the same options bring about the same trace.
+/// The options of a run. Equal options produce equal traces.
 public struct SimulationOptions: Hashable, Sendable {
   public var seed: UInt64
-  /// How many actions the safety phase has.
+  /// The number of actions in the safety phase.
   public var actionCount: Int
   /// Actions that are left out, as ranges of their numbers.
   public var skipped: [Range<Int>]
@@ -21,10 +21,10 @@ public struct SimulationOptions: Hashable, Sendable {
     self.canary = canary
   }
 
-  /// So many that a seed has a little more than a thousand events.
+  /// The default number of actions, which results in a little more than 1000 events.
   public static let actionCountDefault = 1200
 
-  /// The options of `taskctl simulate` that bring about this run.
+  /// The options of `taskctl simulate` that repeat this run.
   public var commandLine: String {
     var words = ["--first \(seed)", "--seeds 1"]
     if actionCount != Self.actionCountDefault { words.append("--actions \(actionCount)") }
@@ -48,24 +48,24 @@ extension SimulationOptions {
   }
 }
 
-/// What a run came to.
+/// The outcome of a run.
 public struct SimulationOutcome: Hashable, Sendable {
-  /// Events that were handed to the policy.
+  /// The number of events that the scheduler handled.
   public var eventCount: Int
-  /// How often the daemon died and came back.
+  /// The number of restarts of the daemon.
   public var recoveryCount: Int
-  /// Of every event, instant and effect.
+  /// The hash of every event, instant and effect.
   public var traceHash: UInt64
   public var violation: Violation?
 }
 
-/// A sentence of the contract that does not hold.
+/// A violation of the contract.
 public struct Violation: Hashable, Sendable, Error {
   /// The checker's name.
   public var checker: String
   public var sentence: String
   /// The event at which it was seen, counted from 1.
   public var eventNumber: Int
-  /// Since the run's start.
+  /// The time since the start of the run.
   public var after: Duration
 }

@@ -1,11 +1,10 @@
 import HeapModule
 import TaskSchedulerCore
 
-/// One run of the policy in a made-up world.
+/// One run of the scheduler in a simulated world.
 ///
-/// The safety phase lets everything happen that the seed's faults allow; in the liveness phase that
-/// follows nothing goes wrong any more, and all must settle. Checkers look at what goes into the
-/// policy and what comes out of it.
+/// In the safety phase, the faults of the seed happen. In the liveness phase that follows, no fault
+/// happens, and all work must finish. Checkers examine every event and every effect.
 public final class Simulation {
   let options: SimulationOptions
   let casting: Casting
@@ -25,11 +24,11 @@ public final class Simulation {
   private var armed: (deadline: Instant, fires: UInt64)?
   var isSettling = false
 
-  // Who is there.
+  // The processes.
   var processes: [SimulatedProcess] = []
   /// The process that leads each instance, by the instance's number.
   var byInstance: [Int?] = []
-  /// Those that carry the mark of a launch, by the instance's number.
+  /// The processes with the mark of a launch, by the instance's number.
   var byMark: [Int?] = []
   var requesters: [Requester] = []
   var configurationLast: UInt64 = 0
@@ -39,9 +38,9 @@ public final class Simulation {
   var sockets = SimulatedSockets()
   var socketLast: UInt64 = 0
   let store = SimulatedStore()
-  /// How much memory the machine has left, in MiB of ``SimulatedMemory/total``.
+  /// The available memory, in MiB of ``SimulatedMemory/total``.
   var machine = SimulatedMemory()
-  /// What the wall clock shows, less the time since boot, in nanoseconds.
+  /// The offset of the wall clock from the time since boot, in nanoseconds.
   var wallOffset: Int64 = 1_800_000_000_000_000_000
 
   // The daemon.
@@ -49,7 +48,7 @@ public final class Simulation {
   var backlog: [Event] = []
   private var backlogNext = 0
   private var isHandling = false
-  /// What waits in sockets until the daemon is back.
+  /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
   var memory = DaemonMemory()
   /// The daemon dies at this many events from now, after so many effects of the last.
@@ -61,7 +60,7 @@ public final class Simulation {
   /// Is shown every event with what came of it.
   public var observer: ((Event, [Effect], Instant) -> Void)?
 
-  /// Who waits for the answer to a request.
+  /// The sender of a request.
   enum Requester { case `operator`, process(Int) }
 
   public init(_ options: SimulationOptions) {
@@ -75,7 +74,7 @@ public final class Simulation {
     memory.snapshot = scheduler
   }
 
-  /// The faults that the seed drew, for people.
+  /// The faults of the seed, as text.
   public var faultsText: String { faults.text }
 
   /// Runs to the end, or to the first violation.
@@ -100,8 +99,8 @@ public final class Simulation {
 
   // MARK: The daemon
 
-  /// What `Daemon.post` does: hands an event to the policy, and carries out what it says; what
-  /// happens meanwhile comes after.
+  /// Handles an event and carries out its effects, as `Daemon.post` does. Events that occur
+  /// meanwhile are handled afterwards.
   func post(_ event: Event) {
     guard isUp else {
       waiting.append(event)
@@ -111,7 +110,7 @@ public final class Simulation {
     if !isHandling { handleBacklog() }
   }
 
-  /// What was left to do when the daemon died; what happens meanwhile comes after.
+  /// Carries out the effects that were left when the daemon died, and then handles new events.
   func carryOut(rest effects: ArraySlice<Effect>) {
     isHandling = true
     for effect in effects { carryOut(effect) }
@@ -188,8 +187,7 @@ public final class Simulation {
     agenda.insert(Appointment(at: now + delay, number: appointmentLast, happening: happening))
   }
 
-  /// Lets happen all that is to happen until `end`, in its order. Returns false when nothing was
-  /// left.
+  /// Processes all planned events until `end`, in order. Returns false when none was left.
   @discardableResult
   func advance(to end: UInt64) -> Bool {
     while violation == nil {
@@ -233,7 +231,7 @@ public final class Simulation {
     }
   }
 
-  /// No more faults: everyone does what it should, and within the limits all must settle.
+  /// Runs without faults until all work has finished.
   private func livenessPhase() {
     isSettling = true
     faults = Faults()
@@ -247,7 +245,9 @@ public final class Simulation {
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
     if let unread = sockets.unread(where: { scheduler.state(of: $0) == .suspended }) {
-      return report("sockets", "data waits for instance \(unread.number), and nobody wakes it")
+      return report(
+        "sockets",
+        "data waits for instance \(unread.number), and the daemon does not resume it")
     }
     store.checkBadges()
     if let sentence = store.violatedInvariant { return report("notifications", sentence) }
@@ -260,7 +260,7 @@ public final class Simulation {
     }
   }
 
-  /// Whether what is said to be suspended is stopped, and nothing else.
+  /// Checks that exactly the processes of suspended applications are stopped.
   private func checkProcesses() {
     for process in processes where process.isAlive {
       let state = process.instance.map { scheduler.state(of: $0) } ?? .notRunning

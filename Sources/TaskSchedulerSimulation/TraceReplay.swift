@@ -1,7 +1,6 @@
 import TaskSchedulerCore
 
-/// Handles the events of a trace again, such as a daemon's event log, and holds what the policy
-/// does against its promises.
+/// Handles the events of a trace, such as a daemon's event log, again and checks the effects.
 public struct TraceReplay {
   private var scheduler: Scheduler
   private var checkers: Checkers?
@@ -19,12 +18,12 @@ public struct TraceReplay {
       ? Checkers(policy: scheduler.policy, timerDelayMax: Self.timerDelayMax) : nil
   }
 
-  /// A real machine's timers are late by more than a made-up one's.
+  /// A real machine's timers are late by more than a simulated one's.
   private static let timerDelayMax = 2 * Nanoseconds.second
 
   /// The next event.
   ///
-  /// - Returns: what the policy says is to be done.
+  /// - Returns: the effects of the event.
   public mutating func handle(
     _ event: Event, at instant: Instant
   ) throws(Violation) -> [Effect] {

@@ -29,6 +29,7 @@ enum LanguageRules {
     "Sources/TaskSchedulerDaemon/Sockets",
     "Sources/TaskSchedulerDaemon/SystemChanges",
     "Sources/TaskSchedulerServiceLifecycle",
+    "Sources/TaskSchedulerSimulation",
     "Sources/TaskSchedulerWire",
     "Sources/generate-interfaces",
     "Sources/taskctl",

@@ -1,9 +1,9 @@
-/// Chance, as the seed decides it: SplitMix64 (Steele, Lea, Flood 2014).
+/// A random number generator with a seed: SplitMix64 (Steele, Lea, Flood 2014).
 ///
-/// Every use draws from a stream of its own, so that leaving one action out, as shrinking does,
-/// does not shift what the others draw.
+/// Every use has its own stream. An action that shrinking skips does not change the numbers that
+/// other actions draw.
 public struct Chance: Sendable {
-  /// What is drawn for.
+  /// The purpose of a stream.
   enum Stream: UInt64 {
     case faults = 1, policy, habits, actions, reactions, effects, deaths, memory
   }

@@ -1,21 +1,21 @@
-/// What can go wrong in the made-up world.
+/// A fault of the simulated world.
 public enum Fault: String, CaseIterable, Hashable, Sendable {
   /// An application never acknowledges a callback.
   case acknowledgesNever
   /// It acknowledges when the limit is near or has passed.
   case acknowledgesLate
   case acknowledgesTwice
-  /// It acknowledges what it was never told.
+  /// It acknowledges a callback that it never received.
   case acknowledgesWrong
   /// It ends a task that it does not have.
   case endsWrongTask
-  /// It goes on after its expiration handlers were called.
+  /// It keeps its tasks after its expiration handlers were called.
   case ignoresExpiration
-  /// It goes on after SIGTERM.
+  /// It does not exit after SIGTERM.
   case ignoresTermination
   /// Its leader exits or crashes.
   case exits
-  /// It makes processes as fast as they are stopped: its suspension fails.
+  /// It creates processes as fast as the daemon stops them, and its suspension fails.
   case forks
   /// Its connection breaks.
   case losesStream
@@ -30,7 +30,7 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
   case machineSleeps
   /// The daemon dies between an event and an effect.
   case daemonDies
-  /// Settings and manifests change under way.
+  /// Settings and manifests change during the run.
   case configurationChanges
   /// A program that is launched crashes soon.
   case crashLoops
@@ -40,7 +40,7 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
   case storeIsSlow
   /// The wall clock is set.
   case clockIsSet
-  /// An application uses a GPU, or processors too much, or keeps a lock, in the background too.
+  /// An application uses a GPU or too much CPU time, or keeps a lock, in the background too.
   case usesGPU
   case hogsProcessors
   case keepsLock
@@ -78,12 +78,12 @@ public struct Faults: Sendable {
     }
   }
 
-  /// None at all.
+  /// Creates an instance without faults.
   init() {}
 
   subscript(fault: Fault) -> Int { permille[fault] ?? 0 }
 
-  /// Those that happen, for people: `exits 12‰, forks 3‰`.
+  /// The faults that happen, as text: `exits 12‰, forks 3‰`.
   public var text: String {
     Fault.allCases.compactMap { self[$0] > 0 ? "\($0.rawValue) \(self[$0])‰" : nil }
       .joined(separator: ", ")

@@ -1,27 +1,27 @@
 import TaskSchedulerCore
 
-/// The device wakes for keep-alive handlers as rarely as their deadlines allow (§6): only when some
-/// handler can wait no longer, and one shortest interval after the burst before; at each burst run
-/// those that cannot wait for the next.
+/// Checks that the device wakes for keep-alive handlers as rarely as their deadlines allow (§6).
+///
+/// A burst comes only when a handler cannot wait, one shortest interval after the previous burst.
+/// It calls the handlers that cannot wait for the next burst.
 struct BurstChecker: Checker {
   static let name = "bursts"
 
   private struct Handler {
     let interval: UInt64
-    /// From when its interval counts: when it was set or called last.
+    /// The start of its interval: the last setting or call.
     var since: UInt64
-    /// A call of it waits, or did, until it has answered another: at which burst it would have
-    /// been called since then, nobody saw.
+    /// Whether a call waits, or waited, for another callback. The burst of that call is unknown.
     var isUnsure = false
-    /// By how much its last call may have been late, as the shortest interval then was.
+    /// The possible delay of its last call, from the shortest interval at that time.
     var tolerance: UInt64 = 0
     var due: UInt64 { since &+ interval }
   }
 
   private var handlers: [InstanceID: Handler] = [:]
-  /// Before that, no burst may be necessary.
+  /// The earliest instant at which a burst may be necessary.
   private var nextEarliest: UInt64 = 0
-  /// By how much the last burst may have been late.
+  /// The possible delay of the last burst.
   private var lastTolerance: UInt64 = 0
   private var called: [InstanceID] = []
   /// Whether the device is awake for something else.
@@ -79,7 +79,7 @@ struct BurstChecker: Checker {
     let ran = called.compactMap { handlers[$0] }
     if !isFree {
       try require(
-        // Of whoever has a call waiting no second one is seen.
+        // A second call for a handler with a waiting call is not visible.
         handlers.values.contains(where: \.isUnsure)
           || ran.contains { $0.due <= now + max(tolerance, $0.tolerance) },
         "a burst comes though all handlers could wait")

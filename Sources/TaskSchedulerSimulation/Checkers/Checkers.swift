@@ -1,23 +1,24 @@
 import TaskSchedulerCore
 
-/// What a checker found.
+/// A violation that a checker found.
 struct Finding: Error {
   let checker: String
   let sentence: String
 }
 
-/// One property of the contract, held against what goes into the policy and what comes out of it.
-/// A checker knows the contract and the ledger, and asks the policy nothing.
+/// A check of one property of the contract against all events and effects.
+///
+/// A checker uses the contract and the ledger. It does not ask the scheduler.
 protocol Checker {
-  /// What a violation is called.
+  /// The name of the checker's violations.
   static var name: String { get }
-  /// Before the ledger takes the event in.
+  /// Examines an event before the ledger applies it.
   mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding)
-  /// Each effect, before the ledger takes it in.
+  /// Examines an effect before the ledger applies it.
   mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding)
-  /// When all effects of an event have been seen.
+  /// Examines the ledger after all effects of an event.
   mutating func after(_ ledger: Ledger) throws(Finding)
-  /// When nothing is to come any more.
+  /// Examines the ledger when no work is outstanding.
   func settled(_ ledger: Ledger) throws(Finding)
 }
 

@@ -37,7 +37,7 @@ struct EarlyLimitChecker: Checker {
     guard case .process(.tracerChecked(id, let isTraced)) = ledger.event,
       !isTraced || sighting.isOrdered
     else {
-      return try require(false, "\(name) is killed, and it was not looked for a debugger")
+      return try require(false, "\(name) is killed before the daemon checked for a debugger")
     }
     if sighting.isKilled {
       return try require(

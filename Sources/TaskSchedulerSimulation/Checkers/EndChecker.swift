@@ -5,7 +5,7 @@ import TaskSchedulerCore
 struct EndChecker: Checker {
   static let name = "ends"
 
-  /// How each application ended last.
+  /// The reason of each application's last end.
   private var reasons: [ApplicationKey: EndReason] = [:]
   private var endLast: (key: ApplicationKey, reason: EndReason)?
 
@@ -47,7 +47,7 @@ struct EndChecker: Checker {
         "\(sighting.key.id.name) gets \(signal.name); its stop signal is another")
       try require(
         sighting.ending != nil && !sighting.isKilled,
-        "\(sighting.key.id.name) gets SIGTERM, and nobody asked for its end")
+        "\(sighting.key.id.name) gets SIGTERM, and no request or limit ends it")
       try require(
         !sighting.owed.contains(.willTerminate),
         "\(sighting.key.id.name) gets SIGTERM before it has acknowledged willTerminate")

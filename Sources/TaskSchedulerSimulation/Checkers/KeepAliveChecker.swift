@@ -2,15 +2,15 @@ import TaskSchedulerCore
 
 /// No keep-alive deadline is missed (§6): each handler is called before its interval ends, counted
 /// from the last call. Where it has not answered what it was told before (§3), one call waits until
-/// it has. Nobody's is called that has set none.
+/// it has. The daemon calls no handler of an application that has set none.
 struct KeepAliveChecker: Checker {
   static let name = "keep-alive"
-  /// How late it may be where the machine slept or the daemon was away; else not at all.
+  /// The permitted delay after sleep or a restart of the daemon; otherwise none is permitted.
   let slack: UInt64
 
   private struct Handler {
     let interval: UInt64
-    /// When it was set, called last, or had a call waiting.
+    /// The instant of the last setting, call or waiting call.
     var since: UInt64
   }
 

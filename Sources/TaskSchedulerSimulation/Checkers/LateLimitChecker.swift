@@ -11,7 +11,7 @@ struct LateLimitChecker: Checker {
     func isLate(_ due: UInt64) -> Bool { max(due, ledger.floor) + slack < now }
     for sighting in ledger.live where !sighting.isTraced {
       if let asked = sighting.askedAt {
-        try require(!isLate(asked), "\(sighting.key.id.name) is not looked at for a debugger")
+        try require(!isLate(asked), "\(sighting.key.id.name) is not checked for a debugger")
         continue
       }
       let name = sighting.key.id.name

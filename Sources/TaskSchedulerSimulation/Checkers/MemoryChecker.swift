@@ -1,21 +1,23 @@
 import TaskSchedulerCore
 
-/// Everybody who runs is warned before anybody is ended for memory; then, as long as pressure
-/// lasts, one at a time, suspended ones first, the largest of a class first, never the foreground,
-/// and not before the last one's memory is back (§11).
+/// Checks the order in which the daemon warns and ends applications for memory (§11).
+///
+/// It warns all running applications first. While pressure lasts, it ends one at a time: suspended
+/// ones first, the largest of a class first, never the foreground, each after the last one's
+/// memory was released.
 struct MemoryChecker: Checker {
   static let name = "memory"
 
-  /// Those that were told of the pressure that goes on.
+  /// Instances that were warned of the current pressure.
   private var warned: Set<InstanceID> = []
   private var reading = MemoryReading(available: 0, total: 0)
   private var isCalm = true
   private var pressedAt: UInt64 = 0
-  /// Before that the warning has not had its time.
+  /// The instant at which the time of the warning ends.
   private var warningEnds: UInt64 = 0
-  /// By then at the latest, whoever lasts is to be ended for.
+  /// The instant from which lasting pressure must end an application.
   private var patienceEnds: UInt64 = 0
-  /// When it was asked for sizes that have not come yet.
+  /// The instant of the outstanding request for sizes.
   private var askedAt: UInt64?
   /// The sizes that came last, and when they were asked for.
   private var dirty: [InstanceID: UInt64] = [:]
@@ -25,9 +27,9 @@ struct MemoryChecker: Checker {
   private var mustChoose = false
   /// The one that was chosen last, and until when it may be waited for.
   private var victim: (id: InstanceID, name: String, givenUpAt: UInt64)?
-  /// When each was last seen to become active.
+  /// The order in which instances last became active.
   private var activeAt: [InstanceID: UInt64] = [:]
-  /// Since when each that is suspended is.
+  /// The instant at which each suspended instance was suspended.
   private var stillSince: [InstanceID: UInt64] = [:]
   private var activations: UInt64 = 0
 
@@ -54,7 +56,7 @@ struct MemoryChecker: Checker {
       }
       if isQuiet(ledger), !mayChoose { end() }
     case .scheduler(.recovered):
-      // Nobody is there to hear them, and who was suspended may have run.
+      // The sizes are lost with the daemon, and suspended applications may have run.
       askedAt = nil
       dirty = [:]
     case .scheduler(.stop):
@@ -95,11 +97,11 @@ struct MemoryChecker: Checker {
       let sighting = ledger[id]
       try require(
         sighting.map { $0.hasStream && $0.state != .suspended } ?? false,
-        "instance \(id.number) is warned, and cannot hear it")
+        "instance \(id.number) is warned, and has no event stream or is suspended")
       if case .memory(.warn) = ledger.event { return }
       warned.insert(id)
     case .memory(.measure):
-      try require(victim == nil, "another is looked for while \(victim?.name ?? "") is in hand")
+      try require(victim == nil, "sizes are requested while \(victim?.name ?? "") is in hand")
       try require(askedAt == nil, "sizes are asked for while others are awaited")
       try checkAsking(ledger)
       askedAt = ledger.now
@@ -199,22 +201,22 @@ struct MemoryChecker: Checker {
     isBelow(Double(ledger.policy.memoryFloorPercent) / 2)
   }
 
-  /// What comes while sizes are awaited changes nothing: that takes a tenth of a second.
+  /// Checks the time of a choice. Events during the measurement of at most 100 ms change nothing.
   private func checkTime(_ ledger: Ledger) throws(Finding) {
     if mayChoose, case .memory(.measured) = ledger.event { return }
     let objection = objection(ledger)
-    try require(objection == nil, "somebody is to end, and \(objection ?? "")")
+    try require(objection == nil, "an application is chosen, and \(objection ?? "")")
   }
 
-  /// Nobody is measured long before somebody may end.
+  /// Checks that the daemon measures applications only shortly before it may end one.
   private func checkAsking(_ ledger: Ledger) throws(Finding) {
     let lead = Nanoseconds.of(Policy.memoryMeasuringLead)
     try require(
       mayChoose || !isCalm && (isCritical(ledger) || warningEnds <= ledger.now + lead),
-      "sizes are asked for, and nobody may end soon")
+      "sizes are requested, and no application may end soon")
   }
 
-  /// What one uses that stands still is known; of one that runs it is soon old.
+  /// Checks the age of a size: it stays valid for a suspended application only.
   private func checkAge(of sighting: Sighting, _ ledger: Ledger) throws(Finding) {
     if case .memory(.measured) = ledger.event { return }
     // Twice the time that measuring may take.
@@ -229,8 +231,9 @@ struct MemoryChecker: Checker {
     case .memory(.measured):
       guard askedAt == nil, victim == nil else { return }
       try require(
-        !mustChoose || candidate(ledger) == nil, "sizes have come, and nobody is chosen")
-      // There was nobody left to choose.
+        !mustChoose || candidate(ledger) == nil,
+        "sizes were received, and no application is chosen")
+      // No application was left to choose.
       if mayChoose { waitAgain(ledger) }
       mayChoose = false
       mustChoose = false
@@ -263,15 +266,14 @@ struct MemoryChecker: Checker {
     }
   }
 
-  /// Whoever can be ended is, where pressure lasts and nobody is in hand; at once, unless sizes are
-  /// awaited.
+  /// Checks that lasting pressure ends an application at once, unless sizes are outstanding.
   private mutating func checkChoosing(_ lasts: Bool, _ ledger: Ledger) throws(Finding) {
     if askedAt != nil, objection(ledger) == nil { mayChoose = true }
     guard lasts, !isCalm, victim == nil else { return }
     guard let candidate = candidate(ledger) else { return waitAgain(ledger) }
     guard patienceEnds <= ledger.now else { return }
     try require(
-      askedAt != nil, "pressure lasts, and nobody is to end, not even \(candidate.key.id.name)")
+      askedAt != nil, "pressure lasts, and no application ends, not even \(candidate.key.id.name)")
     mustChoose = true
   }
 }

@@ -10,10 +10,10 @@ struct NotificationChecker: Checker {
 
   private struct Waiting {
     let application: ApplicationKey
-    /// By the wall clock; nil is at once.
+    /// The wall-clock time at which it fires; nil for at once.
     var firesAt: Int64?
     let repeats: Bool
-    /// Since when it waits for that.
+    /// The instant at which the wait began.
     var since: UInt64 = 0
     /// Whether its next time is being found.
     var isFired = false
@@ -22,16 +22,16 @@ struct NotificationChecker: Checker {
   private typealias Pending = (request: RequestID?, transaction: NotificationTransaction)
 
   private var waiting: [NotificationID: Waiting] = [:]
-  /// What the store has not answered.
+  /// Transactions that the store has not answered.
   private var pending: [TransactionID: Pending] = [:]
   private var transactionLast: UInt64 = 0
-  /// What the event answers, and whether it is stored.
+  /// The transaction that the event answers, and whether it is stored.
   private var answered: (pending: Pending, isStored: Bool)?
-  /// What is stored as fired in this turn.
+  /// Notifications that this turn stores as fired.
   private var firing: Set<NotificationID> = []
   /// Ids that were given.
   private var idLast: UInt64 = 0
-  /// What the wall clock shows, less the time since boot.
+  /// The offset of the wall clock from the time since boot.
   private var wallOffset: Int64?
   private var hasFired = false
   private var firedTo: (id: NotificationID, instance: InstanceID)?
@@ -169,12 +169,12 @@ struct NotificationChecker: Checker {
       break
     case (.fire(let id, _, _, _), _): firing.insert(id)
     case _:
-      try require(false, "transaction \(number.number) is stored, which nobody asked for")
+      try require(false, "transaction \(number.number) is stored without a request")
     }
     pending[number] = (ledger.event.requester, transaction)
   }
 
-  /// What a cancellation means.
+  /// Returns the notifications that a cancellation applies to.
   private func cancelled(
     _ key: ApplicationKey, _ id: NotificationID?, _ stored: [NotificationID]
   ) -> Set<NotificationID> {
@@ -219,7 +219,7 @@ struct NotificationChecker: Checker {
       firing.contains(id), "notification \(id.number) fires, and that is not stored")
     try require(!isCancelling(id), "notification \(id.number) fires while it is cancelled")
     guard let wallOffset else {
-      return try require(false, "a notification fires, and nobody knows what time it is")
+      return try require(false, "a notification fires before the wall clock was read")
     }
     if let firesAt = one.firesAt {
       try require(

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// What the contract's table and quotas allow is done; what they do not is refused (§2, §15.7).
+/// Checks that the scheduler refuses exactly what the table and quotas do not allow (§2, §15.7).
 struct RefusalChecker: Checker {
   static let name = "refusals"
 
@@ -55,7 +55,7 @@ struct RefusalChecker: Checker {
     }
   }
 
-  /// What does not run has ended already, unless it is being launched.
+  /// Judges a terminate: it is allowed for an application that does not run and is not launching.
   private func terminate(_ key: ApplicationKey, _ ledger: Ledger) -> Verdict {
     if ledger.byKey[key] != nil { return .allowed }
     if ledger.launches.values.contains(where: { $0.key == key }) { return .refused }
@@ -111,7 +111,7 @@ struct RefusalChecker: Checker {
       && interval >= ledger.policy.keepAliveMinimum ? .allowed : .refused
   }
 
-  /// Who cannot hear a warning is not warned.
+  /// Judges a request for a warning: an application without an event stream receives none.
   private func warn(_ key: ApplicationKey?, _ ledger: Ledger) -> Verdict {
     guard let key else { return .allowed }
     guard let sighting = ledger.byKey[key], sighting.state != .suspended, sighting.hasStream

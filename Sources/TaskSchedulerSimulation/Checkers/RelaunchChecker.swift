@@ -9,11 +9,11 @@ struct RelaunchChecker: Checker {
 
   private struct Plan {
     var delay: UInt64
-    /// When it is to come back; nil where it runs.
+    /// The instant of the relaunch; nil while the application runs.
     var due: UInt64?
-    /// It was ended for memory: it waits until pressure is over, too.
+    /// Whether it ended for memory and also waits until the pressure ends.
     var awaitsMemory = false
-    /// It had no manifest for a while, and the application may have been forgotten.
+    /// Whether it had no manifest for a while, so that the scheduler may have forgotten it.
     var mayBeForgotten = false
   }
 
@@ -80,7 +80,9 @@ struct RelaunchChecker: Checker {
         "\(key.id.name) is launched at the start")
     case _:
       try require(reason == .relaunch, "\(key.id.name) is launched by \(ledger.event)")
-      try require(!ledger.barred.contains(key), "\(key.id.name) comes back from a person's end")
+      try require(
+        !ledger.barred.contains(key),
+        "\(key.id.name) is relaunched after a user or operator ended it")
       guard let plan = plans[key], let due = plan.due else {
         return try require(false, "\(key.id.name) is launched again, and its end asks for none")
       }
@@ -156,7 +158,7 @@ struct RelaunchChecker: Checker {
       delay: expected, due: ledger.now + expected, awaitsMemory: awaitsMemory)
   }
 
-  /// What is no longer asked for is not waited for, and may be forgotten.
+  /// Drops the plans of applications that need no relaunch any more.
   private mutating func forget(_ ledger: Ledger) {
     for key in plans.keys where !isPersistent(key, ledger) {
       plans[key]?.due = nil

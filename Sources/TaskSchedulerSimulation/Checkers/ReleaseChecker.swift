@@ -1,7 +1,8 @@
 import TaskSchedulerCore
 
-/// What is held is let go (§15.1): every instance is released once, after that nothing is done to
-/// it, and whoever is let go runs.
+/// Checks that every instance is released once (§15.1).
+///
+/// After its release, no effect names the instance, and its processes are not stopped.
 struct ReleaseChecker: Checker {
   static let name = "release"
 
@@ -21,7 +22,7 @@ struct ReleaseChecker: Checker {
         try require(!killing, "\(sighting.key.id.name) is killed by the scheduler's stop")
         try require(
           !sighting.isStopped && !sighting.isStopping,
-          "\(sighting.key.id.name) is let go, and its processes are stopped")
+          "\(sighting.key.id.name) is released, and its processes are stopped")
       } else {
         try require(
           killing == (sighting.ending != nil),

@@ -1,7 +1,6 @@
 import TaskSchedulerCore
 
-/// In the background an application comes after the foreground, is looked at, and is throttled or
-/// killed for what it uses there, and for nothing else (§12).
+/// Checks the priority, sampling, throttling and killing of background applications (§12).
 struct ResourceChecker: Checker {
   static let name = "resources"
 
@@ -10,7 +9,7 @@ struct ResourceChecker: Checker {
     case .resources(.look(let id)):
       guard let sighting = ledger[id] else { return }
       try require(
-        sighting.state == .background, "\(sighting.key.id.name) is looked at in the foreground")
+        sighting.state == .background, "\(sighting.key.id.name) is sampled in the foreground")
     case .kill(let id):
       guard let sighting = ledger[id], sighting.ending == nil, case .resources = ledger.event
       else { return }
@@ -35,12 +34,13 @@ struct ResourceChecker: Checker {
       if sighting.isStopping || !sighting.isBusy(at: ledger.now)
         || sighting.owed.contains(.willResignActive) || sighting.owed.contains(.didEnterBackground)
       { continue }
-      try require(sighting.isLookedAt, "\(name) runs in the background, and nobody looks at it")
+      try require(
+        sighting.isLookedAt, "\(name) runs in the background, and the daemon does not sample it")
     }
     try checkFound(ledger)
   }
 
-  /// Of what was found in this event, nothing is overlooked.
+  /// Checks that the scheduler acts on the use that this event reports.
   private func checkFound(_ ledger: Ledger) throws(Finding) {
     switch ledger.event {
     case .resources(.used(let id, _)):
@@ -48,7 +48,8 @@ struct ResourceChecker: Checker {
         sighting.state == .background
       else { return }
       let name = sighting.key.id.name
-      try require(sighting.offence == nil, "\(name) breaks a rule of the background, and lives")
+      try require(
+        sighting.offence == nil, "\(name) violates a rule for the background, and is not killed")
       try require(
         sighting.isStopping || sighting.isExcessive == (sighting.throttledTo != nil),
         "\(name) uses \(sighting.isExcessive ? "too much" : "little") and is "

@@ -27,12 +27,12 @@ struct SocketChecker: Checker {
       if case .socket(.manage(_, id, socket)) = ledger.event, ledger.isRefused { return }
       try require(
         sighting.sockets.contains(socket),
-        "\(sighting.key.id.name) has no socket \(socket.number), which is let go")
+        "\(sighting.key.id.name) has no socket \(socket.number), which is released")
     case .notify(let id, .socketsReady(_, let ready)):
       guard let sighting = ledger[id] else { return }
       try require(
         sighting.state != .suspended && sighting.hasStream,
-        "\(sighting.key.id.name) is told of a socket, and cannot hear")
+        "\(sighting.key.id.name) is told of a socket, and has no event stream or is suspended")
       if case .socket(.ready(id, let all)) = ledger.event {
         told = ready
         try require(

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// In the background runs what something entitles to (§5), and nothing else does: the rest is
-/// suspended, and what is suspended is stopped.
+/// Checks that only entitled applications run in the background (§5), and that all others are
+/// suspended and stopped.
 struct SuspensionChecker: Checker {
   static let name = "suspension"
   let slack: UInt64

@@ -5,9 +5,9 @@ import TaskSchedulerCore
 struct SystemChangeChecker: Checker {
   static let name = "system changes"
 
-  /// What an instance has missed, in order.
+  /// The changes that an instance has missed, in order.
   private var missed: [InstanceID: [SystemChange]] = [:]
-  /// Those that have heard nothing yet: for them, names need not be remembered.
+  /// Instances without any change so far, for which names need not be kept.
   private var unheard: Set<InstanceID> = []
 
   mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
@@ -24,7 +24,8 @@ struct SystemChangeChecker: Checker {
       guard let sighting = ledger[id] else { return }
       let name = sighting.key.id.name
       try require(
-        sighting.hasStream && sighting.state != .suspended, "\(name) hears while it cannot")
+        sighting.hasStream && sighting.state != .suspended,
+        "\(name) is told of system changes without an event stream or while suspended")
       try require(
         all(changes, sighting) == all(missed[id] ?? [], sighting),
         "\(name) hears of \(changes.map(\.kind)), and has missed \((missed[id] ?? []).map(\.kind))")
@@ -36,12 +37,12 @@ struct SystemChangeChecker: Checker {
     }
   }
 
-  /// All that must be remembered.
+  /// Returns the changes that the scheduler must keep.
   private func all(_ changes: [SystemChange], _ sighting: Sighting) -> [SystemChange] {
     unheard.contains(sighting.id) ? changes.filter { !$0.isNamed } : changes
   }
 
-  /// Whether the event that is looked at was noted.
+  /// Whether the current event was noted.
   private var isNoted = false
 
   mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) { isNoted = false }

@@ -15,7 +15,7 @@ struct TaskChecker: Checker {
     case .reply(_, .began(let task, let remaining)):
       guard case .application(.beginBackgroundTask(_, let id, _)) = ledger.event,
         let sighting = ledger[id]
-      else { return try require(false, "a task begins that nobody asked for") }
+      else { return try require(false, "a task begins without a request") }
       try checkBegin(task, remaining, sighting, ledger)
     case .reply(_, .registered(let registration)): try checkKept(registration, ledger)
     case .reply(_, .done):

@@ -116,7 +116,7 @@ struct TransitionChecker: Checker {
       } else {
         false
       }
-    case .event: true  // The wake-ups' checker looks closer.
+    case .event: true  // `WakeChecker` checks the cause.
     case .leaderExited: if case .process(.leaderExited) = event { true } else { false }
     case .schedulerStopped: event == .scheduler(.stop)
     case .terminate: false

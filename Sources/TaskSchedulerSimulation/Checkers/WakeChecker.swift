@@ -6,7 +6,7 @@ import TaskSchedulerCore
 struct WakeChecker: Checker {
   static let name = "wake-ups"
 
-  /// Those that were resumed from the suspended state, and what has been said of why.
+  /// Instances that were resumed from the suspended state.
   private var woken: [InstanceID] = []
   private var called: Set<InstanceID> = []
   private var moved: [InstanceID: TransitionCause] = [:]
@@ -34,7 +34,7 @@ struct WakeChecker: Checker {
     if case .scheduler(.stop) = ledger.event { return }
     for id in woken {
       let name = ledger[id]?.key.id.name ?? "instance \(id.number)"
-      try require(moved[id] != nil, "\(name) is suspended, and its processes are let run")
+      try require(moved[id] != nil, "\(name) is suspended, and its processes are resumed")
     }
     for (id, cause) in moved where cause == .event {
       let name = ledger[id]?.key.id.name ?? "instance \(id.number)"

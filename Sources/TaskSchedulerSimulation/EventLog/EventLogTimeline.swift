@@ -1,21 +1,21 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// What the policy makes of a daemon's own event log: where things stood when it was begun, and all
-/// that has happened since, with what came of it.
+/// The timeline of a daemon's event log: the state at its start, and each event since with its
+/// effects.
 public struct EventLogTimeline {
-  /// What the event log begins with.
+  /// The state at the start of the event log.
   public let start: EventLogStart
   public private(set) var timeline = Timeline()
-  /// How many events the timeline shows.
+  /// The number of events in the timeline.
   public private(set) var eventCount = 0
-  /// Where the event log ends before its last record.
+  /// The damage that ends the event log before its last record.
   public private(set) var damage: EventLogDamage?
-  /// A promise that the policy did not keep: the timeline ends there.
+  /// The invariant that the scheduler violated. The timeline ends at the violation.
   public private(set) var violation: Violation?
 
   private var replay: TraceReplay
-  /// When the last event was.
+  /// The instant of the last event.
   private var now: Instant
   private var names: [InstanceID: ApplicationID] = [:]
   private var callbacks: [InstanceID: [CallbackID: CallbackKind]] = [:]
@@ -55,12 +55,12 @@ public struct EventLogTimeline {
   private mutating func take(_ event: Event, at instant: Instant) {
     now = instant
     eventCount += 1
-    // Who it is of is known before it ends, and a new one's name after.
+    // The name of an ending instance is known only before the event, that of a new one only after.
     let step = step(event)
     do throws(Violation) {
       let effects = try replay.handle(event, at: instant)
       if case .scheduler(.recovered) = event { note(nil, .daemonReturned) }
-      // That a limit was looked at is of interest where something came of it.
+      // An expired deadline without effects is not shown.
       if let step, event != .scheduler(.deadlineReached) || !effects.isEmpty {
         note(nil, .step(step))
       }
@@ -74,7 +74,7 @@ public struct EventLogTimeline {
   private mutating func note(_ application: ApplicationID?, _ kind: Timeline.Kind) {
     timeline.entries.append(
       Timeline.Entry(
-        // As the wire has it: nobody reads nanoseconds.
+        // In microseconds, as on the wire.
         at: .microseconds(Int64(now.nanoseconds / 1000 - start.at.nanoseconds / 1000)),
         application: application, kind: kind))
   }

@@ -24,7 +24,7 @@ enum EventLogWords {
     case .pressed(let pressure):
       let whose = pressure.source == .slice ? "of its own slice" : "of the machine"
       return "memory-pressure \(whose), \(percent(pressure.memory)) available"
-    case .looked(let reading): return "memory was looked at, \(percent(reading)) available"
+    case .looked(let reading): return "memory was read, \(percent(reading)) available"
     case .measured(let sizes): return "\(sizes.count) applications were measured"
     case .reclaimed(let id, let reading):
       return "the memory of instance \(id.number) is back, \(percent(reading)) available"

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-// When limits begin anew (contract §3): a debugger has left, the machine slept past one, the daemon
-// was away.
+// When limits restart (contract §3): after a debugger detached, the machine slept or the daemon
+// was down.
 extension Ledger {
   /// The daemon has looked for a debugger.
   func looked(_ sighting: Sighting, isTraced: Bool) {
@@ -45,8 +45,8 @@ extension Ledger {
     startAnew(sighting, at: now)
   }
 
-  /// It was suspended, and something other than the daemon has resumed it: it is suspended again,
-  /// later where that has happened not long ago.
+  /// Notes that something other than the daemon resumed a suspended instance. The daemon suspends
+  /// it again, and waits first if that happened recently.
   func lost(_ sighting: Sighting) {
     guard sighting.state == .suspended, sighting.isStopped, !sighting.isStopping,
       sighting.ending == nil
@@ -78,7 +78,7 @@ extension Ledger {
     return sighting.isLimitOver ? nil : sighting.limit(limits)
   }
 
-  /// What it has to answer it has the whole time for.
+  /// Restarts the time for its outstanding callback.
   private func answerAnew(_ sighting: Sighting) {
     sighting.callbackSince = now
     sighting.handleAnew(limits, at: now)
@@ -88,7 +88,7 @@ extension Ledger {
     }
   }
 
-  /// What passed while the daemon was away has its time again.
+  /// Restarts the limits that expired while the daemon was down.
   func forgive(_ sighting: Sighting, since lastAlive: UInt64) {
     func passed(_ due: UInt64?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
     if passed(stintDue(sighting)), sighting.warnedAt != nil { sighting.warnedAt = now }

@@ -1,27 +1,27 @@
 import TaskSchedulerCore
 
-/// What has been seen so far: the checkers' own picture, made from what went in and what came out.
+/// The state of the applications as the checkers derive it from events and effects.
 struct Ledger {
   private(set) var policy: Policy
   private(set) var limits: Limits
   private(set) var manifests: [Manifest] = []
-  /// By the instance's number; those that are over are gone.
+  /// The live instances, by number.
   private(set) var sightings: [Sighting?] = []
   private(set) var live: [Sighting] = []
   private(set) var byKey: [ApplicationKey: Sighting] = [:]
-  /// Launches whose program has not been executed, and who waits for them.
+  /// Launches whose program has not been executed, with the request that waits for each.
   var launches: [InstanceID: Launch] = [:]
-  /// Those that a person has ended, and nobody has launched since.
+  /// Applications that a user or operator ended, and that were not launched since.
   var barred: Set<ApplicationKey> = []
-  /// Such without a manifest, which may be forgotten.
+  /// Barred applications without a manifest, which the scheduler may have forgotten.
   var perhapsBarred: Set<ApplicationKey> = []
-  /// Those that wait for their relaunch.
+  /// Applications that wait for their relaunch.
   private(set) var relaunching: Set<ApplicationKey> = []
   var now: UInt64 = 0
-  /// No timer could fire before: the machine slept, the daemon was away, the limits changed.
+  /// The earliest instant at which a timer could fire after sleep, a restart or changed limits.
   var floor: UInt64 = 0
 
-  // Of the event that is looked at.
+  // The current event.
   private(set) var event = Event.scheduler(.deadlineReached)
   private(set) var isRefused = false
   /// Whether what an application reported was right.
@@ -47,7 +47,7 @@ struct Ledger {
     manifests.first { $0.id == key.id && (!$0.namesUser || $0.owner == key.owner) }
   }
 
-  /// The one in front of the seat.
+  /// Returns the foreground application of a seat.
   func front(of seat: SeatID) -> Sighting? {
     live.first { $0.state.isForeground && $0.ending == nil && $0.plan.seat == seat }
   }
@@ -197,13 +197,13 @@ struct Ledger {
       stopSignal: manifest?.stopSignal ?? .terminate)
   }
 
-  /// It comes to the front of its seat.
+  /// Makes an instance the foreground application of its seat.
   func activate(_ sighting: Sighting) {
     vacate(sighting.plan.seat, for: sighting)
     if sighting.state == .inactive { sighting.isRising = true }
   }
 
-  /// The application in front of a seat that another takes is sent away.
+  /// Sends the foreground application of a seat to the background.
   private func vacate(_ seat: SeatID, for other: Sighting?) {
     if let sighting = front(of: seat), sighting !== other { sendAway(sighting) }
   }
@@ -259,7 +259,7 @@ struct Ledger {
 // MARK: What comes out
 
 extension Ledger {
-  /// All effects of the event have been taken in: who may run again needs no other try at stopping.
+  /// Finishes an event: cancels the retries for instances that may run again.
   func finish() {
     for sighting in live where sighting.retryDue != nil {
       let mayRun =

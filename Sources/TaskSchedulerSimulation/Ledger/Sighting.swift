@@ -1,13 +1,12 @@
 import TaskSchedulerCore
 
-/// What has been seen of one instance, from the events that went in and the effects that came out.
-/// Nothing here was asked of the policy.
+/// The state of one instance, derived from events and effects without asking the scheduler.
 final class Sighting {
   let id: InstanceID
   let key: ApplicationKey
   let plan: Plan
 
-  /// How it was to start.
+  /// The launch that the instance was created for.
   struct Plan {
     var target: LaunchTarget
     var reason: LaunchReason
@@ -21,14 +20,14 @@ final class Sighting {
   }
 
   var state = ApplicationState.notRunning
-  /// Whether it is to be active once it has acknowledged what it is told on its way there.
+  /// Whether it becomes active once it has acknowledged its outstanding callbacks.
   var isRising = false
   var isAware: Bool
   var hasStream: Bool
   /// Whether it has ever been answered that it is registered.
   var hasRegistered = false
 
-  // Callbacks: those that it is owed, the first of which it has been told of, or should be.
+  // Outstanding callbacks, the first of which is in flight or must be delivered next.
   var owed: [CallbackKind] = []
   var inFlight: CallbackID?
   var callbackLast: UInt64 = 0
@@ -44,7 +43,7 @@ final class Sighting {
   var sockets: [SocketID] = []
   var isWatched = false
 
-  // What entitles it to run.
+  // The reasons for which it may run.
   var isPlaying = false
   var isLocating = false
   var eventCount = 0
@@ -61,7 +60,7 @@ final class Sighting {
   var isStopped = false
   var retryDue: UInt64?
   var retryDueLate: UInt64?
-  /// When it was last found running although it was suspended.
+  /// The last instant at which it was found running although it was suspended.
   var lostAt: UInt64?
 
   // Its end.
@@ -77,23 +76,23 @@ final class Sighting {
   var killRetryDue: UInt64?
 
   // Its use of the machine in the background.
-  /// How its processes are favoured.
+  /// The priority of its processes.
   var priority = ProcessPriority.foreground
   var isLookedAt = false
   var throttledTo: Int?
   var wasThrottled = false
-  /// What had been used when what is judged began.
+  /// The use at the start of the measured window.
   var stretch: (since: UInt64, processor: Duration, gpu: Duration)?
-  /// What it has just been found to do, for which it is to be killed.
+  /// The violated rule for which the daemon must kill it.
   var offence: EndReason?
-  /// Whether it is to be throttled from now on.
+  /// Whether the daemon must throttle it.
   var isExcessive = false
 
   // Debuggers.
   var askedAt: UInt64?
   var isTraced = false
 
-  /// From when on its limits may have begun anew.
+  /// The instant from which its limits may have restarted.
   var base: UInt64 = 0
 
   init(id: InstanceID, key: ApplicationKey, plan: Plan) {
@@ -104,7 +103,7 @@ final class Sighting {
     hasStream = plan.isAware
   }
 
-  /// It is to hear these, in this order, after what it was owed before.
+  /// Adds callbacks, in this order, after those that are outstanding.
   func owe(_ kinds: [CallbackKind], at now: UInt64) {
     guard isAware else { return }
     if owed.isEmpty { callbackSince = now }
@@ -118,7 +117,7 @@ final class Sighting {
   /// Whether it has yet to acknowledge that it was launched or enters the foreground.
   var owesEntry: Bool { owed.contains(.didFinishLaunching) || owed.contains(.willEnterForeground) }
 
-  /// Whether something besides tasks entitles it for certain.
+  /// Returns whether it certainly may run for a reason other than tasks.
   func isBusy(at now: UInt64) -> Bool {
     !owed.isEmpty || isPlaying || isLocating || eventCount > 0
       || launchDue.map { now < $0 } ?? false || handled.contains { now < $0.due }
@@ -145,14 +144,14 @@ final class Sighting {
     handled.map { max($0.due, base + limits.eventTime) }.max()
   }
 
-  /// It could do nothing meanwhile.
+  /// Restarts the time for events, because the instance could not run.
   func handleAnew(_ limits: Limits, at now: UInt64) {
     for index in handled.indices {
       handled[index].due = max(handled[index].due, now + limits.eventTime)
     }
   }
 
-  /// It is told of an event, perhaps once more.
+  /// Notes that the instance received an event, possibly again.
   func told(of id: CallbackID) {
     if handled.contains(where: { $0.id == id }) { return }
     if let index = handled.firstIndex(where: { $0.id == nil }) { handled[index].id = id }
@@ -160,8 +159,8 @@ final class Sighting {
 
   func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
 
-  /// From now on it is to end for this reason, and hears of it, unless it is suspended. What a
-  /// person orders is the reason, also where the daemon is ending it already (§14).
+  /// Begins its end for a reason, with a callback unless it is suspended. A user's or operator's
+  /// reason replaces the daemon's (§14).
   func end(_ reason: EndReason, at now: UInt64) {
     if let present = ending {
       if reason.isByPerson, !present.isByPerson { ending = reason }
@@ -177,16 +176,16 @@ final class Sighting {
 }
 
 extension EndReason {
-  /// Whether a person chose it: then it is not launched again by itself.
+  /// Whether a user or operator chose the end. The daemon does not relaunch such an application.
   var isByPerson: Bool { self == .terminatedByOperator || self == .terminatedByUser }
 
-  /// Whether neither the application nor a person chose it (§8).
+  /// Whether neither the application nor a user or operator chose the end (§8).
   var callsForRelaunch: Bool {
     self != .exited(code: 0) && !isByPerson && self != .optedOut && self != .schedulerStopped
   }
 }
 
-/// The policy's lengths of time, in nanoseconds.
+/// The durations of a policy, in nanoseconds.
 struct Limits {
   let callbackTimeout: UInt64
   let terminateTimeout: UInt64

@@ -1,12 +1,11 @@
 import TaskSchedulerCore
 
-/// What a person wrote, to see what the policy would make of it. The format is explained at the top
-/// of each file below `Examples/scenarios`.
+/// A scenario for `taskctl simulate`. Each file in `Examples/scenarios` describes the format.
 public struct Scenario: Hashable, Sendable {
   public var policy = Policy()
   public var applications: [Application] = []
   public var steps: [Step] = []
-  /// When the timeline ends, where it would go on.
+  /// The end of a timeline that would otherwise continue.
   public var end: Duration?
 
   /// An application, and how it behaves.
@@ -15,9 +14,9 @@ public struct Scenario: Hashable, Sendable {
     public var seat = SeatID("seat0")
     public var modes: [BackgroundMode] = []
     public var multitasking = true
-    /// From its start to its event stream; nil for one that knows nothing of the scheduler.
+    /// The delay from its start to its event stream; nil for an application that never registers.
     public var openDelay: Duration? = .milliseconds(50)
-    /// nil is never; so are the others.
+    /// The delay before it acknowledges a callback; nil if it never does. The same applies below.
     public var acknowledgeDelay: Duration? = .milliseconds(10)
     /// From its expiration handler to the end of the task.
     public var expireDelay: Duration? = .milliseconds(100)
@@ -45,7 +44,7 @@ public struct Scenario: Hashable, Sendable {
     public var text: String
   }
 
-  /// What happens. Applications by their place in ``Scenario/applications``.
+  /// An action. An application is its index in ``Scenario/applications``.
   public enum Action: Hashable, Sendable {
     case launch(Int, LaunchTarget)
     case register(Int, LaunchTarget)
@@ -74,9 +73,9 @@ public struct Scenario: Hashable, Sendable {
     case post(SystemChange)
     /// The wall clock is set forward or, below zero, back.
     case setClock(Duration)
-    /// The daemon has been started: who is to be reachable is launched.
+    /// The daemon starts and launches the applications that must be reachable.
     case daemonStarts
-    /// A trigger of the kernel fires, with so much available, in hundredths of the machine's 8 GiB.
+    /// A trigger of the kernel fires; the number is the available percent of the machine's 8 GiB.
     case memoryPressure(Int, MemoryPressure.Source)
     /// nil warns all.
     case warnMemory(Int?)

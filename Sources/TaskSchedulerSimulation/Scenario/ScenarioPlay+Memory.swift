@@ -5,7 +5,7 @@ enum ScenarioMemory {
   static let total: UInt64 = 8 << 30
 }
 
-// What a scenario says of memory, and what the policy does about it.
+// The memory of a scenario and the scheduler's effects on it.
 extension ScenarioPlay {
   private var reading: MemoryReading {
     MemoryReading(available: available, total: ScenarioMemory.total)

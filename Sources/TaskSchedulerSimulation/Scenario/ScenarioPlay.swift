@@ -1,7 +1,7 @@
 import HeapModule
 import TaskSchedulerCore
 
-/// Plays a scenario: the policy in virtual time, with applications that do what the scenario says.
+/// Runs the scheduler in virtual time with the applications of a scenario.
 public final class ScenarioPlay {
   let scenario: Scenario
   private var scheduler: Scheduler
@@ -20,10 +20,10 @@ public final class ScenarioPlay {
   static let start = 1_000 * Nanoseconds.second
   var now = ScenarioPlay.start
   var store = ScenarioStore()
-  /// What the machine has available, in bytes.
+  /// The available memory, in bytes.
   var available = ScenarioMemory.total
 
-  /// Whom an answer is for.
+  /// The receiver of an answer.
   enum Request {
     case `operator`
     case stream(Int)
@@ -44,12 +44,12 @@ public final class ScenarioPlay {
     var generation = 0
     var isStopping = false
     var sockets: [(name: String, id: SocketID)] = []
-    /// What has come and was not read.
+    /// Data that was not read yet.
     var unread: [(id: SocketID, conditions: SocketConditions)] = []
     var isWatched = false
   }
 
-  /// What an application does when it runs.
+  /// An action of an application that runs.
   enum Deed {
     case open
     case acknowledge(CallbackID)
@@ -88,7 +88,7 @@ public final class ScenarioPlay {
     actors = scenario.applications.map { _ in Actor() }
   }
 
-  /// What the policy makes of the scenario.
+  /// Returns the timeline of a scenario.
   public static func timeline(of scenario: Scenario) -> Timeline {
     let play = ScenarioPlay(scenario)
     play.run()
@@ -263,7 +263,7 @@ public final class ScenarioPlay {
 
   // MARK: What happens
 
-  /// It will do this, if it does at all.
+  /// Plans an action of an application; a delay of nil plans none.
   func plan(_ index: Int, _ delay: Duration?, _ deed: Deed) {
     guard let delay, let leader = actors[index].leader else { return }
     schedule(after: delay, .deed(index, leader, deed))
@@ -392,7 +392,7 @@ extension ScenarioPlay {
       })
   }
 
-  /// Its program was started by somebody else.
+  /// Creates a process that the daemon did not start.
   private func appear(_ index: Int, _ target: LaunchTarget, isAware: Bool) {
     let application = scenario.applications[index]
     let leader = actors[index].leader ?? newLeader()

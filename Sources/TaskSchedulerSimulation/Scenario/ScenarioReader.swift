@@ -107,8 +107,8 @@ struct ScenarioReader {
     return scenario
   }
 
-  /// A time, or how much time passes; all together no longer than anyone waits, so that times may
-  /// be added without a thought.
+  /// Reads a time or a time span. The sum of all times has a maximum, so that additions do not
+  /// overflow.
   private mutating func moment(
     _ words: inout ScenarioWords, _ what: String, adding: Bool = true
   ) throws(ScenarioProblem) -> Duration {

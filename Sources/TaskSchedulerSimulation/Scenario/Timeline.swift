@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// What the policy made of a scenario, or of a daemon's event log.
+/// The timeline of a scenario or of a daemon's event log.
 public struct Timeline: Hashable, Sendable {
   public var entries: [Entry] = []
   /// Whether it would go on: the scenario's `until` was reached, or the longest timeline, or only
@@ -15,28 +15,28 @@ public struct Timeline: Hashable, Sendable {
   /// where the policy looks again and again for the debugger that holds a limit.
   static let quietTurnsMax = 100
 
-  /// One thing that happened.
+  /// One entry of a timeline.
   public struct Entry: Hashable, Sendable {
-    /// Since the start of the scenario, or of the event log.
+    /// The time since the start of the scenario or of the event log.
     public var at: Duration
-    /// nil for what is of no application.
+    /// The application; nil for an entry of the daemon or the machine.
     public var application: ApplicationID?
     public var kind: Kind
   }
 
-  /// What happened.
+  /// The kind of an entry.
   public enum Kind: Hashable, Sendable {
     /// A step of the scenario, as it was written, or an event of an event log.
     case step(String)
-    /// Where an application stood when the event log was begun.
+    /// The state of an application at the start of the event log.
     case stands(ApplicationState, [BackgroundTask])
     case change(Record.Change)
     /// A callback, or an expiration handler with what is left of the time.
     case callback(CallbackKind)
     case expiration(TaskID, remaining: Duration?)
-    /// What is sent to the processes.
+    /// A signal that the daemon sends to the processes.
     case signal(Signal)
-    /// What it is told and need not answer.
+    /// A notice that the application need not answer.
     case notice(Notice)
     /// A notification of its own is shown to the user.
     case shown(NotificationID)

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// Who plays in a run: the applications, their manifests, and the policy that they live under.
+/// The applications of a run, their manifests and the policy.
 struct Casting {
   let seats: [SeatID]
   let keys: [ApplicationKey]
@@ -35,7 +35,7 @@ struct Casting {
           id: key.id, owner: key.owner, namesUser: chance.happens(300), backgroundModes: modes,
           multitasking: !chance.happens(200), isLaunchable: !chance.happens(100),
           seat: chance.pick(seats), namesSeat: chance.happens(700),
-          // Drawn from nothing: every third names one of its own.
+          // Not drawn: every third manifest names its own signal.
           stopSignal: manifests.count % 3 == 2 ? Signal(2) : .terminate))
     }
     return manifests
@@ -68,7 +68,7 @@ struct Casting {
     return policy
   }
 
-  /// The same through a run: what a shortage is does not change while it lasts.
+  /// Sets the memory settings, which stay the same for the whole run.
   private func setMemory(in policy: inout Policy) {
     var chance = Chance(seed: seed, .memory)
     policy.memoryWarningTime = .milliseconds(10 + chance.below(3000))

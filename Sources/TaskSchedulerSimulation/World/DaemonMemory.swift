@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// What a daemon keeps beyond its death: a snapshot of the policy, and the events since.
+/// The data that survives a daemon: a snapshot of the scheduler, and the events since.
 struct DaemonMemory {
   struct Entry {
     let event: Event
@@ -10,7 +10,7 @@ struct DaemonMemory {
 
   var snapshot = Scheduler()
   private(set) var eventLog: [Entry] = []
-  /// When the last event was written by a daemon that had come up; it was alive then.
+  /// The instant of the last event that a started daemon wrote.
   private(set) var lastAlive = Instant(nanoseconds: 0)
 
   /// A daemon that dies again while it comes up has not been back.

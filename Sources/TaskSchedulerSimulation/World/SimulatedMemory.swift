@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// The memory of the made-up machine, in MiB.
+/// The memory of the simulated machine, in MiB.
 struct SimulatedMemory {
   static let total: UInt64 = 1000
   var available: UInt64 = SimulatedMemory.total
@@ -38,7 +38,7 @@ extension Simulation {
     schedule(after: pause, .presses(again: again - 1))
   }
 
-  /// What the processes of an instance have made dirty: now and then as much as another's.
+  /// Returns the private memory of an instance, at times equal to that of another one.
   private func dirty(of id: InstanceID) -> UInt64 {
     guard let (index, _) = process(of: id) else { return 0 }
     var chance = Chance(seed: options.seed, .memory, 1 << 32 + UInt64(index))

@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-/// How an application of the made-up world behaves, drawn for each process.
+/// How an application of the simulated world behaves, drawn for each process.
 struct Habits {
   /// Whether it opens an event stream when it has been launched.
   var isAware: Bool
@@ -8,7 +8,7 @@ struct Habits {
   var ignoresTermination: Bool
   var forks: Bool
   var usesGPU: Bool
-  /// How much it uses of processors while it runs, in thousandths of one.
+  /// The CPU time that it uses while it runs, in thousandths of one CPU.
   var processorRate: UInt64
   /// Whether it keeps a lock on shared data when it is sent away.
   var keepsLock: Bool
@@ -24,12 +24,12 @@ struct Habits {
   }
 }
 
-/// A made-up program that runs: the leader of an instance, with all its processes.
+/// A simulated program that runs: the leader of an instance, with all its processes.
 final class SimulatedProcess {
   let leader: Leader
   let key: ApplicationKey
   var habits: Habits
-  /// Which instance it leads; nil before it is managed and after it has been let go.
+  /// The instance that it leads; nil before the daemon manages it and after its release.
   var instance: InstanceID?
   /// The mark that a launched process carries.
   var launchedAs: InstanceID?
@@ -44,7 +44,7 @@ final class SimulatedProcess {
   /// Whether its connection is open, as it sees it.
   var hasStream = false
   var isTraced = false
-  /// What it would do now, if it ran.
+  /// The reactions that it postpones while it is stopped.
   var postponed: [Reaction] = []
   var tasks: [TaskID] = []
   var tasksEnded: [TaskID] = []
@@ -52,18 +52,18 @@ final class SimulatedProcess {
   var isExitPlanned = false
   /// Sockets that it believes to have handed over.
   var sockets: [SocketID] = []
-  /// What it has scheduled.
+  /// The notifications that it has scheduled.
   var notifications: [NotificationID] = []
 
-  /// How the daemon favours it.
+  /// The priority that the daemon has set.
   var priority = ProcessPriority.foreground
-  /// To how many percent of a processor it is throttled.
+  /// The CPU limit of a throttled process, in percent of one CPU.
   var throttledTo: Int?
-  /// What it has used until when, as its daemon counts.
+  /// Its resource use up to `countedAt`, as the daemon counts it.
   private var processor: UInt64 = 0
   private var gpu: UInt64 = 0
   private var countedAt: UInt64 = 0
-  /// Whether it was looked at since it was last stopped.
+  /// Whether the daemon sampled its use since it was last stopped.
   var isLookedAt = false
 
   /// Counts what it has used since it was last asked; it has been going on as it is now.
@@ -94,16 +94,16 @@ final class SimulatedProcess {
   }
 }
 
-/// What an application does by itself, when its time has come and it is not stopped.
+/// An action that an application takes by itself at an instant, if it is not stopped.
 enum Reaction {
   case acknowledge(CallbackID)
   case end(TaskID)
   case openStream
-  /// It reads all that has come on its sockets.
+  /// It reads all data on its sockets.
   case read
 }
 
-/// What has a time at which it happens.
+/// An event that is planned for an instant.
 enum Happening {
   case reaction(Int, Reaction)
   /// A message comes out of a socket.
@@ -111,7 +111,7 @@ enum Happening {
   case suspensionEnds(Int, generation: Int, failure: Bool)
   /// Something other than the daemon resumes it.
   case resumedFromOutside(Int, generation: Int)
-  /// The daemon is asked, and looks.
+  /// The daemon checks whether a suspended process runs.
   case runningFound(Int, generation: Int)
   case exits(Int, ExitStatus)
   case signalFails(InstanceID)
@@ -125,9 +125,9 @@ enum Happening {
   case storeRests(generation: Int)
   /// A trigger of the kernel fires, and so many more may.
   case presses(again: Int)
-  /// What the daemon was asked of memory it has found out.
+  /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)
-  /// From now on nothing comes again and again.
+  /// Repeating work ends.
   case farewell(isLast: Bool)
 }
 
@@ -146,7 +146,7 @@ struct Appointment: Comparable {
   }
 }
 
-/// Lengths of time in nanoseconds, as the made-up world counts them.
+/// Lengths of time in nanoseconds, as the simulated world counts them.
 enum Nanoseconds {
   static let millisecond: UInt64 = 1_000_000
   static let second: UInt64 = 1_000_000_000

@@ -1,13 +1,13 @@
 import TaskSchedulerCore
 
-/// The sockets that applications of the made-up world have handed over, as the kernel has them:
+/// The sockets that applications of the simulated world have handed over, as the kernel has them:
 /// what has come on them waits until it is read. The daemon sees it while it watches.
 struct SimulatedSockets {
   private struct Held {
     let instance: InstanceID
     let socket: SocketID
     var conditions: SocketConditions = []
-    /// Whether the daemon has told of it since it came.
+    /// Whether the daemon has reported the data since it arrived.
     var isTold = false
   }
 
@@ -15,7 +15,7 @@ struct SimulatedSockets {
   private var watched: Set<InstanceID> = []
   private var idLast: UInt64 = 0
 
-  /// One that was not there before.
+  /// Returns a new socket.
   mutating func fresh() -> SocketID {
     idLast += 1
     return SocketID(idLast)
@@ -47,7 +47,7 @@ struct SimulatedSockets {
   mutating func watch(_ id: InstanceID) { watched.insert(id) }
   mutating func stopWatching(_ id: InstanceID) { watched.remove(id) }
 
-  /// The next daemon looks at everything anew.
+  /// Makes the next daemon read the state of all sockets.
   mutating func daemonDied() {
     watched = []
     for index in held.indices { held[index].isTold = false }
@@ -64,7 +64,7 @@ struct SimulatedSockets {
     for index in held.indices where held[index].instance == id { held[index].conditions = [] }
   }
 
-  /// What the daemon hears of a watched instance: each edge once.
+  /// Returns the sockets of a watched instance that became ready, each edge once.
   mutating func takeReady(of id: InstanceID) -> [SocketReadiness] {
     guard watched.contains(id) else { return [] }
     var ready: [SocketReadiness] = []
@@ -76,7 +76,7 @@ struct SimulatedSockets {
     return ready
   }
 
-  /// Whose data lies there, of those.
+  /// Returns an instance with unread data that meets a condition.
   func unread(where condition: (InstanceID) -> Bool) -> InstanceID? {
     held.first { !$0.conditions.isEmpty && condition($0.instance) }?.instance
   }

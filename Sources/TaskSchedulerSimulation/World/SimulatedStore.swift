@@ -22,9 +22,9 @@ final class SimulatedStore {
   private var durable: [TransactionID: NotificationTransaction] = [:]
   private var refused: Set<TransactionID> = []
 
-  /// Those that have fired, and whose user may choose them.
+  /// Notifications that have fired and that the user may choose.
   private(set) var shown: [(id: NotificationID, application: ApplicationKey)] = []
-  /// What the daemon answered, and the disk does not have.
+  /// The difference between the daemon's answers and the disk.
   private(set) var violatedInvariant: String?
 
   private static let shownMax = 16
@@ -32,7 +32,7 @@ final class SimulatedStore {
   /// The user sees what has fired when so many others have since.
   private static let unshownMax = 4
 
-  /// How many of a user's have fired and were not shown yet.
+  /// Returns the number of a user's notifications that have fired and were not shown yet.
   func unshownCount(of user: UserID) -> Int {
     shown.suffix(Self.unshownMax).count { $0.application.owner == user }
   }
@@ -70,7 +70,7 @@ final class SimulatedStore {
       after: delay(&chance, simulation), .storeWrites(generation: simulation.recoveryCount))
   }
 
-  /// Some transactions become durable, in the order of their ids. The daemon hears of them later.
+  /// Makes some transactions durable, in the order of their ids. The daemon is informed later.
   func write(in simulation: Simulation) {
     var chance = simulation.draw(.effects)
     // The answers of a group come together; the next group is written after them.
@@ -123,7 +123,7 @@ final class SimulatedStore {
     for case .notification(.store(let id, _)) in effects { transactionsOfRequests[request] = id }
   }
 
-  /// What was answered is on the disk, and what was refused is not.
+  /// Checks that acknowledged transactions are on the disk and refused ones are not.
   func check(_ request: RequestID, _ reply: Reply) {
     guard let id = transactionsOfRequests[request] else { return }
     if case .refused = reply {
@@ -169,7 +169,7 @@ final class SimulatedStore {
     answer(.nextFound(id, WallTime(nanoseconds: row.firesAt)), after: delay, simulation)
   }
 
-  /// As good as any calendar's for the policy.
+  /// Returns a simplified length of an interval.
   private static func length(of repeats: RepeatInterval) -> Int64 {
     let minutes: Int64 =
       switch repeats {

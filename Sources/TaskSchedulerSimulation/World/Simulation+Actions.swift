@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
-// What people, programs and the machine do by themselves.
+// The actions of users, programs and the machine.
 extension Simulation {
-  /// One action, drawn from a stream of its own.
+  /// Draws one action from its own stream.
   func act(_ chance: inout Chance) {
     if chance.happens(300) { return wake(&chance) }
     let workload = Workload(keys: casting.keys, seats: casting.seats)
@@ -85,7 +85,7 @@ extension Simulation {
   // MARK: Applications
 
   private func performOfApplication(_ action: Workload.Action) {
-    /// Where an instance may speak, as it does whose process has one.
+    /// Sends an event for the instance of a process, if the process has one.
     func speak(_ index: Int, _ event: (RequestID, InstanceID) -> Event) {
       guard let id = processes[index].instance else { return }
       send(event(request(index), id))
@@ -114,7 +114,7 @@ extension Simulation {
 
   // MARK: Settling
 
-  /// From now on everyone behaves.
+  /// Ends all faults.
   func behave() {
     for (index, process) in processes.enumerated() where process.isAlive {
       process.isTraced = false
@@ -138,11 +138,11 @@ extension Simulation {
 }
 
 extension Simulation: Workplace {
-  /// Those that have ended included.
+  /// The number of processes, including those that have ended.
   public var processCount: Int { processes.count }
   /// Whether the daemon has not died, or is back.
   public var isDaemonUp: Bool { isUp }
-  /// How many were acknowledged to have begun and go on.
+  /// The number of activities that were acknowledged and continue.
   public var activityCount: Int { activities.count }
 
   /// Whether it has not exited.
@@ -155,11 +155,11 @@ extension Simulation: Workplace {
   public func hasStream(_ process: Int) -> Bool {
     processes[process].instance != nil && processes[process].hasStream
   }
-  /// Those that it believes to be outstanding.
+  /// The tasks that the process believes to be outstanding.
   public func tasks(of process: Int) -> [TaskID] { processes[process].tasks }
-  /// Those that it may end once more.
+  /// The tasks that the process may end a second time.
   public func tasksEnded(by process: Int) -> [TaskID] { processes[process].tasksEnded }
-  /// Those that it may acknowledge once more.
+  /// The callbacks that the process may acknowledge a second time.
   public func callbacksAcknowledged(by process: Int) -> [CallbackID] {
     processes[process].callbacksAcknowledged
   }

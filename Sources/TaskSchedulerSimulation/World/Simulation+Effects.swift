@@ -168,7 +168,7 @@ extension Simulation {
     process.isStopped = false
     var postponed = process.postponed
     process.postponed = []
-    // Whom nobody tells finds what has come by itself.
+    // A process without a stream reads its sockets by itself.
     if let id = process.instance, !process.hasStream, sockets.unread(where: { $0 == id }) != nil {
       postponed.append(.read)
     }

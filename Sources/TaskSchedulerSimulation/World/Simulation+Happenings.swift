@@ -180,7 +180,7 @@ extension Simulation {
     for event in arrivals { post(event) }
   }
 
-  /// What became of the leaders and the connections meanwhile.
+  /// Reports the leaders and connections that ended while the daemon was down.
   private func reconcile(_ keepsConnections: Bool, _ chance: inout Chance) {
     for (number, index) in byInstance.enumerated() {
       guard isUp, let index else { continue }

@@ -82,7 +82,7 @@ extension Simulation {
     schedule(after: chance.below(20 * Nanoseconds.millisecond), .reaction(index, .read))
   }
 
-  /// What the daemon's own watch finds.
+  /// Reports the sockets that the daemon's watch finds ready.
   func lookAtSockets(of id: InstanceID) {
     guard isUp else { return }
     let ready = sockets.takeReady(of: id)
@@ -132,7 +132,7 @@ extension Simulation {
       let value = chance.pick([nil, "one", "other"])
       let owner = chance.happens(200) ? chance.pick(casting.keys).owner : nil
       let change = SystemChange(kind: chance.pick(kinds), value: value)
-      // Who names one hears whether it is remembered.
+      // The sender of a custom change learns whether the scheduler keeps it.
       let isPosted = change.isNamed || chance.happens(300)
       post(.systemChanged(isPosted ? request(nil) : nil, change, for: owner))
     }
@@ -174,7 +174,7 @@ extension Simulation {
     }
   }
 
-  /// What would go on for ever ends.
+  /// Ends the work that would otherwise repeat for ever.
   func sayFarewell(isLast: Bool) {
     if isLast { return post(.scheduler(.manifestsChanged([]))) }
     for (index, process) in processes.enumerated() {

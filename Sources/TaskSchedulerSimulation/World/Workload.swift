@@ -1,9 +1,9 @@
 import TaskSchedulerCore
 
-/// What people, programs and the machine do by themselves, as a seed decides it: the same draws
-/// drive the made-up world and real processes.
+/// The actions of users, programs and the machine, drawn from a seed: the same draws
+/// drive the simulated world and real processes.
 public struct Workload: Sendable {
-  /// One thing that is done. Processes are named by the order in which they came.
+  /// One action. A process is named by its index in the order of creation.
   public enum Action: Hashable, Sendable {
     // The machine.
     case machineSleeps(nanoseconds: UInt64)
@@ -34,13 +34,13 @@ public struct Workload: Sendable {
     case openStreamAs(process: Int, ApplicationID)
   }
 
-  /// What is asked for with an adoption.
+  /// The options of an adoption.
   public struct Additions: Hashable, Sendable {
     public var backgroundTask: String?
     public var backgroundModes: [BackgroundMode]
   }
 
-  /// Who may be asked for.
+  /// The applications that requests may name.
   let keys: [ApplicationKey]
   let seats: [SeatID]
 
@@ -65,7 +65,7 @@ public struct Workload: Sendable {
     return action(&chance, faults, world)
   }
 
-  /// One action, drawn from a stream of its own.
+  /// Draws one action from its own stream.
   func action(_ chance: inout Chance, _ faults: Faults, _ world: some Workplace) -> Action? {
     if let fault = fault(&chance, faults, world) { return fault }
     switch chance.below(100) {
@@ -170,7 +170,7 @@ public struct Workload: Sendable {
     }
   }
 
-  /// What the daemon sees of sound, location and events.
+  /// Draws an activity: audio, location or events.
   private func ofActivity(_ chance: inout Chance, _ world: some Workplace) -> Action? {
     guard world.isDaemonUp else { return nil }
     let count = world.activityCount
@@ -180,12 +180,12 @@ public struct Workload: Sendable {
   }
 }
 
-/// What must be known of a world, to draw what is done in it next.
+/// The state of a world from which the next action is drawn.
 public protocol Workplace {
-  /// How many there were, those that have ended included.
+  /// The number of processes, including those that have ended.
   var processCount: Int { get }
   var isDaemonUp: Bool { get }
-  /// How many activities are going on.
+  /// The number of activities that continue.
   var activityCount: Int { get }
   func isAlive(_ process: Int) -> Bool
   /// Whether it leads an instance.
