@@ -24,7 +24,7 @@ public enum Refusal: Hashable, Sendable, Error {
   case noEventStream
   case unknownSocket(SocketID)
   case unknownNotification(NotificationID)
-  /// What it asks for could not be stored durably.
+  /// The daemon could not store the change durably, and nothing has changed.
   case notStored(reason: String)
   /// It has to be told of something, and does not run, is suspended, or has no event stream.
   case cannotBeTold(ApplicationState)

@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// The log of the caller's own applications, for users who may not read the event log.
+// The log of the caller's own applications, for users who may not read the journal.
 
 extension ControlService {
   /// How many records one answer has at most: it is to be small beside what may be queued.
