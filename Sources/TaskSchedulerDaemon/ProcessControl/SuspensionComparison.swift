@@ -19,8 +19,8 @@ struct SuspensionComparisons {
 }
 
 extension ProcessController {
-  /// The time for which a client waits for the comparison. The daemon compares the other instances
-  /// later, for at most half of that time in a row.
+  /// The time for which a client waits for the comparison. The daemon compares the rest in later
+  /// turns of half that time.
   private static let comparisonTime: Duration = .milliseconds(4)
   /// If something resumes an instance within this time after its suspension, operators see a
   /// problem.
@@ -41,7 +41,6 @@ extension ProcessController {
   /// comparison under way continues: restarted each time, it would never reach the last instance.
   ///
   /// - Returns: Whether any instance runs.
-  /// - Returns: whether any runs.
   @discardableResult
   func compareSuspended(_ ids: [InstanceID]) -> Bool {
     if ids.count == 1, ids.last != comparisons.waiting.last {

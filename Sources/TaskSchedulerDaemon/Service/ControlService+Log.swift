@@ -5,7 +5,7 @@ import TaskSchedulerWire
 // The log of the caller's own applications, for users who may not read the journal.
 
 extension ControlService {
-  /// How many records one answer has at most: it is to be small beside what may be queued.
+  /// The maximum number of records in one answer, small compared with the limit of unread bytes.
   private static let recordsAtOnceMax = 100
 
   func getLog(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -30,7 +30,7 @@ extension ControlService {
     connection.reply(Interface.GetLog.Output(records: records.map { .init($0) }))
   }
 
-  /// Whose records are meant: nil for everybody's.
+  /// Returns the user whose records the caller means; nil for those of all users.
   private func logOwner(
     _ input: Interface.GetLog.Input, _ peer: Peer
   ) throws -> UserID? {

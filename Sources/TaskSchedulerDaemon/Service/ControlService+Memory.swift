@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// What operators ask about memory (contract §11).
+// The memory methods for operators (contract §11).
 
 extension ControlService {
   func getMemory(_ call: ReceivedCall, _ connection: Connection) throws {
