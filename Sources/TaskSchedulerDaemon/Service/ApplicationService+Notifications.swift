@@ -28,7 +28,8 @@ extension ApplicationService {
   func manageSocket(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.ManageSocket.Input.self)
     guard let descriptor = connection.take(input.socketFileDescriptor) else {
-      throw ParameterError(parameter: "socketFileDescriptor", problem: "no such descriptor came")
+      throw ParameterError(
+        parameter: "socketFileDescriptor", problem: "the call has no such descriptor")
     }
     let instance = try registered(connection)
     if pump.isForgetful { throw Interface.Failure.stateNotSaved }
@@ -138,7 +139,7 @@ extension NotificationID {
   /// Reads the id after which a page of a list begins; 0 is the beginning.
   init(after number: Int) throws(ParameterError) {
     guard let number = UInt64(exactly: number) else {
-      throw ParameterError(parameter: "after", problem: "an id of a notification, or 0")
+      throw ParameterError(parameter: "after", problem: "it must be an id of a notification, or 0")
     }
     self.init(number)
   }

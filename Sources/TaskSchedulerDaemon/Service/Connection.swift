@@ -494,8 +494,8 @@ final class Connection: TurnTaker, LoggedCall {
     source = nil
     countKept()
     owner.closed(self, reason: reason)
-    // Last, because the owner may still examine the socket. If systemd holds the socket, shutdown still
-    // tells the client, and systemd then closes its copy.
+    // Last, because the owner may still examine the socket. If systemd holds the socket, shutdown
+    // still tells the client, and systemd then closes its copy.
     UnixSocket.abandon(descriptor.rawValue)
   }
 }

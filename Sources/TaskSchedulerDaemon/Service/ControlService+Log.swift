@@ -19,10 +19,10 @@ extension ControlService {
       application = id
     }
     guard (input.lines ?? 1) >= 0 else {
-      throw ParameterError(parameter: "lines", problem: "it is negative")
+      throw ParameterError(parameter: "lines", problem: "it must not be negative")
     }
     guard (input.before ?? 1) >= 0 else {
-      throw ParameterError(parameter: "before", problem: "it is negative")
+      throw ParameterError(parameter: "before", problem: "it must not be negative")
     }
     let records = log.recent.newest(
       min(input.lines ?? Self.recordsAtOnceMax, Self.recordsAtOnceMax),

@@ -7,7 +7,7 @@ extension ControlService {
   func listNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.ListNotifications.Input.self)
     if input.application == nil, input.owner != nil {
-      throw ParameterError(parameter: "owner", problem: "it goes with an application")
+      throw ParameterError(parameter: "owner", problem: "it requires the name of an application")
     }
     let after = try input.after.map { try NotificationID(after: $0) }
     let scope: NotificationScope
@@ -56,7 +56,7 @@ extension ControlService {
   func cancelNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.CancelNotifications.Input.self)
     if input.application == nil, input.owner != nil {
-      throw ParameterError(parameter: "owner", problem: "it goes with an application")
+      throw ParameterError(parameter: "owner", problem: "it requires the name of an application")
     }
     let id = try input.notification.map { number in
       guard let id = UInt64(exactly: number) else {
@@ -72,7 +72,7 @@ extension ControlService {
       key = try self.key(of: id, connection.peer)
     } else {
       throw ParameterError(
-        parameter: "notification", problem: "it is needed where no application is named")
+        parameter: "notification", problem: "it is required if no application is named")
     }
     let stored: [NotificationID]
     do throws(StoreError) {

@@ -218,12 +218,13 @@ final class ControlService {
       throw ParameterError(parameter: "backgroundModes", problem: "a mode is given twice")
     }
     guard let descriptor = connection.take(input.processFileDescriptor) else {
-      throw ParameterError(parameter: "processFileDescriptor", problem: "no such descriptor came")
+      throw ParameterError(
+        parameter: "processFileDescriptor", problem: "the call has no such descriptor")
     }
     let (process, uid) = try adoptable(descriptor, by: connection.peer)
     let marker = input.marker.flatMap { Self.isMarker($0) ? $0 : nil }
     if input.marker != nil, marker == nil {
-      throw ParameterError(parameter: "marker", problem: "it is 1 to 64 letters and digits")
+      throw ParameterError(parameter: "marker", problem: "it must have 1 to 64 letters and digits")
     }
     if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))

@@ -34,6 +34,7 @@ final class Server: ConnectionOwner {
   private let speakers = Speakers()
   private var countByUser: [UInt32: Int] = [:] {
     didSet { fairShare.userCount = countByUser.count }
+  }
   /// The memory and descriptors held for the connections of each user.
   private var keptByUser: [UInt32: Kept] = [:]
   /// The users that were refused a connection since they last had few. The log names each once.
