@@ -39,7 +39,7 @@ struct Beginning {
         directory: directory, boot: boot, socketPath: arguments.socketPath, proc: proc, log: log)
       found = try finder.find(at: now)
     }
-    // Before the event log is changed.
+    // Before the daemon changes the event log.
     configuration = try Self.whole(ahead, log)
     if let directory, let found = consume found {
       let replay = found.replay

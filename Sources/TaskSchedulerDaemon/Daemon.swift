@@ -7,7 +7,7 @@ import TaskSchedulerWire
 
 /// The daemon: creates its parts, connects them, and serves until a signal ends it.
 public final class Daemon {
-  /// As `--version` prints it.
+  /// The version that `--version` prints.
   public static let version = Version.current
 
   private let log: Log
@@ -98,7 +98,7 @@ public final class Daemon {
 
   // MARK: Starting
 
-  /// Connects the parts that are needed by those that they need.
+  /// Connects each part to the parts that it needs.
   private func connect() {
     eventLog.state = { [unowned self] in state() }
     settings.configure = { [unowned self] in configure($0) }
@@ -106,7 +106,7 @@ public final class Daemon {
     pump.start(runner)
   }
 
-  /// Tells the scheduler of the machine as it is now.
+  /// Tells the scheduler the current state of the machine.
   private func begin(isNew: Bool) {
     pump.post(.scheduler(.clockRead(.now)))
     if isNew { parts.notifications.load() }

@@ -1,19 +1,19 @@
 import LinuxSystem
 
 extension Daemon {
-  /// What the command line says.
+  /// The options of the command line.
   public struct Arguments {
     public var paths: ConfigurationPaths
-    /// Where to listen, where systemd hands no socket over.
+    /// The path of the socket if systemd passes none.
     public var socketPath: String
-    /// The directory of the event log; nil keeps none.
+    /// The directory of the event log; nil for no event log.
     public var eventLogPath: String?
-    /// The directory of the data that outlives a boot; nil keeps none.
+    /// The directory of the data that outlives a boot; nil for no such data.
     public var statePath: String?
-    /// The addresses of the users' session buses; nil shows no notifications.
+    /// The addresses of the users' session buses; nil to show no notifications.
     public var desktops: DesktopAddresses?
     public var logTarget: Log.Target
-    /// Where the kernel tells of memory, and of the pressure on it.
+    /// The kernel's files of memory and of memory pressure.
     public var memInfo = "/proc/meminfo"
     public var memoryPressure = "/proc/pressure/memory"
 

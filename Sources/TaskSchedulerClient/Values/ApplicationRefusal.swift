@@ -40,7 +40,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
   case invalidNotification(field: String, reason: String)
   /// The notification never existed, was cancelled, or is no longer kept.
   case unknownNotification(NotificationID)
-  /// The daemon could not store the notification durably, and will not show it.
+  /// The daemon could not store the change durably, and nothing has changed.
   case notStored(reason: String)
   /// The daemon's runtime directory is full, so that a crash would lose what the request promises.
   case stateNotSaved
@@ -80,7 +80,7 @@ public enum ApplicationRefusal: Hashable, Sendable, CustomStringConvertible {
       "the \(field) of the notification is not valid: \(reason)"
     case .unknownNotification(let notification):
       "there is no notification \(notification); it was cancelled, or never existed"
-    case .notStored(let reason): "the notification could not be stored: \(reason)"
+    case .notStored(let reason): "the change could not be stored: \(reason)"
     case .stateNotSaved: "taskschedd cannot save its state; its runtime directory is full"
     case .multitaskingNotSupported(let id):
       "\(id) cannot run in the background; the machine or its manifest excludes it"

@@ -232,7 +232,7 @@ extension Refusal {
       "the minimum keep-alive interval is \(TimeSpan.format(minimum)) (\(name))"
     case .unknownSocket(let id): "it has no socket \(id.number) (\(name))"
     case .unknownNotification(let id): "it has no notification \(id.number) (\(name))"
-    case .notStored(let reason): "a notification could not be stored (\(name)): \(reason)"
+    case .notStored(let reason): "a change could not be stored (\(name)): \(reason)"
     case .unknownApplication: "the application is unknown (\(name))"
     case .terminating: "it is being terminated (\(name))"
     case .notLaunchable: "it has no manifest to launch it by (\(name))"

@@ -1,13 +1,14 @@
 import Glibc
 import LinuxSystem
 
-/// Where event logs lie: one file each, `event-log.NUMBER`, the highest in force.
+/// The directory of the event logs. Each is a file `event-log.NUMBER`, and the highest is in force.
 ///
-/// A new one is written under another name and gets its own when it is whole; so whenever the
-/// daemon dies, one whole event log is there. The file of the one before is kept as `spare`, and is
-/// the next one's: so that can be written, however full the file system is by then.
+/// The daemon writes a new event log under another name, and renames it when it is complete. So one
+/// complete event log exists whenever the daemon dies. The file of the previous event log becomes
+/// `spare`, and the next one is written into it. So the daemon can write the next event log even if
+/// the file system is full.
 final class EventLogDirectory {
-  /// Another user could write the state that the daemon would take over.
+  /// The failure if another user could write the state that the daemon would take over.
   struct Untrusted: Error, CustomStringConvertible {
     var path: String
     var reason: String
@@ -16,20 +17,20 @@ final class EventLogDirectory {
   }
 
   let path: String
-  /// For as long as this daemon lives, no other uses the folder.
+  /// The lock that keeps other daemons out of the directory while this daemon lives.
   private let lock: FileDescriptor
 
-  /// Makes the folder where it is missing.
+  /// Creates the directory if it does not exist, and locks it.
   ///
-  /// - Throws: ``Untrusted``; EBUSY where another daemon uses it, ELOOP where
-  ///   its `lock` is a link.
+  /// - Throws: ``Untrusted``; EBUSY if another daemon uses the directory; ELOOP if its `lock` is a
+  ///   link.
   init(path: String, proc: ProcFS) throws {
     self.path = path
     try Folder.make(path: path)
     if let reason = Self.distrust(of: path) {
       throw Untrusted(path: path, reason: reason)
     }
-    // taskctl release has it for some milliseconds.
+    // `taskctl release` holds the lock for some milliseconds.
     let lock = try Folder.lock(path: "\(path)/lock") { holder in
       (try? proc.stat(holder))??.command == "taskctl"
     }
@@ -39,8 +40,8 @@ final class EventLogDirectory {
     self.lock = lock
   }
 
-  /// Why the daemon may not go on from what is in the folder: another user who may write it could
-  /// name processes there, which the daemon would stop or end. Nil where it may.
+  /// Returns why the daemon may not take over the state in the directory; nil if it may. Another
+  /// user with write access could name processes there that the daemon would stop or kill.
   private static func distrust(of path: String) -> String? {
     let own = Users.effectiveUID
     let wanted = own == 0 ? "root" : "root or user \(own)"
@@ -57,7 +58,7 @@ final class EventLogDirectory {
 
   func path(of number: UInt64) -> String { "\(path)/event-log.\(number)" }
 
-  /// The numbers of the event logs in a folder, the highest first.
+  /// Returns the numbers of the event logs in a directory, the highest first.
   static func numbers(in path: String) throws(BoundedFileError) -> [UInt64] {
     try Folder.names(path: path).compactMap { name in
       name.hasPrefix("event-log.") ? UInt64(name.dropFirst("event-log.".count)) : nil
@@ -66,11 +67,11 @@ final class EventLogDirectory {
 
   var numbers: [UInt64] { (try? Self.numbers(in: path)) ?? [] }
 
-  /// Makes the file of an event log that is to be written, with zeros in it.
+  /// Creates the file for a new event log, filled with zeros.
   ///
   /// - Parameters:
-  ///   - bytesCount: how long it is to be, or somewhat longer.
-  ///   - least: how long it must be, where there is room for no more.
+  ///   - bytesCount: The length of the file. It may become slightly longer.
+  ///   - least: The minimum length if there is no room for `bytesCount`.
   func make(
     _ number: UInt64, bytesCount: Int, least: Int
   ) throws(SystemError) -> FileMapping {
@@ -88,8 +89,8 @@ final class EventLogDirectory {
     }
   }
 
-  /// Lengths go by steps, so that of two event logs of nearly the same one's file is long enough
-  /// for the other.
+  /// Rounds a length up to a step. So the file of one event log is long enough for another one of
+  /// nearly the same length.
   private static func length(of bytesCount: Int) -> Int {
     let step = 32 << 10
     return (bytesCount + step - 1) / step * step
@@ -97,7 +98,7 @@ final class EventLogDirectory {
 
   private func unfinished(_ number: UInt64) -> String { "\(path)/unfinished.\(number)" }
 
-  /// It is whole: it takes the place of all before it.
+  /// Puts a complete event log in force, in place of all earlier ones.
   func finish(_ number: UInt64) throws(SystemError) {
     try Folder.rename(unfinished(number), to: path(of: number))
     let earlier = numbers.filter { $0 < number }
@@ -105,7 +106,7 @@ final class EventLogDirectory {
     for number in earlier.dropFirst() { try Folder.remove(path: path(of: number)) }
   }
 
-  // MARK: The spare one
+  // MARK: The spare file
 
   private var sparePath: String { "\(path)/spare" }
 
@@ -116,15 +117,15 @@ final class EventLogDirectory {
     return mapping
   }
 
-  /// 0 where there is none.
+  /// The length of the spare file; 0 if there is none.
   private var spareBytesCount: Int {
     guard let facts = FileFacts(path: sparePath), facts.isRegularFile else { return 0 }
     return facts.bytesCount
   }
 
-  /// Sees to it that the next event log can be so long.
+  /// Ensures that the spare file has room for the next event log.
   ///
-  /// - Throws: ENOSPC, EDQUOT; a shorter one stays.
+  /// - Throws: ENOSPC or EDQUOT. A shorter spare file stays.
   func keepSpare(bytesCount: Int) throws(SystemError) {
     let bytesCount = Self.length(of: bytesCount)
     guard spareBytesCount < bytesCount else { return }
@@ -134,8 +135,8 @@ final class EventLogDirectory {
     try Folder.rename(path, to: sparePath)
   }
 
-  /// Keeps an event log that nothing can be gone on from, for people; the one set aside before it
-  /// is removed. Returns where it lies.
+  /// Keeps an unusable event log for people to examine. Removes the one that was set aside before.
+  /// Returns the new path.
   func setAside(_ number: UInt64) throws(SystemError) -> String {
     let place = "\(path)/refused-event-log"
     try Folder.rename(self.path(of: number), to: place)

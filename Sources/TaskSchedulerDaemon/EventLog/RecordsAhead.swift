@@ -2,16 +2,17 @@ import DequeModule
 import LinuxSystem
 import TaskSchedulerEventLog
 
-/// Reads what is held, and an event log's records, on another thread, ahead of whoever takes them:
-/// a new daemon reads the state that they follow meanwhile, and handles the first while the last
-/// are being read. Of what a restart takes, reading is the most.
+/// Reads the records of an event log on another thread, before the daemon needs them.
+///
+/// Most of the time of a restart goes into reading. The thread reads the state and the records
+/// while the daemon takes over descriptors and handles the first records.
 final class RecordsAhead: RecordSource {
-  /// Records that are handed over at a time.
+  /// The number of records that the thread hands over at a time.
   private static let batchCount = 64
 
   typealias Record = (entry: EventLogEntry, end: Int)
 
-  /// What both threads see.
+  /// The state that both threads share.
   private struct Progress {
     var held: Result<Holdings, EventLogRefusal>?
     var batches: Deque<[Record]> = []
@@ -20,7 +21,8 @@ final class RecordsAhead: RecordSource {
     var damage: EventLogDamage?
   }
 
-  /// What reads: its bytes are whoever's who made it, and live until it is over.
+  /// The reader. The creator of this object owns its bytes, and keeps them until the thread is
+  /// done.
   private struct Reader: @unchecked Sendable {
     var records: RecordReader
   }
@@ -30,7 +32,7 @@ final class RecordsAhead: RecordSource {
   private var taken: ArraySlice<Record> = []
   private(set) var damage: EventLogDamage?
 
-  /// Where no thread is to be had, they are read as they are taken.
+  /// Begins to read. If no thread is available, records are read when they are taken.
   static func begin(_ records: RecordReader) -> any RecordSource {
     if let ahead = try? RecordsAhead(records) { return ahead }
     return records
@@ -63,13 +65,14 @@ final class RecordsAhead: RecordSource {
     self.shared = shared
   }
 
-  /// Returns when nothing is being read any more.
+  /// Waits until the thread is done.
   deinit {
     shared.change { $0.isAbandoned = true }
     shared.wait { $0.isOver ? () : nil }
   }
 
-  /// So that this thread is left with none of it: who has all of it alone changes it in place.
+  /// In a function of its own, so that the thread keeps no reference. The only holder of a value
+  /// changes it in place, without a copy.
   private static func readHoldings(_ records: RecordReader, _ shared: ThreadShared<Progress>) {
     let held = records.holdings()
     shared.change { $0.held = held }
@@ -88,7 +91,7 @@ final class RecordsAhead: RecordSource {
     if taken.isEmpty {
       let (records, damage) = shared.wait { progress -> ([Record], EventLogDamage?)? in
         if let batch = progress.batches.popFirst(), !batch.isEmpty { return (batch, nil) }
-        // The damage is at the end.
+        // The damage follows the last intact record.
         return progress.isOver ? ([], progress.damage) : nil
       }
       taken = records[...]

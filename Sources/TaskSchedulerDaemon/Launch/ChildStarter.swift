@@ -3,16 +3,16 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Starts programs as children of the daemon: in a control group of their own where the daemon's
-/// is delegated to it, in a session of their own everywhere. They inherit what the daemon may not
-/// do.
+/// Starts programs as children of the daemon. Each has a session of its own, and a control group of
+/// its own if the daemon's group is delegated. Children inherit the daemon's restrictions.
 struct ChildStarter: Starter {
   private let proc: ProcFS
   private let openFilesSoft: UInt64
   let groups: InstanceGroups?
   let starting: Set<String> = []
 
-  /// - Parameter openFilesSoft: the limit that programs start with, where ours was raised.
+  /// - Parameter openFilesSoft: The limit that programs start with, in case the daemon raised its
+  ///   own.
   init(proc: ProcFS, openFilesSoft: UInt64) {
     self.proc = proc
     self.openFilesSoft = openFilesSoft
@@ -62,7 +62,7 @@ struct ChildStarter: Starter {
     let process: ProcessHandle
     do {
       group = try placed(child.pid, program.manifest.id, id)
-      // Before it runs: the daemon could neither suspend nor end a program without a pidfd.
+      // Before the program runs: the daemon could neither suspend nor kill it without a pidfd.
       process = try ProcessHandle(child.pidfd.duplicate(), in: proc)
     } catch {
       child.abandon()
@@ -95,8 +95,8 @@ struct ChildStarter: Starter {
     return own
   }
 
-  /// Where a program's output goes: to the event log, under the application's name; where there is
-  /// no event log, where the daemon's own goes.
+  /// Opens the output of a program: the journal, under the application's name. Without a journal,
+  /// the program writes to the daemon's standard error.
   private static func output(of id: ApplicationID) throws(SystemError) -> FileDescriptor {
     let descriptor = sd_journal_stream_fd(id.name, LOG_INFO, 1)
     if descriptor >= 0 { return FileDescriptor(taking: descriptor) }

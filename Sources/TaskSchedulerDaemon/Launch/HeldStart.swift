@@ -1,20 +1,21 @@
 import Glibc
 import LinuxSystem
 
-/// What runs first in an application's unit: it waits until the daemon holds its process, and then
-/// becomes the program. Without a word from the daemon it ends, so that nothing runs unmanaged.
+/// The first program in an application's unit. It waits until the daemon holds its process, and
+/// then executes the application's program. If the daemon is gone, it exits, so that nothing runs
+/// unmanaged.
 ///
-/// Its standard input is a socket to the daemon. It sends a byte; the answer is a byte with two
-/// files: the order, in memory, for what is on systemd's bus everybody may read; and a pipe, which
-/// exec closes, for a ``Failure``.
+/// Its standard input is a socket to the daemon. It sends a byte. The daemon answers with a byte
+/// and two files: the order, in memory because every user can read messages on systemd's bus; and a
+/// pipe for a ``Failure``, which exec closes.
 public enum HeldStart {
-  /// How the daemon's program is told to be this.
+  /// The option that starts the daemon's executable as this program.
   public static let option = "--start-held"
 
-  /// What a shell returns for a command that it could not start.
+  /// The exit code of a shell for a command that it cannot start.
   private static let exitNotStarted: Int32 = 127
 
-  /// What is to be executed, and where.
+  /// The program to execute, and its directory and environment.
   struct Order {
     var directory: String
     /// The directories in which to find a program that is named without a directory.
@@ -23,7 +24,7 @@ public enum HeldStart {
     var environment: [SystemString]
   }
 
-  /// Which step failed, as it is written to the pipe.
+  /// The step that failed, as it is written to the pipe.
   struct Failure {
     enum Step: Int32 {
       case directory = 1
@@ -36,18 +37,18 @@ public enum HeldStart {
 
   // MARK: In the unit
 
-  /// Becomes the program, or ends.
+  /// Executes the application's program, or exits.
   public static func run() -> Never {
     do {
       var files = try awaitRelease()
       guard let file = files.take(0), let report = files.take(1),
         let order = Order(parsing: try file.readToEnd())
       else { throw SystemError(call: "waiting for the daemon", errno: ECONNRESET) }
-      // The program has nothing to do with it.
+      // The program must not inherit the socket to the daemon.
       let nothing = try FileDescriptor.open(reading: "/dev/null")
       try Execution.place(nothing.rawValue, at: STDIN_FILENO)
       let failure = execute(order)
-      // Open to the end, which is what tells the daemon that nothing is left to be killed.
+      // The pipe stays open until exec or the exit, and so tells the daemon when either happens.
       let number = report.take()
       withUnsafeBytes(of: failure) { _ = Glibc.write(number, $0.baseAddress, $0.count) }
     } catch {
@@ -57,7 +58,7 @@ public enum HeldStart {
     exit(exitNotStarted)
   }
 
-  /// The files that come with the daemon's word; none when it is gone.
+  /// Returns the files that come with the daemon's byte; none if the daemon is gone.
   private static func awaitRelease() throws -> DescriptorBag {
     var byte: UInt8 = 1
     try withUnsafeBytes(of: &byte) { bytes throws(SystemError) in
@@ -87,8 +88,8 @@ public enum HeldStart {
 
   // MARK: In the daemon
 
-  /// Lets the process at the other end of `socket` go on; both files stay open here. That it is
-  /// gone, its pidfd and the pipe tell.
+  /// Tells the process at the other end of `socket` to execute its program. Both files stay open
+  /// here. If the process is gone, its pidfd and the pipe report it.
   static func release(_ socket: Int32, order: Int32, report: Int32) throws(SystemError) {
     var byte: UInt8 = 1
     let files = [order, report]
@@ -108,14 +109,14 @@ extension HeldStart.Failure {
 }
 
 extension HeldStart.Order {
-  /// Strings that end in a NUL each: the directory, the search path, the number of arguments,
-  /// those, and the environment.
+  /// NUL-terminated strings: the directory, the search path, the number of arguments, the
+  /// arguments, and the environment.
   private var strings: [SystemString] {
     [SystemString(directory), SystemString(searchPath), "\(arguments.count)"] + arguments
       + environment
   }
 
-  /// - Throws: EINVAL where a string has a NUL, as no program's arguments can.
+  /// - Throws: EINVAL if a string contains a NUL, which no argument of a program can.
   func file() throws(SystemError) -> FileDescriptor {
     guard strings.allSatisfy({ !$0.bytes.contains(0) }) else {
       throw SystemError(call: "execve", errno: EINVAL)
@@ -124,7 +125,7 @@ extension HeldStart.Order {
       named: "taskschedd-start", holding: strings.flatMap { $0.bytes + [0] })
   }
 
-  /// - Returns: nil for what ``file()`` has not written.
+  /// - Returns: nil if ``file()`` has not written these bytes.
   init?(parsing bytes: [UInt8]) {
     guard bytes.last == 0 else { return nil }
     let strings = bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false)

@@ -2,20 +2,20 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The control groups of launched instances: below the daemon's own, or those of their units.
+/// The control groups of launched instances: below the daemon's own group, or those of their units.
 ///
-/// One below the daemon's own is named `APPLICATION.PID-INSTANCE`, by the daemon's pid: instances
-/// are counted anew by each daemon. A daemon that was killed leaves groups behind, and a later one
-/// may bear its pid.
+/// A group below the daemon's own is named `APPLICATION.PID-INSTANCE`, with the daemon's pid. Each
+/// daemon counts instances anew. A daemon that was killed leaves groups behind, and a later daemon
+/// may have the same pid.
 struct InstanceGroups {
   /// The daemon's own group, or the slice of the units.
   let parent: ControlGroup
-  /// Whether systemd makes and removes them.
+  /// Whether systemd creates and removes the groups.
   let areUnits: Bool
 
-  /// - Parameter own: the daemon's control group.
-  /// - Returns: nil where it is not delegated to us, or shared with other processes: then it was
-  ///   not made for us by a service manager, but is a session's.
+  /// - Parameter own: The daemon's control group.
+  /// - Returns: nil if the group is not delegated to the daemon, or contains other processes. Then
+  ///   it is a session's group, which no service manager created for the daemon.
   init?(below own: ControlGroup) {
     let processes = try? own.processes(recursively: false)
     guard own.isDelegated, processes == [getpid()] else { return nil }
@@ -23,18 +23,18 @@ struct InstanceGroups {
     areUnits = false
   }
 
-  /// Those of the units in a slice (see ``InstanceUnits``).
+  /// Creates the groups of the units in a slice (see ``InstanceUnits``).
   init(ofUnitsIn slice: ControlGroup) {
     parent = slice
     areUnits = true
   }
 
-  /// Whether the group of an instance is a unit's, and so not ours to remove.
+  /// Returns whether a group belongs to a unit, so that the daemon must not remove it.
   static func isUnit(_ group: ControlGroup) -> Bool {
     InstanceUnits.isInstance(group.name)
   }
 
-  /// Makes the group of an instance; where one of that name is left over, under the next free name.
+  /// Creates the group of an instance. If an earlier group has the name, uses the next free name.
   func make(
     for application: ApplicationID, _ id: InstanceID
   ) throws(SystemError) -> ControlGroup {
@@ -52,15 +52,15 @@ struct InstanceGroups {
     }
   }
 
-  /// Sees to what a daemon before us has left: processes that it had suspended run again, for no
-  /// daemon manages them any more; groups without processes are removed.
-  ///
-  /// - Returns: the names of those that still have processes, and what went wrong: one that fails
-  ///   keeps no other from being resumed.
+  /// Releases what an earlier daemon left. Resumes the processes that it suspended, because no
+  /// daemon manages them any more. Removes groups without processes.
   ///
   /// - Parameters:
-  ///   - held: the paths of groups that were taken over.
-  ///   - relaunched: instances that are launched again: what ran of them for an instant is killed.
+  ///   - held: The paths of groups that were taken over.
+  ///   - relaunched: Instances that are launched again. Their remaining processes are killed.
+  /// - Returns: The names of the groups that still have processes, and the failures. A failure in
+  ///   one
+  ///   group does not stop the release of others.
   func releaseLeftovers(
     in proc: ProcFS, held: Set<String>, relaunched: Set<InstanceID>
   ) throws(SystemError) -> (inUse: [String], failures: [SystemError]) {
@@ -90,8 +90,8 @@ struct InstanceGroups {
   /// Resumes all processes of a group that a daemon created. Only a daemon stops them.
   private static func continueAll(of group: ControlGroup, in proc: ProcFS) throws(SystemError) {
     for pid in try group.processes() where pid > 0 {
-      // Between the look and here, its number may have become another's: it must be in the group
-      // while we hold it.
+      // The pid may have been reused since the look. The daemon holds the process, and then checks
+      // that it is in the group.
       guard let process = try PIDFD.open(pid),
         try ControlGroup.of(pid, in: proc).map({ $0.path }).map({
           $0 == group.path || $0.hasPrefix(group.path + "/")
@@ -101,7 +101,7 @@ struct InstanceGroups {
     }
   }
 
-  /// Whether `make` gives such names to the groups of an instance, or systemd to its unit's.
+  /// Returns whether a name is that of a group of this instance, from `make` or from systemd.
   static func isGroup(_ name: String, of id: InstanceID) -> Bool {
     if let instance = InstanceUnits.instance(of: name) { return instance == id }
     guard isInstance(name), let dot = name.lastIndex(of: ".") else { return false }
@@ -109,7 +109,7 @@ struct InstanceGroups {
     return numbers.count > 1 && UInt64(numbers[1]) == id.number
   }
 
-  /// Whether `make` gives such names.
+  /// Returns whether `make` creates such names.
   static func isInstance(_ name: String) -> Bool {
     guard let dot = name.lastIndex(of: ".") else { return false }
     let numbers = name[name.index(after: dot)...].split(

@@ -2,18 +2,18 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// Programs that an earlier daemon has launched and that run on, where no event log tells of them:
-/// found by what that daemon has written into their environment.
+/// Programs that an earlier daemon launched and that still run, without an event log that names
+/// them. The environment that the earlier daemon gave them identifies them.
 struct LaunchedBefore {
-  /// The entry that only launched programs have, and what those above them were started for.
+  /// The variable that only launched programs have, with the reason of the launch.
   static let reasonName = "TASKSCHEDD_LAUNCH_REASON"
   static let applicationName = "TASKSCHEDD_APPLICATION"
 
   let marks: ProcessMarks
   let proc: ProcFS
 
-  /// One of each instance: the one that there has been for the longest. Where its application is to
-  /// be launched, it is taken back.
+  /// Returns the oldest process of each instance. If the application is about to be launched, the
+  /// daemon manages that process again instead.
   func leaders() -> [Leader: Holdings.Instance] {
     var first: [String: ProcessStat] = [:]
     for pid in (try? proc.pids()) ?? [] {

@@ -3,34 +3,35 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Starts the programs of manifests (contract §8): as services of the manager that started the
-/// daemon as a service, or as children of the daemon.
+/// Starts the programs of manifests (contract §8). They run as services of the manager that started
+/// the daemon as a service, or else as children of the daemon.
 final class Launcher {
-  /// A program that runs.
+  /// A running program.
   struct Launched {
     var process: ProcessHandle
     var uid: UInt32
     var origin: InstanceProcesses.Origin
   }
 
-  /// Which step failed, and why.
+  /// The step that failed, and the reason.
   struct Failure: Error {
     var reason: String
   }
 
   private let socketPath: String
   private let starter: any Starter
-  /// Whether the setting requires units and there is no manager to start them.
+  /// Whether the setting requires units, but there is no manager to start them.
   private let lacksManager: Bool
-  /// How launched programs ended, where systemd has to be asked; nil elsewhere.
+  /// The exit status of programs, if only systemd knows it; otherwise nil.
   let ends: UnitEnds?
 
-  /// Where the instances' control groups are; nil where they have none.
+  /// The control groups of the instances; nil if they have none.
   var groups: InstanceGroups? { starter.groups }
   /// The paths of the groups of programs that are being started.
   var starting: Set<String> { starter.starting }
 
-  /// - Parameter openFilesSoft: the limit that children start with, where ours was raised.
+  /// - Parameter openFilesSoft: The limit that children start with, in case the daemon raised its
+  ///   own.
   init(
     proc: ProcFS, loop: EventLoop, socketPath: String, scope: ConfigurationPaths.Scope,
     mechanism: LaunchMechanism, openFilesSoft: UInt64
@@ -43,9 +44,11 @@ final class Launcher {
     lacksManager = mechanism == .unit && units == nil
   }
 
+  /// Starts the program of a manifest.
+  ///
   /// - Parameters:
-  ///   - willRun: see ``Starter``.
-  ///   - finish: called once, when the program runs or cannot; perhaps before this returns.
+  ///   - willRun: See ``Starter``.
+  ///   - finish: Called once, when the program runs or cannot run, possibly before this returns.
   func launch(
     _ manifest: ApplicationManifest, as id: InstanceID, reason: LaunchReason,
     willRun: (Launched) -> Void, _ finish: @escaping (Result<Launched, Failure>) -> Void
@@ -91,7 +94,7 @@ final class Launcher {
       "PATH": Program.searchPath, "HOME": user.home, "USER": user.name, "LOGNAME": user.name,
       "SHELL": user.shell,
     ]
-    // A user's own daemon hands on its session: where the bus, the display and the locale are.
+    // A user's own daemon passes on its session: the bus, the display and the locale.
     let inherited =
       geteuid() == 0
       ? ["LANG", "LC_ALL"]
@@ -110,7 +113,7 @@ final class Launcher {
     return values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
   }
 
-  /// 128 random bits, by which descendants are known for the instance's.
+  /// Returns 128 random bits. They identify descendants as processes of the instance.
   private static func newMarker() -> String {
     var generator = SystemRandomNumberGenerator()
     let halves = [generator.next(), generator.next()] as [UInt64]

@@ -6,9 +6,9 @@ struct Program {
   var manifest: ApplicationManifest
   /// The user that it runs as.
   var user: User
-  /// All of it, entries `KEY=value`.
+  /// The complete environment, as entries `KEY=value`.
   var environment: [String]
-  /// The value of TASKSCHEDD_INSTANCE in it.
+  /// The value of TASKSCHEDD_INSTANCE in the environment.
   var marker: String
 
   /// The directories in which to find a program that a manifest names without a directory.
@@ -16,7 +16,7 @@ struct Program {
 
   var directory: String { manifest.workingDirectory ?? user.home }
 
-  /// What is known of its processes once it runs.
+  /// Returns the properties of its processes that are known once it runs.
   func origin(in group: ControlGroup?) -> InstanceProcesses.Origin {
     InstanceProcesses.Origin(
       group: group, marker: marker, mechanism: manifest.suspendMechanism, isLaunched: true)
@@ -28,9 +28,9 @@ struct Program {
   }
 }
 
-/// A way of starting programs.
+/// A mechanism that starts programs.
 protocol Starter {
-  /// The groups of what it starts; nil where programs have none of their own.
+  /// The control groups of the started programs; nil if they have none of their own.
   var groups: InstanceGroups? { get }
 
   /// The paths of the groups of programs that are being started.
@@ -39,9 +39,10 @@ protocol Starter {
   /// Starts a program that does not run one instruction before the daemon holds its process.
   ///
   /// - Parameters:
-  ///   - willRun: called before that first instruction, where nothing but the daemon's memory tells
-  ///     the next one of the process (of a unit, its control group does).
-  ///   - finish: called once, when it runs or cannot; perhaps before this returns.
+  ///   - willRun: Called before that first instruction, unless the next daemon finds the process by
+  ///     the
+  ///   control group of its unit. Otherwise only this daemon's memory names the process.
+  ///   - finish: Called once, when the program runs or cannot run, possibly before this returns.
   func start(
     _ program: Program, as id: InstanceID, willRun: (Launcher.Launched) -> Void,
     _ finish: @escaping (Result<Launcher.Launched, Launcher.Failure>) -> Void)

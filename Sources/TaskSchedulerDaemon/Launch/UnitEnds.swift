@@ -3,14 +3,15 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// How the programs in units ended, as systemd tells it, for kernels that do not (before Linux
-/// 6.15): there a process's parent alone learns it for certain, and systemd is the parent.
+/// The exit status of programs in units, as systemd reports it. Before Linux 6.15, the kernel
+/// reports it reliably only to the parent process, and systemd is the parent.
 ///
-/// It takes a connection that is told of all units' changes, for as long as the daemon runs.
+/// This needs a connection on which systemd reports all units' changes, for as long as the daemon
+/// runs.
 final class UnitEnds {
   private let manager: SystemdManager
   private var timer: TimerSource?
-  /// Units that are followed, with how their program ended where that is known.
+  /// The units that are watched, with the exit status if it is known.
   private var units: [String: ProcessExit?] = [:]
   private var asked: [String: Question] = [:]
 
@@ -19,7 +20,7 @@ final class UnitEnds {
     var answer: (ProcessExit?) -> Void
   }
 
-  /// How much later than the kernel systemd may tell of an end.
+  /// The maximum time between the kernel's report of an end and systemd's.
   private static let delayMax: Duration = .seconds(2)
 
   init(manager: SystemdManager, loop: EventLoop) throws(SystemError) {
@@ -28,10 +29,10 @@ final class UnitEnds {
     manager.listen { [weak self] in self?.heard($0) }
   }
 
-  /// Notes from now on how the program of a unit ends.
+  /// Begins to watch how the program of a unit ends.
   func follow(_ unit: String) {
     if units[unit] == nil { units[unit] = .some(nil) }
-    // Without it, ends of unknown status are reported.
+    // Without the connection, the daemon reports ends with an unknown status.
     try? manager.connectIfListening()
   }
 
@@ -40,10 +41,11 @@ final class UnitEnds {
     asked[unit] = nil
   }
 
-  /// How a program ended that has ended.
+  /// Determines how a program ended.
   ///
-  /// - Parameter answer: called once, unless the unit is forgotten first, with nil where systemd
-  ///   does not tell; perhaps before this returns.
+  /// - Parameter answer: Called once, possibly before this returns, unless the unit is forgotten
+  ///   first.
+  ///   The status is nil if systemd does not report it.
   func status(of unit: String, answer: @escaping (ProcessExit?) -> Void) {
     if let known = units[unit] ?? nil { return answer(known) }
     asked[unit] = Question(limit: BootClock.after(Self.delayMax), answer: answer)
@@ -72,7 +74,7 @@ final class UnitEnds {
 
   // MARK: Reading signals
 
-  /// The unit whose properties have changed; nil for any other message.
+  /// Returns the unit whose properties have changed; nil for any other message.
   private static func unit(of message: OpaquePointer) -> String? {
     guard
       sd_bus_message_is_signal(
@@ -87,8 +89,8 @@ final class UnitEnds {
     return String(cString: name)
   }
 
-  /// How its main process ended: ExecMainCode is a code of waitid(2), ExecMainStatus the exit code
-  /// or the signal. Nil while it runs, and for properties of another kind.
+  /// Returns how the main process ended. ExecMainCode is a code of waitid(2), and ExecMainStatus
+  /// the exit code or the signal. Returns nil while it runs, and for other properties.
   private static func mainEnd(in message: OpaquePointer) -> ProcessExit? {
     let array = CChar(UInt8(ascii: "a")), entry = CChar(UInt8(ascii: "e"))
     guard text(message) == "org.freedesktop.systemd1.Service",

@@ -3,28 +3,28 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Starts programs as services of the manager whose service the daemon is: outside of the daemon's
-/// sandbox, each in a unit and so in a control group of its own.
+/// Starts programs as services of the manager that started the daemon as a service. They run
+/// outside the daemon's sandbox, each in a unit and a control group of its own.
 ///
-/// The unit runs ``HeldStart``, which becomes the program when it is told to.
+/// The unit executes ``HeldStart``, which executes the program when the daemon tells it to.
 final class UnitStarter: Starter {
   let groups: InstanceGroups?
   private let proc: ProcFS
   private let loop: EventLoop
   private let manager: SystemdManager
-  /// The slice of all units of the daemon, and of no others.
+  /// The slice that contains the daemon's units, and no others.
   private let slice: ControlGroup
-  /// Whether units are run as the users that manifests name.
+  /// Whether units run as the users that manifests name.
   private let namesUsers: Bool
-  /// Our own program, which is executed in the unit.
+  /// The daemon's executable, which the unit executes.
   private let executable: String
-  /// How programs ended; nil where the kernel tells it.
+  /// The exit status of programs; nil if the kernel reports it.
   let ends: UnitEnds?
   private var starts: [InstanceID: UnitStart] = [:]
 
   var starting: Set<String> { Set(starts.values.map(\.group.path)) }
 
-  /// - Returns: nil where no manager has started the daemon as its service.
+  /// - Returns: nil if no manager started the daemon as its service.
   init?(proc: ProcFS, loop: EventLoop, scope: ConfigurationPaths.Scope) throws(SystemError) {
     guard let own = try ControlGroup.own(in: proc),
       let manager = try SystemdManager(loop: loop, scope: scope),
@@ -35,14 +35,15 @@ final class UnitStarter: Starter {
     namesUsers = scope == .system
     self.executable = executable
     self.manager = manager
-    // Where it cannot be found out, systemd tells in any case.
+    // If this cannot be determined, systemd reports the exit status in any case.
     let isRecorded = (try? PIDFD.recordsExitStatus()) ?? false
     ends = isRecorded ? nil : try UnitEnds(manager: manager, loop: loop)
     self.proc = proc
     self.loop = loop
   }
 
-  /// After an upgrade it is the new one: the old one's file is gone.
+  /// Returns the path of the executable; after an upgrade, that of the new one, because the old
+  /// file is gone.
   private static func ownExecutable() -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &bytes, bytes.count)
@@ -66,7 +67,8 @@ final class UnitStarter: Starter {
       }
       starts[id] = start
       ends?.follow(name)
-      // Its own end is the manager's as soon as the call is sent.
+      // The daemon must close its copy as soon as the call is sent: the manager then holds the only
+      // one.
       let input = try start.childsEnd()
       try manager.startTransient(name, properties(program, input: input.rawValue)) {
         [weak start] problem in
@@ -84,7 +86,8 @@ final class UnitStarter: Starter {
     var properties: [UnitProperty] = [
       .text("Description", "\(program.manifest.displayName ?? id), launched by taskschedd"),
       .text("Slice", slice.name),
-      // At a shutdown the daemon stops first, and so resumes what would not hear SIGTERM.
+      // At a shutdown the daemon stops first, and resumes applications that would not receive
+      // SIGTERM.
       .texts("Before", ["taskschedd.service"]),
       .text("CollectMode", "inactive-or-failed"),
       .text("Type", "exec"),
@@ -93,12 +96,12 @@ final class UnitStarter: Starter {
       .text("StandardOutput", "journal"),
       .text("StandardError", "inherit"),
       .text("SyslogIdentifier", id),
-      // As programs are started by a shell.
+      // A shell starts programs without ignored signals, too.
       .flag("IgnoreSIGPIPE", false),
-      // That the kernel kills one of its processes for memory need not end the application.
+      // If the kernel kills one of its processes for memory, the application need not end.
       .text("OOMPolicy", "continue"),
     ]
-    // By `systemctl stop` it is asked to end as by us.
+    // `systemctl stop` asks the application to terminate in the same way as the daemon.
     let stopSignal = program.manifest.stopSignal
     if stopSignal != .terminate { properties.append(.number("KillSignal", stopSignal.number)) }
     if namesUsers { properties.append(.text("User", "\(program.user.uid)")) }
@@ -108,8 +111,8 @@ final class UnitStarter: Starter {
 
 /// The start of one program in a unit of its own, from the call to the manager until it runs.
 private final class UnitStart {
-  /// How long it may take: until systemd has started the unit, which may wait for others, and until
-  /// the program's file and folder have been found.
+  /// The time limit of a start. systemd may wait for other units, and the program's file and
+  /// directory may be on a slow file system.
   private static let timeout: Duration = .seconds(30)
 
   let group: ControlGroup
@@ -117,14 +120,14 @@ private final class UnitStart {
   private let proc: ProcFS
   private let loop: EventLoop
   private let finish: (Result<Launcher.Launched, Launcher.Failure>) -> Void
-  /// Ours is the only one: when we are gone, the held process ends.
+  /// The only copy of the descriptor. If the daemon dies, the held process exits.
   private let hold: FileDescriptor
   private var childs: FileDescriptor?
   private var holdSource: DescriptorSource?
   private var report: OpenReport?
   private var timer: TimerSource?
   private var process: ProcessHandle?
-  /// Why the program cannot be executed.
+  /// The reason why the program cannot be executed.
   private var failure: HeldStart.Failure?
   private var hasEnded = false
 
@@ -168,7 +171,7 @@ private final class UnitStart {
     holdSource = nil
   }
 
-  /// What the unit has for standard input.
+  /// Returns the standard input of the unit.
   func childsEnd() throws(SystemError) -> FileDescriptor {
     guard let end = childs.take() else {
       throw SystemError(call: "socketpair", errno: EBADF)
@@ -176,7 +179,7 @@ private final class UnitStart {
     return end
   }
 
-  /// The process is there, or the manager has closed its end without one.
+  /// Handles the byte of the held process, or the end of the socket without one.
   private func held() {
     do throws(SystemError) {
       var byte: UInt8 = 0
@@ -191,7 +194,7 @@ private final class UnitStart {
     }
   }
 
-  /// The one process in the unit's control group, which only systemd puts there.
+  /// Returns the only process in the unit's control group, in which only systemd places processes.
   private func theOnlyProcess() throws(SystemError) -> ProcessHandle {
     let call = "looking for the process of \(group.name)"
     let pids = try group.processes()
@@ -200,14 +203,14 @@ private final class UnitStart {
     }
     let pid = pidfd.pid
     let process = try ProcessHandle(pidfd, in: proc)
-    // By its pidfd it is the same as was looked at here, if it is there still.
+    // The pidfd and the group together show that this is still the process that was read.
     guard try ControlGroup.of(pid, in: proc) == group,
       try process.pidfd.identity(in: proc) == process.identity
     else { throw SystemError(call: call, errno: ESRCH) }
     return process
   }
 
-  /// Tells it what to execute, now that we hold it.
+  /// Tells the process what to execute, now that the daemon holds it.
   private func release(_ process: ProcessHandle) throws(SystemError) {
     self.process = process
     let (reading, writing) = try FileDescriptor.pipe().ends()
@@ -222,16 +225,16 @@ private final class UnitStart {
     ).file()
     try report.reading.setNonblocking(true)
     report.source = try loop.watch(reading, for: .input) { [weak self] _ in self?.reported() }
-    // Exec closes the pipe before the program's first instruction; so what the program says to us
-    // is ready no earlier than this, and this goes first.
+    // Exec closes the pipe before the program's first instruction. So the program's messages to the
+    // daemon are never ready before the pipe, and the daemon handles the pipe first.
     report.source?.goFirst()
     self.report = report
     try HeldStart.release(hold.rawValue, order: order.rawValue, report: theirReport.rawValue)
     holdSource = nil
   }
 
-  /// The process has said why it fails, and is about to end; or the pipe is closed, by exec or by
-  /// its end.
+  /// Handles the failure that the process reports before it exits, or the end of the pipe by exec
+  /// or exit.
   private func reported() {
     guard let report, let process else { return }
     var told = HeldStart.Failure()
@@ -250,7 +253,7 @@ private final class UnitStart {
     }
   }
 
-  /// Kills the processes that exist already: no daemon would manage them.
+  /// Kills the processes that exist already, because no daemon would manage them.
   func fail(_ reason: String) {
     guard !hasEnded else { return }
     if group.exists { try? group.kill() }
@@ -267,7 +270,7 @@ private final class UnitStart {
 }
 
 extension Program {
-  /// Why it does not run.
+  /// Returns the reason why the program does not run.
   fileprivate func reason(_ failure: HeldStart.Failure) -> String {
     switch HeldStart.Failure.Step(rawValue: failure.step) {
     case .directory:

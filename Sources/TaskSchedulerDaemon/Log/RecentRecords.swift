@@ -1,7 +1,7 @@
 import DequeModule
 import TaskSchedulerCore
 
-/// The newest log records about each user's applications, for users who may not read the event log.
+/// The newest log records about each user's applications, for users who may not read the journal.
 ///
 /// journald lets a user read the records of the user's own processes only. The system's daemon runs
 /// as root, and cannot assign a record to another user. It therefore keeps some records in memory

@@ -31,7 +31,7 @@ struct Backoff {
     if let lastTry { next = lastTry + UInt64(Self.delayMin.microseconds) * 1000 }
   }
 
-  /// Somebody new wants it.
+  /// Permits an earlier attempt, because there is a new notification.
   mutating func wanted() {
     guard let lastTry else { return }
     next = min(next, lastTry + UInt64(Self.delayWhenWanted.microseconds) * 1000)

@@ -5,7 +5,8 @@ import TaskSchedulerCore
 public enum DesktopAddresses: Hashable, Sendable {
   /// One bus for all: that of the user whose daemon this is, or one that was named.
   case one(String)
-  /// Each user's own, at `UID/bus` in this folder. The one who listens must be that user.
+  /// The bus of each user, at `UID/bus` in this directory. The listening process must run as that
+  /// user.
   case eachUsers(folder: String)
 
   /// Those of a daemon, unless others are named.

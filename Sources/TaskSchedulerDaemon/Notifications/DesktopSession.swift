@@ -129,7 +129,8 @@ final class DesktopSession {
         if table.isEmpty { return }
         set(trouble: .noBus("\(error)"))
         try bus.connect(waiting: true)
-        // Without it, a bus is missed whose folder is mounted only now, until the next is shown.
+        // Otherwise the daemon misses a bus whose directory is mounted later, until the next
+        // notification.
         mounts = try? MountWatch(loop: loop) { [weak self] in self?.lookAnew() }
       }
     } catch {
@@ -137,7 +138,7 @@ final class DesktopSession {
     }
   }
 
-  /// Waits for a listener in the folders that are there now.
+  /// Waits for a listener in the directories that exist now.
   private func lookAnew() {
     guard bus.state == .connecting else { return }
     try? bus.connect(waiting: true)
@@ -347,10 +348,9 @@ final class DesktopSession {
       member: member)
   }
 
-  /// Nobody answers any more. What the service was asked for waits again; what it showed is gone
-  /// with it.
+  /// Handles the end of the service. Pending requests wait again; shown notifications are gone.
   ///
-  /// - Parameter isFault: it may have ended because of what it was asked for.
+  /// - Parameter isFault: Whether a request may have caused the end.
   private func endService(isFault: Bool) {
     for call in requests.removeAll() { bus.forget(call) }
     for id in table.serviceEnded() { report(.closed(id, .serviceEnded)) }

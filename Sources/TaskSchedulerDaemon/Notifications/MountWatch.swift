@@ -4,7 +4,7 @@ import LinuxSystem
 
 /// Tells of every change of what is mounted where, as far as this process sees it.
 ///
-/// A folder of runtime files is made first and mounted over then, of which inotify tells nothing.
+/// A runtime directory is created first and mounted over later, which inotify does not report.
 final class MountWatch {
   private let descriptor: Int32
   private var source: DescriptorSource?

@@ -2,16 +2,15 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Notifications on disk: what has been written is there after kill -9, a reboot and a loss of
-/// power.
+/// The notifications on disk. A committed change outlives kill -9, a reboot and a loss of power.
 ///
-/// A write-ahead log that is synced with each transaction (`synchronous=FULL`): one fdatasync for
-/// all changes of a transaction, where a rollback event log takes three to five. The log is put
-/// into the database now and then, and when the daemon stops. SQLite syncs the folder when it makes
-/// the log.
+/// The database has a write-ahead log, which is synced with each transaction (`synchronous=FULL`).
+/// That takes one fdatasync, where a rollback journal takes three to five. SQLite moves the log
+/// into the database now and then, and when the daemon stops. SQLite syncs the directory when it
+/// creates the log.
 ///
-/// The file is this process's alone while it is open, so that two daemons cannot both fire what is
-/// in it; the kernel gives it up when the process ends, however it does.
+/// The process locks the file while it is open, so that two daemons cannot both fire a
+/// notification. The kernel releases the lock when the process ends.
 final class NotificationStore {
   let path: String
   let database: Database
@@ -21,15 +20,15 @@ final class NotificationStore {
   /// Space for removals on a full disk.
   private let reserve: StoreReserve
 
-  /// How many notifications that were presented and fire no more are kept for an application: the
-  /// latest. What was presented to nobody is kept until it is.
+  /// The maximum number of presented notifications without a further time that are kept for an
+  /// application: the latest. A notification that was not presented is kept until it is.
   static let pastMax = 128
   /// The same for all applications of a user.
   static let pastOfUserMax = 1024
 
-  /// Opens the file, or makes it with the folders to it.
+  /// Opens the file. Creates the file and its directories if necessary.
   ///
-  /// A damaged one is set aside as `PATH.damaged`, in place of one that lies there.
+  /// Renames a damaged file to `PATH.damaged`, and replaces an earlier file with that name.
   init(path: String) throws(StoreError) {
     self.path = path
     reserve = StoreReserve(path: path + "-reserve")
@@ -261,7 +260,7 @@ extension StoreError {
       kind: .damaged, message: "\(path) is damaged: \(detail). The next start sets it aside")
   }
 
-  /// - Parameter what: what stands there, such as "a folder".
+  /// - Parameter what: What exists at the path, such as "a directory".
   fileprivate static func noFile(_ path: String, _ what: String, at place: String) -> StoreError {
     StoreError(
       kind: .unwritable,

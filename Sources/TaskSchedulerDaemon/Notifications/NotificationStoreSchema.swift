@@ -174,7 +174,8 @@ enum NotificationSchema {
     try notifications(database, "id = ?", [.id(id)]).first
   }
 
-  /// Those of a condition, by id. What is no notification is passed over: somebody edited the file.
+  /// Returns the notifications of a condition, by id. Skips invalid rows, which another program
+  /// wrote.
   static func notifications(
     _ database: Database, _ condition: String, _ values: [SQLValue] = []
   ) throws(DatabaseError) -> [StoredNotification] {

@@ -14,7 +14,7 @@ struct StoredNotification: Hashable {
   var firedAt: WallTime?
   /// When it was last shown to the user or given to its application.
   var presentedAt: WallTime?
-  /// Whether it has fired and nobody has been shown it since.
+  /// Whether it has fired and was not shown since.
   var isDue: Bool
   /// What the desktop calls it that shows it; nil where none does.
   var shownAs: DesktopName?
@@ -82,7 +82,7 @@ enum NotificationChange: Hashable {
   case shown(NotificationID, DesktopName?)
   /// It fires at another time than was said, for the rules of its time zone have changed.
   case moved(NotificationID, to: WallTime)
-  /// It was cancelled, or nobody needs it any longer.
+  /// Its cancellation, or its removal because it is not needed any more.
   case removed(NotificationID)
   /// The number at an application's icon; 0 is none.
   case badge(ApplicationKey, Int)
@@ -102,7 +102,7 @@ struct StoreError: Error, Hashable, CustomStringConvertible {
   enum Kind: Hashable {
     /// No room is left on the file system.
     case full
-    /// The folder or the file may not be written, or is not there.
+    /// The directory or the file is not writable, or does not exist.
     case unwritable
     /// Another process has it.
     case inUse

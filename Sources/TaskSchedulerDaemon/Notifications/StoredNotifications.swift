@@ -87,7 +87,7 @@ struct StoredNotifications: Hashable {
       .sorted { $0.uid < $1.uid }
   }
 
-  /// What has fired and was shown to nobody, in the order in which it fired.
+  /// Returns the notifications that have fired and were not shown, in the order of their firing.
   var unpresented: [StoredNotification] {
     rows { $0.isDue && $0.firedAt != nil }.sorted {
       ($0.firedAt?.nanoseconds ?? .max, $0.id) < ($1.firedAt?.nanoseconds ?? .max, $1.id)

@@ -37,8 +37,8 @@ struct TimeZoneFolder {
     return rules
   }
 
-  /// Words of letters, digits, `_`, `-` and `+`, joined by `/`: nothing that leads out of the
-  /// folder.
+  /// Returns whether a name consists of words of letters, digits, `_`, `-` and `+`, joined by `/`.
+  /// Such a name cannot lead out of the directory.
   private static func isName(_ name: String) -> Bool {
     name.utf8.count <= nameBytesMax
       && name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -47,7 +47,7 @@ struct TimeZoneRules: Hashable {
 
   /// The rule's changes of a year, of the one before and of the one after.
   private func yearly(_ rule: PosixTimeZone, around moment: Int64) -> [Change] {
-    // A moment that is far out is nobody's: the rule has no change there.
+    // The rule has no change near a moment that is too far away.
     guard abs(moment) < 1 << 40 else { return [] }
     let year = LocalDay(atSecond: moment).year
     return (year - 1...year + 1).flatMap { rule.changes(inYear: $0) }

@@ -24,10 +24,10 @@ final class GPULooks {
   static let interval: Duration = .milliseconds(600)
   static let openingDelay: Duration = .milliseconds(200)
   private static let processesMax = 512
-  /// The share of the time that scans may take, as a divisor.
+  /// The divisor of the time that gives the maximum for scans.
   private static let restFactor = 20
 
-  /// Where the GPU devices are. A sandbox may hide /dev from the daemon.
+  /// The directories of the GPU devices. A sandbox may hide /dev from the daemon.
   private let folders: [String]
   private let scans: DescriptorScans
   private let membership: Membership
@@ -40,7 +40,7 @@ final class GPULooks {
   private var timer: TimerSource?
   private var isTimerSet = false
   private var underWay: Set<InstanceID> = []
-  /// Those in the background when a device was opened, which are yet to be scanned.
+  /// The background instances that are to be scanned because a program opened a device.
   private var toScan: Deque<InstanceID> = []
   private var nextScan: [InstanceID: UInt64] = [:]
 
@@ -82,7 +82,7 @@ final class GPULooks {
     return isWatching
   }
 
-  /// Scans all its processes, and calls `answer` when the meter has what was found.
+  /// Scans all processes of an instance. Calls `answer` when the meter has the findings.
   func look(
     _ instance: InstanceResources, members: [ProcessStat], answer: @escaping () -> Void = {}
   ) {

@@ -2,16 +2,16 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// What the processes of one instance use of the machine, and how far they may use it (contract
-/// §12): their priority, their throttle, and the meter of their use.
+/// The resources that the processes of one instance use, and their restrictions (contract §12): the
+/// priority, the throttle, and the meter of use.
 final class InstanceResources {
   let processes: InstanceProcesses
   /// The priority that the scheduler wants.
   var priority = ProcessPriority.foreground
   /// The priorities that the daemon lowered.
   ///
-  /// What a previous daemon lowered is read when it is first needed: a starting daemon lets all
-  /// clients wait.
+  /// A starting daemon reads what a previous daemon lowered only when it is first needed, because
+  /// all clients wait for it.
   var lowered: LoweredState {
     _read {
       takeHeldLowered()
@@ -30,7 +30,7 @@ final class InstanceResources {
   /// Whether the weights of its control group lower its priority.
   var hasWeights = (processor: false, io: false)
   var meter = UseMeter()
-  /// The work that reads the use.
+  /// The work that measures the use.
   var look: ProcessSteps.Work?
   var throttle: Throttle?
   /// The work that stops the processes for the throttle.

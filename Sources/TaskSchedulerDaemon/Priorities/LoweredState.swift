@@ -15,7 +15,7 @@ struct LoweredState {
     let lever: PriorityLever
   }
 
-  /// Finds items by what they are about.
+  /// Finds items by thread and kind of priority.
   private struct Index {
     var written: Set<Key> = []
     var before: [Origin: Int] = [:]
@@ -31,21 +31,21 @@ struct LoweredState {
     }
   }
 
-  /// In the order of their records in the event log.
+  /// The items, in the order of their records in the event log.
   private(set) var items: [LoweredPriority] = []
-  /// Present where there are many: most instances have one process, whose few items are looked
-  /// through, and an index would take six times their memory.
+  /// The index, if there are many items. Most instances have one process with few items, which are
+  /// searched one by one. An index would take six times their memory.
   private var index: Index?
   private var countMax = Self.countMin
   /// When the lowering began, in the ticks of ``ProcessIdentity/startTime``; nil if a previous
-  /// daemon began it. An older thread does not have its priority from a lowered parent.
+  /// daemon began it. A thread that is older did not inherit a lowered priority.
   private var since: UInt64?
-  /// What could not be lowered, and why.
+  /// The priorities that could not be lowered, with the reasons.
   var obstacles: [PriorityLever: String] = [:]
 
-  /// Below this many, nothing is forgotten of who has ended.
+  /// The number of items below which ended threads are not forgotten.
   private static let countMin = 1024
-  /// Up to this many, items are looked through.
+  /// The maximum number of items without an index.
   private static let unindexedMax = 16
 
   init(_ held: [Holdings.Lowered] = []) {
@@ -56,29 +56,29 @@ struct LoweredState {
     if items.isEmpty { since = BootClock.ticks() }
   }
 
-  /// Whether something of this thread is known from before it was lowered.
+  /// Returns whether a value of this thread from before the lowering is known.
   func isKnown(_ thread: ProcessIdentity) -> Bool {
     index?.threads.contains(thread) ?? items.contains { $0.thread == thread }
   }
 
-  /// Whether it was there before anything was lowered: what it has then, it has not from a parent
-  /// that was lowered.
+  /// Returns whether the thread existed before the lowering began. Such a thread did not inherit
+  /// its priority from a lowered parent.
   func isOlder(_ thread: ProcessIdentity) -> Bool {
     since.map { thread.startTime < $0 } ?? false
   }
 
-  /// What it was before it was lowered; nil where it was not.
+  /// Returns the value before the lowering; nil if the thread was not lowered.
   func before(_ thread: ProcessIdentity, _ lever: PriorityLever) -> Int? {
     if let index { return index.before[Origin(thread: thread, lever: lever)] }
     return items.first { $0.thread == thread && $0.lever == lever }?.before
   }
 
-  /// Takes in what is about to be lowered.
+  /// Adds priorities that are about to be lowered.
   ///
-  /// - Returns: what has not been written down before.
+  /// - Returns: The priorities that the event log does not have yet.
   mutating func add(_ lowering: [LoweredPriority]) -> [LoweredPriority] {
     let countBefore = items.count
-    // Mostly once, for the levers of one process: growing would leave room for more.
+    // Usually called once, with all priorities of one process: growing would reserve more memory.
     if items.isEmpty { items.reserveCapacity(lowering.count) }
     for item in lowering where !isWritten(item) {
       items.append(item)
@@ -98,12 +98,12 @@ struct LoweredState {
     }
   }
 
-  /// The threads that may be forgotten. An application may stay in the background for months, while
-  /// its processes come and go: those that have ended are forgotten before they outnumber the
+  /// Returns the threads that may have ended. An application may stay in the background for months
+  /// while its processes come and go. The daemon forgets ended threads before they outnumber the
   /// others.
   ///
-  /// - Parameter seen: the ids of threads that were there just now.
-  /// - Returns: the threads that may have ended; none while few are known.
+  /// - Parameter seen: The ids of threads that existed just now.
+  /// - Returns: The threads that may have ended; none while few are known.
   func perhapsEnded(_ seen: Set<Int32>) -> [(thread: ProcessIdentity, process: Int32)] {
     guard items.count > countMax else { return [] }
     var found: [ProcessIdentity: Int32] = [:]
@@ -113,7 +113,7 @@ struct LoweredState {
     return found.map { ($0.key, $0.value) }
   }
 
-  /// Forgets these, which have ended.
+  /// Forgets threads that have ended.
   mutating func forget(_ ended: Set<ProcessIdentity>) {
     items.removeAll { $0.group == nil && ended.contains($0.thread) }
     index = items.count > Self.unindexedMax ? Index(items) : nil
@@ -125,9 +125,9 @@ struct LoweredState {
     (since, countMax) = (nil, Self.countMin)
   }
 
-  /// For people: what was lowered, and what could not be.
+  /// Describes for people what was lowered, and what could not be.
   ///
-  /// - Parameter priority: what it was lowered for.
+  /// - Parameter priority: The priority that caused the lowering.
   func words(_ priority: ProcessPriority) -> [String] {
     if !priority.isLowered, items.isEmpty { return [] }
     var words: [String] = []

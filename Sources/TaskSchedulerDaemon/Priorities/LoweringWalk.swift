@@ -4,16 +4,16 @@ import TaskSchedulerCore
 /// Lowers all threads of an instance, in steps, until a walk finds no new one. Then it forgets the
 /// threads that have ended.
 struct LoweringWalk {
-  /// How often the threads are listed again while there come new ones.
+  /// The maximum number of walks while new threads appear.
   private static let walksMax = 16
-  /// How many threads that may have ended a step looks for.
+  /// The number of possibly ended threads that a step searches for.
   private static let soughtAtOnce = 16
 
   let instance: InstanceResources
   private unowned let priorities: Priorities
-  /// nil once all are lowered.
+  /// The walk under way; nil when all threads are lowered.
   private var walk: ThreadWalk?
-  /// Whether it walks over all members.
+  /// Whether it visits all members.
   private let isWhole: Bool
   private var walks = 1
   private var foundNew = false
@@ -27,7 +27,7 @@ struct LoweringWalk {
       isWhole: true)
   }
 
-  /// Over some members only.
+  /// Creates a walk over some members only.
   init(
     _ instance: InstanceResources, _ members: MemberWalk, in priorities: Priorities,
     isWhole: Bool = false
@@ -38,9 +38,9 @@ struct LoweringWalk {
     walk = ThreadWalk(members, in: priorities.proc)
   }
 
-  /// Returns false when all is done.
+  /// Lowers some threads. Returns false when all are lowered.
   mutating func step() throws(SystemError) -> Bool {
-    // It is being restored meanwhile.
+    // The instance is being restored meanwhile.
     guard instance.priority.isLowered else { return false }
     guard let step = try walk?.next() else { return seekEnded() }
     switch step {

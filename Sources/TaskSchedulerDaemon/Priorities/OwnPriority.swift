@@ -2,19 +2,18 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// How the daemon itself is favoured: limits are to be kept, and calls answered, also while all
-/// that it serves is busy.
+/// The daemon's own priority. The daemon keeps limits and answers calls also while all applications
+/// are busy.
 ///
-/// Gives the daemon's session the nice value that the daemon was started with (`Nice=` of its
-/// unit). Where sessions compete before their threads do (autogroups, sched(7)), the nice value of
-/// the only process of a session means nothing to the others. Without CAP_SYS_NICE all stays as it
-/// is.
+/// It gives its session the nice value that it was started with (`Nice=` of its unit). If sessions
+/// compete before their threads do (autogroups, sched(7)), the nice value of the only process in a
+/// session has no effect on other sessions. Without CAP_SYS_NICE nothing changes.
 final class OwnPriority {
   private let proc: ProcFS
   private let nice: Int
   private var timer: TimerSource?
 
-  /// - Returns: nil where there is nothing to be given.
+  /// - Returns: nil if there is nothing to change.
   init?(in proc: ProcFS, loop: EventLoop) throws(SystemError) {
     let own = getpid()
     guard getsid(0) == own, proc.usesAutogroups,
@@ -31,7 +30,7 @@ final class OwnPriority {
     do throws(SystemError) {
       try proc.set(.autogroup, to: nice, thread: own, process: own, group: nil)
     } catch {
-      // Another session of the machine has just been set.
+      // The kernel permits one such change at a time, and another session was just changed.
       if error.errno == EAGAIN { timer?.set(BootClock.after(Priorities.autogroupInterval)) }
     }
   }

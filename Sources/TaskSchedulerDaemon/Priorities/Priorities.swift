@@ -126,14 +126,14 @@ final class Priorities {
     }
   }
 
-  /// Ends the work that is under way for it.
+  /// Cancels the work that is under way for an instance.
   private func stop(_ instance: InstanceResources) {
     instance.prioritizing?.cancel()
     instance.prioritizing = nil
     releases[instance.id] = nil
   }
 
-  /// Lowers a thread and, where it is its first, the process.
+  /// Lowers a thread and, if it is the first of its process, the process.
   func lower(
     _ thread: Int32, of stat: ProcessStat, _ instance: InstanceResources
   ) throws(SystemError) {
@@ -149,7 +149,7 @@ final class Priorities {
     apply(items, instance)
   }
 
-  /// The weights of its control group.
+  /// Lowers the weights of an instance's control group.
   private func lowerGroup(_ instance: InstanceResources) throws(SystemError) {
     guard options.backgroundPriority else { return }
     let leader = instance.leader.identity
@@ -170,8 +170,8 @@ final class Priorities {
     apply(items, instance)
   }
 
-  /// The nice value of the session that a process leads, where sessions compete with one another
-  /// before their threads do: beside it, the threads' own would count for little.
+  /// Returns the nice value of the session that a process leads, to be lowered. If sessions compete
+  /// before their threads do, the threads' own nice values have little effect.
   private func session(
     _ stat: ProcessStat, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
@@ -191,8 +191,8 @@ final class Priorities {
     ]
   }
 
-  /// What of a thread is to be lowered. Of who is low already, it is written down where it has that
-  /// from elsewhere; else it was born so.
+  /// Returns the priorities of a thread that are to be lowered. A priority that is already low is
+  /// noted only if the thread did not inherit it from a lowered parent.
   private func levers(
     of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceResources
   ) throws(SystemError) -> [LoweredPriority] {
@@ -247,13 +247,13 @@ final class Priorities {
     else { return [] }
     let own = instance.lowered.before(stat.identity, .outOfMemoryScore)
     let isItsOwn = own == nil && instance.lowered.isOlder(stat.identity)
-    // A process that was born lowered had what its leader had.
+    // A process that inherited a lowered score had the score of its leader before.
     let isOurs = ProcessPriority.allCases.contains { $0.outOfMemoryScoreMin == current }
     let before = own ?? (isItsOwn || !isOurs
       ? current
       : instance.lowered.before(instance.leader.identity, .outOfMemoryScore) ?? current)
     let target = max(least, before)
-    // What it has raised itself stays.
+    // A score that the process itself has raised stays.
     guard isItsOwn || current < target || isOurs && current > target else { return [] }
     return [
       LoweredPriority(
@@ -289,7 +289,7 @@ final class Priorities {
 
   /// Limits the CPU time of the instance's control group, in percent of one CPU; nil restores it.
   ///
-  /// - Returns: false where there is no controller for it.
+  /// - Returns: False if the group has no CPU controller.
   func limit(_ instance: InstanceResources, percent: Int?) throws(SystemError) -> Bool {
     guard let percent else {
       let items = instance.lowered.items.filter { $0.lever == .processorLimit }
@@ -315,8 +315,9 @@ final class Priorities {
 
   /// Restores everything that was lowered.
   ///
-  /// - Parameter end: called when that is done, as far as it can be done now; not called where the
-  ///   instance is lowered again before.
+  /// - Parameter end: Called when that is complete, as far as possible now. Not called if the
+  ///   instance
+  ///   is lowered again before.
   func giveBack(_ instance: InstanceResources, end: @escaping () -> Void = {}) {
     stop(instance)
     instance.priority = .foreground
@@ -381,7 +382,8 @@ final class Priorities {
     eventLog.note(.gaveBack(instance.id))
   }
 
-  /// Only one session can be set then: those that come back to the foreground are first.
+  /// Tries again later to set a session. The kernel permits one change at a time, and sessions of
+  /// foreground instances come first.
   private func retryLater(_ instance: InstanceResources) {
     if retries.contains(where: { $0 === instance }) { return }
     retries.insert(instance, at: instance.priority.isLowered ? retries.count : 0)

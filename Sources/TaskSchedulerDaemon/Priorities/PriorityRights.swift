@@ -1,18 +1,18 @@
 import LinuxSystem
 
-/// What this daemon may raise again after it was lowered: nothing else is lowered.
+/// The priorities that this daemon may raise again. It lowers no others.
 struct PriorityRights {
-  /// CAP_SYS_NICE, by which all may be.
+  /// Whether the daemon has CAP_SYS_NICE, and may restore all priorities.
   let isPrivileged: Bool
 
   func mayRestore(nice: Int, of process: Int32) -> Bool {
     isPrivileged || PriorityLimits(of: process).map { $0.niceMin <= nice } ?? false
   }
 
-  /// The class of real time takes it.
+  /// Restoring the real-time class requires CAP_SYS_NICE.
   func mayRestore(ioPriority: Int) -> Bool { isPrivileged || ioPriority >> 13 != 1 }
 
-  /// The kernel asks what the writer may, whatever the session's user.
+  /// The kernel checks the rights of the writing process, whatever the user of the session.
   func mayRestore(autogroup nice: Int) -> Bool { isPrivileged || nice >= 0 }
 
   func mayRestore(policy: Int, of process: Int32) -> Bool {

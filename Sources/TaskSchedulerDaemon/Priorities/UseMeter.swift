@@ -1,26 +1,26 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Measures what the processes of one instance use.
+/// Measures the resources that the processes of one instance use.
 struct UseMeter {
-  /// Whether it was asked since the instance was last stopped.
+  /// Whether it was measured since the instance was last stopped.
   private(set) var isWatched = false
   private var processor: Duration = .zero
-  /// What the counters showed when they were last read.
+  /// The counters as they were last read.
   private var processorLast: UInt64?
   private(set) var gpu: Duration = .zero
   private var engines: [GPUClient: [String: EngineMeter]]?
   /// The descriptors of GPU devices that were found last.
   private(set) var gpuFiles: [GPUFile] = []
 
-  /// What is used from here on counts.
+  /// Begins a measurement: only later use counts.
   mutating func begin() {
     if !isWatched { (isWatched, engines, gpuFiles) = (true, nil, []) }
   }
 
   mutating func end() { isWatched = false }
 
-  /// Reads the counters of a control group, where there is one.
+  /// Reads the counters of a control group, if it has some.
   mutating func readProcessors(of group: ControlGroup) throws(SystemError) {
     add(try group.cpuMicroseconds(), unit: .microseconds(1))
   }
@@ -31,7 +31,7 @@ struct UseMeter {
   }
 
   private mutating func add(_ count: UInt64, unit: Duration) {
-    // The use of a process whose parent has ended is lost at its end.
+    // The use of a process whose parent has ended is lost when it ends.
     if let last = processorLast, count > last { processor += unit * Int(clamping: count - last) }
     processorLast = count
   }
@@ -39,8 +39,8 @@ struct UseMeter {
   /// - Parameter now: when the counters were read, in nanoseconds.
   mutating func readGPUs(_ findings: DescriptorScan.Findings, at now: UInt64) {
     gpuFiles = findings.gpuFiles
-    // A client that is missing may only be on its way, in a message to another process; the kernel
-    // gives no id twice.
+    // A missing client may only be in a message to another process. The kernel never gives an id
+    // twice.
     var known = engines ?? [:]
     for (client, found) in findings.gpus {
       var meters = known[client] ?? [:]
@@ -61,19 +61,19 @@ struct UseMeter {
 
 /// Turns the counters of one engine, for one client, into time.
 private struct EngineMeter {
-  /// The highest of each counter.
+  /// The highest value of each counter.
   private var nanoseconds: UInt64?
   private var cycles: UInt64?
   /// All cycles of the engine, and when they were read.
   private var total: (cycles: UInt64, at: UInt64)?
 
-  /// - Parameter isNew: whether the client has appeared since the first look: then what it used
-  ///   before counts, too.
+  /// - Parameter isNew: Whether the client has appeared since the first look. Then its earlier use
+  ///   counts, too.
   init(isNew: Bool) {
     if isNew { (nanoseconds, cycles) = (0, 0) }
   }
 
-  /// Returns the time for which the engine worked since the last reading.
+  /// Returns the time that the engine worked since the last reading.
   mutating func read(_ engine: GPUEngine, at now: UInt64) -> Duration {
     if let time = engine.nanoseconds {
       let before = nanoseconds ?? time
@@ -82,7 +82,7 @@ private struct EngineMeter {
     }
     guard let count = engine.cycles else { return .zero }
     let before = cycles ?? count
-    // Without a frequency yet, it is known at the next reading, when all cycles are read again.
+    // Without a frequency, the next reading determines it, when all cycles are read again.
     let frequency = count > before ? frequency(engine, at: now) : nil
     total = engine.totalCycles.map { ($0, now) }
     cycles = frequency == nil ? before : count
@@ -90,8 +90,8 @@ private struct EngineMeter {
     return .nanoseconds(Int64(Double(count - before) / frequency * 1e9))
   }
 
-  /// Cycles in a second: the engine's own since the last reading; else the highest that it reaches;
-  /// else 4 GHz, which no GPU reaches: never more time is counted than was used.
+  /// Returns the cycles in a second. It is the engine's own frequency since the last reading, else
+  /// its maximum, else 4 GHz. No GPU reaches that, so the result never exceeds the actual use.
   private func frequency(_ engine: GPUEngine, at now: UInt64) -> Double? {
     guard let all = engine.totalCycles else {
       return Double(engine.frequencyMax.map { max($0, 1) } ?? 4_000_000_000)

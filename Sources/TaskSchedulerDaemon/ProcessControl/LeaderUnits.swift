@@ -4,14 +4,15 @@ import TaskSchedulerCore
 // The systemd units that instances belong to.
 
 extension ProcessController {
-  /// The unit of an instance's leader, looked up now: a leader may be moved.
+  /// Returns the unit of an instance's leader. Reads it now, because a leader may be moved.
   func currentUnit(of id: InstanceID) -> SystemdUnit? {
     guard let instance = self[id] else { return nil }
     instance.unit = nil
     return unit(of: instance)
   }
 
-  /// The unit of the leader of a record, for the log: looked up once, for records are many.
+  /// Returns the unit of the leader that a record is about, for the log. Reads it once, because
+  /// there are many records.
   func unit(of leader: Leader) -> SystemdUnit? {
     membership.instance(ledBy: ProcessIdentity(leader)).flatMap { unit(of: $0) }
   }
@@ -23,7 +24,8 @@ extension ProcessController {
     return found
   }
 
-  /// Of a leader that has ended, what is known of its group: its pid may be another's by now.
+  /// If the leader has ended, uses its known control group: another process may have its pid by
+  /// now.
   private func lookUp(_ instance: InstanceProcesses) -> SystemdUnit? {
     let pid = instance.leader.identity.pid
     if let hasEnded = try? instance.leader.pidfd.hasEnded(), !hasEnded,

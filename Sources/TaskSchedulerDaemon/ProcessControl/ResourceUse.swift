@@ -87,18 +87,17 @@ extension ProcessController {
     checkTracer(instance.id) { [weak self] in self?.reportUse(instance, isTraced: $0) }
   }
 
-  /// All processes of the instance stand still: what they have and hold now, they have and hold
-  /// until they run. Before, a lock could be taken or released between the look and the stop.
+  /// Examines what the instance uses while all its processes are stopped. So no process takes or
+  /// releases a lock between the look and the suspension.
   ///
-  /// One that was suspended already, and is stopped again after the daemon's absence, has done
-  /// nothing meanwhile.
+  /// An instance that stayed suspended during an absence of the daemon has done nothing meanwhile.
   func lookAtSuspended(_ instance: InstanceProcesses) {
     if isSuspended(instance.id) {
       lastLooks?.add(instance.id)
       return
     }
     guard instance.origin.group != nil else {
-      // Without a walk over the tree: all were signalled.
+      // The walk over the tree is not needed: every process was signalled.
       let stopped = instance.stopped.map(\.process.identity)
       return scan(
         instance, instance.hasStopped(instance.leader.identity)
@@ -122,7 +121,7 @@ extension ProcessController {
     lastLooks?.add(instance.id, user: instance.uid, scan)
   }
 
-  /// Takes what the last look has found.
+  /// Stores the findings of the last look.
   func take(_ findings: DescriptorScan.Findings, of instance: InstanceProcesses) {
     let resources = resources(of: instance)
     if resources.meter.isWatched {

@@ -3,14 +3,14 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-// Suspended means that no process runs one instruction (contract §2), and something other than the
-// daemon may resume a process at any time: `systemctl thaw`, a write to cgroup.freeze, SIGCONT.
+// In a suspended application no process runs one instruction (contract §2). But another program may
+// resume a process at any time: `systemctl thaw`, a write to cgroup.freeze, SIGCONT.
 //
-// Of a frozen control group the kernel tells at once. Of a stopped process it tells nobody but the
-// parent; so what is said to be suspended is compared with the kernel whenever the daemon is asked
-// for it, and when a suspended application calls. What runs is reported, and suspended again.
+// The kernel reports a thawed control group at once. It reports a resumed process only to the
+// parent. So the daemon compares suspended instances with the kernel when a client asks for states,
+// and when a suspended application calls. It reports the running instances and suspends them again.
 
-/// The instances that one look had no time for, the next one last.
+/// The suspended instances that are still to be compared.
 struct SuspensionComparisons {
   var waiting: [InstanceID] = []
   /// The number of processes of the next instance that have been compared.
@@ -19,13 +19,14 @@ struct SuspensionComparisons {
 }
 
 extension ProcessController {
-  /// How long those who ask wait for a look at all that is suspended. The rest is looked at later,
-  /// as often as there is time for half as much.
+  /// The time for which a client waits for the comparison. The daemon compares the rest in later
+  /// turns of half that time.
   private static let comparisonTime: Duration = .milliseconds(4)
-  /// A suspension that is lost again within this time is a problem that operators are told of.
+  /// If something resumes an instance within this time after its suspension, operators see a
+  /// problem.
   private static let resistanceInterval: Duration = .seconds(60)
 
-  /// Watches the control group of an instance that has been frozen.
+  /// Watches the control group of a frozen instance.
   func watchFrozen(_ instance: InstanceProcesses) {
     guard let group = instance.origin.group else { return }
     attempt(instance) { () throws(SystemError) in
@@ -36,15 +37,14 @@ extension ProcessController {
     }
   }
 
-  /// Compares those that are said to be suspended with the kernel, as far as there is time; the
-  /// rest later. A look that is under way goes on: beginning it anew each time would never come to
-  /// the last.
+  /// Compares the suspended instances with the kernel while there is time, and the others later. A
+  /// comparison under way continues: restarted each time, it would never reach the last instance.
   ///
-  /// - Returns: whether any runs.
+  /// - Returns: Whether any instance runs.
   @discardableResult
   func compareSuspended(_ ids: [InstanceID]) -> Bool {
     if ids.count == 1, ids.last != comparisons.waiting.last {
-      // A single application is always told as it is, unless it has thousands of processes.
+      // A single application is always compared, unless it has thousands of processes.
       comparisons.waiting.removeAll { $0 == ids[0] }
       comparisons.waiting += ids
       comparisons.place = 0
@@ -80,15 +80,15 @@ extension ProcessController {
     return isAnyLost
   }
 
-  /// What a comparison has come to.
+  /// The result of a comparison.
   private enum Comparison {
     case still
     case lost(reason: String)
-    /// Those before this place stand still; there was no time for the others.
+    /// The processes before this place are stopped. There was no time for the others.
     case goesOn(Int)
   }
 
-  /// Reports an instance that is said to be suspended and runs.
+  /// Reports a suspended instance that runs.
   @discardableResult
   private func compare(
     _ instance: InstanceProcesses, from place: Int = 0, until end: UInt64 = .max
@@ -100,7 +100,7 @@ extension ProcessController {
     guard case .lost(let reason) = outcome else { return outcome }
     instance.frozenWatch = nil
     if instance.standsStill {
-      // Its suspension has not been reported yet.
+      // The suspension is not reported yet.
       instance.standsStill = false
       suspensionEnded(instance, .failed(reason: reason))
       return outcome
@@ -112,7 +112,7 @@ extension ProcessController {
     return outcome
   }
 
-  /// What something other than the daemon has resumed.
+  /// Returns what another program has resumed.
   private func resumption(
     of instance: InstanceProcesses, from place: Int, until end: UInt64
   ) -> Comparison {
@@ -132,19 +132,19 @@ extension ProcessController {
     return .still
   }
 
-  /// Whether a process that was sent SIGSTOP runs, by its first thread or, where that has ended, by
-  /// the others.
+  /// Returns whether a process that was sent SIGSTOP runs. Reads the state of its first thread or,
+  /// if that has ended, of the others.
   private func runs(_ stat: ProcessStat) -> Bool {
     if stat.state.hasEnded, !stat.hasEnded {
       let threads = ((try? proc.threadStates(stat.pid)) ?? nil) ?? []
       return threads.contains { !$0.state.isStandingStill && $0.state != .diskSleep }
     }
     guard stat.state == .diskSleep else { return !stat.state.isStandingStill }
-    // It stops before its next instruction where SIGSTOP is pending still.
+    // A process with pending SIGSTOP stops before its next instruction.
     return ((try? proc.details(stat.pid)) ?? nil)?.isPending(SIGSTOP) == false
   }
 
-  /// What is to be told of an application that something else resumes again and again.
+  /// Returns the problem of an application that other programs resume repeatedly.
   func resistance(of key: ApplicationKey) -> String? {
     instances.values.first {
       $0.resistance != nil && $0.application == key.id.name && $0.uid == key.owner.uid

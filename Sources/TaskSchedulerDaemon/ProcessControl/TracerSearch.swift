@@ -1,12 +1,13 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-// Looks at the processes of an instance, in steps.
+// Examines the processes of an instance, in steps.
 
 extension ProcessController {
-  /// Calls `member` with each member that a ``MemberWalk`` finds, then `end` with what went wrong.
+  /// Calls `member` with each member that a ``MemberWalk`` finds, then `end` with the error, if
+  /// any.
   ///
-  /// - Parameter atOnce: whether few are visited before this call returns.
+  /// - Parameter atOnce: Whether to visit the first members before this call returns.
   func visit(
     _ instance: InstanceProcesses, _ rank: ProcessSteps.Rank = .first, atOnce: Bool = false,
     member: @escaping (ProcessStat) throws(SystemError) -> Void,
@@ -30,7 +31,7 @@ extension ProcessController {
     }
   }
 
-  /// Finds out whether a debugger from outside the instance traces any process of it.
+  /// Determines whether a debugger outside the instance traces any of its processes.
   func checkTracer(_ id: InstanceID, answer: @escaping (Bool) -> Void) {
     guard let instance = instances[id] else { return answer(false) }
     _ = lookForTracers(instance) { [weak self] result in
@@ -44,10 +45,10 @@ extension ProcessController {
     }
   }
 
-  /// Looks for a tracer. One that is a process of the instance itself does not count (contract §3):
-  /// else `strace` would free what it starts from every limit.
+  /// Searches for a tracer. A process of the instance itself does not count (contract §3):
+  /// otherwise `strace` would free the program that it starts from every limit.
   ///
-  /// - Parameter answer: called with the instance's processes, too.
+  /// - Parameter answer: Called with the result and the instance's processes.
   func lookForTracers(
     _ instance: InstanceProcesses, _ rank: ProcessSteps.Rank = .first,
     answer: @escaping (Result<(members: [ProcessStat], isTraced: Bool), SystemError>) -> Void

@@ -3,20 +3,19 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// What follows from taking over an earlier daemon's instances: hundreds of suspensions, priorities
-/// or looks may come at once, and none may keep the daemon from serving. Some are begun at a time,
-/// with others' turns in between.
+/// The work that follows from a takeover, begun a little at a time. Hundreds of suspensions,
+/// priorities or looks may be due at once, and must not delay the daemon's service.
 final class CatchUp {
   private static let atOnceMax = 8
 
   private let begin: (InstanceID) -> Void
   private var waiting: Deque<InstanceID> = []
   private var timer: TimerSource?
-  /// Whether suspensions are put off: until all that came of the takeover have been begun.
+  /// Whether suspensions wait until all others that follow from the takeover have begun.
   private(set) var isUnderWay = false {
     didSet { if isUnderWay != oldValue { underWay(isUnderWay) } }
   }
-  /// Told when it begins and when it is over.
+  /// Called with true at the beginning, and with false at the end.
   var underWay: (Bool) -> Void = { _ in }
 
   init(loop: EventLoop, begin: @escaping (InstanceID) -> Void) throws(SystemError) {
@@ -24,7 +23,7 @@ final class CatchUp {
     timer = try loop.timer { [weak self] in self?.advance() }
   }
 
-  /// From here on.
+  /// Begins the work.
   func start() {
     isUnderWay = true
     timer?.set(BootClock.now())

@@ -16,7 +16,7 @@ final class DescriptorScans {
 
   private static let process = __priority_which_t(PRIO_PROCESS.rawValue)
   private static let threadsMax = 4
-  /// How many answers are given before others have their turn.
+  /// The number of answers to give before other events have their turn.
   private static let answersAtOnceMax = 64
 
   private let proc: ProcFS
@@ -68,7 +68,7 @@ final class DescriptorScans {
         }
       }
     } catch {
-      // There is no thread to be had: the findings say that nothing was examined.
+      // No thread is available: the findings say that nothing was examined.
       shared.change { $0.giveUp() }
       bell.ring()
     }
@@ -91,7 +91,7 @@ struct ScanQueue: Sendable {
   }
 
   private var waiting: [UInt32: Deque<Job>] = [:]
-  /// Those who have scans that wait and none under way, in the order of their turns.
+  /// The users with waiting scans and none under way, in the order of their turns.
   private var turns: Deque<UInt32> = []
   /// The scans that are under way, by user.
   private var underWay: [UInt32: UInt64] = [:]
@@ -99,7 +99,7 @@ struct ScanQueue: Sendable {
   private var results: Deque<(UInt64, DescriptorScan.Findings)> = []
   private var threads = 0
 
-  /// Returns whether the caller is to start a thread.
+  /// Adds a scan. Returns whether the caller must start a thread.
   mutating func add(_ job: Job, threadsMax: Int) -> Bool {
     if waiting[job.user] == nil, underWay[job.user] == nil { turns.append(job.user) }
     waiting[job.user, default: []].append(job)
@@ -108,7 +108,7 @@ struct ScanQueue: Sendable {
     return true
   }
 
-  /// The next scan; nil ends the thread.
+  /// Returns the next scan; nil ends the thread.
   mutating func take() -> Job? {
     while let user = turns.popFirst() {
       guard var own = waiting.removeValue(forKey: user), let job = own.popFirst() else { continue }
@@ -120,7 +120,7 @@ struct ScanQueue: Sendable {
     return nil
   }
 
-  /// - Parameter findings: nil where it was cancelled.
+  /// - Parameter findings: nil if the scan was cancelled.
   mutating func finish(_ job: Job, _ findings: DescriptorScan.Findings?) {
     underWay[job.user] = nil
     if waiting[job.user] != nil { turns.append(job.user) }
@@ -149,7 +149,8 @@ struct ScanQueue: Sendable {
     return (taken, !results.isEmpty)
   }
 
-  /// A thread could not be started. Where no other runs, all that waits ends without findings.
+  /// Handles the failure to start a thread. If no other thread runs, all waiting scans end without
+  /// findings.
   mutating func giveUp() {
     threads -= 1
     guard threads == 0 else { return }

@@ -1,7 +1,7 @@
 import EventLoop
 import LinuxSystem
 
-/// Tells when a frozen control group is thawed by something other than the daemon.
+/// Reports when something other than the daemon thaws a frozen control group.
 final class FrozenGroupWatch {
   let group: ControlGroup
   private let events: FileDescriptor
@@ -12,12 +12,12 @@ final class FrozenGroupWatch {
   ) throws(SystemError) {
     self.group = group
     events = try group.watchEvents()
-    // A change is told since the last reading.
+    // The kernel reports changes since the last reading.
     _ = try ControlGroup.events(of: events.rawValue)
     source = try loop.watch(events.rawValue, for: .priority) { [weak self] _ in
       guard let self else { return }
       _ = try? ControlGroup.events(of: events.rawValue)
-      // Not by what the events say: a process that is killed leaves the freezer for a moment.
+      // The events do not suffice: a process that is killed leaves the freezer for a moment.
       if group.isThawed { thawed() }
     }
   }
@@ -29,6 +29,6 @@ final class FrozenGroupWatch {
 }
 
 extension ControlGroup {
-  /// Whether its processes were asked to run again; false where it is gone.
+  /// Whether another program has asked for the thaw; false if the group is gone.
   var isThawed: Bool { ((try? isToBeFrozen()) ?? nil) == false }
 }

@@ -1,8 +1,8 @@
 import EventLoop
 import LinuxSystem
 
-/// Removes the control groups of instances that are over, when their last process is gone: killed
-/// processes take their time to leave.
+/// Removes the control groups of ended instances when their last process is gone. Killed processes
+/// need some time to leave.
 final class Graveyard {
   private let loop: EventLoop
   private var waiting: [ControlGroup: Grave] = [:]
@@ -28,7 +28,7 @@ final class Graveyard {
   func bury(_ group: ControlGroup) {
     do throws(SystemError) {
       let grave = Grave(try group.watchEvents())
-      // Read before the attempt: what changes after it is reported.
+      // Before the attempt: the kernel reports later changes.
       _ = try ControlGroup.events(of: grave.watch.rawValue)
       if remove(group) { return }
       grave.source = try loop.watch(grave.watch.rawValue, for: .priority) { [unowned self] _ in
@@ -36,7 +36,7 @@ final class Graveyard {
       }
       waiting[group] = grave
     } catch {
-      // Gone already, or not ours to remove: an empty group costs nothing.
+      // The group is gone already, or is not the daemon's. An empty group costs nothing.
     }
   }
 

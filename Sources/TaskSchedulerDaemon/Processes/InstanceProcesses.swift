@@ -72,8 +72,8 @@ final class InstanceProcesses {
   /// repeatedly.
   var lostAt: Instant?
   var resistance: String?
-  /// The processes that a previous daemon stopped. They are opened when they are first needed: a
-  /// starting daemon lets all clients wait.
+  /// The processes that a previous daemon stopped. A starting daemon opens them only when they are
+  /// first needed, because all clients wait for it.
   private(set) var heldStopped: [Holdings.Stopped] = []
   private var takenStopped: [StoppedProcess] = []
   /// Opens one of those processes; nil if it has ended or runs.

@@ -2,20 +2,20 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// SIGKILL to every process of one instance, until a look finds none that was missed.
+/// Sends SIGKILL to every process of one instance, until a look finds no further one.
 ///
-/// All processes that are found are stopped before any is killed, so that none escapes by forking.
-/// Descendants whose parents have ended are found by a look at all processes of the machine.
+/// It stops all known processes before it kills any, so that none escapes by forking. A look at all
+/// processes of the machine finds descendants whose parents have ended.
 final class Killing {
-  /// How often the tree of processes is walked before those that were found are killed: a tree that
-  /// grows faster than it is stopped must not live on for that.
+  /// The maximum number of walks before the kill begins. A tree that grows faster than the daemon
+  /// stops it must still be killed.
   private static let walksMax = 16
-  /// How many processes are killed in a step.
+  /// The number of processes to kill in a step.
   private static let killsAtOnce = 16
 
   private enum Phase {
     case stopping(MemberWalk)
-    /// Kills the leader and those that were stopped, from this place on.
+    /// Kills the leader and the stopped processes, from this index on.
     case killing(Int)
     case looking
     case over
@@ -31,13 +31,12 @@ final class Killing {
   private var phase = Phase.over
   private var walks = 0
   private var foundNew = false
-  /// Whether the last look at all processes cannot have missed one, and whether one was stopped
-  /// since.
+  /// Whether the last look at all processes was complete, and whether a process was stopped since.
   private var wasWhole = false
   private var foundSinceLook = false
-  /// What went wrong with some of them, in the last look.
+  /// The failure for some processes, in the last look.
   private var failure: SystemError?
-  /// Called once, with what went wrong.
+  /// Called once, with the failure, if any.
   private let finish: (String?) -> Void
 
   init(
@@ -55,7 +54,7 @@ final class Killing {
 
   deinit { work?.cancel() }
 
-  /// Called once, when its owner keeps it.
+  /// Begins the kill. Called once, when the owner has stored this object.
   func begin() {
     begin(.stopping(MemberWalk(instance, membership)))
   }
@@ -68,7 +67,7 @@ final class Killing {
   private func step() -> Bool {
     switch phase {
     case .stopping(var walk):
-      // Else what the walk knows would be copied.
+      // Otherwise the walk's data would be copied.
       phase = .over
       stop(&walk)
     case .killing(let place):
@@ -79,8 +78,8 @@ final class Killing {
     return true
   }
 
-  /// Stops the next process. One that cannot be stopped or killed (another user's, or without a
-  /// descriptor to hold it by) does not save the others.
+  /// Stops the next process. A process that cannot be stopped or killed, such as another user's,
+  /// does not save the others.
   private func stop(_ walk: inout MemberWalk) {
     do throws(SystemError) {
       let found = try walk.next()
@@ -95,7 +94,8 @@ final class Killing {
       }
     } catch {
       failure = failure ?? error
-      // A walk that cannot be read further is over; a process that cannot be stopped is passed by.
+      // If the walk cannot be read further, it is over. A process that cannot be stopped is
+      // skipped.
       if case .over = phase { phase = .killing(0) }
     }
   }

@@ -2,10 +2,10 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Examines the descriptors of instances whose processes all stand still, before the scheduler is
-/// told of the suspension: nothing can be locked or closed between the look and the suspension.
+/// Examines the descriptors of stopped instances before the daemon reports the suspension. No
+/// process can take a lock or close a socket between the look and the suspension.
 ///
-/// The looks go on threads (``DescriptorScans``). A resume meanwhile cancels the look.
+/// The looks run on threads (``DescriptorScans``). A resume cancels the look.
 final class LastLooks {
   private let scans: DescriptorScans
   private let looked: (InstanceID, DescriptorScan.Findings) -> Void
@@ -15,8 +15,8 @@ final class LastLooks {
   private var timer: TimerSource?
 
   /// - Parameters:
-  ///   - looked: called with what was found, before `ended`.
-  ///   - ended: called with those whose looks have ended.
+  ///   - looked: Called with the findings, before `ended`.
+  ///   - ended: Called with the instances whose looks have ended.
   init(
     scans: DescriptorScans, loop: EventLoop,
     looked: @escaping (InstanceID, DescriptorScan.Findings) -> Void,
@@ -28,7 +28,7 @@ final class LastLooks {
     timer = try loop.timer { [weak self] in self?.endUnexamined() }
   }
 
-  /// All processes of the instance stand still.
+  /// Examines an instance whose processes are all stopped.
   func add(_ id: InstanceID, user: UInt32, _ scan: DescriptorScan) {
     cancel(id)
     underWay[id] = scans.request(scan, user: user) { [weak self] findings in
@@ -39,14 +39,14 @@ final class LastLooks {
     }
   }
 
-  /// The same for one of which nothing is to be found out. Hundreds of them may come at once, after
-  /// a takeover; they end together.
+  /// Adds an instance that need not be examined. After a takeover there may be hundreds, which end
+  /// together.
   func add(_ id: InstanceID) {
     if unexamined.isEmpty { timer?.set(BootClock.now()) }
     unexamined.append(id)
   }
 
-  /// Its processes may run again.
+  /// Cancels the look, because the processes may run again.
   func cancel(_ id: InstanceID) {
     if let ticket = underWay.removeValue(forKey: id) { scans.cancel(ticket) }
   }

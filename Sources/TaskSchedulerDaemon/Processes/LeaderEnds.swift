@@ -3,13 +3,13 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The ends of leaders, in the order in which the kernel told of them.
+/// Reports the ends of leaders, in the order in which the kernel reports them.
 ///
-/// Thousands may come at one moment, and the loop has all of them before anything that comes after.
-/// So only the first are reported at once; the rest wait, and are reported some at a time, with
-/// others' turns in between.
+/// Thousands of leaders may end at one moment, and the loop would handle all of these ends before
+/// later events. So only the first are reported at once. The others follow some at a time, with
+/// other events in between.
 ///
-/// One epoll instance watches all leaders: an event source for each would take 430 bytes.
+/// One epoll instance watches all leaders, because an event source for each would take 430 bytes.
 final class LeaderEnds {
   private static let atOnceMax = 32
 
@@ -17,9 +17,9 @@ final class LeaderEnds {
   private var source: DescriptorSource?
   private let report: (InstanceID) -> Void
   private var waiting: Deque<InstanceID> = []
-  /// How many were reported since the timer was set.
+  /// The number of ends reported since the timer was set.
   private var reportedCount = 0
-  /// Set to the instant of now: its turn comes after those of all that is ready by then.
+  /// Set to the current instant, so that its turn comes after all events that are ready by then.
   private var timer: TimerSource?
 
   init(loop: EventLoop, report: @escaping (InstanceID) -> Void) throws(SystemError) {
@@ -29,14 +29,14 @@ final class LeaderEnds {
     timer = try loop.timer { [weak self] in self?.continueReporting() }
   }
 
-  /// Reports the end of this leader, also where it has ended already.
+  /// Reports the end of this leader, even if it has ended already.
   func watch(_ leader: borrowing PIDFD, of id: InstanceID) throws(SystemError) {
     try leaders.add(leader.rawValue, data: id.number)
   }
 
-  /// Forgets a leader. Closing its pidfd would not do: systemd may hold the same one.
+  /// Forgets a leader. Closing its pidfd does not suffice, because systemd may hold a copy.
   func forget(_ leader: borrowing PIDFD) {
-    // ENOENT: it is forgotten already.
+    // ENOENT: the leader is forgotten already.
     try? leaders.remove(leader.rawValue)
   }
 

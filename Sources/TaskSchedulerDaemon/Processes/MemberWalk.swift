@@ -1,13 +1,12 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A walk over the members of an instance that can be found from the leader and from those known
-/// before, going down: all, but for descendants whose parents have ended. A step examines one
-/// process.
+/// A walk down the process tree of an instance, from the leader and the known members. It does not
+/// find descendants whose parents have ended. A step examines one process.
 struct MemberWalk {
   private enum Place {
     case known(ProcessIdentity)
-    /// Was listed as a child or a member at this time, in ticks as start times have them. A process
+    /// When the process was listed as a child or a member, in the ticks of start times. A process
     /// that started later has reused the pid.
     case listed(Int32, at: UInt64)
   }
@@ -17,7 +16,7 @@ struct MemberWalk {
   private var queue: [Place] = []
   private var seen: Set<Int32>
   private let goesDown: Bool
-  /// Set where the walk is yet to list the processes of this group.
+  /// The group whose processes the walk must still list, if any.
   private var group: ControlGroup?
 
   init(_ instance: InstanceProcesses, _ membership: Membership) {
@@ -32,7 +31,7 @@ struct MemberWalk {
     queue.append(.known(instance.leader.identity))
   }
 
-  /// A walk over these processes alone.
+  /// Creates a walk over these processes alone.
   init(only members: [ProcessStat], of instance: InstanceProcesses, _ membership: Membership) {
     self.membership = membership
     self.instance = instance
@@ -41,7 +40,7 @@ struct MemberWalk {
     queue = members.reversed().map { .known($0.identity) }
   }
 
-  /// Examines the next process. A member is one that has not ended.
+  /// Examines the next process. Returns it if it is a member that has not ended.
   mutating func next() throws(SystemError) -> WalkStep {
     if let group {
       let pids = try group.processes()
@@ -62,7 +61,7 @@ struct MemberWalk {
     return stat.hasEnded ? .nothing : .member(stat)
   }
 
-  /// Nil where it has been seen, has ended, or belongs to another instance.
+  /// Returns a process; nil if it was seen, has ended, or belongs to another instance.
   private func examine(_ place: Place) throws(SystemError) -> ProcessStat? {
     switch place {
     case .known(let identity):
@@ -79,12 +78,12 @@ struct MemberWalk {
   }
 }
 
-/// A walk over the threads of the members. A step examines one process, or comes to one thread.
+/// A walk over the threads of the members. A step examines one process, or advances to one thread.
 struct ThreadWalk {
   private let proc: ProcFS
   private var members: MemberWalk
   private var member: ProcessStat?
-  /// The member's remaining threads.
+  /// The remaining threads of the member.
   private var threads: [Int32] = []
 
   enum Step {

@@ -4,25 +4,27 @@ import TaskSchedulerCore
 
 let noSuchProcess = ESRCH
 
-/// Which processes belong to which instance (contract §1): those in its own control group; else
-/// the leader and its descendants, whoever their parent is by now.
+/// The assignment of processes to instances (contract §1). The processes in an instance's own
+/// control group belong to it. Without a group, the leader and its descendants do, whatever their
+/// current parents.
 ///
-/// A descendant whose parents have ended is known by its session or process group where the leader
-/// leads that, or by the marker in its environment.
+/// If the parents of a descendant have ended, its session or process group identifies it, if the
+/// leader leads that. Otherwise the marker in its environment does.
 final class Membership {
-  /// The entry of the environment that holds the marker.
+  /// The environment variable with the marker.
   static let markerName = ProcessMarks.markerName
 
   let proc: ProcFS
   let ownPID = getpid()
-  /// At the start; an end of one of them only makes the list shorter.
+  /// The ancestors when the daemon started. The end of one only shortens the list.
   private let ownAncestors: [ProcessIdentity]
   fileprivate var byLeader: [Int32: InstanceProcesses] = [:]
   fileprivate var byMarker: [String: InstanceProcesses] = [:]
   private var byGroup: [String: InstanceProcesses] = [:]
-  /// How many instances have been added: a process that was of none may be of one of those.
+  /// The number of instances that were added. A process without an instance may belong to a newer
+  /// one.
   private(set) var generation: UInt64 = 0
-  /// Hears of each instance that is removed.
+  /// Called for each instance that is removed.
   var removed: (InstanceID) -> Void = { _ in }
 
   init(proc: ProcFS) throws(SystemError) {
@@ -33,7 +35,7 @@ final class Membership {
   func add(_ instance: InstanceProcesses) {
     generation += 1
     byLeader[instance.leader.identity.pid] = instance
-    // A marker is one instance's: who comes later with the same one goes without.
+    // A marker belongs to one instance. A later instance with the same marker gets none.
     if let marker = instance.origin.marker, byMarker[marker] == nil { byMarker[marker] = instance }
     if let group = instance.origin.group { byGroup[group.path] = instance }
   }
@@ -50,7 +52,7 @@ final class Membership {
 
   // MARK: From process to instance
 
-  /// The instance that a process belongs to; nil where it is of none.
+  /// Returns the instance that a process belongs to; nil if there is none.
   func instance(
     of process: ProcessIdentity, uid: UInt32
   ) throws(SystemError) -> InstanceProcesses? {
@@ -72,7 +74,7 @@ final class Membership {
     return try markedInstance(of: process.pid, uid: uid)
   }
 
-  /// By its control group, or one above that.
+  /// Returns the instance by the process's control group, or by one above that.
   private func grouped(_ pid: Int32) throws(SystemError) -> InstanceProcesses? {
     var path = try ControlGroup.of(pid, in: proc)?.path[...] ?? ""
     while !path.isEmpty {
@@ -82,16 +84,17 @@ final class Membership {
     return nil
   }
 
-  /// The instance whose leader a process is.
+  /// Returns the instance whose leader a process is.
   func instance(ledBy process: ProcessIdentity) -> InstanceProcesses? { ledBy(process) }
 
   private func ledBy(_ process: ProcessIdentity) -> InstanceProcesses? {
     byLeader[process.pid].flatMap { $0.leader.identity == process ? $0 : nil }
   }
 
-  /// By the environment, which anybody may write: only processes of the leader's user count.
+  /// Returns the instance by the environment. Any program may set a variable, so only processes of
+  /// the leader's user count.
   ///
-  /// - Parameter uid: the process's user, where it is known already.
+  /// - Parameter uid: The process's user, if it is known already.
   private func markedInstance(
     of pid: Int32, uid: UInt32?
   ) throws(SystemError) -> InstanceProcesses? {
@@ -103,23 +106,24 @@ final class Membership {
       if let uid { return found.uid == uid ? found : nil }
       return try proc.details(pid)?.uids.real == found.uid ? found : nil
     } catch {
-      // Another user's process, in a daemon without privileges: none of ours.
+      // A process of another user, and a daemon without privileges: not a member.
       guard error.errno == EACCES || error.errno == EPERM else { throw error }
       return nil
     }
   }
 
-  /// Whether the process is one that no application may be led by: ourselves and those we descend
-  /// from, whose stop would stop us.
+  /// Returns whether a process must not lead an application: the daemon itself and its ancestors,
+  /// whose stop would stop the daemon.
   func isOurs(_ process: ProcessIdentity) -> Bool {
     process.pid == ownPID || process.pid <= 1 || ownAncestors.contains(process)
   }
 
   // MARK: From instance to processes
 
-  /// The members that a ``MemberWalk`` finds, at once: for few processes, or where no event waits.
+  /// Returns the members that a ``MemberWalk`` finds, at once. For few processes, or if no event
+  /// waits.
   ///
-  /// - Parameter max: no more are looked for.
+  /// - Parameter max: The maximum number of members to find.
   func tree(
     _ instance: InstanceProcesses, max: Int = .max
   ) throws(SystemError) -> [ProcessStat] {
@@ -135,19 +139,19 @@ final class Membership {
     return found
   }
 
-  /// Whether the process is the leader of another instance.
+  /// Returns whether the process is the leader of another instance.
   func leadsAnother(_ stat: ProcessStat, than instance: InstanceProcesses) -> Bool {
     byLeader[stat.pid].map { $0 !== instance && $0.leader.identity == stat.identity } ?? false
   }
 
-  /// What a look at every process has found.
+  /// The findings of a look at every process.
   struct Sweep {
     var members: [InstanceID: [ProcessStat]] = [:]
-    /// Whether no member can have been missed. False where processes came and went too fast.
+    /// Whether the look cannot have missed a member. False if processes came and went too fast.
     var isWhole = false
   }
 
-  /// The instance that a process belongs to, among all that were seen.
+  /// Returns the instance that a process belongs to, among all processes that were seen.
   fileprivate func owner(
     of stat: ProcessStat, _ table: [Int32: ProcessStat], _ roots: [Int32: InstanceProcesses],
     markedFrom: UInt64
@@ -175,10 +179,11 @@ final class Membership {
     return marked
   }
 
-  /// The numbers of sessions and process groups are pids and live as long as their last member; a
-  /// process that has the leader's pid and is not the leader shows that they have been reused.
+  /// Returns whether a process inherited its session or process group from the leader. The numbers
+  /// of these are pids, and live as long as the last member. If another process has the leader's
+  /// pid, the numbers were reused.
   ///
-  /// - Parameter holder: the process that has the leader's pid now; nil where there is none.
+  /// - Parameter holder: The process that has the leader's pid now; nil if there is none.
   private func isHeirOf(
     _ instance: InstanceProcesses, _ stat: ProcessStat, holder: ProcessIdentity?
   ) -> Bool {
@@ -187,39 +192,38 @@ final class Membership {
   }
 }
 
-/// One look at every process of the machine, for several instances at once: finds the members
-/// that a ``MemberWalk`` cannot, too. A step examines some processes.
+/// A look at every process of the machine, for several instances at once. It also finds the members
+/// that a ``MemberWalk`` cannot find. A step examines some processes.
 ///
-/// A process may fork and end between being listed and being looked at; then its child is in no
-/// list yet. But every process of a family that lives when a list has been read is in that list. So
-/// the list is read again until all that are new in it were still there after they had been looked
-/// at.
+/// A process may fork and end before the look examines it, and then no list has its child yet. But
+/// a list contains every process of a family that lives when the list has been read. So the look
+/// repeats the list until all new processes in it still exist after their examination.
 struct MachineSweep {
   private enum Phase {
     case listing
-    /// Looks at those that were listed.
+    /// Examines the listed processes.
     case looking([Int32])
-    /// Finds the owners of those that are new, from this place on.
+    /// Finds the instances of new processes, from this index on.
     case assigning(Int)
-    /// Looks whether they are still there, from this place on.
+    /// Checks whether new processes still exist, from this index on.
     case checking(Int)
     case over
   }
 
-  /// How often the list of processes is read again in one sweep.
+  /// The maximum number of lists in one look.
   private static let relistsMax = 64
-  /// How many processes are examined in a step.
+  /// The number of processes to examine in a step.
   private static let examinedAtOnce = 8
 
   private let membership: Membership
   private let wanted: Set<InstanceID>
   private let roots: [Int32: InstanceProcesses]
-  /// No marked process is older than this: none is older than its leader.
+  /// The start of the oldest leader with a marker. No process with a marker is older.
   private let markedFrom: UInt64
   private var phase = Phase.listing
   private var round = 0
   private var table: [Int32: ProcessStat] = [:]
-  /// Those that are new in this round, and whether some had gone before they could be looked at.
+  /// The new processes of this round, and whether some ended before their examination.
   private var fresh: [ProcessStat] = []
   private var hasLost = false
   private(set) var found = Membership.Sweep()
@@ -230,14 +234,14 @@ struct MachineSweep {
     (roots, markedFrom) = membership.roots(instances)
   }
 
-  /// Returns false when the look is over.
+  /// Does a step. Returns false when the look is complete.
   mutating func step() throws(SystemError) -> Bool {
     switch phase {
     case .listing:
       (fresh, hasLost) = ([], false)
       phase = .looking(try membership.proc.pids().filter { table[$0] == nil })
     case .looking(var pids):
-      // Else the list would be copied.
+      // Otherwise the list would be copied.
       phase = .over
       for pid in pids.suffix(Self.examinedAtOnce) { try look(pid) }
       pids.removeLast(min(Self.examinedAtOnce, pids.count))
@@ -275,7 +279,8 @@ struct MachineSweep {
     found.members[owner.id, default: []].append(stat)
   }
 
-  /// The first list is long, and old by now: it is read again in any case.
+  /// Returns the next phase. The first list is long and outdated by now, and is read again in any
+  /// case.
   private mutating func afterAssigning() -> Phase {
     guard round > 0, !hasLost else { return again() }
     found.isWhole = true
@@ -289,7 +294,8 @@ struct MachineSweep {
 }
 
 extension Membership {
-  /// By whom members are known in a sweep for these instances, and since when any is marked.
+  /// Returns what identifies members of these instances in a look, and the time of the oldest
+  /// marker.
   fileprivate func roots(
     _ instances: [InstanceProcesses]
   ) -> ([Int32: InstanceProcesses], markedFrom: UInt64) {

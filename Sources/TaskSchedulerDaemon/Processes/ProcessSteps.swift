@@ -17,9 +17,9 @@ import TaskSchedulerCore
 // daemon holds and needs no walk; all but those of very large applications run when its call
 // returns, and the event log names the others until they do.
 
-/// Does work on the processes of instances in steps, with others' turns in between.
+/// Does work on the processes of instances in steps, with turns of other events in between.
 final class ProcessSteps {
-  /// The order in which the works of one user are done.
+  /// The order of one user's work.
   enum Rank {
     /// Stopping, killing, resuming, restoring. Works of this rank alternate.
     case first
@@ -42,10 +42,10 @@ final class ProcessSteps {
 
     var isUnderWay: Bool { step != nil }
 
-    /// No further step is done.
+    /// Cancels the work.
     func cancel() { step = nil }
 
-    /// Does all steps that are left.
+    /// Does all remaining steps.
     func finish() {
       while let step, step() {}
       cancel()
@@ -66,8 +66,8 @@ final class ProcessSteps {
 
   /// The user of work that serves several users.
   static let everybody = UInt32.max
-  /// How long one turn does steps, and how many. Source: this project; a tenth of the time within
-  /// which another user's call is answered.
+  /// The maximum time and number of steps in one turn. Source: this project; a tenth of the time
+  /// within which the daemon answers another user's call.
   private static let turnTime: UInt64 = 2_000_000
   static let stepsMax = 64
 
@@ -81,8 +81,9 @@ final class ProcessSteps {
 
   /// Calls `step` until it returns false or the work is cancelled.
   ///
-  /// - Parameter atOnce: whether the first steps are done before this call returns, unless other
-  ///   work of the user is under way. An application of few processes is so handled at once.
+  /// - Parameter atOnce: Whether to do the first steps before this call returns, unless other work
+  ///   of
+  ///   the user is under way. Thus an application with few processes is handled at once.
   @discardableResult
   func begin(
     _ rank: Rank, user: UInt32, atOnce: Bool = false, step: @escaping () -> Bool
@@ -117,7 +118,7 @@ final class ProcessSteps {
     if !turns.isEmpty { timer?.set(BootClock.now()) }
   }
 
-  /// Does the user's next step, which may begin other work.
+  /// Does the next step of the user's work. The step may begin other work.
   private func advance(_ user: UInt32) {
     let work = waiting[user]?.first.popFirst() ?? waiting[user]?.later.popFirst()
     if let work, work.advance() { add(work) }

@@ -3,26 +3,26 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The stopping of all processes of one instance, from the first signal until all have been seen
-/// to stand still. It ends itself, by `completed` or `failed`, or is dropped.
+/// The suspension of one instance, from the first signal until all processes are stopped. It ends
+/// with `completed` or `failed`, unless the owner drops it.
 protocol Suspension: AnyObject {
-  /// Called once, when its owner keeps it. Must not end it yet: the end is told from the loop, when
-  /// nothing else is being handled.
+  /// Begins the suspension. Called once, when the owner has stored this object. Must report the end
+  /// from the loop, not before this returns.
   func begin() throws(SystemError)
 }
 
-/// How a suspension ends.
+/// The result of a suspension.
 enum SuspensionOutcome {
   case completed
-  /// Not all could be stopped. Undoing it is the caller's.
+  /// Some processes could not be stopped. The caller resumes the others.
   case failed(reason: String)
 }
 
-/// By `cgroup.freeze`: the kernel stops all processes of the group, forks in progress included, and
-/// nobody's SIGCONT lets them go.
+/// Suspends by `cgroup.freeze`. The kernel stops all processes of the group, including forks in
+/// progress. No SIGCONT resumes them.
 final class FreezerSuspension: Suspension {
-  /// The kernel tells of changes in cgroup.events at most once in this time
-  /// (CGROUP_FILE_NOTIFY_MIN_INTV): the freeze itself may come before it tells again.
+  /// The minimum time between two reports of changes in cgroup.events
+  /// (CGROUP_FILE_NOTIFY_MIN_INTV). The freeze may complete before the next report.
   private static let notificationInterval: Duration = .milliseconds(10)
 
   private let group: ControlGroup
@@ -47,7 +47,7 @@ final class FreezerSuspension: Suspension {
     var again: () -> Void = {}
     timer = try loop.timer { again() }
     again = { [weak self] in self?.advance() }
-    // Read once before the first wait: a change is reported since the last reading.
+    // Before the first wait: the kernel reports changes since the last reading.
     _ = try ControlGroup.events(of: watch.rawValue)
     source = try loop.watch(watch.rawValue, for: .priority) { [weak self] _ in
       self?.look()
@@ -64,7 +64,7 @@ final class FreezerSuspension: Suspension {
     timer.set(BootClock.now())
   }
 
-  /// Looks by itself for as long as the kernel may keep silent, then waits to be told.
+  /// Reads the state repeatedly for as long as the kernel may be silent, then waits for a report.
   private func advance() {
     look()
     if hasEnded { return }
@@ -93,8 +93,7 @@ final class FreezerSuspension: Suspension {
   }
 }
 
-/// The time between two looks at processes that are stopping: short at first, for most arrive at
-/// once, then longer.
+/// The time between two looks at stopping processes. It grows, because most processes stop at once.
 private struct GrowingPause {
   private var pause: Duration = .microseconds(200)
   private static let longest: Duration = .milliseconds(20)
@@ -105,14 +104,14 @@ private struct GrowingPause {
   }
 }
 
-/// By SIGSTOP to every member, until a walk finds none that runs and no new one.
+/// Suspends by SIGSTOP to every member, until a walk finds no running and no new process.
 ///
-/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending; so when a
-/// walk finds no new process, and each was signalled before the walk came to it, none is missing.
-/// The kernel tells only the parent of a stop: the daemon must look again, which it does with
-/// growing pauses, and only while some process still runs.
+/// A stopped process cannot fork, and a fork in progress fails while SIGSTOP is pending. So if a
+/// walk finds no new process, and each was signalled before the walk reached it, none is missing.
+/// The kernel reports a stop only to the parent. So the daemon looks again, with growing pauses,
+/// while some process still runs.
 final class SignalSuspension: Suspension {
-  /// How many threads of a process are examined in a step.
+  /// The number of threads of a process to examine in a step.
   private static let threadsAtOnce = 16
 
   private unowned let instance: InstanceProcesses
@@ -126,11 +125,11 @@ final class SignalSuspension: Suspension {
   private let finish: (SuspensionOutcome) -> Void
   private var work: ProcessSteps.Work?
   private var walk: MemberWalk?
-  /// Whether this walk has found a process that had not been signalled.
+  /// Whether this walk has found a process without a signal.
   private var foundNew = false
-  /// A process that this walk has found running.
+  /// A running process that this walk has found.
   private var running: Int32?
-  /// A process's threads that are yet to be examined.
+  /// The threads of a process that are still to be examined.
   private var threads: (process: Int32, rest: ArraySlice<Int32>)?
 
   init(
@@ -182,7 +181,7 @@ final class SignalSuspension: Suspension {
       if try instance.stop(stat, membership.proc) { foundNew = true }
       return
     }
-    // Once one runs, another walk follows; this one only looks for new processes.
+    // After a running process, another walk follows. This walk only searches for new processes.
     guard running == nil else { return }
     if stat.threadCount > 1 {
       threads = try membership.proc.threads(stat.pid).map { (stat.pid, $0[...]) }
@@ -191,7 +190,7 @@ final class SignalSuspension: Suspension {
     }
   }
 
-  /// Examines threads of the process that the walk came to. Returns false where none is left.
+  /// Examines threads of the current process. Returns false if none is left.
   private func examineThreads() throws(SystemError) -> Bool {
     guard let (process, rest) = threads else { return false }
     threads = rest.count > Self.threadsAtOnce ? (process, rest.dropLast(Self.threadsAtOnce)) : nil
@@ -205,8 +204,8 @@ final class SignalSuspension: Suspension {
     return true
   }
 
-  /// Whether a thread in this state may run an instruction. One in uninterruptible sleep with
-  /// SIGSTOP pending stops before its next instruction.
+  /// Returns whether a thread in this state may run an instruction. A thread in uninterruptible
+  /// sleep with pending SIGSTOP stops before its next instruction.
   private func mayRun(_ state: ProcessState, _ process: Int32) throws(SystemError) -> Bool {
     if state.isStandingStill { return false }
     guard state == .diskSleep, let details = try membership.proc.details(process) else {
@@ -229,14 +228,14 @@ final class SignalSuspension: Suspension {
     }
   }
 
-  /// Ends the suspension where its time is up.
+  /// Ends the suspension if its time limit has passed.
   private func isLate(_ reason: String) -> Bool {
     if BootClock.now() < limit { return false }
     finish(.failed(reason: reason))
     return true
   }
 
-  /// All known ones stand still: are there others, whose parents have ended?
+  /// Handles a look for members whose parents have ended, after all known processes have stopped.
   private func swept(_ found: Result<(members: [ProcessStat], isWhole: Bool), SystemError>) {
     do throws(SystemError) {
       let (members, isWhole) = try found.get()
@@ -253,18 +252,18 @@ final class SignalSuspension: Suspension {
 }
 
 extension InstanceProcesses {
-  /// Sends SIGSTOP to a member that was not sent it before. Returns false where it has ended.
+  /// Sends SIGSTOP to a new member. Returns false if it has ended.
   func stop(_ stat: ProcessStat, _ proc: ProcFS) throws(SystemError) -> Bool {
     guard let process = try handle(of: stat.identity, in: proc) else { return false }
     let wasStopped = stat.state == .stopped
-    // The next daemon must find it, whenever this one dies.
+    // Before the signal: the next daemon must find the process whenever this one dies.
     willStop([.init(process: Leader(stat.identity), wasStopped: wasStopped)])
     guard try process.pidfd.sendTolerant(SIGSTOP, to: stat) else { return false }
     noteStopped(process, wasStopped: wasStopped)
     return true
   }
 
-  /// Takes hold of a member; nil where it has ended.
+  /// Opens a member; nil if it has ended.
   func handle(
     of process: ProcessIdentity, in proc: ProcFS
   ) throws(SystemError) -> ProcessHandle? {
@@ -274,7 +273,7 @@ extension InstanceProcesses {
 }
 
 extension PIDFD {
-  /// Sends a signal; the failure names the process. Returns false where it has ended.
+  /// Sends a signal; the failure names the process. Returns false if it has ended.
   fileprivate borrowing func sendTolerant(
     _ signal: Int32, to stat: ProcessStat
   ) throws(SystemError) -> Bool {

@@ -2,12 +2,12 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Looks at all processes of the machine for those who ask, together: a look costs some
-/// microseconds for each process there is, and serves any number of instances at once.
+/// Examines all processes of the machine for several requests at once. A look costs some
+/// microseconds for each process, and serves any number of instances.
 ///
-/// Looks take at most half of the time: after one, as long as it took must pass before the next.
+/// Looks take at most half of the time: after a look, a pause of the same length follows.
 final class Sweeper {
-  /// The members that were found, and whether none can have been missed.
+  /// The members that were found, and whether the look cannot have missed one.
   typealias Answer = (Result<(members: [ProcessStat], isWhole: Bool), SystemError>) -> Void
 
   private let membership: Membership
@@ -15,13 +15,13 @@ final class Sweeper {
   private let find: (InstanceID) -> InstanceProcesses?
   private var timer: TimerSource?
   private var waiting: [(instance: InstanceID, answer: Answer)] = []
-  /// The requests that the look under way serves.
+  /// The requests that the current look serves.
   private var asked: [(instance: InstanceID, answer: Answer)] = []
   private var sweep: MachineSweep?
-  /// Nanoseconds that it has taken so far.
+  /// The time that the current look has taken, in nanoseconds.
   private var spent: UInt64 = 0
   private var earliestNext: UInt64 = 0
-  /// Whether those who ask wait, for more of them are to come: one look is to serve them all.
+  /// Whether to wait for further requests, which the same look shall serve.
   var isPutOff = false {
     didSet { if !isPutOff, !waiting.isEmpty { schedule() } }
   }
@@ -36,13 +36,14 @@ final class Sweeper {
     timer = try loop.timer { [weak self] in self?.begin() }
   }
 
-  /// Calls `answer` with the members that are found by a look that begins after this call.
+  /// Calls `answer` with the members that a look finds. The look begins after this call.
   func request(_ instance: InstanceID, answer: @escaping Answer) {
     waiting.append((instance, answer))
     if waiting.count == 1, !isPutOff { schedule() }
   }
 
-  /// A request during a look waits for the next: its processes may have been passed already.
+  /// Adds a request. During a look it waits for the next one, because the current look may have
+  /// passed its processes.
   private func schedule() {
     if sweep == nil { timer?.set(max(earliestNext, BootClock.now())) }
   }

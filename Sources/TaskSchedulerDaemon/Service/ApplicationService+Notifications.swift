@@ -2,7 +2,7 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// What lets an application sleep and still be reachable (contract §6, §7, §9).
+// The services that let a suspended application be reached (contract §6, §7, §9).
 
 extension ApplicationService {
   func setKeepAliveTimeout(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -28,7 +28,8 @@ extension ApplicationService {
   func manageSocket(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.ManageSocket.Input.self)
     guard let descriptor = connection.take(input.socketFileDescriptor) else {
-      throw ParameterError(parameter: "socketFileDescriptor", problem: "no such descriptor came")
+      throw ParameterError(
+        parameter: "socketFileDescriptor", problem: "the call has no such descriptor")
     }
     let instance = try registered(connection)
     if pump.isForgetful { throw Interface.Failure.stateNotSaved }
@@ -44,7 +45,7 @@ extension ApplicationService {
     post(.socket(.manage(request, instance.id, SocketID(cookie))))
   }
 
-  /// Those that the application has closed do not count.
+  /// Removes the managed sockets that the application has closed, so that they do not count.
   private func dropClosed(_ id: InstanceID) {
     let count = pump.scheduler.sockets(of: id).count
     guard count >= pump.scheduler.policy.socketsPerApplicationMax else { return }
@@ -124,7 +125,7 @@ extension ApplicationService {
     post(.notification(.setBadge(request, key, input.badge)))
   }
 
-  /// The application that the caller is of.
+  /// Returns the application of the caller.
   private func speaker(_ connection: Connection) throws -> (ApplicationKey, String) {
     let instance = try registered(connection)
     guard let key = pump.scheduler.application(of: instance.id) else {
@@ -135,10 +136,10 @@ extension ApplicationService {
 }
 
 extension NotificationID {
-  /// The id after which a page of a list begins; 0 is before all.
+  /// Reads the id after which a page of a list begins; 0 is the beginning.
   init(after number: Int) throws(ParameterError) {
     guard let number = UInt64(exactly: number) else {
-      throw ParameterError(parameter: "after", problem: "an id of a notification, or 0")
+      throw ParameterError(parameter: "after", problem: "it must be an id of a notification, or 0")
     }
     self.init(number)
   }

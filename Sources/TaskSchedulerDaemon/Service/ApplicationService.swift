@@ -2,12 +2,12 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// `org.taskschedd.Application`: an application speaks for itself (contract §16). Which instance
-/// that is, the socket tells.
+/// The calls of `org.taskschedd.Application`. An application calls for itself (contract §16), and
+/// the socket identifies its instance.
 final class ApplicationService {
   typealias Interface = ApplicationInterface
 
-  /// The longest name of a task.
+  /// The maximum length of a task's name.
   static let taskNameBytesMax = 256
 
   let requests: Requests
@@ -129,29 +129,29 @@ final class ApplicationService {
           seat: seat ?? places.ofUser(uid))))
   }
 
-  // MARK: Who speaks
+  // MARK: The caller
 
-  /// The instance that the caller belongs to, by name too, for errors.
+  /// Returns the instance of the caller, and its application's name for errors.
   func registered(
     _ connection: Connection
   ) throws -> (id: InstanceID, name: String) {
     guard let instance = try instance(of: connection.peer) else {
       throw Interface.Failure.notRegistered
     }
-    // It may have called before it was suspended; or it runs.
+    // The call may be from before the suspension, or another program has resumed the application.
     if processes.isSuspended(instance.id) {
       processes.compareSuspended([instance.id])
     }
     return (instance.id, instance.application)
   }
 
-  /// See ``Membership/generation``.
+  /// The number of instances that were added so far. See ``Membership/generation``.
   var membershipGeneration: UInt64 { membership.generation }
 
-  /// Calls `forget` for each instance of which there are no processes any more.
+  /// Calls `forget` for each instance whose processes have all ended.
   func whenRemoved(_ forget: @escaping (InstanceID) -> Void) { membership.removed = forget }
 
-  /// The instance that a connection's process belongs to; nil where it is of none.
+  /// Returns the instance that a connection's process belongs to; nil if there is none.
   func instance(of peer: Peer) throws(SystemError) -> InstanceProcesses? {
     if let known = peer.instance, !known.isReleased { return known }
     peer.instance = nil
@@ -160,7 +160,7 @@ final class ApplicationService {
     return peer.instance
   }
 
-  /// The process at the other end, held so that its pid cannot become another's.
+  /// Returns the process at the other end. The handle keeps its pid from being reused.
   private func process(of connection: Connection) throws -> ProcessHandle {
     if let descriptor = try UnixSocket.peerPIDFD(connection.number) {
       return try ProcessHandle(PIDFD(adopting: descriptor), in: membership.proc)
@@ -176,7 +176,7 @@ final class ApplicationService {
       throw ParameterError(
         parameter: parameter, problem: "a task's name has at most \(taskNameBytesMax) bytes")
     }
-    // Most names are printable ASCII, of which no category need be looked up.
+    // Most names are printable ASCII, and need no look-up of Unicode categories.
     guard
       name.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F })
         || !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -188,8 +188,7 @@ final class ApplicationService {
 }
 
 extension ApplicationInterface.MethodName {
-  /// Whether the method does nothing but answer: without a client it need not be
-  /// carried out.
+  /// Whether the method only answers. Such a call is not carried out without a client.
   var onlyAsks: Bool {
     switch self {
     case .getStatus, .listNotifications: true

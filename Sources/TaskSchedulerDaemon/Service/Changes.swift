@@ -2,7 +2,7 @@ import TaskSchedulerCore
 import TaskSchedulerWire
 
 extension ControlInterface.Change {
-  /// What a monitor is told of a record.
+  /// Creates the message about a record for a monitor.
   ///
   /// - Parameter isVisible: Whether the monitor may see this user's applications.
   init(_ record: Record, at now: Instant, isVisible: (UserID) -> Bool = { _ in true }) {
@@ -15,7 +15,7 @@ extension ControlInterface.Change {
     for field in description.fields { set(field.name, field.value) }
   }
 
-  /// Sets a member of the interface. The message contains what has no member.
+  /// Sets a field of the interface. The message contains the details for which there is no field.
   private mutating func set(_ name: String, _ value: RecordValue) {
     switch (name, value) {
     case ("from", .text(let state)): from = .init(rawValue: state)

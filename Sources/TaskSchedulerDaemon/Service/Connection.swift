@@ -5,37 +5,40 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// Takes the calls of a connection, and hears of its end.
+/// The owner of connections. It handles their calls, and learns of their end.
 protocol ConnectionOwner: AnyObject {
   var readBuffer: ReadBuffer { get }
   var eventLog: EventLog { get }
-  /// The socket that the daemon listens on.
+  /// The descriptor of the socket that the daemon listens on.
   var listenerNumber: Int32 { get }
-  /// Whether a connection of the daemon has this cookie.
+  /// Returns whether a connection of the daemon has this cookie.
   func hasConnection(_ cookie: UInt64) -> Bool
   var queuedBytesMax: Int { get }
-  /// Calls answered without returning to the loop, so that nobody keeps others waiting.
+  /// The number of calls to answer without returning to the loop. It keeps other clients from
+  /// waiting.
   var callsAtOnce: Int { get }
-  /// Counts what is kept for a client, or no longer; why that is too much, or nil.
+  /// Counts the memory and descriptors held for a client. Returns the problem if they are too many.
   func keep(_ change: Kept, for user: UInt32) -> String?
-  /// Whether it is this connection's turn; else it is served later.
+  /// Returns whether the connection has its turn. If not, the owner serves it later.
   func admits(_ connection: Connection) -> Bool
-  /// It has been served, for so long.
+  /// Reports that a connection was served, and the time that this took.
   func served(_ connection: Connection, nanoseconds: UInt64)
-  /// To answer by `reply` or `fail`, now or later.
+  /// Carries out a call, and answers it by `reply` or `fail`, now or later.
   func handle(_ call: ReceivedCall, on connection: Connection)
-  /// Whether a oneway call does nothing, so that it need not be carried out for a client that has
-  /// closed its connection.
+  /// Returns whether a oneway call has no effect, so that the daemon can skip it once the client
+  /// has closed its connection.
   func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool
-  /// It is to outlive the daemon.
+  /// Stores the connection for the next daemon.
   func save(_ connection: Connection)
-  /// - Parameter reason: what went wrong; nil where the peer closed it.
+  /// Reports the end of a connection.
+  ///
+  /// - Parameter reason: The problem; nil if the client closed the connection.
   func closed(_ connection: Connection, reason: String?)
 }
 
-/// One client's connection: its calls are answered one at a time, in order.
+/// The connection of one client. Its calls are answered one at a time, in order.
 final class Connection: TurnTaker, LoggedCall {
-  /// What it is used for.
+  /// The use of a connection.
   enum Role {
     case calls
     case eventStream(InstanceProcesses)
@@ -43,41 +46,42 @@ final class Connection: TurnTaker, LoggedCall {
   }
 
   let peer: Peer
-  /// What the event log calls it.
+  /// The number that identifies the connection in the event log.
   let cookie: UInt64
-  /// Whether systemd holds it too, over our death.
+  /// Whether systemd's descriptor store has the connection, so that it outlives the daemon.
   var isSaved = false
   var role = Role.calls
-  /// The instance that its process was found to belong to, as ``Speakers`` keeps it.
+  /// The instance of the client's process, as ``Speakers`` found it.
   var speaksFor: InstanceID?
-  /// The last call that the policy was asked to answer.
+  /// The latest call that the scheduler was asked to answer.
   var request: RequestID?
   private let descriptor: FileDescriptor
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
-  /// The owner's, which lives as long: each call uses it several times.
+  /// The event log of the owner. Each call uses it several times.
   private let eventLog: EventLog
   private var input = MessageInput()
   private var wire: ServerConnection
-  /// What the kernel has not taken yet, from `sent` on.
+  /// The bytes to send. The kernel has accepted those before `sent`.
   private var output: [UInt8] = []
   private var sent = 0
-  /// How far `output` belongs to a single answer, which may be of any length.
+  /// The end of a single answer in `output`. A single answer may have any length.
   private var answerEnd = 0
-  /// What of `input` and `output` is counted for its user.
+  /// The part of `input` and `output` that is counted for the user.
   private var kept = Kept()
   private var waitingFor = Connection.reading
   private static let reading: PollEvents = [.input, .inputEnd]
   private(set) var isOpen = true
-  /// What it was seen to be ready for since it was served last.
+  /// The readiness that was reported since the connection was last served.
   private var seen: PollEvents = []
   var isPutOff = false
-  /// Whether the event log says that some of it is in our memory alone.
+  /// Whether the event log says that a part of the connection's data is only in the daemon's
+  /// memory.
   private var isUnsaved = false
 
   /// - Parameters:
-  ///   - descriptor: is non-blocking.
-  ///   - held: what is known of one that an earlier daemon has left.
+  ///   - descriptor: A non-blocking socket.
+  ///   - held: The state of a connection that an earlier daemon left.
   init(
     _ descriptor: consuming FileDescriptor, cookie: UInt64, peer: Peer, service: Service,
     owner: any ConnectionOwner, loop: EventLoop, held: Holdings.Connection?
@@ -106,7 +110,7 @@ final class Connection: TurnTaker, LoggedCall {
   var takesMore: Bool { wire.takesMore }
   var isOneway: Bool { wire.isOneway }
 
-  /// What the next daemon has to know of it; nil where its socket tells all.
+  /// The state that the next daemon needs; nil if the socket alone suffices.
   var held: Holdings.Connection? {
     var held = Holdings.Connection()
     switch role {
@@ -119,30 +123,30 @@ final class Connection: TurnTaker, LoggedCall {
     return held == Holdings.Connection() ? nil : held
   }
 
-  /// Claims a descriptor that came with the call that is being answered.
+  /// Takes a descriptor that came with the current call.
   func take(_ index: FileDescriptorIndex) -> FileDescriptor? {
     input.descriptors.take(index.rawValue)
   }
 
   /// Returns the cookie of a socket that came with the call.
   ///
-  /// - Throws: the reason why the daemon does not manage the socket, such as that it is its own.
+  /// - Throws: The reason why the daemon does not manage the socket, such as that it is its own.
   func cookie(ofReceived socket: Int32) throws(SocketRefusal) -> UInt64 {
     try ConnectedSocket.cookie(
       of: socket, listener: owner.listenerNumber, isOwn: owner.hasConnection)
   }
 
-  // MARK: In
+  // MARK: Input
 
   private func ready(_ events: PollEvents) {
     seen.formUnion(events)
     if owner.admits(self) { serve() }
   }
 
-  /// Takes what it has sent already, before the loop tells of it.
+  /// Reads what the client has already sent, before the loop reports it.
   func takeTurn() { ready(.input) }
 
-  /// Does what it has been seen to be ready for.
+  /// Handles the reported readiness.
   func serve() {
     let events = seen
     seen = []
@@ -152,18 +156,18 @@ final class Connection: TurnTaker, LoggedCall {
     owner.served(self, nanoseconds: BootClock.now() - start)
   }
 
-  /// Whether something waits in its socket that can be taken now.
+  /// Whether the socket has data that can be read now.
   var hasUnheard: Bool { waitingCount > 0 }
 
-  /// Bytes.
+  /// The number of bytes to read from the socket.
   private var waitingCount: Int {
     guard isOpen, !wire.isBusy, output.isEmpty else { return 0 }
     return (try? UnixSocket.readableCount(descriptor.rawValue)) ?? 0
   }
 
-  /// Takes what waits in its socket, and nothing that comes meanwhile.
+  /// Reads what is on the socket now, and nothing that arrives later.
   ///
-  /// - Parameter end: when it is to stop (CLOCK_BOOTTIME).
+  /// - Parameter end: When to stop (CLOCK_BOOTTIME).
   func hear(until end: UInt64) {
     let start = BootClock.now()
     var left = waitingCount
@@ -171,7 +175,7 @@ final class Connection: TurnTaker, LoggedCall {
       case .took(let bytes, _) = readNext() {
       left -= bytes
     }
-    // The loop has told of what is there: it is asked to tell again.
+    // The loop has already reported this data, and must report it again.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     countKept()
     owner.served(self, nanoseconds: BootClock.now() - start)
@@ -190,13 +194,13 @@ final class Connection: TurnTaker, LoggedCall {
     }
     let isAtEnd = !events.isDisjoint(with: [.hangUp, .inputEnd])
     let isWaiting = read(toItsEnd: isAtEnd)
-    // Nothing more can come: an unfinished message stays one.
+    // No more data can arrive: an unfinished message stays unfinished.
     if isOpen, isWaiting, isAtEnd { close(reason: nil) }
   }
 
-  /// Takes what has been seen to be there; `toItsEnd`, looks for more until there is none.
+  /// Reads the reported data; with `toItsEnd`, reads until there is no more.
   ///
-  /// Returns whether it waits for the peer to send.
+  /// - Returns: Whether the connection waits for the client to send.
   private func read(toItsEnd: Bool) -> Bool {
     for _ in 0..<owner.callsAtOnce {
       guard isOpen, !wire.isBusy, output.isEmpty else {
@@ -214,20 +218,20 @@ final class Connection: TurnTaker, LoggedCall {
       case .closed: break
       }
     }
-    // There may be more, of which the loop has told already: it is asked to tell again.
+    // The loop may have already reported further data, and must report it again.
     if isOpen { source?.wait(for: waitingFor.union(.onChange)) }
     return false
   }
 
-  /// Nanoseconds of dropping before others have their turn.
+  /// The time for dropping calls before other clients have their turn, in nanoseconds.
   private static let dropTime: UInt64 = 500_000
 
-  /// The peer is gone. Takes the calls off its socket that would do nothing but be answered, as far
-  /// as they come before one that does more: they may be thousands.
+  /// Drops the calls of a client that is gone, up to the first call with an effect. Calls that only
+  /// answer may be thousands.
   ///
-  /// Returns whether it has come to such a one, or to the end.
+  /// - Returns: Whether there is such a call, or no more data.
   private func dropCallsInVain() -> Bool {
-    // What comes next is the rest of a message, whose beginning was taken.
+    // The next bytes are the rest of a message that was partly taken.
     if input.isCollecting { return true }
     let end = BootClock.now() + Self.dropTime
     while isOpen, BootClock.now() < end {
@@ -246,7 +250,7 @@ final class Connection: TurnTaker, LoggedCall {
   }
 
   private enum ReadStep {
-    /// So many bytes of the socket: a call, which has been carried out, or a part of one.
+    /// The number of bytes of a call that was carried out, or of a part of a message.
     case took(bytes: Int, mayHaveMore: Bool)
     case nothing
     case closed
@@ -271,7 +275,7 @@ final class Connection: TurnTaker, LoggedCall {
   private func take(_ message: UnsafeRawBufferPointer) {
     let wasCollecting = input.isCollecting
     if input.hasDescriptors, input.untakenCount > 0 {
-      // They are in the message's place in the socket, and come with it alone.
+      // Descriptors are attached to the message in the socket, and are received only with it.
       eventLog.beginCall(self, bytes: 0, phase: .peeked)
       takeMessage()
       if !isOpen { return eventLog.endCall() }
@@ -293,8 +297,8 @@ final class Connection: TurnTaker, LoggedCall {
     case .close(let violation):
       close(reason: String(describing: violation))
     }
-    // Not when it is taken: between a call's event and what the policy makes of it no event log is
-    // to be begun.
+    // Not when the message is taken: the daemon must not begin an event log between a call's event
+    // and the effects of that event.
     if wasCollecting { eventLog.note(.inputWhole(connection: cookie)) }
     input.forgetMessage()
     eventLog.endCall()
@@ -302,8 +306,9 @@ final class Connection: TurnTaker, LoggedCall {
 
   /// Takes a part of a message off the socket.
   ///
-  /// The event log has it first. How much of it was taken only the socket knows, by its mark: the
-  /// next daemon takes the rest. Descriptors do not outlive us, nor does a connection with them.
+  /// The event log has the part first. The mark in the socket tells how much of it was taken, and
+  /// the next daemon takes the rest. A connection with received descriptors does not outlive the
+  /// daemon, because those descriptors do not.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,
@@ -320,13 +325,13 @@ final class Connection: TurnTaker, LoggedCall {
     eventLog.endCall()
   }
 
-  /// Its call waits for an answer that comes later.
+  /// Notes that the call is answered later.
   func willWait() {
     owner.save(self)
   }
 
-  /// Takes the message of the call that is being carried out off the socket: what it asks for is in
-  /// the event log, or it is about to be answered.
+  /// Takes the current call's message off the socket. The event log has the call's event, or the
+  /// answer follows now.
   func takeMessage() {
     guard isOpen, input.untakenCount > 0 else { return }
     eventLog.setCallPhase(.taking)
@@ -338,10 +343,10 @@ final class Connection: TurnTaker, LoggedCall {
     }
   }
 
-  /// While a call waits for its answer or answers for their reader, nothing more is read.
+  /// Stops reading while a call waits for its answer, or answers wait for the client.
   ///
-  /// The loop tells of changes only: of thousands of sockets that stay ready, each look at one
-  /// would cost a look at all. A change of what is waited for is told anew if it is there already.
+  /// The loop reports only changes: otherwise each look at one of thousands of ready sockets would
+  /// cost a look at all. After a change of the watched events, the kernel reports readiness again.
   private func wait() {
     guard isOpen else { return }
     let next: PollEvents = !output.isEmpty ? .output : wire.isBusy ? [] : Self.reading
@@ -350,11 +355,11 @@ final class Connection: TurnTaker, LoggedCall {
     source?.wait(for: next.union(.onChange))
   }
 
-  // MARK: Out
+  // MARK: Output
 
-  /// Answers the call; with `continues`, one of several times.
+  /// Answers the call; with `continues`, further answers follow.
   ///
-  /// Whoever has not read what came before is disconnected. A single answer may be of any length.
+  /// Disconnects a client that has not read earlier answers. A single answer may have any length.
   func reply(_ parameters: some WireValue, continues: Bool = false) {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     takeMessage()
@@ -366,9 +371,9 @@ final class Connection: TurnTaker, LoggedCall {
     countKept()
   }
 
-  /// Sends one of several answers that is written already, because others get it, too.
+  /// Sends one of several answers, already encoded because other clients receive it, too.
   ///
-  /// - Parameter inTurn: whether its user waits for a turn where that has none left.
+  /// - Parameter inTurn: Whether to wait for the user's turn if the user has no credit left.
   func tell(_ message: [UInt8], inTurn: Bool) {
     guard isOpen, wire.isBusy, hasRoom() else { return }
     borrowOutput()
@@ -380,7 +385,7 @@ final class Connection: TurnTaker, LoggedCall {
     countKept()
   }
 
-  /// Answers the call with several replies that belong together, as one answer.
+  /// Answers the call with several replies that count as one answer.
   func replySnapshot(_ replies: some Sequence<some WireValue>) {
     takeMessage()
     guard isOpen, wire.isBusy else { return }
@@ -404,7 +409,7 @@ final class Connection: TurnTaker, LoggedCall {
     countKept()
   }
 
-  /// Closes the connection where too much waits for its peer already.
+  /// Closes the connection if too many bytes wait for the client. Returns whether it stays open.
   private func hasRoom() -> Bool {
     let waiting = output.count - max(sent, answerEnd)
     if waiting <= owner.queuedBytesMax { return true }
@@ -437,13 +442,13 @@ final class Connection: TurnTaker, LoggedCall {
     returnOutput()
   }
 
-  /// Takes the buffer that the owner lends for answers: most are sent at once, and a buffer for
-  /// each of thousands of connections would be empty.
+  /// Borrows the owner's buffer for answers. Most answers are sent at once, and thousands of
+  /// connections would each keep an empty buffer.
   private func borrowOutput() {
     if output.capacity == 0 { swap(&output, &owner.readBuffer.answer) }
   }
 
-  /// Gives it back, once all of it is sent.
+  /// Returns the buffer when all of it is sent.
   private func returnOutput() {
     guard output.capacity > 0 else { return }
     output.removeAll(keepingCapacity: output.capacity <= ReadBuffer.answerBytesMax)
@@ -451,8 +456,8 @@ final class Connection: TurnTaker, LoggedCall {
     output = []
   }
 
-  /// Whoever always leaves a little unread must not make it grow for ever. Bytes are moved less
-  /// often than they are sent.
+  /// Removes sent bytes, so that a client that always leaves some unread does not make the buffer
+  /// grow for ever. Moves the rest less often than it sends.
   private func dropSent() {
     guard sent >= 1 << 16, sent >= output.count / 2 else { return }
     output.removeSubrange(..<sent)
@@ -460,8 +465,8 @@ final class Connection: TurnTaker, LoggedCall {
     sent = 0
   }
 
-  /// Tells the owner what is kept for the peer now. Where its user has too much kept already, this
-  /// connection, which waits for more, is closed.
+  /// Reports the memory held for the client. Closes this connection, which needs more, if its user
+  /// has too much.
   private func countKept() {
     noteUnsaved()
     var now = Kept()
@@ -489,8 +494,8 @@ final class Connection: TurnTaker, LoggedCall {
     source = nil
     countKept()
     owner.closed(self, reason: reason)
-    // Last, for whoever is told of it may ask why. systemd may hold the socket too: the peer is
-    // told all the same, and systemd lets go.
+    // Last, because the owner may still examine the socket. If systemd holds the socket, shutdown
+    // still tells the client, and systemd then closes its copy.
     UnixSocket.abandon(descriptor.rawValue)
   }
 }

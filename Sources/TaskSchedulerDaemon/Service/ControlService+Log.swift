@@ -2,10 +2,10 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// The log of the caller's own applications, for users who may not read the event log.
+// The log of the caller's own applications, for users who may not read the journal.
 
 extension ControlService {
-  /// How many records one answer has at most: it is to be small beside what may be queued.
+  /// The maximum number of records in one answer, small compared with the limit of unread bytes.
   private static let recordsAtOnceMax = 100
 
   func getLog(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -19,10 +19,10 @@ extension ControlService {
       application = id
     }
     guard (input.lines ?? 1) >= 0 else {
-      throw ParameterError(parameter: "lines", problem: "it is negative")
+      throw ParameterError(parameter: "lines", problem: "it must not be negative")
     }
     guard (input.before ?? 1) >= 0 else {
-      throw ParameterError(parameter: "before", problem: "it is negative")
+      throw ParameterError(parameter: "before", problem: "it must not be negative")
     }
     let records = log.recent.newest(
       min(input.lines ?? Self.recordsAtOnceMax, Self.recordsAtOnceMax),
@@ -30,7 +30,7 @@ extension ControlService {
     connection.reply(Interface.GetLog.Output(records: records.map { .init($0) }))
   }
 
-  /// Whose records are meant: nil for everybody's.
+  /// Returns the user whose records the caller means; nil for those of all users.
   private func logOwner(
     _ input: Interface.GetLog.Input, _ peer: Peer
   ) throws -> UserID? {

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// What operators ask about memory (contract §11).
+// The memory methods for operators (contract §11).
 
 extension ControlService {
   func getMemory(_ call: ReceivedCall, _ connection: Connection) throws {
@@ -22,7 +22,7 @@ extension ControlService {
   func warnMemory(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.WarnMemory.Input.self)
     if input.application == nil, input.owner != nil {
-      throw ParameterError(parameter: "owner", problem: "it goes with an application")
+      throw ParameterError(parameter: "owner", problem: "it requires the name of an application")
     }
     let key = try input.application.map { try self.key($0, input.owner, connection.peer) }
     let owner = isOperator(connection.peer) ? nil : UserID(connection.peer.uid)

@@ -1,13 +1,13 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// What operators ask about notifications and changes of the machine (contract §9, §10).
+// The methods about notifications and system changes for operators (contract §9, §10).
 
 extension ControlService {
   func listNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.ListNotifications.Input.self)
     if input.application == nil, input.owner != nil {
-      throw ParameterError(parameter: "owner", problem: "it goes with an application")
+      throw ParameterError(parameter: "owner", problem: "it requires the name of an application")
     }
     let after = try input.after.map { try NotificationID(after: $0) }
     let scope: NotificationScope
@@ -30,8 +30,8 @@ extension ControlService {
     }
   }
 
-  /// The application whose notifications the caller means: one that is known, or that has some in
-  /// the store.
+  /// Returns the application whose notifications the caller means. The scheduler knows it, or the
+  /// store has notifications of it.
   private func keyOfNotifications(
     _ application: String, _ owner: Int?, _ peer: Peer
   ) throws -> ApplicationKey {
@@ -56,7 +56,7 @@ extension ControlService {
   func cancelNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.CancelNotifications.Input.self)
     if input.application == nil, input.owner != nil {
-      throw ParameterError(parameter: "owner", problem: "it goes with an application")
+      throw ParameterError(parameter: "owner", problem: "it requires the name of an application")
     }
     let id = try input.notification.map { number in
       guard let id = UInt64(exactly: number) else {
@@ -72,7 +72,7 @@ extension ControlService {
       key = try self.key(of: id, connection.peer)
     } else {
       throw ParameterError(
-        parameter: "notification", problem: "it is needed where no application is named")
+        parameter: "notification", problem: "it is required if no application is named")
     }
     let stored: [NotificationID]
     do throws(StoreError) {
@@ -85,7 +85,8 @@ extension ControlService {
     post(.notification(.cancel(request, key, id, stored: stored)))
   }
 
-  /// The application of a notification. Others' are to a user as if they did not exist.
+  /// Returns the application of a notification. For a user, other users' notifications do not
+  /// exist.
   private func key(
     of id: NotificationID, _ peer: Peer
   ) throws(ControlInterface.Failure) -> ApplicationKey {
@@ -97,7 +98,7 @@ extension ControlService {
     return key
   }
 
-  /// The longest name of a custom change, and the longest value, in bytes.
+  /// The maximum lengths of the name and of the value of a custom change, in bytes.
   private static let changeNameBytesMax = 64
   private static let changeValueBytesMax = 256
 

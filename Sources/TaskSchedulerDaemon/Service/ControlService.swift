@@ -4,8 +4,8 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// `org.taskschedd.Control`: what operators ask (contract §16: root, the daemon's own user, the
-/// operators' group; and each user for their own applications).
+/// The calls of `org.taskschedd.Control`. Operators are root, the daemon's own user and the
+/// operators' group; each user operates their own applications (contract §16).
 final class ControlService {
   typealias Interface = ControlInterface
 
@@ -78,16 +78,16 @@ final class ControlService {
     }
   }
 
-  // MARK: Asking
+  // MARK: States
 
-  /// What is said to be suspended is compared with the kernel before it is told.
+  /// Compares suspended applications with the kernel before the answer.
   private func visibleNow(_ peer: Peer) -> [ApplicationStatus] {
     let statuses = visible(peer)
     let suspended = statuses.filter { $0.state == .suspended }.compactMap(\.instance?.id)
     return processes.compareSuspended(suspended) ? visible(peer) : statuses
   }
 
-  /// Of one application it is always told as it is.
+  /// Compares a single application in any case.
   private func compareSuspended(_ key: ApplicationKey) {
     guard let status = pump.scheduler.status(of: key, at: pump.now),
       status.state == .suspended, let id = status.instance?.id
@@ -148,7 +148,7 @@ final class ControlService {
     monitors.add(connection, monitor)
   }
 
-  /// What a monitor may see of what it asks for.
+  /// Returns what a monitor may see of the applications that it names.
   private func limits(
     of input: Interface.Monitor.Input, _ peer: Peer
   ) throws -> Holdings.Monitor {
@@ -187,7 +187,7 @@ final class ControlService {
     connection.reply(Interface.Reload.Output())
   }
 
-  // MARK: Starting
+  // MARK: Launching and adopting
 
   private func launch(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.Launch.Input.self)
@@ -218,12 +218,13 @@ final class ControlService {
       throw ParameterError(parameter: "backgroundModes", problem: "a mode is given twice")
     }
     guard let descriptor = connection.take(input.processFileDescriptor) else {
-      throw ParameterError(parameter: "processFileDescriptor", problem: "no such descriptor came")
+      throw ParameterError(
+        parameter: "processFileDescriptor", problem: "the call has no such descriptor")
     }
     let (process, uid) = try adoptable(descriptor, by: connection.peer)
     let marker = input.marker.flatMap { Self.isMarker($0) ? $0 : nil }
     if input.marker != nil, marker == nil {
-      throw ParameterError(parameter: "marker", problem: "it is 1 to 64 letters and digits")
+      throw ParameterError(parameter: "marker", problem: "it must have 1 to 64 letters and digits")
     }
     if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
@@ -242,8 +243,8 @@ final class ControlService {
             backgroundTask: input.backgroundTask, backgroundModes: modes))))
   }
 
-  /// The process of a pidfd that came from the caller, and its user; refused where it is not the
-  /// caller's to hand over.
+  /// Returns the process of a pidfd from the caller, and its user. Refuses a process that the
+  /// caller may not pass on.
   private func adoptable(
     _ descriptor: consuming FileDescriptor, by peer: Peer
   ) throws -> (process: ProcessHandle, uid: UInt32) {
@@ -288,7 +289,7 @@ final class ControlService {
     return (process, uids.real)
   }
 
-  /// Why the daemon cannot hold the process of a descriptor that it received.
+  /// Returns why the daemon cannot hold the process of a received descriptor.
   private static func reason(notHeld error: SystemError) -> String {
     switch error.errno {
     case EINVAL: "the descriptor is not a pidfd of a process"
@@ -307,7 +308,7 @@ final class ControlService {
       }
   }
 
-  // MARK: Which application, and who may
+  // MARK: Applications and permissions
 
   func isOperator(_ peer: Peer) -> Bool {
     // Root and the daemon's own user are operators in any case.
@@ -317,7 +318,7 @@ final class ControlService {
     }
   }
 
-  /// What the caller may see.
+  /// Returns the applications that the caller may see.
   func visible(_ peer: Peer) -> [ApplicationStatus] {
     let all = pump.scheduler.statuses(at: pump.now)
     return isOperator(peer) ? all : all.filter { $0.key.owner.uid == peer.uid }
@@ -353,10 +354,11 @@ final class ControlService {
     described([status], for: peer, withUnit: withUnit)[0]
   }
 
-  /// The application that the caller means, where it may operate it. Others' are to a user as if
-  /// they did not exist.
+  /// Returns the application that the caller means, if the caller may operate it. For a user, other
+  /// users' applications do not exist.
   ///
-  /// - Parameter moreOwners: owners of applications of an id that the scheduler does not know.
+  /// - Parameter moreOwners: The owners of applications with an id that the scheduler does not
+  ///   know.
   func key(
     _ application: String, _ owner: Int?, _ peer: Peer,
     moreOwners: (ApplicationID) -> [UserID] = { _ in [] }
@@ -377,8 +379,8 @@ final class ControlService {
       owners = [UserID(peer.uid)]
     }
     guard let first = owners.first else {
-      // Of this very id there is none of this owner; and an operator's typing mistake is not worth
-      // a look at thousands of other users' ids.
+      // This owner has no application with this very id. A typing mistake of an operator is not
+      // worth a search through thousands of other users' ids.
       let known = pump.scheduler.names(of: UserID(owner ?? peer.uid))
         .filter { $0 != application }
       throw Interface.Failure.unknownApplication(
@@ -391,7 +393,7 @@ final class ControlService {
     return ApplicationKey(id, owner: first)
   }
 
-  /// -1 is no uid, as a C program writes it in 32 bits.
+  /// Checks a uid. -1 is not a uid, although C programs write it in 32 bits.
   static func uid(_ owner: Int) throws(ParameterError) -> UInt32 {
     guard let uid = UInt32(exactly: owner), uid != .max else {
       throw ParameterError(parameter: "owner", problem: "a uid is from 0 to 4294967294")
@@ -401,8 +403,7 @@ final class ControlService {
 }
 
 extension ControlInterface.MethodName {
-  /// Whether the method does nothing but answer: without a client it need not be
-  /// carried out.
+  /// Whether the method only answers. Such a call is not carried out without a client.
   var onlyAsks: Bool {
     switch self {
     case .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,

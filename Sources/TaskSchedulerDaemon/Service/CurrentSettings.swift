@@ -2,7 +2,7 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The configuration in force, and the users who may operate all applications by it.
+/// The configuration in force, and the users that may operate all applications.
 final class CurrentSettings {
   private(set) var configuration: Configuration
   /// Passes a configuration on to the parts of the daemon. Set once, by the owner.

@@ -2,7 +2,7 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// The connections on which applications hear what happens to them: one for each instance.
+/// The event streams: the connections on which applications receive events, one for each instance.
 final class EventStreams {
   private var connections: [InstanceID: Connection] = [:]
   private let eventLog: EventLog
@@ -13,7 +13,7 @@ final class EventStreams {
     self.find = find
   }
 
-  /// Makes a connection the instance's stream, in place of an earlier one.
+  /// Makes a connection the event stream of an instance, in place of an earlier one.
   func open(_ id: InstanceID, _ connection: Connection) {
     if let earlier = connections[id], earlier !== connection {
       connections[id] = nil
@@ -23,25 +23,25 @@ final class EventStreams {
     restore(id, connection)
   }
 
-  /// The stream was opened with an earlier daemon.
+  /// Restores an event stream from an earlier daemon.
   func restore(_ id: InstanceID, _ connection: Connection) {
     connections[id] = connection
     if let instance = find(id) { connection.role = .eventStream(instance) }
   }
 
-  /// Whether an instance has its stream.
+  /// Returns whether an instance has an event stream.
   func isOpen(_ id: InstanceID) -> Bool { connections[id] != nil }
 
   func send(_ event: ApplicationInterface.Register.Output, to id: InstanceID) {
     connections[id]?.reply(event, continues: true)
   }
 
-  /// The instance has ended.
+  /// Forgets the event stream of an instance that has ended.
   func close(_ id: InstanceID) {
     connections.removeValue(forKey: id)?.close(reason: nil)
   }
 
-  /// A connection is closed. Returns the instance whose stream it was.
+  /// Forgets a closed connection. Returns the instance whose event stream it was.
   func closed(_ connection: Connection) -> InstanceID? {
     guard case .eventStream(let instance) = connection.role,
       connections[instance.id] === connection

@@ -2,26 +2,26 @@ import DequeModule
 import EventLoop
 import LinuxSystem
 
-/// What a user may take of the daemon's time before the others' calls come first.
+/// The time of the daemon that a user may use before other users' calls come first.
 ///
-/// Credit grows with the time, up to a burst, and is spent by being served.
+/// Credit grows with time, up to a limit. Each served call spends some.
 struct TimeCredit: Hashable {
-  /// Of the time, the part that a user has for itself. Source: this project.
+  /// The share of the time that one user has. Source: this project.
   static let divisor: Int64 = 4
-  /// Nanoseconds that can be saved up. Source: this project; a hundred ordinary calls.
+  /// The maximum credit in nanoseconds: a hundred ordinary calls. Source: this project.
   static let burst: Int64 = 20_000_000
-  /// The debt of one dear call is forgiven in the end: nanoseconds.
+  /// The maximum negative balance after an expensive call, in nanoseconds. The rest is forgiven.
   static let debtMax: Int64 = 100_000_000
 
   private var balance = burst
   private var instant: UInt64
 
-  /// Nanoseconds since boot.
+  /// - Parameter now: Nanoseconds since boot.
   init(at now: UInt64) {
     instant = now
   }
 
-  /// Whether there is any left.
+  /// Returns whether there is any credit.
   mutating func isLeft(at now: UInt64) -> Bool {
     let gained = now > instant ? Int64(clamping: now - instant) / Self.divisor : 0
     instant = now
@@ -29,12 +29,12 @@ struct TimeCredit: Hashable {
     return balance > 0
   }
 
-  /// How long there is none yet, as of the last look.
+  /// The time until there is credit again, as of the last update.
   var timeUntilLeft: Duration {
     .nanoseconds(max(0, 1 - balance).multipliedReportingOverflow(by: Self.divisor).partialValue)
   }
 
-  /// Whether nothing is owed any more: it is as good as a new one.
+  /// Returns whether the credit is at its maximum, so that the account need not be kept.
   mutating func isWhole(at now: UInt64) -> Bool { isLeft(at: now) && balance == Self.burst }
 
   mutating func spend(_ nanoseconds: UInt64) {
@@ -42,56 +42,60 @@ struct TimeCredit: Hashable {
   }
 }
 
-/// Whose share of the daemon's time is spent.
+/// The parties that share the daemon's time.
 enum Party: Hashable {
   /// All connections of one user.
   case user(UInt32)
   /// Connections that are not accepted yet. The listening socket has a share of its own: in a
-  /// user's, it would wait for that user's calls, and every other user's next connection with it.
+  /// user's share it would wait for that user's calls, and so would every other user's next
+  /// connection.
   case newcomers
 }
 
-/// What may have to wait for its party's turn: a connection with calls, or the listening socket.
+/// A source of work that may wait for its party's turn: a connection with calls, or the listening
+/// socket.
 protocol TurnTaker: AnyObject {
-  /// Whether it waits for a turn.
+  /// Whether the source waits for a turn.
   var isPutOff: Bool { get set }
-  /// Its turn has come.
+  /// Does the work of a turn.
   func serve()
 }
 
-/// Serves each user's connections at once while the user has credit, else when nothing else is
-/// ready or the user has credit again: users in turn, one connection at a time. A user who is alone
-/// has all the time there is.
+/// Divides the daemon's time between users.
 ///
-/// So nobody's calls, however many or dear, hold up another's or the time limits by more than one
-/// turn, and a turn is one call where there is more than one user; and nobody waits for longer than
-/// it takes to pay for what was had, however busy the others keep the daemon.
+/// The daemon serves the connections of a user with credit at once. It serves other connections
+/// when nothing else is ready, or when the user has credit again. Then users alternate, one
+/// connection at a time. A user without competitors may use all of the time.
+///
+/// So the calls of one user, however many or expensive, delay other users' calls and the limits by
+/// at most one turn. With more than one user a turn is one call. However busy other users are, a
+/// user waits only until the user's spent time is repaid.
 final class FairShare {
-  /// An object, since every call changes one: to change a dictionary's value in place costs more
-  /// than the change.
+  /// An account of a party. A class, because changing a value in a dictionary costs more than the
+  /// change itself, and each call makes one.
   private final class Account {
     var credit: TimeCredit
-    /// Put off, the first first.
+    /// The sources that wait, in order.
     var waiting: Deque<any TurnTaker> = []
 
     init(at now: UInt64) { credit = TimeCredit(at: now) }
   }
 
-  /// Calls answered without returning to the loop where nobody else waits for it.
+  /// The number of calls to answer without returning to the loop if no other user waits.
   private static let callsAtOnceMax = 16
-  /// How many accounts of users without connections are kept before those are looked for that
-  /// nothing is owed to.
+  /// The number of accounts of users without connections. With more, those with a full credit are
+  /// removed.
   private static let strangersMax = 64
 
   private var accounts: [Party: Account] = [:]
-  /// The parties with something that waits.
+  /// The parties with waiting sources, in the order of their turns.
   private var turns: Deque<Party> = []
   private var idle: DeferredSource?
-  /// Set to when the first of them has credit again.
+  /// Expires when the first of them has credit again.
   private var repaid: TimerSource?
-  /// How many users have connections.
+  /// The number of users with connections.
   var userCount = 0
-  /// Hears of all time that is spent, in nanoseconds.
+  /// Receives the time that was spent, in nanoseconds.
   var worked: (UInt64) -> Void = { _ in }
 
   init(loop: EventLoop) throws(SystemError) {
@@ -99,15 +103,15 @@ final class FairShare {
     repaid = try loop.timer { [unowned self] in serveRepaid() }
   }
 
-  /// How many calls a connection may have answered before others have their turn.
+  /// The number of calls that a connection may have answered before other connections.
   var callsAtOnce: Int { userCount < 2 ? Self.callsAtOnceMax : 1 }
 
-  /// Whether it is to be served now; else it is served later.
+  /// Returns whether to serve a source now. If not, it is served later.
   func admits(_ taker: any TurnTaker, of party: Party) -> Bool {
     if taker.isPutOff { return false }
     let now = BootClock.now()
     let account = account(of: party, at: now)
-    // Connecting comes before the calls of the only user, too, and must leave them time.
+    // Accepting connections comes before the calls of a single user, too, and must leave them time.
     if account.credit.isLeft(at: now) || (userCount < 2 && party != .newcomers) { return true }
     taker.isPutOff = true
     account.waiting.append(taker)
@@ -122,8 +126,8 @@ final class FairShare {
     worked(nanoseconds)
   }
 
-  /// What a user has spent is remembered without connections too: else whoever closes each before
-  /// the next would always begin with a whole credit.
+  /// Returns the account of a party. It exists without connections, too: otherwise a user that
+  /// closes each connection before the next would always have full credit.
   private func account(of party: Party, at now: UInt64) -> Account {
     if let account = accounts[party] { return account }
     if accounts.count >= userCount + Self.strangersMax {
@@ -155,7 +159,7 @@ final class FairShare {
     if !turns.contains(party) { turns.append(party) }
   }
 
-  /// One of each user who has credit: what that costs is not known before.
+  /// Serves one source of each user with credit. The cost of a call is not known before.
   private func serveRepaid() {
     let now = BootClock.now()
     for party in turns where accounts[party]?.credit.isLeft(at: now) == true {

@@ -2,34 +2,34 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Before a limit is enforced, what its application has written is heard, and whether a debugger
-/// holds it is seen: whoever ended its task in time has said so, though the daemon was away, or
-/// busy, when it did.
+/// Reads the pending calls of an application, and checks for a debugger, before the scheduler
+/// enforces a limit.
 ///
-/// An application with much to say is heard in steps, so that nobody else waits for it, and at last
-/// no further.
+/// An application that ended its task in time has said so on its connection, even if the daemon was
+/// away or busy at that moment. The daemon reads many calls in steps, so that other clients do not
+/// wait. After a maximum time it reads no further.
 final class Hearing {
-  /// What is asked of the connections.
+  /// The operations on connections.
   struct Ears {
-    /// Accepts those that wait.
+    /// Accepts the waiting connections.
     var accept: () -> Void
-    /// Takes what these instances of one user have written by now, until an instant of
-    /// CLOCK_BOOTTIME; returns whether that was all.
+    /// Carries out the calls that these instances of one user have made by now. Stops at an instant
+    /// of CLOCK_BOOTTIME. Returns whether all calls were carried out.
     var hear: (Set<InstanceID>, UInt32, UInt64) -> Bool
-    /// Whose an instance is; nil where it has ended.
+    /// Returns the user of an instance; nil if it has ended.
     var user: (InstanceID) -> UInt32?
   }
 
-  /// Nanoseconds of a step. Source: this project; some 50 calls.
+  /// The length of a step in nanoseconds: some 50 calls. Source: this project.
   private static let stepTime: UInt64 = 2_000_000
-  /// Nanoseconds that are spent on hearing one instance, in steps. Source: this project; more than
-  /// an application has connections and calls, but for a flood.
+  /// The maximum time for one instance in nanoseconds, in steps. Only a flood of calls takes
+  /// longer. Source: this project.
   private static let timeMax: UInt64 = 50_000_000
   private static let pause: Duration = .microseconds(500)
 
-  /// Whose limits have passed.
+  /// The instances whose limits have passed.
   private var waiting: Set<InstanceID> = []
-  /// What has been spent on those of a user.
+  /// The time that was spent on the instances of each user.
   private var spent: [UInt32: UInt64] = [:]
   private var turn: DeferredSource?
   private var rest: TimerSource?
@@ -38,8 +38,8 @@ final class Hearing {
   private let report: (Event) -> Void
 
   /// - Parameters:
-  ///   - isTraced: finds out whether a debugger traces any process of the instance.
-  ///   - report: takes the answers.
+  ///   - isTraced: Determines whether a debugger traces any process of the instance.
+  ///   - report: Receives the answers.
   init(
     loop: EventLoop, ears: Ears, isTraced: @escaping (InstanceID, @escaping (Bool) -> Void) -> Void,
     report: @escaping (Event) -> Void
@@ -47,12 +47,12 @@ final class Hearing {
     self.ears = ears
     self.isTraced = isTraced
     self.report = report
-    // Not at once: one's call may be what made the limits be looked at.
+    // Not at once: a call of the instance may have caused this check.
     turn = try loop.soon { [unowned self] in answer() }
     rest = try loop.timer { [unowned self] in answer() }
   }
 
-  /// Answers later, by `tracerChecked`.
+  /// Checks an instance, and answers later by `tracerChecked`.
   func ask(_ id: InstanceID) {
     waiting.insert(id)
     turn?.request()
@@ -74,7 +74,7 @@ final class Hearing {
     }
   }
 
-  /// Returns whether no more of these is to be heard.
+  /// Carries out calls of these instances. Returns whether none remains, or their time is used up.
   private func hear(_ ids: Set<InstanceID>, of user: UInt32) -> Bool {
     let start = BootClock.now()
     let isWhole = ears.hear(ids, user, start + Self.stepTime)

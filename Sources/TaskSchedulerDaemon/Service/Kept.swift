@@ -1,10 +1,10 @@
-/// What is kept for a client, or by how much it changes.
+/// The memory and descriptors that the daemon holds for a client, or their change.
 package struct Kept: Equatable {
-  /// Bytes of a message whose end has not come. The event log has them, too.
+  /// The bytes of an unfinished message. The event log has them, too.
   var unfinished = 0
-  /// Bytes of answers and events that it has not taken yet.
+  /// The bytes of answers and events that the client has not read.
   var unread = 0
-  /// Descriptors that came with a message whose end has not come.
+  /// The descriptors that came with an unfinished message.
   var descriptors = 0
 
   var bytes: Int { unfinished + unread }

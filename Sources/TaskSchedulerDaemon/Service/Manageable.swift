@@ -2,10 +2,11 @@ import Glibc
 import LinuxSystem
 
 extension CurrentSettings {
-  /// Why this daemon does not take a process under management; nil where it does.
+  /// Returns why this daemon cannot manage a process; nil if it can.
   ///
-  /// What it could neither stop nor end it would report as suspended or terminated for ever. A
-  /// user's own daemon takes that user's processes only.
+  /// The daemon could neither stop nor kill a process that the kernel protects from its signals. It
+  /// would report that process as suspended or terminated for ever. A user's own daemon manages
+  /// only that user's processes.
   func refusal(of process: ProcessHandle, uid: UInt32) throws(SystemError) -> String? {
     let own = Users.effectiveUID
     let maySignal = try process.maySignal()
@@ -18,7 +19,7 @@ extension CurrentSettings {
 }
 
 extension ProcessHandle {
-  /// Whether the kernel lets this daemon send the process signals.
+  /// Returns whether the kernel permits this daemon to send signals to the process.
   fileprivate func maySignal() throws(SystemError) -> Bool {
     do throws(SystemError) {
       _ = try pidfd.send(signal: 0)

@@ -1,16 +1,16 @@
 import LinuxSystem
 import TaskSchedulerWire
 
-/// One buffer for all connections to look at what has arrived, and one for what is to be sent.
+/// The buffers that all connections share: one for received data, one for answers.
 package final class ReadBuffer {
-  /// More than the interfaces' messages need; longer ones are collected in memory.
+  /// The size of the buffer. Messages of the interfaces fit; longer ones are collected in memory.
   static let bytesCount = 1 << 16
 
   let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesCount, alignment: 16)
 
-  /// What is kept of a buffer for answers; a longer answer is rare.
+  /// The capacity that the buffer for answers keeps; longer answers are rare.
   static let answerBytesMax = 1 << 12
-  /// Empty; lent to the connection that writes an answer until that is sent.
+  /// The empty buffer for answers. A connection borrows it until its answer is sent.
   var answer: [UInt8] = []
 
   package init() {}
@@ -20,57 +20,57 @@ package final class ReadBuffer {
   }
 }
 
-/// Shows whole messages on a socket, and takes them off it when that is asked.
+/// Finds whole messages on a socket, and takes them off the socket on request.
 ///
-/// It peeks first and receives exactly one message, so that a message's descriptors cannot be
-/// taken for those of another, and one that nothing has come of yet stays in the kernel. What has
-/// come of an unfinished message is collected here: left in the kernel, a message in many small
-/// pieces would fill the socket and keep its own end from coming.
+/// It peeks first, and then receives exactly one message. So a message's descriptors are never
+/// taken for those of another, and a message without an effect yet stays in the kernel. The parts
+/// of an unfinished message are collected here: left in the kernel, a message in many small pieces
+/// would fill the socket before its end arrives.
 package struct MessageInput: ~Copyable {
   package enum Step {
-    /// Without its NUL; valid until the next step. It, or the end of one that was collected, is in
-    /// the socket still, until it is taken.
+    /// A whole message without its NUL, valid until the next step. It, or the end of a collected
+    /// one, stays in the socket until it is taken.
     case message(UnsafeRawBufferPointer)
-    /// A part of one, that is to be taken now.
+    /// A part of a message, to be taken now.
     case part(UnsafeRawBufferPointer)
     /// Nothing has arrived.
     case incomplete
     case closed
-    /// The peer broke the protocol, or the connection is of no more use.
+    /// The client violated the protocol, or the connection failed.
     case failed(any Error)
   }
 
-  /// The most descriptors that one message may bring: a call needs one. What a client may make us
-  /// keep while its message is unfinished must not fill our table.
+  /// The maximum number of descriptors with one message: a call needs one. The descriptors of
+  /// unfinished messages must not fill the daemon's table.
   private static let descriptorsMax = 8
 
-  /// What came with the last message and is not claimed yet.
+  /// The descriptors of the last message that were not claimed yet.
   package var descriptors = DescriptorBag(
     messageMax: descriptorsMax, closesElsewhere: true)
-  /// The bytes that are kept here, of an unfinished message or the last one.
+  /// The number of bytes collected here, of an unfinished message or the last one.
   var collectedCount: Int { collected.count }
-  /// Whether more may have been there already when the last message was looked at: a peek ends at
-  /// the buffer's end, and at descriptors.
+  /// Whether the socket may have had more data than the last peek showed. A peek ends at the
+  /// buffer's end, and at descriptors.
   package private(set) var mayHaveMore = false
-  /// The bytes of the last step that are in the socket still, a message's NUL included.
+  /// The bytes of the last step that are still in the socket, including a message's NUL.
   package private(set) var untakenCount = 0
-  /// Whether descriptors ride on what was looked at last.
+  /// Whether descriptors are attached to the data of the last peek.
   package private(set) var hasDescriptors = false
   private var collected: [UInt8] = []
-  /// How many of those were taken as parts of a message that is not off the socket yet.
+  /// The number of bytes that were taken as parts of a message whose end is still in the socket.
   package private(set) var takenCount = 0
 
   package init() {}
 
-  /// Goes on with what was collected of an unfinished message.
+  /// Continues with the collected bytes of an unfinished message.
   package init(collected: [UInt8]) {
     self.collected = collected
     takenCount = collected.count
   }
 
-  /// Whether the beginning of a message is here, and its end is not.
+  /// Whether the beginning of a message was collected, but not its end.
   package var isCollecting: Bool { takenCount > 0 }
-  /// That beginning.
+  /// The collected beginning of a message.
   package var taken: ArraySlice<UInt8> { collected[..<takenCount] }
 
   package mutating func next(_ socket: Int32, _ buffer: ReadBuffer) -> Step {
@@ -99,18 +99,19 @@ package struct MessageInput: ~Copyable {
     }
   }
 
-  /// The message of which this is the end.
+  /// Returns the message that ends with these bytes.
   private mutating func whole(_ end: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     guard isCollecting else { return end }
     collected.append(contentsOf: end)
-    // `collected` is not touched before the next step, which is what `message` promises.
+    // `collected` does not change before the next step, as `message` promises.
     return collected.withUnsafeBytes { $0 }
   }
 
-  /// Looks at the whole messages that are on the socket, one after the other, as long as it is told
-  /// to go on, there are no descriptors, and none is being collected.
+  /// Passes on the whole messages on the socket, in order. Stops when the closure returns false, at
+  /// descriptors, and while a message is being collected.
   ///
-  /// - Returns: the bytes of those that it was told to go on after, and whether there may be more.
+  /// - Returns: The bytes of the messages for which the closure returned true, and whether there
+  ///   may be more.
   package mutating func wholeMessages(
     _ socket: Int32, _ buffer: ReadBuffer, goOn: (UnsafeRawBufferPointer) -> Bool
   ) -> (bytes: Int, mayHaveMore: Bool) {
@@ -129,7 +130,7 @@ package struct MessageInput: ~Copyable {
     return (count - rest.count, count == ReadBuffer.bytesCount)
   }
 
-  /// Takes so many bytes of those off the socket.
+  /// Takes a number of bytes of these messages off the socket.
   package mutating func drop(
     _ count: Int, _ socket: Int32, _ buffer: ReadBuffer
   ) throws(ReceiveError) {
@@ -137,19 +138,19 @@ package struct MessageInput: ~Copyable {
     _ = try receive(socket, buffer)
   }
 
-  /// Takes the last message, or its end, off the socket, if it is there still.
+  /// Takes the last message, or its end, off the socket if it is still there.
   package mutating func take(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     guard untakenCount > 0 else { return }
     _ = try receive(socket, buffer)
     takenCount = 0
   }
 
-  /// What the last step showed is needed no longer, but for the beginning of a message.
+  /// Forgets the last message, but keeps the collected beginning of another.
   package mutating func forgetMessage() {
     if !isCollecting { collected = [] }
   }
 
-  /// Takes the part that the last step showed.
+  /// Takes the part of the last step off the socket.
   package mutating func takePart(_ socket: Int32, _ buffer: ReadBuffer) throws(ReceiveError) {
     collected.append(contentsOf: try receive(socket, buffer))
     takenCount = collected.count

@@ -2,10 +2,10 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// The connections that are told of changes: each sees the applications that it may.
+/// The connections that receive changes. Each receives those of the applications that it may see.
 ///
-/// Those that watch one application are kept by its id, so that however many there are – each
-/// `taskctl run` is one – a change costs only those that it is about.
+/// Monitors of one application are indexed by its id. Each `taskctl run` is one such monitor, and a
+/// change costs only the monitors that it concerns.
 final class Monitors {
   private typealias Entry = (connection: Connection, limits: Holdings.Monitor)
   private typealias Watching = [ObjectIdentifier: Entry]
@@ -15,10 +15,10 @@ final class Monitors {
   private var counts: [Watcher: Int] = [:]
   private let eventLog: EventLog
 
-  /// What monitors are counted by.
+  /// The key by which monitors are counted.
   private struct Watcher: Hashable {
     var user: UInt32
-    /// nil for monitors of all applications.
+    /// The application's id; nil for monitors of all applications.
     var application: String?
   }
 
@@ -26,8 +26,8 @@ final class Monitors {
     self.eventLog = eventLog
   }
 
-  /// How many monitors a user has of one application, or (nil) that are not limited to one. So many
-  /// may have to be told of one change.
+  /// Returns the number of a user's monitors of one application, or of all applications (nil). One
+  /// change may have to be sent to so many.
   func count(of user: UInt32, watching application: String?) -> Int {
     counts[Watcher(user: user, application: application)] ?? 0
   }
@@ -37,7 +37,7 @@ final class Monitors {
     restore(connection, monitor)
   }
 
-  /// It began to watch with an earlier daemon.
+  /// Restores a monitor from an earlier daemon.
   func restore(_ connection: Connection, _ monitor: Holdings.Monitor) {
     connection.role = .monitor(monitor)
     let entry = (connection, monitor)
@@ -63,10 +63,10 @@ final class Monitors {
     if ofOne[application]?.isEmpty == true { ofOne[application] = nil }
   }
 
-  /// Tells all that may see it of a change, written once.
+  /// Sends a change to all monitors that may see it. The change is encoded once.
   ///
-  /// A monitor that sees its user's own applications alone waits for that user's turn, where the
-  /// user has none left: the changes are the user's, too. Operators do not pay for what others do.
+  /// A monitor of a user's own applications waits for the user's turn if the user has no credit
+  /// left, because the changes are the user's, too. Operators do not pay for other users' changes.
   func tell(_ record: Record, at now: Instant) {
     var messages: [Bool: [UInt8]] = [:]
     func tell(_ entries: Watching) {
@@ -80,8 +80,8 @@ final class Monitors {
     if !ofOne.isEmpty { tell(ofOne[record.application.id.name] ?? [:]) }
   }
 
-  /// - Parameter seesAll: whether the monitor may see the applications of all users; else a change
-  ///   names no other user's application.
+  /// - Parameter seesAll: Whether the monitor may see the applications of all users. Otherwise a
+  ///   change names no other user's application.
   private func message(_ record: Record, at now: Instant, _ seesAll: Bool) -> [UInt8] {
     let owner = record.application.owner
     var message: [UInt8] = []
@@ -94,7 +94,7 @@ final class Monitors {
 }
 
 extension Holdings.Monitor {
-  /// Whether the monitor is told of this application.
+  /// Returns whether the monitor receives changes of this application.
   func sees(_ key: ApplicationKey) -> Bool {
     (uid ?? key.owner.uid) == key.owner.uid && (application ?? key.id.name) == key.id.name
   }

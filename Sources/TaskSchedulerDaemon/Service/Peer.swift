@@ -1,28 +1,29 @@
 import Glibc
 import LinuxSystem
 
-/// Who speaks on a connection, as the kernel recorded it when it was made; never what it says.
+/// The process at the other end of a connection, as the kernel recorded it at the connect. It does
+/// not depend on what the client sends.
 ///
-/// What the socket tells at any time is asked when it is needed: of thousands of connections that
-/// are taken over at once, few speak.
+/// The daemon reads these properties when it needs them: after a takeover of thousands of
+/// connections, few send calls.
 final class Peer {
   let credentials: PeerCredentials
   private let socket: Int32
   private let proc: ProcFS
   private var knownIdentity: ProcessIdentity??
   private var knownGroups: [UInt32]?
-  /// The instance that it was found to belong to.
+  /// The instance that the process was found to belong to.
   var instance: InstanceProcesses?
-  /// The ``Membership/generation`` at which it was found to belong to none.
+  /// The ``Membership/generation`` at which the process belonged to no instance.
   var strangerSince: UInt64?
   private var knownOperator: Bool?
 
   var uid: UInt32 { credentials.uid }
 
   /// - Parameters:
-  ///   - socket: open for as long as the peer is asked.
-  ///   - kernelHasPeerPIDFD: else the process is the one that has its pid now: its start time is
-  ///     what is compared later.
+  ///   - socket: The connection's socket. It must stay open while the peer is used.
+  ///   - kernelHasPeerPIDFD: Whether the kernel has SO_PEERPIDFD. Otherwise the process is the one
+  ///     that has the pid now, and its start time is compared later.
   init(
     _ socket: Int32, credentials: PeerCredentials, kernelHasPeerPIDFD: Bool, proc: ProcFS
   ) throws(SystemError) {
@@ -32,7 +33,7 @@ final class Peer {
     if !kernelHasPeerPIDFD { knownIdentity = .some(try proc.identity(credentials.pid)) }
   }
 
-  /// The process that connected; nil where it has ended.
+  /// Returns the process that connected; nil if it has ended.
   func identity() throws(SystemError) -> ProcessIdentity? {
     if let knownIdentity { return knownIdentity }
     let identity = try findIdentity()
@@ -45,13 +46,14 @@ final class Peer {
     do throws(SystemError) {
       return try PIDFD(adopting: descriptor).identity(in: proc)
     } catch {
-      // Reaped, or in a process namespace that we cannot see: no application's process.
+      // The process was reaped, or is in a process namespace that the daemon cannot see. It belongs
+      // to no application.
       guard error.errno == ESRCH || error.errno == EINVAL else { throw error }
       return nil
     }
   }
 
-  /// Supplementary groups.
+  /// Returns the supplementary groups.
   func groups() throws(SystemError) -> [UInt32] {
     if let knownGroups { return knownGroups }
     let groups = try UnixSocket.peerGroups(socket)
@@ -66,7 +68,7 @@ final class Peer {
     return found
   }
 
-  /// The operators' group may have changed.
+  /// Forgets whether the user is an operator, because the operators' group may have changed.
   func forgetOperator() {
     knownOperator = nil
   }

@@ -1,10 +1,10 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// From the policy's refusals to the errors of each interface.
+// Translates the scheduler's refusals into the errors of each interface.
 
 extension Refusal {
-  /// What an application is told.
+  /// Returns the error for an application.
   func failure(toApplication name: String) -> ApplicationInterface.Failure {
     switch self {
     case .alreadyRunning(let pid, let state):
@@ -32,7 +32,7 @@ extension Refusal {
     }
   }
 
-  /// What an operator is told.
+  /// Returns the error for an operator.
   func failure(toOperator name: String) -> ControlInterface.Failure {
     switch self {
     case .unknownApplication: .unknownApplication(application: name, nearest: nil)

@@ -2,9 +2,9 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// The calls that wait for the policy's answer.
+/// The calls that wait for the scheduler's answer.
 final class Requests {
-  /// Which method was called, as far as its answer depends on it.
+  /// The methods whose answers differ.
   enum Method: String {
     case register, acknowledge, beginBackgroundTask, endBackgroundTask
     case setKeepAlive, manageSocket, releaseSocket
@@ -12,7 +12,7 @@ final class Requests {
     case launch, adopt, activate, deactivate, sendToBackground, terminate
     case postNotification, cancelApplicationsNotifications, postSystemChange, warnMemory
 
-    /// Whether an application speaks for itself; else an operator asks.
+    /// Whether an application calls for itself, rather than an operator.
     var isApplications: Bool {
       switch self {
       case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAlive,
@@ -35,13 +35,13 @@ final class Requests {
   private(set) var numberLast: UInt64
   private let eventLog: EventLog
 
-  /// - Parameter numberLast: the highest number of a request so far.
+  /// - Parameter numberLast: The highest number of a request so far.
   init(eventLog: EventLog, numberLast: UInt64) {
     self.eventLog = eventLog
     self.numberLast = numberLast
   }
 
-  /// - Parameter application: the id as the caller named it, for errors.
+  /// - Parameter application: The application's id as in the call, for errors.
   func open(_ connection: Connection, _ method: Method, application: String) -> RequestID {
     numberLast += 1
     let id = RequestID(numberLast)
@@ -49,7 +49,7 @@ final class Requests {
     return id
   }
 
-  /// A call waits that an earlier daemon took.
+  /// Restores a waiting call from an earlier daemon.
   func restore(
     _ id: RequestID, _ connection: Connection, _ method: Method, application: String
   ) {
@@ -57,14 +57,14 @@ final class Requests {
     connection.request = id
   }
 
-  /// The policy has been asked and has not answered yet: the next daemon must know who waits.
+  /// Notes a call that waits after the scheduler has handled it, so that the next daemon knows it.
   func noteIfWaiting(_ id: RequestID) {
     guard let connection = waiting[id]?.connection, let held = held(connection) else { return }
     connection.willWait()
     eventLog.note(.waiting(held, connection: connection.cookie))
   }
 
-  /// What a connection waits for; nil where nothing.
+  /// Returns the call that a connection waits for; nil if there is none.
   func held(_ connection: Connection) -> Holdings.Waiting? {
     guard let id = connection.request, let request = waiting[id] else { return nil }
     return Holdings.Waiting(
@@ -72,15 +72,16 @@ final class Requests {
       isOneway: connection.isOneway)
   }
 
-  /// Nobody waits for the answer any more: the connection's descriptor is not kept for it.
+  /// Forgets the call of a closed connection, so that the connection's descriptor is not kept for
+  /// it.
   func forget(_ connection: Connection) {
     if let id = connection.request { waiting[id] = nil }
   }
 
-  /// Whose call it is.
+  /// Returns the connection of a call.
   func connection(of id: RequestID) -> Connection? { waiting[id]?.connection }
 
-  /// Sends the policy's answer.
+  /// Sends the scheduler's answer.
   func answer(_ id: RequestID, _ reply: TaskSchedulerCore.Reply) {
     guard let request = waiting.removeValue(forKey: id) else { return }
     let connection = request.connection
@@ -103,7 +104,7 @@ final class Requests {
       connection.reply(
         ApplicationInterface.ManageSocket.Output(socket: Int(clamping: socket.number)))
     case .scheduled(let id):
-      // As `PostNotification` is answered too.
+      // The answer has the same form as that of `PostNotification`.
       connection.reply(
         ApplicationInterface.ScheduleNotification.Output(notification: Int(clamping: id.number)))
     case .cancelled(let ids):

@@ -5,7 +5,7 @@ import TaskSchedulerCore
 import TaskSchedulerEventLog
 import TaskSchedulerWire
 
-/// Accepts connections, counts them by user, and hands each call to the service of its interface.
+/// Accepts connections, counts them by user, and passes each call to the service of its interface.
 final class Server: ConnectionOwner {
   let readBuffer = ReadBuffer()
   let eventLog: EventLog
@@ -24,19 +24,20 @@ final class Server: ConnectionOwner {
   private let kernelHasPeerPIDFD: Bool
   private(set) var connections: [ObjectIdentifier: Connection] = [:]
   private let store: DescriptorStore
-  /// Those that are not in the store yet: a call that is over soon need not be.
+  /// The connections that are not in systemd's store yet. A short call does not need it.
   private var unsaved: [ObjectIdentifier: Connection] = [:]
   private var saveTimer: TimerSource?
   private static let saveDelay: Duration = .milliseconds(50)
-  /// How many are saved before other clients have their turn: each is a message to systemd.
+  /// The number of connections to save before other clients have their turn. Each needs a message
+  /// to systemd.
   private static let savesAtOnceMax = 64
   private let speakers = Speakers()
   private var countByUser: [UInt32: Int] = [:] {
     didSet { fairShare.userCount = countByUser.count }
   }
-  /// What is kept for the connections of each user that has any.
+  /// The memory and descriptors held for the connections of each user.
   private var keptByUser: [UInt32: Kept] = [:]
-  /// Users who have been refused a connection since they had few: it is logged once.
+  /// The users that were refused a connection since they last had few. The log names each once.
   private var refusedUsers: Set<UInt32> = []
   private let applications: ApplicationService
   private let control: ControlService
@@ -45,7 +46,7 @@ final class Server: ConnectionOwner {
   var queuedBytesMax: Int { options.queuedBytesPerConnectionMax }
   var callsAtOnce: Int { fairShare.callsAtOnce }
 
-  /// - Parameter onClosed: called for each connection that is closed.
+  /// - Parameter onClosed: Called for each connection that is closed.
   init(
     listener: consuming FileDescriptor, applications: ApplicationService, control: ControlService,
     options: DaemonOptions, loop: EventLoop, proc: ProcFS, log: Log, eventLog: EventLog,
@@ -86,12 +87,13 @@ final class Server: ConnectionOwner {
     connections.values.contains { $0.cookie == cookie }
   }
 
-  /// Takes connections from now on. Whoever came while there was no daemon has waited longest, and
-  /// comes before the calls of those that were taken over, of whom there may be thousands.
+  /// Begins to accept connections. Clients that connected while no daemon ran have waited longest.
+  /// They come before the calls of inherited connections, of which there may be thousands.
   func start() throws(SystemError) {
     Self.returnMemory()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }
-    // Of one user's thousands of connections, each could have its turn before the next is accepted.
+    // Otherwise each of one user's thousands of connections could have its turn before the next
+    // accept.
     source?.goFirst()
     for _ in 0..<Self.acceptsAtStartMax {
       guard let newcomer = acceptNext() else { return }
@@ -107,28 +109,29 @@ final class Server: ConnectionOwner {
     try? ProgramPages.unmapUnchanged()
   }
 
-  /// Takes no more connections and closes those there are, unless they are kept for the next
-  /// daemon.
+  /// Stops accepting connections, and closes the existing ones unless the next daemon takes them
+  /// over.
   func stop(keepingConnections: Bool) {
     source = nil
     if keepingConnections { return saveAll() }
     for connection in connections.values { connection.close(reason: nil) }
   }
 
-  /// Who may operate may have changed.
+  /// Forgets which users are operators, because the operators' group may have changed.
   func reconsiderOperators() {
     for connection in connections.values { connection.peer.forgetOperator() }
   }
 
   // MARK: Connections
 
-  /// How many are accepted before those that were taken over have their turn.
+  /// The number of connections to accept before inherited ones have their turn.
   private static let acceptsAtStartMax = 64
-  /// Nanoseconds of accepting before other clients have their turn.
+  /// The time for accepting before other clients have their turn, in nanoseconds.
   private static let acceptTime: UInt64 = 500_000
   private static let acceptPause: Duration = .milliseconds(500)
 
-  /// Accepting has a share of its own, and is charged to the users who connect, too.
+  /// Accepts connections. Accepting has a share of its own, and is charged to the connecting users,
+  /// too.
   private func accept() {
     guard fairShare.admits(listening, of: .newcomers) else {
       source?.wait(for: [])
@@ -146,13 +149,13 @@ final class Server: ConnectionOwner {
   private func acceptSome() {
     let start = BootClock.now()
     while BootClock.now() - start < Self.acceptTime, let newcomer = acceptNext() {
-      // Its first call is often there: it need not wait for what the loop has seen before.
+      // The first call is often there, and need not wait for older events of the loop.
       newcomer.connection?.takeTurn()
     }
   }
 
-  /// A connection that was accepted, unless it was refused, and whose it is; nil where none waits,
-  /// or none can be had.
+  /// Accepts a connection. Returns its user, and the connection unless it was refused; nil if none
+  /// waits or accepting fails.
   private func acceptNext() -> (user: UInt32, connection: Connection?)? {
     do {
       let start = BootClock.now()
@@ -170,8 +173,8 @@ final class Server: ConnectionOwner {
     }
   }
 
-  /// Without descriptors or memory the next try would fail as well, and the waiting connection
-  /// would wake us at once: it waits until a connection is closed, or a while.
+  /// Pauses accepting until a connection is closed, or for a while. Without descriptors or memory
+  /// the next attempt would fail, too, and the waiting connection would wake the daemon at once.
   private func pauseAccepting() {
     isPaused = true
     source?.wait(for: [])
@@ -196,7 +199,7 @@ final class Server: ConnectionOwner {
     return connection
   }
 
-  /// Takes a connection over from an earlier daemon, as that has set it up; nil where it cannot be.
+  /// Takes over a connection from an earlier daemon; nil if that fails.
   func restore(
     _ number: Int32, cookie: UInt64, held: Holdings.Connection?
   ) throws(SystemError) -> Connection? {
@@ -245,8 +248,8 @@ final class Server: ConnectionOwner {
     return connection
   }
 
-  /// Says why to whoever calls, and closes the connection. It is told before it has asked: to wait
-  /// for its call would take the descriptor that it is not to have.
+  /// Refuses a connection with the reason, and closes it. Does not wait for a call: that would need
+  /// the descriptor that the user may not have.
   private func refuse(_ socket: consuming FileDescriptor, of uid: UInt32) {
     let max = options.connectionsPerUserMax
     if refusedUsers.insert(uid).inserted {
@@ -257,7 +260,7 @@ final class Server: ConnectionOwner {
     Reply.append(
       ApplicationInterface.Failure.quotaExceeded(quota: "MaxConnectionsPerUser", limit: max),
       to: &reply)
-    // A new socket has room for it; whoever has hung up needs it not.
+    // A new socket has room for the reply. A client that has closed its end does not need it.
     _ = try? reply.withUnsafeBytes { bytes in try UnixSocket.send(socket.rawValue, bytes) }
     UnixSocket.abandon(socket.rawValue)
   }
@@ -296,26 +299,27 @@ final class Server: ConnectionOwner {
 
   // MARK: Calls
 
-  /// What is asked before a limit is enforced.
+  /// Returns the operations that ``Hearing`` needs before a limit is enforced.
   ///
-  /// - Parameter user: whose an instance is; nil where it has ended.
+  /// - Parameter user: Returns the user of an instance; nil if it has ended.
   func ears(user: @escaping (InstanceID) -> UInt32?) -> Hearing.Ears {
     Hearing.Ears(
       accept: { [unowned self] in acceptWaiting() },
       hear: { [unowned self] in hear($0, of: $1, until: $2) }, user: user)
   }
 
-  /// Accepts what waits: an instance's first call may be on a connection that is not accepted yet.
+  /// Accepts the waiting connections: an instance's first call may be on one of them.
   private func acceptWaiting() {
     for _ in 0..<UnixSocket.backlog where source != nil && !isPaused {
       if acceptNext() == nil { break }
     }
   }
 
-  /// Carries out what these instances of one user have called by now, whosever turn it is.
+  /// Carries out the calls that these instances of one user have made by now, without regard to
+  /// turns.
   ///
-  /// - Parameter end: when it is to stop (CLOCK_BOOTTIME).
-  /// - Returns: whether all was heard.
+  /// - Parameter end: When to stop (CLOCK_BOOTTIME).
+  /// - Returns: Whether all calls were carried out.
   private func hear(
     _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
   ) -> Bool {
@@ -326,8 +330,8 @@ final class Server: ConnectionOwner {
       }
     }
     guard hearUnplaced(instances, of: user, until: end) else { return false }
-    // A process of an instance may run as another user. What all of those may have to say is not
-    // waited for: it can be thousands of connections of one who floods.
+    // A process of an instance may run as another user. The daemon does not wait for all calls of
+    // that user: a flood may have thousands of connections.
     let othersEnd = min(end, BootClock.now() + Self.othersTime)
     for other in speakers.users where other != user {
       _ = hearUnplaced(instances, of: other, until: othersEnd)
@@ -335,7 +339,7 @@ final class Server: ConnectionOwner {
     return true
   }
 
-  /// Nanoseconds in which connections of other users than the instance's are looked at.
+  /// The time for the connections of users other than the instance's, in nanoseconds.
   private static let othersTime: UInt64 = 1_000_000
 
   private func hearUnplaced(
@@ -358,8 +362,8 @@ final class Server: ConnectionOwner {
     fairShare.spend(nanoseconds, by: .user(connection.peer.uid))
   }
 
-  /// Whether a oneway call does nothing, so that it need not be carried out for a client that has
-  /// closed its connection.
+  /// Returns whether a oneway call has no effect, so that the daemon can skip it once the client
+  /// has closed its connection.
   func isInVain(_ call: ReceivedCall, on connection: Connection) -> Bool {
     if let method = ApplicationInterface.MethodName(rawValue: call.method) {
       return method.onlyAsks || (method != .register && isStranger(connection))
@@ -385,14 +389,14 @@ final class Server: ConnectionOwner {
     } catch let failure as any MethodFailure {
       connection.fail(failure)
     } catch {
-      // The environment's failure, not the caller's: nothing has changed.
+      // A failure of the environment, not a mistake of the caller: nothing has changed.
       log.write(.warning, "\(call.method) failed: \(error)")
       connection.close(reason: String(describing: error))
     }
   }
 }
 
-/// The listening socket, waiting until nothing else is ready.
+/// The turn of the listening socket, which waits until nothing else is ready.
 private final class ListenersTurn: TurnTaker {
   var isPutOff = false
   var takeTurn: () -> Void = {}

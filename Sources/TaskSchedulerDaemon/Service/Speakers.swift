@@ -1,15 +1,15 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Which connections speak for which instance, as far as it is known.
+/// The known connections of each instance.
 ///
-/// Before a limit is enforced, what its instance has called is carried out. To find its
-/// connections, the daemon must not look at all: one user may have thousands.
+/// Before a limit is enforced, the daemon carries out the pending calls of the instance. It must
+/// not search all connections for them: one user may have thousands.
 final class Speakers {
   private typealias Connections = [ObjectIdentifier: Connection]
 
   private var byInstance: [InstanceID: Connections] = [:]
-  /// By user, those that are not known to speak for an instance.
+  /// The connections of each user whose instance is not known.
   private var unplaced: [UInt32: Connections] = [:]
 
   func add(_ connection: Connection) {
@@ -27,13 +27,13 @@ final class Speakers {
     }
   }
 
-  /// The users with connections that are not known to speak for an instance.
+  /// The users with connections whose instance is not known.
   var users: [UInt32] { unplaced.keys.sorted() }
 
-  /// The connections that are known to speak for an instance.
+  /// Returns the connections that are known to belong to an instance.
   func known(of id: InstanceID) -> [Connection] { (byInstance[id] ?? [:]).values.map { $0 } }
 
-  /// A call may have made known which instance the connection speaks for.
+  /// Notes the instance of a connection after a call, which may have revealed it.
   func note(_ connection: Connection) {
     guard let instance = connection.peer.instance, connection.speaksFor != instance.id,
       connection.isOpen
@@ -43,7 +43,7 @@ final class Speakers {
     byInstance[instance.id, default: [:]][ObjectIdentifier(connection)] = connection
   }
 
-  /// The instance is over: its connections may speak for another one some day.
+  /// Forgets an instance that has ended. Its connections may belong to another one later.
   func forget(_ id: InstanceID) {
     for connection in (byInstance.removeValue(forKey: id) ?? [:]).values {
       connection.speaksFor = nil
@@ -51,8 +51,8 @@ final class Speakers {
     }
   }
 
-  /// Whether the connection speaks for no instance. Remembered until there is another instance,
-  /// which its process may belong to.
+  /// Returns whether the connection belongs to no instance. The answer is kept until there is
+  /// another instance, which its process may belong to.
   func isStranger(_ connection: Connection, _ applications: ApplicationService) -> Bool {
     let generation = applications.membershipGeneration
     if connection.peer.strangerSince == generation { return true }
@@ -63,15 +63,15 @@ final class Speakers {
       }
       connection.peer.strangerSince = generation
     } catch {
-      // It is told when its call is carried out.
+      // The failure is reported when the call is carried out.
     }
     return true
   }
 
-  /// Finds out which instances the connections of one user speak for that wait to be heard.
+  /// Finds the instances of those connections of one user that have pending calls.
   ///
-  /// - Parameter end: when it is to stop (CLOCK_BOOTTIME).
-  /// - Returns: those of which it was found out, and whether all were looked at.
+  /// - Parameter end: When to stop (CLOCK_BOOTTIME).
+  /// - Returns: The connections whose instance was found, and whether all were examined.
   func place(
     of user: UInt32, _ applications: ApplicationService, until end: UInt64
   ) -> (found: [Connection], isAll: Bool) {

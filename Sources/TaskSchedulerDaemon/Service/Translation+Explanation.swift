@@ -1,10 +1,10 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// Why an application is as it is, from the policy's types to those on the wire.
+// Translates the explanation of a state to the types of the interface.
 
 extension ControlInterface.Explanation {
-  /// - Parameter isVisible: whether the caller may see this user's applications.
+  /// - Parameter isVisible: Whether the caller may see this user's applications.
   init(_ explanation: TaskSchedulerCore.Explanation, isVisible: (UserID) -> Bool) {
     self.init(
       cause: explanation.cause?.name,

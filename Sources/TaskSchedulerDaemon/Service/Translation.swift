@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-// From the policy's types to those on the wire.
+// Translates the scheduler's types to those of the interfaces.
 
 extension ApplicationInterface.State {
   init(_ state: ApplicationState) {
@@ -98,7 +98,7 @@ extension ControlInterface.End {
     case .callback(let kind): callback = .init(kind)
     case .task(let id, let name, let outstanding):
       (tasks, task, taskName) = (outstanding, Int(clamping: id.number), name)
-    // What they say belongs into an explanation.
+    // Their details are a part of the explanation.
     case .memory, .processor, .gpu, .sharedResource, nil: break
     }
     stopSignal = end.forced?.signal.name
@@ -120,10 +120,10 @@ extension ControlInterface.Entitlement {
 
 extension ControlInterface.Application {
   /// - Parameters:
-  ///   - unmanaged: its process that runs on unmanaged.
-  ///   - lowered: what of its priorities was lowered, in words.
-  ///   - unit: the systemd unit of its leader.
-  ///   - isVisible: whether the caller may see this user's applications.
+  ///   - unmanaged: The process of the application that runs unmanaged.
+  ///   - lowered: The lowered priorities, in words.
+  ///   - unit: The systemd unit of its leader.
+  ///   - isVisible: Whether the caller may see this user's applications.
   init(
     _ status: ApplicationStatus, badge: Int?, problem: String?, unmanaged: Leader?,
     lowered: [String], unit: String?, isVisible: (UserID) -> Bool

@@ -2,8 +2,8 @@ import CSQLite
 
 /// A connection to an SQLite database.
 ///
-/// One thread uses it. Each statement is prepared when it is run first and kept until the
-/// connection closes; so a statement's text must be one of a few, and what varies is bound.
+/// One thread uses it. A statement is prepared for its first run and kept until the connection
+/// closes. So use few different statements, and bind the values that vary.
 final class Database {
   private let connection: OpaquePointer
   private var statements: [String: Statement] = [:]
@@ -14,7 +14,7 @@ final class Database {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     let code = sqlite3_open_v2(path, &opened, flags, nil)
     guard code == SQLITE_OK, let opened else {
-      // Also one that could not be opened has memory.
+      // A connection that could not be opened has memory, too.
       defer { sqlite3_close_v2(opened) }
       throw DatabaseError(code: code, of: opened, tried: path)
     }
@@ -28,7 +28,7 @@ final class Database {
 
   // MARK: Statements
 
-  /// Runs the statements of a text, which yield nothing that is needed, and keeps none.
+  /// Runs the statements of a text without keeping them. Discards their results.
   func execute(_ script: String) throws(DatabaseError) {
     let code = sqlite3_exec(connection, script, nil, nil, nil)
     if code != SQLITE_OK { throw DatabaseError(code: code, of: connection, tried: script) }
@@ -41,7 +41,7 @@ final class Database {
 
   /// Runs a statement until it has no more rows.
   ///
-  /// - Parameter body: gets each row; where it returns false, the rest is left.
+  /// - Parameter body: Receives each row. If it returns false, the remaining rows are skipped.
   func eachRow(
     _ sql: String, _ values: [SQLValue] = [], _ body: (borrowing Row) -> Bool
   ) throws(DatabaseError) {
@@ -51,7 +51,8 @@ final class Database {
     while try statement.step(), body(Row(statement)) {}
   }
 
-  /// What a closure makes of each row; rows of which it makes nil are left out.
+  /// Returns the values that a closure creates from the rows. Skips the rows for which it returns
+  /// nil.
   func rows<Value>(
     _ sql: String, _ values: [SQLValue] = [], _ body: (borrowing Row) -> Value?
   ) throws(DatabaseError) -> [Value] {
@@ -63,12 +64,12 @@ final class Database {
     return all
   }
 
-  /// The integer in the first column of the first row; nil where there is none.
+  /// Returns the integer in the first column of the first row; nil if there is none.
   func integer(_ sql: String, _ values: [SQLValue] = []) throws(DatabaseError) -> Int64? {
     try rows(sql, values) { $0.integer(0) }.first
   }
 
-  /// The text in the first column of the first row; nil where there is none.
+  /// Returns the text in the first column of the first row; nil if there is none.
   func text(_ sql: String, _ values: [SQLValue] = []) throws(DatabaseError) -> String? {
     try rows(sql, values) { $0.text(0) }.first
   }
@@ -82,7 +83,7 @@ final class Database {
 
   // MARK: Transactions
 
-  /// Makes all changes of a closure, or none where it throws or where they cannot be committed.
+  /// Makes all changes of a closure, or none if it throws or the commit fails.
   func transaction<Value>(
     _ body: () throws(DatabaseError) -> Value
   ) throws(DatabaseError) -> Value {
@@ -92,15 +93,15 @@ final class Database {
       try run("COMMIT")
       return value
     } catch {
-      // After some errors, such as a full disk, SQLite has rolled back itself.
+      // After some errors, such as a full disk, SQLite has already rolled back.
       if sqlite3_get_autocommit(connection) == 0 { try? run("ROLLBACK") }
       throw error
     }
   }
 
-  /// Writes changes into a write-ahead log first, which is not read by other processes.
+  /// Switches to a write-ahead log, which no other process reads.
   ///
-  /// SQLite keeps the mode in the file, where that can be written.
+  /// SQLite keeps the mode in the file if it can write the file.
   func useWriteAheadLog() throws(DatabaseError) {
     // First, so that the log needs no memory shared with other processes.
     try execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -113,7 +114,7 @@ final class Database {
     }
   }
 
-  /// Puts the whole write-ahead log into the database, and cuts the log.
+  /// Moves the whole write-ahead log into the database, and truncates the log.
   func checkpoint() throws(DatabaseError) {
     let code = sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     if code != SQLITE_OK {

@@ -2,30 +2,30 @@ import CSQLite
 import Glibc
 import LinuxSystem
 
-/// A statement that SQLite did not carry out.
+/// The failure of a statement in SQLite.
 struct DatabaseError: Error, Hashable, CustomStringConvertible {
   /// SQLite's extended result code, such as SQLITE_IOERR_FSYNC.
   let code: Int32
-  /// What SQLite says of it.
+  /// SQLite's message.
   let message: String
   /// What failed: a path, or the text of a statement.
   let tried: String
-  /// Why the system refused SQLite's call; 0 where no call of the system failed.
+  /// The errno of the system call that failed in SQLite; 0 if none did.
   let errno: Int32
 
-  /// What a caller can tell apart.
+  /// The failures that callers distinguish.
   enum Kind: Hashable {
-    /// No room is left on the file system, or in the user's quota of it.
+    /// The file system or the user's quota is full.
     case full
-    /// The file or its directory may not be written, or is not there.
+    /// The file or its directory is not writable, or does not exist.
     case unwritable
     /// Another connection has locked the file.
     case inUse
-    /// The file is none of a database, or is damaged.
+    /// The file is not a database, or is damaged.
     case damaged
     /// The statement does not fit the tables.
     case unfit
-    /// Anything else, such as a disk that fails.
+    /// Any other failure, such as an I/O error of the disk.
     case failed
   }
 
@@ -41,7 +41,7 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
     }
   }
 
-  /// `database or disk is full (SQLite's code 13), at: COMMIT`.
+  /// Such as `database or disk is full (SQLite's code 13), at: COMMIT`.
   var description: String {
     let cause = errno == 0 ? "" : ", for \(SystemError.describe(errno))"
     return "\(message) (SQLite's code \(code)\(cause)), at: \(tried)"
@@ -51,12 +51,12 @@ struct DatabaseError: Error, Hashable, CustomStringConvertible {
     (self.code, self.message, self.tried, self.errno) = (code, message, tried, errno)
   }
 
-  /// The latest error of a connection.
+  /// Creates the latest error of a connection.
   ///
-  /// - Parameter connection: nil where SQLite had no memory for one.
+  /// - Parameter connection: nil if SQLite had no memory for one.
   init(code: Int32, of connection: OpaquePointer?, tried: String) {
     let primaryCode = code & 0xff
-    // After other errors SQLite says what an earlier call has left.
+    // After other errors, SQLite returns the errno of an earlier call.
     let isOfSystem = primaryCode == SQLITE_IOERR || primaryCode == SQLITE_CANTOPEN
     self.init(
       code: code,

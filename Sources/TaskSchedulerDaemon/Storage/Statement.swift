@@ -1,10 +1,10 @@
 import CSQLite
 
-/// What a column of a database has.
+/// The value of a column.
 enum SQLValue: Hashable {
-  /// nil is NULL.
+  /// An integer; nil is NULL.
   case integer(Int64?)
-  /// nil is NULL. Unlike a C string, it may have a NUL in it.
+  /// A text; nil is NULL. Unlike a C string, it may contain NUL.
   case text(String?)
 }
 
@@ -28,7 +28,7 @@ final class Statement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Binds all of the statement's parameters, in their order.
+  /// Binds all parameters of the statement, in order.
   func bind(_ values: [SQLValue]) throws(DatabaseError) {
     precondition(sqlite3_stmt_busy(handle) == 0, "'\(sql)' is run while its rows are read")
     precondition(
@@ -49,16 +49,16 @@ final class Statement {
     var text = text
     return text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) {
-        // Without an address SQLite would bind NULL.
+        // With a null pointer, SQLite would bind NULL.
         guard let start = $0.baseAddress else { return csqlite_bind_text(handle, index, "", 0) }
         return csqlite_bind_text(handle, index, start, UInt64($0.count))
       }
     }
   }
 
-  /// Goes on to the next row.
+  /// Advances to the next row.
   ///
-  /// - Returns: false where there is none, and the statement is done.
+  /// - Returns: False if there is no further row.
   func step() throws(DatabaseError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -67,9 +67,9 @@ final class Statement {
     }
   }
 
-  /// Ends the run, whatever is left of it, and lets the values go that were bound.
+  /// Ends the run, and releases the bound values.
   func reset() {
-    // The code is the last step's, which has been told.
+    // The result code repeats that of the last step, which was reported.
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
   }
@@ -79,9 +79,10 @@ final class Statement {
   }
 }
 
-/// A row of a statement's result, there until the statement goes on.
+/// A row of a statement's result, valid until the statement advances.
 ///
-/// Columns count from 0. One that holds another type is as good as NULL: in a damaged file it may.
+/// Columns count from 0. A column of another type reads as NULL, because a damaged file may contain
+/// one.
 struct Row: ~Copyable {
   private let statement: Statement
 
@@ -92,7 +93,7 @@ struct Row: ~Copyable {
     return sqlite3_column_int64(statement.handle, column)
   }
 
-  /// What is not UTF-8 in it is replaced.
+  /// Returns a text. Replaces bytes that are not UTF-8.
   func text(_ column: Int32) -> String? {
     guard sqlite3_column_type(statement.handle, column) == SQLITE_TEXT,
       let start = sqlite3_column_text(statement.handle, column)

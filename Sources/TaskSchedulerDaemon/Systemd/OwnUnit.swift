@@ -7,8 +7,8 @@ import TaskSchedulerCore
 // Whether systemd starts this daemon at boot, or at login. With the socket alone it starts with the
 // first call, and until then it launches nothing.
 extension SystemdManager {
-  /// systemd's word for how this service is enabled: `enabled`, `disabled`, `static`, ….
-  /// Waits for the answer.
+  /// Returns systemd's word for how this service is enabled, such as `enabled` or `static`. Blocks
+  /// until the answer arrives.
   func unitFileState() throws(SystemError) -> String {
     let bus = try connection()
     try check(
@@ -26,8 +26,8 @@ extension SystemdManager {
 }
 
 extension Log {
-  /// Warns where applications of mode voip are to be launched when the machine starts, and systemd
-  /// does not start this daemon by then.
+  /// Warns if applications of mode voip are to be launched at boot, and systemd does not start this
+  /// daemon at boot.
   func warnIfNotEnabled(
     _ configuration: Configuration, _ loop: EventLoop, _ scope: ConfigurationPaths.Scope
   ) {

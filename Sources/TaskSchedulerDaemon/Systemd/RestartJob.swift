@@ -3,16 +3,17 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-// Whether another daemon comes (contract §15.1): only then may what is suspended stay so.
+// Whether systemd starts another daemon (contract §15.1). Only then may suspended applications stay
+// suspended.
 extension SystemdManager {
   /// systemd answers this path with the unit of the process that asks.
   static let ownUnit = "/org/freedesktop/systemd1/unit/self"
-  /// How long the manager may take to answer while this daemon waits: of TimeoutStopSec=, 30 s,
-  /// most is left to let everything run.
+  /// The time limit for an answer while the daemon stops. Most of TimeoutStopSec=, 30 s, must
+  /// remain for resuming all applications.
   static let answerTimeoutUSec: UInt64 = 5_000_000
 
-  /// Whether systemd stops this service in order to start it again: `systemctl restart`, as every
-  /// upgrade does. Waits for the answer.
+  /// Returns whether systemd stops this service in order to start it again, as `systemctl restart`
+  /// and every upgrade do. Blocks until the answer arrives.
   func isRestarting() throws(SystemError) -> Bool {
     let bus = try connection()
     try check(
@@ -29,7 +30,7 @@ extension SystemdManager {
     return text.map { String(cString: $0) } == "restart"
   }
 
-  /// The path of what systemd is doing to this service; nil where it does nothing to it.
+  /// Returns the path of systemd's job for this service; nil if there is none.
   private func ownJob(_ bus: OpaquePointer) throws(SystemError) -> String? {
     var reply: OpaquePointer?
     try check(

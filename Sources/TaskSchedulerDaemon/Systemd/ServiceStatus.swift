@@ -3,10 +3,10 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// What `systemctl status` shows of the daemon, as it tells systemd (`STATUS=` of sd_notify(3)).
+/// The status of the daemon that `systemctl status` shows (`STATUS=` of sd_notify(3)).
 ///
-/// A change is told within a second, with all that have come by then: thousands of applications may
-/// change at one moment.
+/// The daemon reports a change within one second, together with the changes until then. Thousands
+/// of applications may change at one moment.
 final class ServiceStatus {
   private static let delay: Duration = .seconds(1)
 
@@ -15,22 +15,22 @@ final class ServiceStatus {
   private var isPlanned = false
   private var told: String?
 
-  /// - Parameter text: what stands by now.
-  /// - Returns: nil where no service manager listens.
+  /// - Parameter text: Returns the current status.
+  /// - Returns: nil if no service manager listens.
   init?(loop: EventLoop, text: @escaping () -> String) throws(SystemError) {
     guard getenv("NOTIFY_SOCKET") != nil else { return nil }
     self.text = text
     timer = try loop.timer { [weak self] in self?.tell() }
   }
 
-  /// Notes that it may have changed.
+  /// Notes that the status may have changed.
   func note() {
     guard !isPlanned else { return }
     isPlanned = true
     timer?.set(BootClock.after(Self.delay))
   }
 
-  /// Tells it now, where it has changed.
+  /// Reports the status now if it has changed.
   func tell() {
     isPlanned = false
     timer?.clear()

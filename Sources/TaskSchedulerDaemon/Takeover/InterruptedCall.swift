@@ -3,19 +3,19 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// The call that was being carried out when the daemon died.
+/// The call that the previous daemon was carrying out when it died.
 struct InterruptedCall {
   let connection: UInt64
   private let progress: EventLogProgress
   private let effects: ArraySlice<Effect>
-  /// Whether what it asks for is in the event log.
+  /// Whether the event log has the event that the call asks for.
   private let isWritten: Bool
-  /// What the event log has of its message, where that was being collected.
+  /// The number of bytes of the call's message that the event log has, if it has only a part.
   private let inputCount: Int
   private let isInputUsedUp: Bool
-  /// Its request, where the policy's answer has not left.
+  /// The call's request, if the scheduler's reply has not left.
   let waiting: Holdings.Waiting?
-  /// Whether an answer was being sent when the daemon died: it is not sent again.
+  /// Whether the daemon died while it sent a reply. The reply is not sent again.
   private let isFirstEffectUnknown: Bool
 
   init(_ replay: Replay) {
@@ -42,12 +42,12 @@ struct InterruptedCall {
     }
   }
 
-  /// Whether it cannot be known what a client has heard. Takes the call's message off the socket,
-  /// where that is still to be done.
+  /// Returns whether the client may or may not have received a reply. Takes the call's message off
+  /// the socket if the previous daemon did not.
   ///
-  /// The event log says at once how far the call is now: should this daemon die too, before it
-  /// serves another, the next one is not to take what the client sends then for that message, nor
-  /// what happens next for what the call asks for.
+  /// The event log is told at once how far the call is. Otherwise, if this daemon dies before it
+  /// serves another call, the next daemon would take the client's next message for this one. It
+  /// would also take the next event for the event of this call.
   func leavesUnknown(
     _ cookie: UInt64, _ number: Int32, _ eventLog: EventLog
   ) throws(SystemError) -> Bool {
@@ -76,8 +76,8 @@ struct InterruptedCall {
     return !isKnown
   }
 
-  /// Takes what is in the socket still of a part that the event log has. Of one that it does not
-  /// have nothing was taken.
+  /// Takes the rest of a part that the event log has from the socket. If the event log does not
+  /// have the part, nothing of it was taken.
   private func finishPart(_ number: Int32) throws(SystemError) -> Bool {
     if inputCount >= progress.callBytes, let left = try UnixSocket.peekMark(number), left > 0,
       !receive(left, from: number) {
@@ -87,8 +87,8 @@ struct InterruptedCall {
     return true
   }
 
-  /// What of the last event is to be carried out. Nothing is being sent any more: the next answer
-  /// is not one that was, should this daemon die before it sends it.
+  /// Returns the effects of the last event that are still to be carried out. Notes that no reply is
+  /// being sent: if this daemon dies before its next reply, that reply has not left.
   func effectsLeft(_ eventLog: EventLog) -> [Effect] {
     eventLog.forgetSending()
     guard isFirstEffectUnknown else { return Array(effects) }
@@ -110,7 +110,7 @@ struct InterruptedCall {
 }
 
 extension Scheduler {
-  /// The application that a call names, or speaks for.
+  /// The application that an event names, or that makes the call.
   fileprivate func applicationName(in event: Event) -> String {
     switch event {
     case .application(.register(_, let key, _, _, _)), .operation(.launch(_, let key, _, _)),
@@ -136,7 +136,7 @@ extension Scheduler {
 }
 
 extension Requests.Method {
-  /// What was called to bring about an event; nil where nothing was.
+  /// Creates the method that causes an event; nil if no call causes it.
   fileprivate init?(of event: Event) {
     switch event {
     case .application(.register), .application(.openStream): self = .register
@@ -152,7 +152,7 @@ extension Requests.Method {
     case .application(.setKeepAlive): self = .setKeepAlive
     case .socket(.manage): self = .manageSocket
     case .socket(.release): self = .releaseSocket
-    // An operator who asked for it is answered in the same form.
+    // The reply to an operator's call has the same form.
     case .notification(.schedule): self = .scheduleNotification
     case .notification(.cancel): self = .cancelNotifications
     case .notification(.setBadge): self = .setBadge

@@ -34,7 +34,7 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
   case configurationChanges
   /// A program that is launched crashes soon.
   case crashLoops
-  /// A notification cannot be stored.
+  /// A change of notifications cannot be stored.
   case storeFails
   /// The disk of the notification store answers after seconds.
   case storeIsSlow

@@ -121,7 +121,7 @@ extension ControlInterface.Failure {
     case .invalidSystemChange(let parameter, let reason):
       "invalid change, \(PrintableText.of(parameter)): \(PrintableText.of(reason))"
     case .notStored(let reason):
-      "the notification could not be stored: \(PrintableText.of(reason))"
+      "the change could not be stored: \(PrintableText.of(reason))"
     case .terminatedByOperator(let id):
       "an operator or the user terminated \(quoted(id)); launch it with 'taskctl launch'"
     case .stateNotSaved:
