@@ -161,7 +161,7 @@ struct SimulateSeedsTests {
     let outcome = try simulate(["--seeds", "1", "--first", "3", "--trace"])
     #expect(outcome.code == 0)
     #expect(outcome.output.hasPrefix("seed 3\nfaults: "))
-    #expect(outcome.output.contains("\n1 @1000000000000 manifestsChanged("))
+    #expect(outcome.output.contains("\n1 @1000000000000 scheduler("))
     #expect(outcome.output.contains("    reply("))
   }
 

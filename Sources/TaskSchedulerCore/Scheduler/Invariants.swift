@@ -45,11 +45,11 @@ extension Scheduler {
     }
     for (id, _) in keepAlives.all {
       try require(
-        instances[id].map { $0.termination == nil } ?? false, "a keep-alive handler has no instance")
+        instances[id].map { $0.termination == nil } ?? false, "a handler has no instance")
     }
     for application in applications.unordered {
       try require(
-        relaunches.isSet(application.key, to: application.relaunch), "a relaunch has a wrong deadline")
+        relaunches.isSet(application.key, to: application.relaunch), "a relaunch deadline is wrong")
     }
     for (id, instance) in instances {
       try instance.check()

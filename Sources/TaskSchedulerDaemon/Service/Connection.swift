@@ -101,9 +101,8 @@ final class Connection: TurnTaker, LoggedCall {
         wire.resume(more: takesMore, oneway: held.waiting?.isOneway ?? false)
       }
     }
-    source = try loop.watch(self.descriptor.rawValue, for: [Self.reading, .onChange]) {
-      [unowned self] events in ready(events)
-    }
+    source = try loop.watch(
+      self.descriptor.rawValue, for: [Self.reading, .onChange]) { [unowned self] in ready($0) }
   }
 
   var number: Int32 { descriptor.rawValue }
