@@ -66,6 +66,11 @@ public struct Replay {
       end = records.end
     }
     damage = damage ?? records.damage
+    // Zeros from the end of a record on look like an event log that ends there.
+    if damage == nil, !progress.isBehind, eventCount + 1 < progress.event {
+      damage = EventLogDamage(
+        place: end, problem: "\(progress.event - eventCount) events are missing")
+    }
     if isCallWritten, let input = holdings.connections[progress.callConnection]?.input,
       !input.bytes.isEmpty {
       isInputUsedUp = true
