@@ -1,14 +1,14 @@
-// What is used in the background (contract §12): processors, GPUs, locks on shared data, listening
-// sockets. The daemon looks when it is asked; what follows is decided here.
+// The rules for resources in the background (contract §12): CPUs, GPUs, locks on shared data,
+// listening sockets. The daemon measures on request; the scheduler decides here.
 
-/// What the processes of an instance have used, counted from any moment that stays the same while
-/// one daemon lives.
+/// The resources that the processes of an instance have used, counted from an instant that does not
+/// change while one daemon lives.
 public struct ResourceUse: Hashable, Sendable {
   /// Of all processors together.
   public var processor: Duration
   /// Of all engines of all GPUs together.
   public var gpu: Duration
-  /// Whether a debugger traces any of them.
+  /// Whether a debugger traces one of the processes.
   public var isTraced: Bool
 
   public init(processor: Duration, gpu: Duration, isTraced: Bool = false) {
@@ -18,27 +18,27 @@ public struct ResourceUse: Hashable, Sendable {
   }
 }
 
-/// What the daemon has found of the use of the machine.
+/// What the daemon found about an instance's use of resources.
 public enum ResourceEvent: Hashable, Sendable {
-  /// The answer to ``ResourceEffect/look(_:)``; also said when all processes of an instance that
-  /// was looked at stand still.
+  /// The answer to ``ResourceEffect/look(_:)``. Also sent when all processes of a measured instance
+  /// have stopped.
   case used(InstanceID, ResourceUse)
-  /// All its processes stand still, and it holds a lock or a lease on this file of
+  /// All processes have stopped, and the instance holds a lock or a lease on this file of
   /// `SharedResources`. Comes before the completion of the suspension.
   case held(InstanceID, path: String)
-  /// All its processes stand still, and this was found of the addresses that it listens on. Comes
-  /// before the completion of the suspension, where it is not what was found before.
+  /// All processes have stopped, and the addresses on which the instance listens have changed since
+  /// the last report. Comes before the completion of the suspension.
   case listens(InstanceID, ListeningReport)
 }
 
-/// On which addresses an application listened when it was last suspended.
+/// The addresses on which an application listened when it was last suspended.
 public struct ListeningReport: Hashable, Sendable {
-  /// How many addresses are named.
+  /// The maximum of addresses that are named.
   public static let namedMax = 10
 
-  /// The first ones.
+  /// The first addresses.
   public var addresses: [String]
-  /// How many there were.
+  /// The number of addresses.
   public var count: Int
   /// Whether all descriptors of its processes were examined. If not, locks on shared files and
   /// sockets that listen may have been missed.
@@ -56,35 +56,35 @@ public struct ListeningReport: Hashable, Sendable {
     self.isComplete = isComplete
   }
 
-  /// Whether there is nothing to be reported.
+  /// Whether there is nothing to report.
   public var isEmpty: Bool { count == 0 && isComplete }
 }
 
-/// What is to be done about the use of the machine.
+/// An action of the daemon on the use of resources.
 public enum ResourceEffect: Hashable, Sendable {
-  /// Favours all processes so, also those that come later.
+  /// Sets the priority of all processes, including later ones.
   case prioritize(InstanceID, ProcessPriority)
-  /// Looks at what it uses; answered by ``ResourceEvent/used(_:_:)``.
+  /// Measures the use of an instance; answered by ``ResourceEvent/used(_:_:)``.
   case look(InstanceID)
-  /// Lets it use so many percent of one processor; nil is as much as it likes.
+  /// Limits an instance to a percentage of one CPU; nil removes the limit.
   case throttle(InstanceID, percent: Int?)
 }
 
-/// What is to be known of the use of the machine, for the log and the monitors.
+/// A change in the use of resources, for the log and the monitors.
 public enum ResourceRecord: Hashable, Sendable {
   case usedProcessor(Duration, within: Duration)
   case usedGPU(Duration)
   case heldResource(path: String)
-  /// nil: no more.
+  /// The percentage of one CPU; nil removes the limit.
   case throttled(percent: Int?)
   case listens(ListeningReport)
 }
 
-/// What is known of an instance's use of the machine.
+/// What the scheduler knows about an instance's use of resources.
 struct BackgroundRules: Hashable, Sendable {
-  /// To how many percent of one processor it is throttled.
+  /// The percentage of one CPU to which the instance is throttled.
   fileprivate(set) var throttledTo: Int?
-  /// Whether it was throttled before in this stretch of the background.
+  /// Whether the instance was throttled before in this stretch in the background.
   fileprivate(set) var wasThrottled = false
   /// The addresses that it listened on when it was last suspended.
   fileprivate(set) var listening = ListeningReport()
@@ -96,21 +96,21 @@ struct BackgroundRules: Hashable, Sendable {
     case due(Instant)
   }
 
-  /// The time that is judged at its end.
+  /// The window in which the scheduler measures the use.
   struct Stretch: Hashable {
     var since: Instant
-    /// What of processors had been used at its start.
+    /// The CPU time used before the window.
     var processor: Duration
-    /// What of GPUs had been used when the instance was first looked at in the background.
+    /// The GPU time used before the first measurement in the background.
     let gpu: Duration
   }
 
-  /// When it is to be looked at next.
+  /// When the next measurement is due.
   var nextLook: Instant? {
     if case .due(let due) = look { due } else { nil }
   }
 
-  /// It is killed: nothing is judged any more.
+  /// Ends the measurements.
   mutating func forgetUse() {
     look = .none
     stretch = nil
@@ -120,8 +120,8 @@ struct BackgroundRules: Hashable, Sendable {
 
   func check() throws(InvariantViolation) {
     try require(
-      (1...99).contains(throttledTo ?? 1), "a throttle is a share of one processor in percent")
-    try require(look != .none || throttledTo == nil, "what is not looked at is throttled")
+      (1...99).contains(throttledTo ?? 1), "a throttle is not 1 to 99 percent of one CPU")
+    try require(look != .none || throttledTo == nil, "a throttled instance is not measured")
   }
 }
 
@@ -139,8 +139,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Has it looked at from here on, once it has done what it was told when it was sent away. To be
-  /// called whenever it may go on running in the background.
+  /// Starts the measurements, once the instance has acknowledged the callbacks on its way to the
+  /// background. Call this whenever the instance may continue to run there.
   mutating func watchUse(in turn: inout Turn) {
     guard rules.look == .none, !callbacks.contains(.willResignActive),
       !callbacks.contains(.didEnterBackground)
@@ -157,13 +157,14 @@ extension Instance {
     turn.emit(.resources(.look(id)))
   }
 
-  /// Its stretch in the background is over.
+  /// Ends the measurements and the throttle, at the end of the stretch in the background.
   mutating func stopWatchingUse(in turn: inout Turn) {
     liftThrottle(in: &turn)
     rules.forgetUse()
   }
 
-  /// The daemon that comes back counts from another moment on.
+  /// Starts the measurements anew after a recovery, because another daemon counts from another
+  /// instant.
   mutating func watchUseAnew(in turn: inout Turn) {
     if let percent = rules.throttledTo {
       turn.emitLast(.resources(.throttle(id, percent: percent)))
@@ -172,7 +173,7 @@ extension Instance {
     if rules.look != .none { askUse(in: &turn) }
   }
 
-  /// Whoever is let run again is throttled as before.
+  /// Throttles a resumed instance as before.
   func throttleAgain(in turn: inout Turn) {
     if let percent = rules.throttledTo {
       turn.emit(.resources(.throttle(id, percent: percent)))
@@ -200,7 +201,7 @@ extension Instance {
       return kill(.gpuInBackground, .gpu(use.gpu - stretch.gpu), in: &turn)
     }
     let window = stretch.since.duration(to: now)
-    // Use of a GPU is also reported between two looks, and with it no newer use of processors.
+    // The daemon also reports GPU use between two measurements, without a newer CPU time.
     guard wasAsked, suspension != .stopping, window >= turn.policy.backgroundUseWindow else {
       return
     }
@@ -209,12 +210,12 @@ extension Instance {
     judge(use.processor - stretch.processor, within: window, in: &turn)
   }
 
-  /// Too much is throttled. Whoever uses up what it is left with is killed; so is whoever uses too
-  /// much again when it is throttled no more.
+  /// Throttles an instance that used too much. Kills one that used up its throttled share, or that
+  /// used too much again after a throttle.
   private mutating func judge(
     _ used: Duration, within window: Duration, in turn: inout Turn
   ) {
-    // Four fifths: nobody can use up all of it, for it has to wait for its turn.
+    // Four fifths: an instance cannot use all of its share, because it waits for its turn.
     let allowed = rules.throttledTo.map { window * $0 * 80 / 10_000 }
     guard used > allowed ?? (window * turn.policy.backgroundProcessorShare / 100) else {
       return liftThrottle(in: &turn)

@@ -1,16 +1,15 @@
-/// How the processes of an instance stand against others in the use of the machine (contract §12),
-/// the most favoured first.
+/// The priority of an instance's processes over those of others (contract §12), the highest first.
 public enum ProcessPriority: String, Hashable, Sendable, CaseIterable {
-  /// As their application has set them itself.
+  /// As the application has set the priorities itself.
   case foreground
-  /// After all foreground ones; real-time scheduling is taken away.
+  /// After all foreground applications, and without real-time scheduling.
   case background
-  /// As in the background, and the first that the kernel kills when memory runs out.
+  /// As in the background. The kernel kills these processes first when memory runs out.
   case suspended
 
   public var isLowered: Bool { self != .foreground }
 
-  /// What oom_score_adj (proc_pid_oom_score_adj(5), -1000 to 1000) is at least; nil leaves the
+  /// The minimum of oom_score_adj (proc_pid_oom_score_adj(5), -1000 to 1000); nil leaves the
   /// application's own. So the kernel, if it must act first, chooses in the order of contract §11.
   /// Source: this project; as a share of the machine's memory, 400 thousandths lie between them.
   public var outOfMemoryScoreMin: Int? {
@@ -21,7 +20,7 @@ public enum ProcessPriority: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// That of an application in this state.
+  /// The priority of an application in a state.
   public init(_ state: ApplicationState) {
     switch state {
     case .active, .inactive, .notRunning: self = .foreground
@@ -32,8 +31,8 @@ public enum ProcessPriority: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Instance {
-  /// Favours its processes as its new state asks. Whoever gains does so at once, before it runs;
-  /// whoever is sent away waits for those that come in its place.
+  /// Sets the priority for a new state. A higher priority is set at once, before the processes run;
+  /// a lower one after all other effects.
   func prioritize(from state: ApplicationState, to next: ApplicationState, in turn: inout Turn) {
     let (before, after) = (ProcessPriority(state), ProcessPriority(next))
     guard before != after else { return }

@@ -1,12 +1,12 @@
-// The machine's memory (contract §11): what is known of it, and of who uses how much.
+// The machine's memory (contract §11): its present state, and the use by each instance.
 
-/// Pressure on memory, as a trigger of the kernel told it.
+/// Memory pressure, as a trigger of the kernel reported it.
 public struct MemoryPressure: Hashable, Sendable {
-  /// Whose processes waited for memory.
+  /// The processes that waited for memory.
   public enum Source: String, Hashable, Sendable, CaseIterable {
-    /// Anybody's: also those of a container that thrashes within its own limit.
+    /// All processes, including those of a container that thrashes within its own limit.
     case machine
-    /// Those of the daemon's own slice, which the applications share.
+    /// The processes of the daemon's own slice, which the applications share.
     case slice
   }
 
@@ -19,7 +19,7 @@ public struct MemoryPressure: Hashable, Sendable {
   }
 }
 
-/// What the machine has, in bytes.
+/// The memory of the machine, in bytes.
 public struct MemoryReading: Hashable, Sendable {
   /// MemAvailable: what programs could get without paging anything out.
   public var available: UInt64
@@ -30,7 +30,7 @@ public struct MemoryReading: Hashable, Sendable {
     self.total = total
   }
 
-  /// Whether less than so many hundredths of it are available.
+  /// Returns whether less than a percentage of the memory is available.
   func isBelow(percent: Double) -> Bool {
     Double(available) * 100 < Double(total) * percent
   }
@@ -39,11 +39,11 @@ public struct MemoryReading: Hashable, Sendable {
 /// How much memory the processes of one instance use, in bytes.
 public struct MemorySize: Hashable, Sendable {
   public var instance: InstanceID
-  /// What its end would give back: private dirty and swapped.
+  /// The memory that the end of the instance would free: private dirty and swapped.
   public var dirty: UInt64
-  /// All that is resident, with its share of what is shared.
+  /// All resident memory, with the instance's share of shared memory.
   public var total: UInt64
-  /// Whether it could not be read in full, and is what statm tells.
+  /// Whether the size could not be read in full, and comes from statm.
   public var isEstimate: Bool
 
   public init(_ instance: InstanceID, dirty: UInt64, total: UInt64, isEstimate: Bool = false) {
@@ -54,7 +54,7 @@ public struct MemorySize: Hashable, Sendable {
   }
 }
 
-/// What happens of memory.
+/// An event about memory.
 public enum MemoryEvent: Hashable, Sendable {
   /// A trigger has fired.
   case pressed(MemoryPressure)
@@ -64,7 +64,7 @@ public enum MemoryEvent: Hashable, Sendable {
   case measured([MemorySize])
   /// The answer to ``MemoryEffect/reclaim(_:)``: its processes are gone.
   case reclaimed(InstanceID, MemoryReading)
-  /// An operator simulates a warning: for one application, for one user's, or for all.
+  /// An operator simulates a warning: for one application, for all of one user, or for all.
   case warn(RequestID, ApplicationKey?, owner: UserID?)
 
   var request: RequestID? {
@@ -75,16 +75,16 @@ public enum MemoryEvent: Hashable, Sendable {
   }
 }
 
-/// What is to be done about memory.
+/// An action of the daemon on memory.
 public enum MemoryEffect: Hashable, Sendable {
-  /// Reads how much there is; answered by `looked`.
+  /// Reads the machine's memory; answered by `looked`.
   case look
-  /// Finds out how much these use; answered by `measured`.
+  /// Measures the memory of instances; answered by `measured`.
   case measure([InstanceID])
-  /// The instance has been killed, or is over: frees its memory, waits for the end of its
-  /// processes, reads how much there is; answered by `reclaimed`.
+  /// Frees the memory of an instance that has been killed or has ended, waits for the end of its
+  /// processes, and reads the machine's memory. Answered by `reclaimed`.
   case reclaim(InstanceID)
-  /// The instance is suspended: what it uses may be written to swap.
+  /// Allows the kernel to write the memory of a suspended instance to swap.
   case pageOut(InstanceID)
 }
 
@@ -93,7 +93,7 @@ public struct MemoryCandidate: Hashable, Sendable {
   public var application: ApplicationKey
   public var state: ApplicationState
   public var size: MemorySize
-  /// When it was active last, as the number of the activation; 0 is never.
+  /// The number of the last activation; 0 if the application was never active.
   public var activation: UInt64
 
   public init(
@@ -106,36 +106,36 @@ public struct MemoryCandidate: Hashable, Sendable {
   }
 }
 
-/// Who was chosen to end, and why.
+/// The application that was chosen to end, and the reasons for the choice.
 public struct MemoryChoice: Hashable, Sendable {
   public var chosen: MemoryCandidate
-  /// Those who would have been next, of the same class.
+  /// The next applications in the order, of the same class.
   public var runnersUp: [MemoryCandidate]
-  /// How many of its class there were, it included.
+  /// The number of applications of the class, including the chosen one.
   public var classCount: Int
-  /// How much the machine had when it was looked at last.
+  /// The machine's memory when it was last read.
   public var memory: MemoryReading
-  /// When the stretch of pressure began, and whoever ran was warned.
+  /// When the episode of pressure began and the running applications were warned.
   public var pressedSince: Instant
   public var at: Instant
-  /// How long it took to find out who it is, once one was to end; 0 where it was known before.
+  /// How long the choice took after it was needed; 0 if the sizes were known before.
   public var choosingTime: Duration
 }
 
-/// What is known of the machine's memory.
+/// What the scheduler knows about the machine's memory.
 struct Memory: Hashable, Sendable {
-  /// How far it has come since pressure began.
+  /// The progress since pressure began.
   enum Phase: Hashable {
     /// No pressure.
     case calm
-    /// Whoever runs has been warned. Nobody is ended before `patience` is over; it is looked then
-    /// whether there is too little still, where that is not said otherwise.
+    /// The running applications have been warned. No application is ended before `patience`. With
+    /// `looks`, the scheduler then reads the memory again.
     case warned(patience: Instant, looks: Bool)
-    /// It was asked how much the candidates use.
+    /// The scheduler has asked for the sizes of the candidates.
     case measuring(since: Instant)
-    /// This one was told to end.
+    /// The chosen instance is being terminated.
     case ending(InstanceID, givenUpAt: Instant)
-    /// This one was killed, and its memory is being reclaimed.
+    /// The chosen instance was killed, and the daemon is reclaiming its memory.
     case reclaiming(InstanceID, givenUpAt: Instant)
   }
 
@@ -145,28 +145,29 @@ struct Memory: Hashable, Sendable {
     if case .calm = phase { true } else { false }
   }
 
-  /// When a trigger fired last.
+  /// When a trigger last fired.
   var pressedAt = Instant(nanoseconds: 0)
-  /// When the last stretch of pressure began.
+  /// When the last episode of pressure began.
   var pressedSince = Instant(nanoseconds: 0)
-  /// By when its warning has had its time.
+  /// When the time after the warning ends.
   var warningEnds = Instant(nanoseconds: 0)
-  /// What was read last.
+  /// The last reading.
   var reading = MemoryReading(available: 0, total: 0)
-  /// Stretches of pressure so far; each has one warning for everybody.
+  /// The number of episodes so far. In each, every running application is warned once.
   var episodeLast: UInt64 = 0
-  /// What the candidates use, where that was asked.
+  /// The sizes of the candidates, if the scheduler asked for them.
   var measurement: Measurement?
 
-  /// How much the candidates use: asked for before one is to end, where there is time for that.
+  /// The sizes of the candidates. If there is time, the scheduler asks for them before it must
+  /// choose.
   struct Measurement: Hashable {
-    /// No size is older.
+    /// When the scheduler asked. No size is older.
     var askedAt: Instant
-    /// nil until the answer has come.
+    /// The sizes; nil until the answer has come.
     var sizes: [MemorySize]?
   }
 
-  /// The stretch of pressure that goes on.
+  /// The number of the present episode of pressure; nil if there is none.
   var episode: UInt64? { phase == .calm ? nil : episodeLast }
 
   func deadline(_ policy: Policy) -> Instant? {
@@ -184,35 +185,35 @@ struct Memory: Hashable, Sendable {
 
   var isBeingMeasured: Bool { measurement.map { $0.sizes == nil } ?? false }
 
-  /// Pressure is over. What was measured meanwhile is of no use; an answer may be on its way.
+  /// Ends the episode of pressure. The sizes are discarded; an answer may be on its way.
   mutating func calmDown() {
     phase = .calm
     if !isBeingMeasured { measurement = nil }
   }
 
   func check() throws(InvariantViolation) {
-    try require(episodeLast < InvariantViolation.countMax, "pressures are numbered too high")
+    try require(episodeLast < InvariantViolation.countMax, "the last episode number is too high")
     try require(
-      phase != .calm || measurement?.sizes == nil, "sizes are kept, and there is no pressure")
+      phase != .calm || measurement?.sizes == nil, "sizes are stored without memory pressure")
   }
 }
 
-/// How things stand with memory.
+/// The state of the procedure for memory pressure.
 public struct MemoryStatus: Hashable, Sendable {
-  /// How far the procedure has come.
+  /// The progress of the procedure.
   public enum Phase: String, Hashable, Sendable, CaseIterable {
     case calm, warned, measuring, ending, reclaiming
   }
 
   public var phase: Phase
-  /// When a trigger fired last; nil is never.
+  /// When a trigger last fired; nil is never.
   public var pressedAt: Instant?
-  /// Who is being ended for it.
+  /// The instance that is being ended to free its memory.
   public var ending: InstanceID?
 }
 
 extension Scheduler {
-  /// How things stand with memory.
+  /// The state of the procedure for memory pressure.
   public var memoryStatus: MemoryStatus {
     let pressedAt = memory.episodeLast == 0 ? nil : memory.pressedAt
     switch memory.phase {
@@ -226,8 +227,8 @@ extension Scheduler {
     }
   }
 
-  /// Those whose sizes are given, in the order in which they would be ended. Those of the
-  /// foreground come last, and never are.
+  /// Returns the measured applications in the order in which they would be ended. Those of the
+  /// foreground come last, and are never ended.
   public func memoryOrder(_ sizes: [MemorySize]) -> [MemoryCandidate] {
     sizes.compactMap { size in
       guard let instance = instances[size.instance], instance.termination == nil else {
@@ -239,8 +240,8 @@ extension Scheduler {
     }.sorted(by: Self.goesBefore)
   }
 
-  /// Suspended ones first, then those of the background; among them the largest dirty, at a tie the
-  /// least recently active.
+  /// Returns whether an application is ended before another: suspended before background, then the
+  /// larger dirty size, then the less recently active.
   private static func goesBefore(_ one: MemoryCandidate, _ other: MemoryCandidate) -> Bool {
     if one.state.memoryClass != other.state.memoryClass {
       return one.state.memoryClass < other.state.memoryClass
@@ -252,7 +253,7 @@ extension Scheduler {
 }
 
 extension ApplicationState {
-  /// Its place in the order of terminations; 2 is never.
+  /// The position of the state in the order of terminations; 2 is never.
   var memoryClass: Int {
     switch self {
     case .suspended: 0

@@ -1,15 +1,17 @@
-// What is done when memory is short (contract §11): everybody who runs is warned; if it lasts,
-// applications are ended one at a time, each only when the memory of the last is back.
+// The procedure for memory pressure (contract §11). The scheduler warns all running applications.
+// If pressure lasts, it ends one application at a time, each only when the memory of the last is
+// free.
 //
-// The kernel tells of pressure. It lasts where
+// The kernel reports pressure. Pressure lasts if
 // - less than `MemoryFloorPercent` of the machine's memory is available when the time after the
-//   warning is over, or when a trigger fires after that; or
-// - the daemon's own slice presses after that. Its limit may be far below what the machine has.
-// Pressure of the whole machine alone ends nobody: a container that thrashes within a limit of its
-// own counts in it, and no end of an application would help that.
+//   warning ends, or when a later trigger fires; or
+// - a trigger of the daemon's own slice fires after that time. The limit of the slice may be far
+//   below the machine's memory.
+// Pressure of the whole machine alone ends no application: it includes that of a container that
+// thrashes within its own limit, which no end of an application relieves.
 //
-// Who would be the one is found out before, while the warning has its time or while memory comes
-// near to the floor: nobody ends earlier for it, but the choice does not wait for it.
+// The scheduler measures the candidates in advance, during the time after the warning or near the
+// floor. No application ends earlier because of it, but the choice need not wait for the sizes.
 
 extension Scheduler {
   mutating func handle(_ event: MemoryEvent, in turn: inout Turn) {
@@ -39,7 +41,7 @@ extension Scheduler {
         with(id, in: &turn) { $0.hearMemoryWarning(in: &$1) }
       }
       if isMemoryCritical { return choose(in: &turn) }
-      // The time may be shorter than measuring takes.
+      // The time after the warning may be shorter than measuring takes.
       memoryDue(in: &turn)
     case .warned(let patience, _):
       let isOfSlice = pressure.source == .slice
@@ -52,7 +54,7 @@ extension Scheduler {
     }
   }
 
-  /// The time after the warning is over.
+  /// Handles the reading at the end of the time after the warning.
   private mutating func memoryLooked(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard case .warned(let patience, _) = memory.phase,
@@ -61,31 +63,31 @@ extension Scheduler {
     choose(in: &turn)
   }
 
-  /// The one that was ended is gone.
+  /// Handles the end of the chosen application's processes.
   private mutating func memoryIsBack(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard isMemoryShort else { return wait(until: patience(turn), looking: false, turn) }
-    // One was ended before the warning had its time; that does not do for all others.
+    // An application was ended before the end of the warning time; the others still have that time.
     if turn.instant < memory.warningEnds, !isMemoryCritical {
       return wait(until: memory.warningEnds, looking: true, turn)
     }
     choose(in: &turn)
   }
 
-  /// The one that was ended is waited for no longer; how much there is was not said.
+  /// Stops waiting for the chosen application. Its memory was not reported.
   private mutating func giveUpWaiting(in turn: inout Turn) {
     let patience = max(turn.instant, memory.warningEnds)
     wait(until: patience, looking: patience > turn.instant, turn)
     if memory.phase != .calm { turn.emit(.memory(.look)) }
   }
 
-  /// Nobody is in hand any more.
+  /// Waits for the next trigger, or for the end of pressure.
   private mutating func wait(until patience: Instant, looking looks: Bool, _ turn: Turn) {
     if isMemoryQuiet(turn) { return memory.calmDown() }
     memory.phase = .warned(patience: patience, looks: looks)
   }
 
-  /// Nothing was heard of pressure for so long that it is over.
+  /// Returns whether no pressure was reported for `MemoryQuietTime`.
   private func isMemoryQuiet(_ turn: Turn) -> Bool {
     memory.pressedAt.advanced(by: turn.policy.memoryQuietTime) <= turn.instant
   }
@@ -98,19 +100,20 @@ extension Scheduler {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent))
   }
 
-  /// Half of the floor is gone, too: the warning came, and there is no time to wait for its fruits.
+  /// Whether less than half of the floor is available. Then the scheduler does not wait for the
+  /// effect of the warning.
   private var isMemoryCritical: Bool {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) / 2)
   }
 
-  /// Not much more than the floor is left, and by the next trigger it may be gone.
+  /// Whether less than twice the floor is available: the next trigger may find less than the floor.
   private var isMemoryNearFloor: Bool {
     memory.reading.isBelow(percent: Double(policy.memoryFloorPercent) * 2)
   }
 
   // MARK: The choice
 
-  /// Those of the first class in which there is anybody.
+  /// The instances of the first class that is not empty: suspended, then background.
   private var memoryCandidates: [InstanceID] {
     let ids = instances.keys.sorted().filter { instances[$0]?.termination == nil }
     for state in [ApplicationState.suspended, .background] {
@@ -120,7 +123,7 @@ extension Scheduler {
     return []
   }
 
-  /// One is to end: the first of those that were measured before, or who turns out to be.
+  /// Ends the first candidate if the sizes are known; otherwise measures the candidates.
   private mutating func choose(in turn: inout Turn) {
     let candidates = memoryCandidates
     if candidates.isEmpty { return wait(until: patience(turn), looking: false, turn) }
@@ -131,7 +134,7 @@ extension Scheduler {
     measure(candidates, in: &turn)
   }
 
-  /// It may be needed soon. Who is suspended is not measured twice.
+  /// Measures the candidates in advance. Known sizes of suspended instances are not measured again.
   private mutating func measureAhead(in turn: inout Turn) {
     let candidates = memoryCandidates
     if let order = orderKnown(candidates, turn), order[0].state == .suspended { return }
@@ -140,7 +143,7 @@ extension Scheduler {
   }
 
   private mutating func measure(_ candidates: [InstanceID], in turn: inout Turn) {
-    // One at a time: the answer that is on its way will do, or it is asked again then.
+    // One measurement at a time. If its answer does not suffice, the scheduler asks again.
     if memory.isBeingMeasured { return }
     memory.measurement = .init(askedAt: turn.instant)
     turn.emit(.memory(.measure(candidates)))
@@ -148,20 +151,20 @@ extension Scheduler {
 
   private mutating func memoryMeasured(_ sizes: [MemorySize], in turn: inout Turn) {
     guard case .measuring(let since) = memory.phase else {
-      // Until it is needed, if it is.
+      // The sizes are stored in case they are needed.
       if memory.isBeingMeasured { memory.measurement?.sizes = sizes }
       if memory.phase == .calm { memory.measurement = nil }
       return
     }
     memory.measurement = nil
-    // Somebody has been suspended, or has come, meanwhile: who is first is not known.
+    // If an instance was suspended or started meanwhile, its size is unknown.
     guard let order = order(memoryCandidates, sizes) else { return choose(in: &turn) }
     end(order, since: since, in: &turn)
   }
 
-  /// Their order by what was measured before, where that holds still: who has stood still since
-  /// uses what it used, who runs does not for long. And the largest, which ended the reading early,
-  /// may be gone.
+  /// Returns the order by stored sizes, if they are still valid. An instance suspended since then
+  /// has the same size; that of a running instance is valid for a short time. An estimate may be of
+  /// the largest instance, so that it is not used.
   private func orderKnown(_ candidates: [InstanceID], _ turn: Turn) -> [MemoryCandidate]? {
     guard let measurement = memory.measurement, let sizes = measurement.sizes,
       let order = order(candidates, sizes), !order[0].size.isEstimate
@@ -174,8 +177,8 @@ extension Scheduler {
     return holds ? order : nil
   }
 
-  /// The candidates in the order in which they go; nil where there are none, or where it is not
-  /// known of all how much they use.
+  /// Returns the candidates in the order of termination; nil if there are none, or if a size is
+  /// unknown.
   private func order(
     _ candidates: [InstanceID], _ sizes: [MemorySize]
   ) -> [MemoryCandidate]? {
@@ -185,7 +188,7 @@ extension Scheduler {
     return measured.isEmpty || measured.count < candidates.count ? nil : memoryOrder(measured)
   }
 
-  /// - Parameter since: when it was to be known who is first.
+  /// - Parameter since: When the choice was needed.
   private mutating func end(
     _ order: [MemoryCandidate], since: Instant, in turn: inout Turn
   ) {
@@ -211,7 +214,7 @@ extension Scheduler {
         .memoryPressure, .memory(choice, warnedAt: warnedAt), waiter: nil, in: &turn)
     }
     if isSuspended { return reclaim(id, in: &turn) }
-    // A callback before it, its own, SIGTERM: no longer, unless a debugger holds it.
+    // The time for a callback before willTerminate, for willTerminate, and for SIGTERM.
     let time = policy.callbackTimeout * 2 + policy.terminateTimeout
     memory.phase = .ending(id, givenUpAt: turn.instant.advanced(by: time))
   }
@@ -222,7 +225,7 @@ extension Scheduler {
     turn.emit(.memory(.reclaim(id)))
   }
 
-  /// An instance is over, perhaps the one that was told to end.
+  /// Notes the end of an instance, which may be the chosen one.
   mutating func memoryUserEnded(_ id: InstanceID, in turn: inout Turn) {
     if case .ending(id, _) = memory.phase { reclaim(id, in: &turn) }
   }
@@ -246,9 +249,9 @@ extension Scheduler {
     }
   }
 
-  /// After the daemon's absence: what it was asked is asked again.
+  /// Repeats the requests of the procedure after the daemon's absence.
   mutating func recoverMemory(in turn: inout Turn) {
-    // No answer comes to who has died, and in its absence who was suspended may have run.
+    // The reply died with the previous daemon, and suspended processes may have run since.
     memory.measurement = nil
     switch memory.phase {
     case .calm, .ending: break
@@ -283,8 +286,8 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Tells a running application of the pressure there is, once in each stretch of it: at its
-  /// beginning, or when it runs and listens again.
+  /// Warns a running application once in each episode of pressure: at its beginning, or when the
+  /// application is resumed or opens its stream.
   mutating func hearMemoryWarning(in turn: inout Turn) {
     guard let episode = turn.memoryEpisode, inbox.memoryHeard?.episode != episode else { return }
     if warnOfMemory(isSimulated: false, in: &turn) {
@@ -292,7 +295,7 @@ extension Instance {
     }
   }
 
-  /// - Returns: whether it could be told.
+  /// - Returns: Whether the application could receive the warning.
   @discardableResult
   mutating func warnOfMemory(isSimulated: Bool, in turn: inout Turn) -> Bool {
     guard state != .suspended, hasStream, !isKilled else { return false }
