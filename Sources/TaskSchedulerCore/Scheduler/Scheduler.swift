@@ -72,7 +72,7 @@ public struct Scheduler: Sendable {
     case .openStream(let request, let id, let name):
       openStream(request, id, named: name, in: &turn)
     case .streamClosed(let id):
-      updateInstance(id, in: &turn) { instance, _ in instance.hasStream = false }
+      updateInstance(id, in: &turn) { instance, _ in instance.closeStream() }
     case .acknowledge(let request, let id, let callback):
       updateInstance(id, orRefuse: request, in: &turn) {
         $0.acknowledge(callback, request: request, in: &$1)
@@ -142,7 +142,7 @@ public struct Scheduler: Sendable {
     case .deadlineReached:
       while let id = deadlines.popDue(at: turn.instant) {
         updateInstance(id, in: &turn) { instance, turn in
-          instance.lookIfDue(in: &turn)
+          instance.measureIfDue(in: &turn)
           instance.deadlinePassed(in: &turn)
         }
       }
@@ -201,7 +201,7 @@ public struct Scheduler: Sendable {
     turn.policy = policy
     for id in instances.keys.sorted() {
       updateInstance(id, in: &turn) { instance, turn in
-        instance.stint?.endIfOver(turn.policy, at: turn.instant)
+        instance.stint?.time.endIfOver(turn.policy, at: turn.instant)
         instance.reconsider(in: &turn)
       }
     }
