@@ -21,13 +21,6 @@ struct BackgroundTasks: Hashable, Sendable {
     tasks.isEmpty ? [] : tasks.values.sorted { $0.id < $1.id }
   }
 
-  /// The detail of an end for which the tasks are the reason.
-  var endDetail: EndDetail? {
-    tasks.values.min { $0.id < $1.id }.map {
-      .task($0.id, name: $0.name, outstanding: tasks.count)
-    }
-  }
-
   mutating func begin(name: String?, at now: Instant) -> TaskID {
     idLast += 1
     let id = TaskID(idLast)

@@ -14,12 +14,8 @@ struct Stint: Hashable, Sendable {
   }
 
   /// Returns the nearest limit; nil if none is left.
-  func nextDue(_ policy: Policy) -> Instant? { limits(policy).first?.at }
-
-  /// Returns the limits that are left, in order.
-  func limits(_ policy: Policy) -> [Limit] {
-    let end = isOver ? [] : [Limit(kind: .backgroundTime, at: limit(policy))]
-    return (warningDue(policy).map { [Limit(kind: .expiration, at: $0)] } ?? []) + end
+  func nextDue(_ policy: Policy) -> Instant? {
+    warningDue(policy) ?? (isOver ? nil : limit(policy))
   }
 
   /// Returns when the background time ends. If the warning was late because the machine slept, the

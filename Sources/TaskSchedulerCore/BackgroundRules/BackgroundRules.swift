@@ -83,13 +83,13 @@ public enum ResourceRecord: Hashable, Sendable {
 /// What the scheduler knows about an instance's use of resources.
 struct BackgroundRules: Hashable, Sendable {
   /// The percentage of one CPU to which the instance is throttled.
-  fileprivate(set) var throttledTo: Int?
+  var throttledTo: Int?
   /// Whether the instance was throttled before in this stretch in the background.
-  fileprivate(set) var wasThrottled = false
+  var wasThrottled = false
   /// The addresses that it listened on when it was last suspended.
-  fileprivate(set) var listening = ListeningReport()
-  fileprivate(set) var look = Look.none
-  fileprivate(set) var stretch: Stretch?
+  var listening = ListeningReport()
+  var look = Look.none
+  var stretch: Stretch?
 
   enum Look: Hashable {
     case none, asked
@@ -125,124 +125,24 @@ struct BackgroundRules: Hashable, Sendable {
   }
 }
 
-extension Scheduler {
-  mutating func handle(_ event: ResourceEvent, in turn: inout Turn) {
-    switch event {
-    case .used(let id, let use):
-      with(id, in: &turn) { $0.used(use, in: &$1) }
-    case .held(let id, let path):
-      with(id, in: &turn) { $0.heldResource(path, in: &$1) }
-    case .listens(let id, let addresses):
-      with(id, in: &turn) { $0.listens(addresses, in: &$1) }
-    }
-  }
-}
+/// The share of a CPU that an instance may use in the background.
+public enum ProcessorShare: Hashable, Sendable {
+  /// The percentage of one CPU that a throttled instance may use.
+  case throttled(percent: Int)
+  /// The percentage of one CPU that an instance may use. This instance had been throttled before,
+  /// until it used less.
+  case usual(percent: Int)
 
-extension Instance {
-  /// Starts the measurements, once the instance has acknowledged the callbacks on its way to the
-  /// background. Call this whenever the instance may continue to run there.
-  mutating func watchUse(in turn: inout Turn) {
-    guard rules.look == .none, !callbacks.contains(.willResignActive),
-      !callbacks.contains(.didEnterBackground)
-    else { return }
-    askUse(in: &turn)
-  }
-
-  mutating func lookIfDue(in turn: inout Turn) {
-    if let due = rules.nextLook, due <= turn.instant { askUse(in: &turn) }
-  }
-
-  private mutating func askUse(in turn: inout Turn) {
-    rules.look = .asked
-    turn.emit(.resources(.look(id)))
-  }
-
-  /// Ends the measurements and the throttle, at the end of the stretch in the background.
-  mutating func stopWatchingUse(in turn: inout Turn) {
-    liftThrottle(in: &turn)
-    rules.forgetUse()
-  }
-
-  /// Starts the measurements anew after a recovery, because another daemon counts from another
-  /// instant.
-  mutating func watchUseAnew(in turn: inout Turn) {
-    if let percent = rules.throttledTo {
-      turn.emitLast(.resources(.throttle(id, percent: percent)))
-    }
-    rules.stretch = nil
-    if rules.look != .none { askUse(in: &turn) }
-  }
-
-  /// Throttles a resumed instance as before.
-  func throttleAgain(in turn: inout Turn) {
-    if let percent = rules.throttledTo {
-      turn.emit(.resources(.throttle(id, percent: percent)))
+  public var percent: Int {
+    switch self {
+    case .throttled(let percent), .usual(let percent): percent
     }
   }
 
-  mutating func liftThrottle(in turn: inout Turn) {
-    guard rules.throttledTo != nil else { return }
-    rules.throttledTo = nil
-    turn.emit(.resources(.throttle(id, percent: nil)))
-    record(.resources(.throttled(percent: nil)), in: &turn)
-  }
-
-  fileprivate mutating func used(_ use: ResourceUse, in turn: inout Turn) {
-    guard state == .background, termination == nil, rules.look != .none else { return }
-    let now = turn.instant
-    let wasAsked = rules.look == .asked
-    if wasAsked { rules.look = .due(now.advanced(by: turn.policy.backgroundUseWindow)) }
-    guard let stretch = rules.stretch, !use.isTraced else {
-      rules.stretch = .init(since: now, processor: use.processor, gpu: use.gpu)
-      return
+  public var isThrottle: Bool {
+    switch self {
+    case .throttled: true
+    case .usual: false
     }
-    if use.gpu - stretch.gpu > turn.policy.backgroundGPUTime {
-      record(.resources(.usedGPU(use.gpu - stretch.gpu)), in: &turn)
-      return kill(.gpuInBackground, .gpu(use.gpu - stretch.gpu), in: &turn)
-    }
-    let window = stretch.since.duration(to: now)
-    // The daemon also reports GPU use between two measurements, without a newer CPU time.
-    guard wasAsked, suspension != .stopping, window >= turn.policy.backgroundUseWindow else {
-      return
-    }
-    rules.stretch?.since = now
-    rules.stretch?.processor = use.processor
-    judge(use.processor - stretch.processor, within: window, in: &turn)
-  }
-
-  /// Throttles an instance that used too much. Kills one that used up its throttled share, or that
-  /// used too much again after a throttle.
-  private mutating func judge(
-    _ used: Duration, within window: Duration, in turn: inout Turn
-  ) {
-    // Four fifths: an instance cannot use all of its share, because it waits for its turn.
-    let allowed = rules.throttledTo.map { window * $0 * 80 / 10_000 }
-    guard used > allowed ?? (window * turn.policy.backgroundProcessorShare / 100) else {
-      return liftThrottle(in: &turn)
-    }
-    record(.resources(.usedProcessor(used, within: window)), in: &turn)
-    if rules.wasThrottled {
-      let share = rules.throttledTo.map { ProcessorShare.throttled(percent: $0) }
-      let usual = ProcessorShare.usual(percent: turn.policy.backgroundProcessorShare)
-      return kill(
-        .excessiveUse, .processor(used, within: window, share: share ?? usual), in: &turn)
-    }
-    let percent = turn.policy.throttledProcessorShare
-    rules.throttledTo = percent
-    rules.wasThrottled = true
-    turn.emit(.resources(.throttle(id, percent: percent)))
-    record(.resources(.throttled(percent: percent)), in: &turn)
-  }
-
-  fileprivate mutating func heldResource(_ path: String, in turn: inout Turn) {
-    guard suspension == .stopping, termination == nil else { return }
-    record(.resources(.heldResource(path: path)), in: &turn)
-    kill(.sharedResourceHeld, .sharedResource(path: path), in: &turn)
-  }
-
-  fileprivate mutating func listens(_ report: ListeningReport, in turn: inout Turn) {
-    guard suspension == .stopping, termination == nil, report != rules.listening else { return }
-    rules.listening = report
-    if !report.isEmpty { record(.resources(.listens(report)), in: &turn) }
   }
 }

@@ -29,18 +29,3 @@ public enum ProcessPriority: String, Hashable, Sendable, CaseIterable {
     }
   }
 }
-
-extension Instance {
-  /// Sets the priority for a new state. A higher priority is set at once, before the processes run;
-  /// a lower one after all other effects.
-  func prioritize(from state: ApplicationState, to next: ApplicationState, in turn: inout Turn) {
-    let (before, after) = (ProcessPriority(state), ProcessPriority(next))
-    guard before != after else { return }
-    let effect = Effect.resources(.prioritize(id, after))
-    if after == .foreground || before == .suspended {
-      turn.emit(effect)
-    } else {
-      turn.emitLast(effect)
-    }
-  }
-}

@@ -15,11 +15,6 @@ public enum CallbackKind: String, Hashable, Sendable, CaseIterable {
   func limit(_ policy: Policy) -> Duration {
     self == .keepAlive ? policy.keepAliveHandlerTime : policy.callbackTimeout
   }
-
-  /// The reason of the end of an application that does not acknowledge the callback in time.
-  var reasonOfLimit: EndReason {
-    self == .keepAlive ? .keepAliveTimeout : .callbackTimeout
-  }
 }
 
 /// One callback to one instance.

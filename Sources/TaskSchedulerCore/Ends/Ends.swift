@@ -91,3 +91,30 @@ public struct ForcedEnd: Hashable, Sendable {
     self.limit = limit
   }
 }
+
+extension EndReason {
+  init(_ status: ExitStatus) {
+    switch status {
+    case .exited(let code): self = .exited(code: code)
+    case .signaled(let signal): self = .crashed(signal: signal)
+    case .unknown: self = .unknown
+    }
+  }
+}
+
+/// The details of an end.
+public enum EndDetail: Hashable, Sendable {
+  /// The application did not acknowledge this callback in time.
+  case callback(CallbackKind)
+  /// The first of the outstanding background tasks, and their number.
+  case task(TaskID, name: String?, outstanding: Int)
+  /// The application was chosen to free its memory. `warnedAt` is when it received the memory
+  /// warning; nil if it did not receive one.
+  case memory(MemoryChoice, warnedAt: Instant?)
+  /// The application used this CPU time within this span in the background.
+  case processor(Duration, within: Duration, share: ProcessorShare)
+  /// The application used GPUs for this long in the background.
+  case gpu(Duration)
+  /// The application held a lock or a lease on this file when all its processes were stopped.
+  case sharedResource(path: String)
+}

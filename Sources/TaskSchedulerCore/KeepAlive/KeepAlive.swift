@@ -1,61 +1,34 @@
-// Keep-alive handlers (contract §6): setting and calling them. ``KeepAlivePlanner`` decides when.
+/// The keep-alive handler of one application (contract §6).
+public struct KeepAlive: Hashable, Sendable {
+  /// The interval. The scheduler calls the handler at least once before each interval ends.
+  public let interval: Duration
+  /// The start of the current interval: the instant when the handler was set, or the planned
+  /// instant of the burst that last called it.
+  public internal(set) var countedFrom: Instant
+  /// When the handler was last called.
+  public internal(set) var lastRun: Instant?
 
-extension Scheduler {
-  mutating func setKeepAlive(
-    _ request: RequestID, _ id: InstanceID, interval: Duration?, in turn: inout Turn
-  ) {
-    guard let instance = instances[id] else {
-      return turn.reply(request, .refused(.invalidState(.notRunning)))
-    }
-    if let interval, let refusal = instance.refusalOfKeepAlive(interval, policy) {
-      turn.reply(request, .refused(refusal))
-      return instance.record(.refused(refusal), in: &turn)
-    }
-    if let interval {
-      keepAlives.set(id, interval: interval, at: turn.instant)
-    } else {
-      keepAlives.remove(id)
-    }
-    turn.reply(request, .done)
-    instance.record(.keepAliveSet(interval: interval), in: &turn)
+  /// When the interval ends: the scheduler must have called the handler by then.
+  public var deadline: Instant { countedFrom.advanced(by: interval) }
+
+  /// When the scheduler calls the handler so that the call arrives before the deadline: a twentieth
+  /// of the interval before it, at most 100 ms.
+  ///
+  /// A call takes some 0.1 ms from the scheduler to the application, and 5 ms under load (timer,
+  /// loop, socket). Without the lead, each call would be late by that time. By default the shortest
+  /// interval is 10 min, of which 100 ms are a six-thousandth.
+  public var due: Instant { countedFrom.advanced(by: period) }
+
+  /// The longest planned time between two calls: the interval without its lead.
+  var period: Duration {
+    // In whole nanoseconds: the shortest intervals have no lead.
+    let lead = Duration.nanoseconds(Instant(nanoseconds: 0).advanced(by: interval).nanoseconds / 20)
+    return interval - min(lead, Self.leadMax)
   }
 
-  /// Runs a burst that can wait no longer.
-  mutating func runKeepAlives(in turn: inout Turn) {
-    let due = keepAlives.burst(at: turn.instant, tolerance: policy.wakeTolerance)
-    callKeepAlives(due, in: &turn)
-  }
+  private static let leadMax: Duration = .milliseconds(100)
 
-  /// Uses a wake-up of the device for another reason as a burst, where that saves one.
-  mutating func useWakeUp(in turn: inout Turn) {
-    let due = keepAlives.useWakeUp(at: turn.instant, tolerance: policy.wakeTolerance)
-    callKeepAlives(due, in: &turn)
-  }
-
-  private mutating func callKeepAlives(_ ids: [InstanceID], in turn: inout Turn) {
-    for id in ids { with(id, in: &turn) { $0.callKeepAlive(in: &$1) } }
-  }
-}
-
-extension Instance {
-  fileprivate func refusalOfKeepAlive(_ interval: Duration, _ policy: Policy) -> Refusal? {
-    if termination != nil { return .terminating }
-    if state == .suspended { return .invalidState(state) }
-    guard backgroundModes.contains(.voip) else { return .modeNotDeclared(.voip) }
-    guard isAware else { return .noEventStream }
-    guard interval >= policy.keepAliveMinimum else {
-      return .keepAliveTooShort(minimum: policy.keepAliveMinimum)
-    }
-    return nil
-  }
-
-  fileprivate mutating func callKeepAlive(in turn: inout Turn) {
-    // At most one call waits behind an unacknowledged callback. It reaches the application after
-    // this burst.
-    if termination != nil || callbacks.waits(.keepAlive) { return }
-    if state == .suspended { leaveSuspended(to: .background, cause: .event, in: &turn) }
-    record(.keepAliveCalled, in: &turn)
-    enqueue([.keepAlive], in: &turn)
-    reconsider(in: &turn)
-  }
+  /// The longest interval: longer than the life of any machine, and short enough for the
+  /// arithmetic.
+  static let intervalMax: Duration = .nanoseconds(Int64.max)
 }

@@ -1,38 +1,3 @@
-/// The keep-alive handler of one application (contract §6).
-public struct KeepAlive: Hashable, Sendable {
-  /// The interval. The scheduler calls the handler at least once before each interval ends.
-  public let interval: Duration
-  /// The start of the current interval: the instant when the handler was set, or the planned
-  /// instant of the burst that last called it.
-  public internal(set) var countedFrom: Instant
-  /// When the handler was last called.
-  public internal(set) var lastRun: Instant?
-
-  /// When the interval ends: the scheduler must have called the handler by then.
-  public var deadline: Instant { countedFrom.advanced(by: interval) }
-
-  /// When the scheduler calls the handler so that the call arrives before the deadline: a twentieth
-  /// of the interval before it, at most 100 ms.
-  ///
-  /// A call takes some 0.1 ms from the scheduler to the application, and 5 ms under load (timer,
-  /// loop, socket). Without the lead, each call would be late by that time. By default the shortest
-  /// interval is 10 min, of which 100 ms are a six-thousandth.
-  public var due: Instant { countedFrom.advanced(by: period) }
-
-  /// The longest planned time between two calls: the interval without its lead.
-  var period: Duration {
-    // In whole nanoseconds: the shortest intervals have no lead.
-    let lead = Duration.nanoseconds(Instant(nanoseconds: 0).advanced(by: interval).nanoseconds / 20)
-    return interval - min(lead, Self.leadMax)
-  }
-
-  private static let leadMax: Duration = .milliseconds(100)
-
-  /// The longest interval: longer than the life of any machine, and short enough for the
-  /// arithmetic.
-  static let intervalMax: Duration = .nanoseconds(Int64.max)
-}
-
 /// Decides when the device wakes for keep-alive handlers, and which handlers it then runs (contract
 /// §6, coalescing).
 ///
@@ -65,7 +30,7 @@ public struct KeepAlivePlanner: Sendable {
   private(set) var keepAlives: [InstanceID: KeepAlive] = [:]
   /// When each handler is due.
   private var deadlines = Deadlines<InstanceID>()
-  private var periods = Minima<InstanceID, Duration>()
+  private var periods = IndexedPriorityQueue<InstanceID, Duration>()
 
   public init() {}
 

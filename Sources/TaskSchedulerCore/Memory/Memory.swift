@@ -104,6 +104,17 @@ public struct MemoryCandidate: Hashable, Sendable {
     self.size = size
     self.activation = activation
   }
+
+  /// Returns whether this application is ended before another: suspended before background, then
+  /// the larger dirty size, then the less recently active.
+  func isEnded(before other: MemoryCandidate) -> Bool {
+    if state.memoryClass != other.state.memoryClass {
+      return state.memoryClass < other.state.memoryClass
+    }
+    if size.dirty != other.size.dirty { return size.dirty > other.size.dirty }
+    if activation != other.activation { return activation < other.activation }
+    return size.instance < other.size.instance
+  }
 }
 
 /// The application that was chosen to end, and the reasons for the choice.
@@ -210,46 +221,6 @@ public struct MemoryStatus: Hashable, Sendable {
   public var pressedAt: Instant?
   /// The instance that is being ended to free its memory.
   public var ending: InstanceID?
-}
-
-extension Scheduler {
-  /// The state of the procedure for memory pressure.
-  public var memoryStatus: MemoryStatus {
-    let pressedAt = memory.episodeLast == 0 ? nil : memory.pressedAt
-    switch memory.phase {
-    case .calm: return MemoryStatus(phase: .calm, pressedAt: pressedAt)
-    case .warned: return MemoryStatus(phase: .warned, pressedAt: pressedAt)
-    case .measuring: return MemoryStatus(phase: .measuring, pressedAt: pressedAt)
-    case .ending(let id, _):
-      return MemoryStatus(phase: .ending, pressedAt: pressedAt, ending: id)
-    case .reclaiming(let id, _):
-      return MemoryStatus(phase: .reclaiming, pressedAt: pressedAt, ending: id)
-    }
-  }
-
-  /// Returns the measured applications in the order in which they would be ended. Those of the
-  /// foreground come last, and are never ended.
-  public func memoryOrder(_ sizes: [MemorySize]) -> [MemoryCandidate] {
-    sizes.compactMap { size in
-      guard let instance = instances[size.instance], instance.termination == nil else {
-        return nil
-      }
-      return MemoryCandidate(
-        application: instance.application, state: instance.state, size: size,
-        activation: applications[instance.application]?.activation ?? 0)
-    }.sorted(by: Self.goesBefore)
-  }
-
-  /// Returns whether an application is ended before another: suspended before background, then the
-  /// larger dirty size, then the less recently active.
-  private static func goesBefore(_ one: MemoryCandidate, _ other: MemoryCandidate) -> Bool {
-    if one.state.memoryClass != other.state.memoryClass {
-      return one.state.memoryClass < other.state.memoryClass
-    }
-    if one.size.dirty != other.size.dirty { return one.size.dirty > other.size.dirty }
-    if one.activation != other.activation { return one.activation < other.activation }
-    return one.size.instance < other.size.instance
-  }
 }
 
 extension ApplicationState {

@@ -1,22 +1,3 @@
-/// A local notification. Unique among all applications for as long as the store of notifications
-/// lasts; never 0.
-public struct NotificationID: NumberedID, Comparable {
-  public let number: UInt64
-  public init(_ number: UInt64) { self.number = number }
-  public static func < (lhs: NotificationID, rhs: NotificationID) -> Bool {
-    lhs.number < rhs.number
-  }
-}
-
-/// A transaction of the store of notifications. Later transactions have higher ids.
-public struct TransactionID: NumberedID, Comparable {
-  public let number: UInt64
-  public init(_ number: UInt64) { self.number = number }
-  public static func < (lhs: TransactionID, rhs: TransactionID) -> Bool {
-    lhs.number < rhs.number
-  }
-}
-
 /// How often a notification repeats, by the calendar of its time zone (contract §9).
 public enum RepeatInterval: String, Hashable, Sendable, CaseIterable {
   case minute, hour, day, week, month, year

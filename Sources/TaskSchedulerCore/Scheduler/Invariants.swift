@@ -1,15 +1,4 @@
-/// An invariant that is violated.
-struct InvariantViolation: Error, Hashable {
-  let sentence: String
-
-  /// The maximum of every count. No count reaches it in the life of a machine, so that a higher one
-  /// is damaged.
-  static let countMax = UInt64.max / 2
-}
-
-func require(_ holds: Bool, _ sentence: String) throws(InvariantViolation) {
-  if !holds { throw InvariantViolation(sentence: sentence) }
-}
+// The invariants that hold between events, checked after every event in tests and simulations.
 
 extension Scheduler {
   /// Traps if an invariant is violated. Tests and simulations call this after every event.

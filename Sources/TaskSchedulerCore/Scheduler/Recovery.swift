@@ -7,7 +7,7 @@ extension Scheduler {
       turn.emit(.spawn(id, launch.application, reason: launch.plan.reason))
     }
     for id in instances.keys.sorted() {
-      with(id, in: &turn) { $0.recovered(lastAlive: lastAlive, in: &$1) }
+      updateInstance(id, in: &turn) { $0.recovered(lastAlive: lastAlive, in: &$1) }
     }
     recoverNotifications(in: &turn)
     recoverMemory(in: &turn)

@@ -1,3 +1,5 @@
+// The scheduler as an event log stored it.
+
 extension Scheduler {
   /// Restores a stored state. Seats, deadlines and counts follow from the rest.
   init(

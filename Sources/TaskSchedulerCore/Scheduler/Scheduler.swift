@@ -72,18 +72,20 @@ public struct Scheduler: Sendable {
     case .openStream(let request, let id, let name):
       openStream(request, id, named: name, in: &turn)
     case .streamClosed(let id):
-      with(id, in: &turn) { instance, _ in instance.hasStream = false }
+      updateInstance(id, in: &turn) { instance, _ in instance.hasStream = false }
     case .acknowledge(let request, let id, let callback):
-      with(id, orRefuse: request, in: &turn) {
+      updateInstance(id, orRefuse: request, in: &turn) {
         $0.acknowledge(callback, request: request, in: &$1)
       }
     case .beginBackgroundTask(let request, let id, let name):
       let count = instances[id].map { applications.taskCount(of: $0.application.owner) } ?? 0
-      with(id, orRefuse: request, in: &turn) {
+      updateInstance(id, orRefuse: request, in: &turn) {
         $0.beginTask(name: name, userCount: count, request: request, in: &$1)
       }
     case .endBackgroundTask(let request, let id, let task):
-      with(id, orRefuse: request, in: &turn) { $0.endTask(task, request: request, in: &$1) }
+      updateInstance(id, orRefuse: request, in: &turn) {
+        $0.endTask(task, request: request, in: &$1)
+      }
     case .setKeepAlive(let request, let id, let interval):
       setKeepAlive(request, id, interval: interval, in: &turn)
     }
@@ -115,23 +117,23 @@ public struct Scheduler: Sendable {
     case .leaderExited(let id, let status):
       leaderExited(id, status, in: &turn)
     case .suspensionCompleted(let id):
-      with(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
+      updateInstance(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
     case .stillSuspended(let ids):
       for id in ids where instances[id]?.state == .suspended {
-        with(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
+        updateInstance(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
       }
     case .suspensionFailed(let id, let reason):
-      with(id, in: &turn) { $0.suspensionFailed(reason: reason, in: &$1) }
+      updateInstance(id, in: &turn) { $0.suspensionFailed(reason: reason, in: &$1) }
     case .suspensionLost(let id, let reason):
-      with(id, in: &turn) { $0.suspensionLost(reason: reason, in: &$1) }
+      updateInstance(id, in: &turn) { $0.suspensionLost(reason: reason, in: &$1) }
     case .signalFailed(let id, let reason):
-      with(id, in: &turn) { $0.signalFailed(reason: reason, in: &$1) }
+      updateInstance(id, in: &turn) { $0.signalFailed(reason: reason, in: &$1) }
     case .tracerChecked(let id, let isTraced):
-      with(id, in: &turn) { $0.tracerChecked(isTraced: isTraced, in: &$1) }
+      updateInstance(id, in: &turn) { $0.tracerChecked(isTraced: isTraced, in: &$1) }
     case .activityBegan(let id, let activity):
-      with(id, in: &turn) { $0.begin(activity, in: &$1) }
+      updateInstance(id, in: &turn) { $0.begin(activity, in: &$1) }
     case .activityEnded(let id, let activity):
-      with(id, in: &turn) { $0.end(activity, in: &$1) }
+      updateInstance(id, in: &turn) { $0.end(activity, in: &$1) }
     }
   }
 
@@ -139,7 +141,7 @@ public struct Scheduler: Sendable {
     switch event {
     case .deadlineReached:
       while let id = deadlines.popDue(at: turn.instant) {
-        with(id, in: &turn) { instance, turn in
+        updateInstance(id, in: &turn) { instance, turn in
           instance.lookIfDue(in: &turn)
           instance.deadlinePassed(in: &turn)
         }
@@ -168,7 +170,7 @@ public struct Scheduler: Sendable {
 
   /// Changes an instance in place and keeps its deadline and the count of its tasks; whoever is to
   /// end gives its seat up. An event of an instance that has ended meanwhile is of no effect.
-  mutating func with(
+  mutating func updateInstance(
     _ id: InstanceID, in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
   ) {
     guard let index = instances.index(forKey: id) else { return }
@@ -184,21 +186,21 @@ public struct Scheduler: Sendable {
   }
 
   /// The same for a request, which is answered even where the instance has ended.
-  mutating func with(
+  mutating func updateInstance(
     _ id: InstanceID, orRefuse request: RequestID, in turn: inout Turn,
     _ change: (inout Instance, inout Turn) -> Void
   ) {
     guard instances.keys.contains(id) else {
       return turn.reply(request, .refused(.invalidState(.notRunning)))
     }
-    with(id, in: &turn, change)
+    updateInstance(id, in: &turn, change)
   }
 
   private mutating func changePolicy(_ policy: Policy, in turn: inout Turn) {
     self.policy = policy
     turn.policy = policy
     for id in instances.keys.sorted() {
-      with(id, in: &turn) { instance, turn in
+      updateInstance(id, in: &turn) { instance, turn in
         instance.stint?.endIfOver(turn.policy, at: turn.instant)
         instance.reconsider(in: &turn)
       }

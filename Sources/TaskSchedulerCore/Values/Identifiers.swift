@@ -99,6 +99,25 @@ public struct SocketID: NumberedID, Comparable {
   public static func < (lhs: SocketID, rhs: SocketID) -> Bool { lhs.number < rhs.number }
 }
 
+/// A local notification. Unique among all applications for as long as the store of notifications
+/// lasts; never 0.
+public struct NotificationID: NumberedID, Comparable {
+  public let number: UInt64
+  public init(_ number: UInt64) { self.number = number }
+  public static func < (lhs: NotificationID, rhs: NotificationID) -> Bool {
+    lhs.number < rhs.number
+  }
+}
+
+/// A transaction of the store of notifications. Later transactions have higher ids.
+public struct TransactionID: NumberedID, Comparable {
+  public let number: UInt64
+  public init(_ number: UInt64) { self.number = number }
+  public static func < (lhs: TransactionID, rhs: TransactionID) -> Bool {
+    lhs.number < rhs.number
+  }
+}
+
 /// What the daemon calls a request that waits for its reply.
 public struct RequestID: NumberedID {
   public let number: UInt64

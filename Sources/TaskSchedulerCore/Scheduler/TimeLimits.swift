@@ -141,3 +141,18 @@ extension Instance {
     }
   }
 }
+
+extension CallbackKind {
+  /// The reason of the end of an application that does not acknowledge the callback in time.
+  fileprivate var reasonOfLimit: EndReason {
+    self == .keepAlive ? .keepAliveTimeout : .callbackTimeout
+  }
+}
+
+extension Stint {
+  /// Returns the limits that are left, in order.
+  fileprivate func limits(_ policy: Policy) -> [Limit] {
+    let warning = warningDue(policy).map { [Limit(kind: .expiration, at: $0)] } ?? []
+    return warning + (isOver ? [] : [Limit(kind: .backgroundTime, at: limit(policy))])
+  }
+}

@@ -70,45 +70,6 @@ public struct Limit: Hashable, Sendable {
   }
 }
 
-/// The details of an end.
-public enum EndDetail: Hashable, Sendable {
-  /// The application did not acknowledge this callback in time.
-  case callback(CallbackKind)
-  /// The first of the outstanding background tasks, and their number.
-  case task(TaskID, name: String?, outstanding: Int)
-  /// The application was chosen to free its memory. `warnedAt` is when it received the memory
-  /// warning; nil if it did not receive one.
-  case memory(MemoryChoice, warnedAt: Instant?)
-  /// The application used this CPU time within this span in the background.
-  case processor(Duration, within: Duration, share: ProcessorShare)
-  /// The application used GPUs for this long in the background.
-  case gpu(Duration)
-  /// The application held a lock or a lease on this file when all its processes were stopped.
-  case sharedResource(path: String)
-}
-
-/// The share of a CPU that an instance may use in the background.
-public enum ProcessorShare: Hashable, Sendable {
-  /// The percentage of one CPU that a throttled instance may use.
-  case throttled(percent: Int)
-  /// The percentage of one CPU that an instance may use. This instance had been throttled before,
-  /// until it used less.
-  case usual(percent: Int)
-
-  public var percent: Int {
-    switch self {
-    case .throttled(let percent), .usual(let percent): percent
-    }
-  }
-
-  public var isThrottle: Bool {
-    switch self {
-    case .throttled: true
-    case .usual: false
-    }
-  }
-}
-
 /// How an instance came into its state, and what last entitled it to run.
 struct Reasons: Hashable, Sendable {
   /// The cause of the present state; nil until the first transition.
@@ -127,34 +88,5 @@ struct Reasons: Hashable, Sendable {
 
   mutating func entitlementEnded(_ kind: EndedEntitlement.Kind, at now: Instant) {
     lastEntitlement = EndedEntitlement(kind: kind, at: now)
-  }
-}
-
-extension Scheduler {
-  /// Returns the explanation of an application's state, or nil if the application is unknown.
-  public func explanation(of key: ApplicationKey) -> Explanation? {
-    guard let application = applications[key] else { return nil }
-    guard let instance = application.instance.flatMap({ instances[$0] }) else {
-      // Without multitasking, relaunches wait.
-      let relaunch = policy.multitaskingSupported ? application.relaunch : nil
-      let kind: Limit.Kind =
-        relaunch.map(isHeldByMemory) == true ? .relaunchAfterPressure : .relaunch
-      return Explanation(
-        cause: application.lastEnd == nil ? nil : .leaderExited, isTraced: false,
-        limits: relaunch?.dueAt.map { [Limit(kind: kind, at: $0)] } ?? [],
-        end: application.lastEnd?.detail)
-    }
-    var limits = instance.limits(policy).filter {
-      // These limits have no effect on an instance without tasks.
-      !instance.tasks.isEmpty || ($0.kind != .expiration && $0.kind != .backgroundTime)
-    }
-    if instance.termination == nil, let planned = keepAlives.plannedBurst(of: instance.id) {
-      limits.append(Limit(kind: .keepAlive, at: planned))
-    }
-    return Explanation(
-      cause: instance.reasons.cause,
-      lastEntitlement: instance.state.isForeground ? nil : instance.reasons.lastEntitlement,
-      isTraced: instance.isTraced, limits: limits.sorted { $0.at < $1.at },
-      end: instance.termination?.detail)
   }
 }

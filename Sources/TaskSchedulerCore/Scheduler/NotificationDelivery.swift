@@ -150,7 +150,7 @@ extension Scheduler {
     let notice = Notice.notificationChosen(id)
     if let running = application.instance {
       if instances[running]?.state != .active { activate(nil, key, in: &turn) }
-      with(running, in: &turn) { $0.tell(notice, in: &$1) }
+      updateInstance(running, in: &turn) { $0.tell(notice, in: &$1) }
     } else {
       if application.launching == nil {
         launch(nil, key, target: .foreground, reason: .notification, in: &turn)

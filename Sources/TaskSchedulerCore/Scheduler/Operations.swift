@@ -18,7 +18,7 @@ extension Scheduler {
       return refuse(request, key, refusal, in: &turn)
     }
     vacate(instance.seat, for: key, in: &turn)
-    with(id, in: &turn) { $0.activate(in: &$1) }
+    updateInstance(id, in: &turn) { $0.activate(in: &$1) }
     turn.reply(request, .done)
     takeSeat(id)
     useWakeUp(in: &turn)
@@ -34,7 +34,7 @@ extension Scheduler {
         request, key, cause: .interruption, from: [.active, .inactive],
         to: isActivating ? [] : [.inactive], in: &turn)
     else { return }
-    with(id, in: &turn) { $0.interrupt(in: &$1) }
+    updateInstance(id, in: &turn) { $0.interrupt(in: &$1) }
     turn.reply(request, .done)
   }
 
@@ -47,7 +47,7 @@ extension Scheduler {
         to: [.background, .suspended], in: &turn)
     else { return }
     leaveSeat(id)
-    with(id, in: &turn) { $0.enterBackground(cause: .sendAway, in: &$1) }
+    updateInstance(id, in: &turn) { $0.enterBackground(cause: .sendAway, in: &$1) }
     turn.reply(request, .done)
   }
 
@@ -63,7 +63,7 @@ extension Scheduler {
       return terminateNotRunning(request, application, in: &turn)
     }
     leaveSeat(id)
-    with(id, in: &turn) {
+    updateInstance(id, in: &turn) {
       $0.terminate(
         byUser ? .terminatedByUser : .terminatedByOperator, waiter: request, in: &$1)
     }
@@ -90,7 +90,7 @@ extension Scheduler {
     guard let id = seats.front(of: seat), let front = instances[id], front.application != key
     else { return }
     seats.leave(seat, id)
-    with(id, in: &turn) { $0.enterBackground(cause: .otherActivated(by: key), in: &$1) }
+    updateInstance(id, in: &turn) { $0.enterBackground(cause: .otherActivated(by: key), in: &$1) }
   }
 
   mutating func takeSeat(_ id: InstanceID) {

@@ -38,7 +38,7 @@ extension Scheduler {
       memory.episodeLast += 1
       turn.memoryEpisode = memory.episode
       for id in instances.keys.sorted() {
-        with(id, in: &turn) { $0.hearMemoryWarning(in: &$1) }
+        updateInstance(id, in: &turn) { $0.hearMemoryWarning(in: &$1) }
       }
       if isMemoryCritical { return choose(in: &turn) }
       // The time after the warning may be shorter than measuring takes.
@@ -205,7 +205,7 @@ extension Scheduler {
     let id = choice.chosen.size.instance
     let policy = turn.policy
     let isSuspended = choice.chosen.state == .suspended
-    with(id, in: &turn) { instance, turn in
+    updateInstance(id, in: &turn) { instance, turn in
       let warnedAt = instance.inbox.memoryHeard.flatMap {
         $0.episode == turn.memoryEpisode ? $0.at : nil
       }
@@ -275,12 +275,12 @@ extension Scheduler {
         return turn.reply(request, .refused(.cannotBeTold(instance.state)))
       }
       turn.reply(request, .done)
-      return with(id, in: &turn) { $0.warnOfMemory(isSimulated: true, in: &$1) }
+      return updateInstance(id, in: &turn) { $0.warnOfMemory(isSimulated: true, in: &$1) }
     }
     turn.reply(request, .done)
     for id in instances.keys.sorted() {
       guard owner == nil || instances[id]?.application.owner == owner else { continue }
-      with(id, in: &turn) { $0.warnOfMemory(isSimulated: true, in: &$1) }
+      updateInstance(id, in: &turn) { $0.warnOfMemory(isSimulated: true, in: &$1) }
     }
   }
 }

@@ -1,11 +1,17 @@
 // How applications start: the scheduler launches them, they register themselves, or an operator
 // puts a running process under management (contract §2, §8).
 
-/// A launch that failed.
-public struct LaunchFailure: Hashable, Sendable {
-  /// Which step failed, and why.
-  public var reason: String
-  public var at: Instant
+/// How an instance starts.
+struct StartPlan: Hashable, Sendable {
+  var target: LaunchTarget
+  var reason: LaunchReason
+  var seat: SeatID
+  var backgroundModes: [BackgroundMode]
+  var mayStayInBackground: Bool
+  var stopSignal = Signal.terminate
+  var isAware = false
+  /// What the application is told first.
+  var inbox = Inbox()
 }
 
 /// A launch whose program has not been executed yet.
@@ -90,7 +96,7 @@ extension Scheduler {
     guard key.id == name else {
       return refuse(request, key, .wrongApplication(registeredAs: key.id), in: &turn)
     }
-    with(id, in: &turn) { $0.openStream(request, in: &$1) }
+    updateInstance(id, in: &turn) { $0.openStream(request, in: &$1) }
   }
 
   mutating func adopt(_ request: RequestID, _ adoption: Adoption, in turn: inout Turn) {
@@ -157,7 +163,7 @@ extension Scheduler {
       id: id, application: key, leader: leader, plan: plan, policy: policy, at: turn.instant)
     instances[id]?.inbox.changesHeard = changes.numberLast
     turn.emit(.manage(id, leader, key))
-    with(id, in: &turn) { instance, turn in
+    updateInstance(id, in: &turn) { instance, turn in
       instance.reasons.moved(to: instance.state, cause)
       instance.record(
         .transition(from: .notRunning, to: instance.state, cause: cause), in: &turn)

@@ -4,7 +4,9 @@ import HeapModule
 ///
 /// A change costs O(log n). The heap keeps outdated entries until they come to its top, and is
 /// rebuilt when they outnumber the current entries.
-struct Minima<ID: Hashable & Comparable & Sendable, Value: Comparable & Sendable>: Sendable {
+struct IndexedPriorityQueue<
+  ID: Hashable & Comparable & Sendable, Value: Comparable & Sendable
+>: Sendable {
   private struct Entry: Comparable {
     let value: Value
     let id: ID

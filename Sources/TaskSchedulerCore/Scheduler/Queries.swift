@@ -1,73 +1,5 @@
 // The queries of the scheduler. A query changes nothing.
 
-/// The status of an application, running or not.
-public struct ApplicationStatus: Hashable, Sendable {
-  public var key: ApplicationKey
-  public var displayName: String?
-  public var state: ApplicationState
-  public var stateSince: Instant
-  public var seat: SeatID?
-  public var backgroundModes: [BackgroundMode]
-  public var multitasking: Bool
-  public var isLaunchable: Bool
-  /// The position in the switcher: 1 is the most recently active; nil was never active.
-  public var switcherPosition: Int?
-  public var instance: InstanceStatus?
-  public var lastEnd: End?
-  /// How the last launch failed; nil if the application has run since.
-  public var launchFailure: LaunchFailure?
-  /// The next automatic launch.
-  public var nextLaunch: NextLaunch?
-  /// How many notifications wait for their time.
-  public var scheduledNotifications: Int
-}
-
-/// A launch after an end that neither the application nor a person chose, or after a launch that
-/// failed.
-public struct NextLaunch: Hashable, Sendable {
-  public var at: Instant
-  /// The delay between the end, or the failed launch, and this launch.
-  public var delay: Duration
-  /// Whether the launch waits until memory pressure is over.
-  public var awaitsMemory: Bool
-}
-
-/// The status of a running instance.
-public struct InstanceStatus: Hashable, Sendable {
-  public var id: InstanceID
-  public var leader: Leader
-  public var isAware: Bool
-  public var launchReason: LaunchReason
-  public var startedAt: Instant
-  /// The reason of the end under way.
-  public var ending: EndReason?
-  public var isSuspending: Bool
-  /// The application that displaced this one at its seat; nil in the foreground, and if something
-  /// else sent this one to the background.
-  public var displacedBy: ApplicationKey?
-  public var entitlements: [Entitlement]
-  public var callbacksPending: Int
-  /// The rest of the background time; nil is unlimited.
-  public var timeRemaining: Duration?
-  public var tasks: [BackgroundTask]
-  public var keepAlive: KeepAliveStatus?
-  public var managedSockets: Int
-  /// How many system changes are held until the instance is resumed.
-  public var heldChanges: Int
-  public var priority: ProcessPriority
-  /// The percentage of one CPU to which the instance is throttled; nil if it is not.
-  public var throttledTo: Int?
-  /// The addresses on which the instance listened when it was last suspended.
-  public var listening: ListeningReport
-}
-
-/// The status of a keep-alive handler.
-public struct KeepAliveStatus: Hashable, Sendable {
-  public var keepAlive: KeepAlive
-  /// When the burst that calls the handler is planned, if nothing changes.
-  public var planned: Instant
-}
-
 extension Scheduler {
   /// Returns the status of every application: in the order of the switcher, then those never
   /// active, by id.
@@ -171,5 +103,63 @@ extension Scheduler {
       heldChanges: instance.state == .suspended ? instance.heldChanges(changes).count : 0,
       priority: ProcessPriority(instance.state), throttledTo: instance.rules.throttledTo,
       listening: instance.rules.listening)
+  }
+}
+
+extension Scheduler {
+  /// Returns the explanation of an application's state, or nil if the application is unknown.
+  public func explanation(of key: ApplicationKey) -> Explanation? {
+    guard let application = applications[key] else { return nil }
+    guard let instance = application.instance.flatMap({ instances[$0] }) else {
+      // Without multitasking, relaunches wait.
+      let relaunch = policy.multitaskingSupported ? application.relaunch : nil
+      let kind: Limit.Kind =
+        relaunch.map(isHeldByMemory) == true ? .relaunchAfterPressure : .relaunch
+      return Explanation(
+        cause: application.lastEnd == nil ? nil : .leaderExited, isTraced: false,
+        limits: relaunch?.dueAt.map { [Limit(kind: kind, at: $0)] } ?? [],
+        end: application.lastEnd?.detail)
+    }
+    var limits = instance.limits(policy).filter {
+      // These limits have no effect on an instance without tasks.
+      !instance.tasks.isEmpty || ($0.kind != .expiration && $0.kind != .backgroundTime)
+    }
+    if instance.termination == nil, let planned = keepAlives.plannedBurst(of: instance.id) {
+      limits.append(Limit(kind: .keepAlive, at: planned))
+    }
+    return Explanation(
+      cause: instance.reasons.cause,
+      lastEntitlement: instance.state.isForeground ? nil : instance.reasons.lastEntitlement,
+      isTraced: instance.isTraced, limits: limits.sorted { $0.at < $1.at },
+      end: instance.termination?.detail)
+  }
+}
+
+extension Scheduler {
+  /// The state of the procedure for memory pressure.
+  public var memoryStatus: MemoryStatus {
+    let pressedAt = memory.episodeLast == 0 ? nil : memory.pressedAt
+    switch memory.phase {
+    case .calm: return MemoryStatus(phase: .calm, pressedAt: pressedAt)
+    case .warned: return MemoryStatus(phase: .warned, pressedAt: pressedAt)
+    case .measuring: return MemoryStatus(phase: .measuring, pressedAt: pressedAt)
+    case .ending(let id, _):
+      return MemoryStatus(phase: .ending, pressedAt: pressedAt, ending: id)
+    case .reclaiming(let id, _):
+      return MemoryStatus(phase: .reclaiming, pressedAt: pressedAt, ending: id)
+    }
+  }
+
+  /// Returns the measured applications in the order in which they would be ended. Those of the
+  /// foreground come last, and are never ended.
+  public func memoryOrder(_ sizes: [MemorySize]) -> [MemoryCandidate] {
+    sizes.compactMap { size in
+      guard let instance = instances[size.instance], instance.termination == nil else {
+        return nil
+      }
+      return MemoryCandidate(
+        application: instance.application, state: instance.state, size: size,
+        activation: applications[instance.application]?.activation ?? 0)
+    }.sorted { $0.isEnded(before: $1) }
   }
 }

@@ -1,62 +1,8 @@
-/// One call of ``Scheduler/handle(_:at:)``: the conditions under which it runs, and its effects.
-struct Turn {
-  var policy: Policy
-  let instant: Instant
-  /// The system changes so far.
-  var changes = SystemChanges()
-  /// The number of the present episode of memory pressure; nil if there is none.
-  var memoryEpisode: UInt64?
-  var effects: [Effect] = []
-  /// Effects that no other effect must wait for. They come after all others.
-  private var effectsLast: [Effect] = []
-
-  init(
-    policy: Policy, instant: Instant, changes: SystemChanges = SystemChanges(),
-    memoryEpisode: UInt64? = nil
-  ) {
-    self.policy = policy
-    self.instant = instant
-    self.changes = changes
-    self.memoryEpisode = memoryEpisode
-  }
-
-  mutating func emit(_ effect: Effect) {
-    effects.append(effect)
-  }
-
-  mutating func emitLast(_ effect: Effect) {
-    effectsLast.append(effect)
-  }
-
-  /// Returns all effects in the order in which the daemon carries them out. Mutating, because a
-  /// getter would be called on a copy, with the policy in it.
-  mutating func takeEffects() -> [Effect] {
-    effects += effectsLast
-    return effects
-  }
-
-  mutating func reply(_ request: RequestID?, _ reply: Reply) {
-    if let request { effects.append(.reply(request, reply)) }
-  }
-}
-
-/// How an instance starts.
-struct StartPlan: Hashable, Sendable {
-  var target: LaunchTarget
-  var reason: LaunchReason
-  var seat: SeatID
-  var backgroundModes: [BackgroundMode]
-  var mayStayInBackground: Bool
-  var stopSignal = Signal.terminate
-  var isAware = false
-  /// What the application is told first.
-  var inbox = Inbox()
-}
-
 /// One run of an application: its state, and all that the scheduler has promised to it.
 ///
-/// Each part of the contract extends it in a file of its own: `Lifecycle`, `BackgroundExecution`,
-/// `BackgroundRules`, `ManagedSockets`, `KeepAlive`, `SystemChanges`, `TimeLimits`, `Termination`.
+/// Each part of the contract extends it in a file of this directory: `Lifecycle`, `TimeLimits`,
+/// `BackgroundExecution`, `KeepAliveCalls`, `SocketWakeUps`, `SystemChangeDelivery`,
+/// `MemoryPressure`, `ResourceLimits`, `Terminating`.
 struct Instance: Hashable, Sendable {
   let id: InstanceID
   let application: ApplicationKey

@@ -1,7 +1,7 @@
 /// A set of deadlines, each with an id, that finds the nearest deadline.
-typealias Deadlines<ID: Hashable & Comparable & Sendable> = Minima<ID, Instant>
+typealias Deadlines<ID: Hashable & Comparable & Sendable> = IndexedPriorityQueue<ID, Instant>
 
-extension Minima where Value == Instant {
+extension IndexedPriorityQueue where Value == Instant {
   /// The nearest deadline; nil if there is none.
   var next: Instant? { least }
 

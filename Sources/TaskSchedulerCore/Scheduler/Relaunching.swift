@@ -1,0 +1,125 @@
+// Automatic launches (contract §8): when the daemon starts, and after every end that neither the
+// application (exit code 0) nor a person chose.
+
+extension Application {
+  /// Whether the scheduler launches the application for this user by itself.
+  fileprivate var isPersistent: Bool {
+    guard let manifest, manifest.launchKey == key else { return false }
+    return manifest.isLaunchable && manifest.multitasking
+      && manifest.backgroundModes.contains(.voip)
+  }
+}
+
+extension Scheduler {
+  /// Launches the applications of mode `voip`, because the daemon starts.
+  mutating func started(in turn: inout Turn) {
+    isStarted = true
+    guard policy.multitaskingSupported else { return }
+    for application in applications.all {
+      guard application.isPersistent, application.instance == nil, application.launching == nil
+      else { continue }
+      relaunch(application.key, reason: .boot, in: &turn)
+    }
+  }
+
+  /// When the next relaunch is due. Without multitasking, all relaunches wait.
+  var nextRelaunch: Instant? {
+    policy.multitaskingSupported ? relaunches.next(isPressed: memory.episode != nil) : nil
+  }
+
+  /// Returns whether a relaunch waits until memory pressure is over.
+  func isHeldByMemory(_ relaunch: Relaunch) -> Bool {
+    relaunch.awaitsMemory && memory.episode != nil
+  }
+
+  mutating func relaunchDue(in turn: inout Turn) {
+    guard policy.multitaskingSupported else { return }
+    let isPressed = memory.episode != nil
+    while let key = relaunches.popDue(at: turn.instant, isPressed: isPressed) {
+      applications.change(key) { $0.relaunch?.dueAt = nil }
+      relaunch(key, reason: .relaunch, in: &turn)
+    }
+  }
+
+  private mutating func relaunch(
+    _ key: ApplicationKey, reason: LaunchReason, in turn: inout Turn
+  ) {
+    if applications[key]?.launching != nil {
+      // A person is launching the application. If that launch fails, the scheduler relaunches it.
+      return planRelaunch(key, after: nil, in: &turn)
+    }
+    launch(nil, key, target: .background, reason: reason, in: &turn)
+    guard let application = applications[key], application.launching == nil,
+      application.instance == nil
+    else { return }
+    planRelaunch(key, after: nil, in: &turn)
+  }
+
+  /// Plans a relaunch of an application that has ended, if its manifest and the end call for it.
+  mutating func relaunchIfCalledFor(
+    _ instance: Instance, _ end: End, in turn: inout Turn
+  ) {
+    let key = instance.application
+    switch end.reason {
+    case .exited(code: 0):
+      applications.change(key) { $0.relaunch = nil }
+    case .terminatedByOperator, .terminatedByUser:
+      applications.change(key) { $0.relaunch = Relaunch(isBarred: true) }
+    case .exited, .crashed, .unknown, .callbackTimeout, .backgroundTimeExpired, .keepAliveTimeout,
+      .memoryPressure, .gpuInBackground, .sharedResourceHeld, .excessiveUse:
+      planRelaunch(
+        key, after: instance.startedAt.duration(to: turn.instant),
+        awaitsMemory: end.reason == .memoryPressure, in: &turn)
+    case .optedOut, .schedulerStopped:
+      break
+    }
+  }
+
+  mutating func planRelaunch(
+    _ key: ApplicationKey, after ranFor: Duration?, awaitsMemory: Bool = false,
+    in turn: inout Turn
+  ) {
+    guard let application = applications[key], application.isPersistent,
+      application.relaunch?.isBarred != true
+    else { return }
+    var relaunch = application.relaunch ?? Relaunch()
+    let wait = relaunch.plan(
+      after: ranFor, awaitsMemory: awaitsMemory, policy, at: turn.instant)
+    applications.change(key) { $0.relaunch = relaunch }
+    relaunches.set(key, to: relaunch)
+    let change = Record.Change.relaunchPlanned(after: wait, awaitsMemory: awaitsMemory)
+    turn.emit(.record(Record(application: key, leader: nil, change: change)))
+  }
+
+  /// Cancels the relaunch of an application that does not run, because a person terminates it.
+  /// Replies with its last end, if it ever ran.
+  mutating func terminateNotRunning(
+    _ request: RequestID?, _ application: Application, in turn: inout Turn
+  ) {
+    let key = application.key
+    if application.launching != nil {
+      let refusal = Refusal.invalidTransition(from: .notRunning, cause: .terminate)
+      return refuse(request, key, refusal, in: &turn)
+    }
+    if application.relaunch?.dueAt != nil {
+      cancelRelaunch(key)
+      applications.change(key) { $0.relaunch = Relaunch(isBarred: true) }
+    }
+    turn.reply(request, application.lastEnd.map { .ended($0) } ?? .done)
+  }
+
+  /// Cancels a planned relaunch: the application runs, or its manifest no longer asks for it.
+  mutating func cancelRelaunch(_ key: ApplicationKey) {
+    guard applications[key]?.relaunch?.dueAt != nil else { return }
+    applications.change(key) { $0.relaunch?.dueAt = nil }
+    relaunches.set(key, to: nil)
+  }
+
+  /// Cancels the relaunches that the changed manifests no longer ask for.
+  mutating func reconsiderRelaunches() {
+    for key in relaunches.all where applications[key]?.isPersistent != true {
+      cancelRelaunch(key)
+      relaunches.set(key, to: nil)
+    }
+  }
+}

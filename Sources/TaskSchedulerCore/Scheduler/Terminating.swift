@@ -1,0 +1,114 @@
+// The termination of an instance (contract §2, §3, §14).
+
+extension Instance {
+  /// Terminates the instance in order. A suspended instance receives no notice.
+  mutating func terminate(
+    _ reason: EndReason, _ detail: EndDetail? = nil, waiter: RequestID?, in turn: inout Turn
+  ) {
+    if let present = termination {
+      if let waiter { termination?.waiters.append(waiter) }
+      guard reason.isOrdered, !present.isOrdered else { return }
+      termination?.reason = reason
+      // An unacknowledged callback describes how the instance ended, whatever the reason.
+      if case .callback = present.detail {} else { termination?.detail = nil }
+      return enforceOrder(in: &turn)
+    }
+    let waiters = waiter.map { [$0] } ?? []
+    guard state != .suspended else {
+      kill(reason, detail, in: &turn)
+      termination?.waiters = waiters
+      return enforceOrder(in: &turn)
+    }
+    isActivating = false
+    undoSuspension(in: &turn)
+    stopWatchingUse(in: &turn)
+    termination = Termination(
+      reason: reason, phase: .callbacks, waiters: waiters, detail: detail)
+    enforceOrder(in: &turn)
+    if isAware {
+      enqueue(
+        state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], in: &turn)
+    } else {
+      signalTermination(in: &turn)
+    }
+  }
+
+  /// Enforces an end that an operator or the user ordered, even while a debugger is attached. The
+  /// limits that the debugger held restart now.
+  private mutating func enforceOrder(in turn: inout Turn) {
+    guard termination?.isOrdered == true else { return }
+    switch tracer {
+    case .absent, .asked(heldBefore: false): return
+    case .present: tracer = .absent
+    case .asked(heldBefore: true): tracer = .asked(heldBefore: false)
+    }
+    restartAnswers(in: &turn)
+  }
+
+  /// Whether the daemon is killing the instance. Then it receives no further message.
+  var isKilled: Bool {
+    if case .killed = termination?.phase { true } else { false }
+  }
+
+  /// Sends the stop signal. SIGKILL follows after `TerminateTimeout`.
+  mutating func signalTermination(in turn: inout Turn) {
+    termination?.phase = .signalled(killAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
+    turn.emit(.terminate(id, stopSignal))
+  }
+
+  /// Kills the instance without notice. The reason of an end under way stays.
+  mutating func kill(_ reason: EndReason, _ detail: EndDetail? = nil, in turn: inout Turn) {
+    var next = termination ?? Termination(reason: reason, phase: .callbacks)
+    next.phase = .killed(retryAt: nil)
+    if next.reason == reason, let detail { next.detail = detail }
+    termination = next
+    isActivating = false
+    suspension = .none
+    rules.forgetUse()
+    turn.emit(.kill(id))
+  }
+
+  /// Kills the instance, which has not ended within `TerminateTimeout` of its stop signal.
+  mutating func killAfterStopSignal(_ reason: EndReason, in turn: inout Turn) {
+    termination?.forced = ForcedEnd(signal: stopSignal, limit: turn.policy.terminateTimeout)
+    kill(reason, in: &turn)
+  }
+
+  mutating func signalFailed(reason: String, in turn: inout Turn) {
+    record(.signalFailed(reason: reason), in: &turn)
+    if case .killed = termination?.phase {
+      termination?.phase = .killed(
+        retryAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
+    }
+  }
+
+  /// Ends the instance because the scheduler stops. The processes continue without it.
+  func letGo(in turn: inout Turn) -> End {
+    let end = End(reason: .schedulerStopped, at: turn.instant)
+    if state == .suspended || suspension == .stopping { turn.emit(.resume(id)) }
+    record(.transition(from: state, to: .notRunning, cause: .schedulerStopped), in: &turn)
+    record(.ended(end), in: &turn)
+    turn.emit(.release(id, killing: false))
+    answerWaiters(end, in: &turn)
+    return end
+  }
+
+  private func answerWaiters(_ end: End, in turn: inout Turn) {
+    for waiter in termination?.waiters ?? [] {
+      turn.reply(waiter, .ended(end))
+    }
+  }
+
+  /// Ends the instance after its leader has exited: replies to the requests that wait, and releases
+  /// the remaining processes.
+  func finish(_ status: ExitStatus, in turn: inout Turn) -> End {
+    let end = End(
+      reason: termination?.reason ?? EndReason(status), at: turn.instant,
+      detail: termination?.detail, forced: termination?.forced)
+    record(.transition(from: state, to: .notRunning, cause: .leaderExited), in: &turn)
+    record(.ended(end), in: &turn)
+    turn.emit(.release(id, killing: termination != nil))
+    answerWaiters(end, in: &turn)
+    return end
+  }
+}

@@ -1,0 +1,67 @@
+/// The status of an application, running or not.
+public struct ApplicationStatus: Hashable, Sendable {
+  public var key: ApplicationKey
+  public var displayName: String?
+  public var state: ApplicationState
+  public var stateSince: Instant
+  public var seat: SeatID?
+  public var backgroundModes: [BackgroundMode]
+  public var multitasking: Bool
+  public var isLaunchable: Bool
+  /// The position in the switcher: 1 is the most recently active; nil was never active.
+  public var switcherPosition: Int?
+  public var instance: InstanceStatus?
+  public var lastEnd: End?
+  /// How the last launch failed; nil if the application has run since.
+  public var launchFailure: LaunchFailure?
+  /// The next automatic launch.
+  public var nextLaunch: NextLaunch?
+  /// How many notifications wait for their time.
+  public var scheduledNotifications: Int
+}
+
+/// A launch after an end that neither the application nor a person chose, or after a launch that
+/// failed.
+public struct NextLaunch: Hashable, Sendable {
+  public var at: Instant
+  /// The delay between the end, or the failed launch, and this launch.
+  public var delay: Duration
+  /// Whether the launch waits until memory pressure is over.
+  public var awaitsMemory: Bool
+}
+
+/// The status of a running instance.
+public struct InstanceStatus: Hashable, Sendable {
+  public var id: InstanceID
+  public var leader: Leader
+  public var isAware: Bool
+  public var launchReason: LaunchReason
+  public var startedAt: Instant
+  /// The reason of the end under way.
+  public var ending: EndReason?
+  public var isSuspending: Bool
+  /// The application that displaced this one at its seat; nil in the foreground, and if something
+  /// else sent this one to the background.
+  public var displacedBy: ApplicationKey?
+  public var entitlements: [Entitlement]
+  public var callbacksPending: Int
+  /// The rest of the background time; nil is unlimited.
+  public var timeRemaining: Duration?
+  public var tasks: [BackgroundTask]
+  public var keepAlive: KeepAliveStatus?
+  public var managedSockets: Int
+  /// How many system changes are held until the instance is resumed.
+  public var heldChanges: Int
+  public var priority: ProcessPriority
+  /// The percentage of one CPU to which the instance is throttled; nil if it is not.
+  public var throttledTo: Int?
+  /// The addresses on which the instance listened when it was last suspended.
+  public var listening: ListeningReport
+}
+
+/// The status of a keep-alive handler.
+public struct KeepAliveStatus: Hashable, Sendable {
+  public var keepAlive: KeepAlive
+  /// When the burst that calls the handler is planned, if nothing changes.
+  public var planned: Instant
+}
