@@ -164,7 +164,7 @@ extension Simulation {
     isUp = true
     recoveryCount += 1
     checkers.machineWoke(at: now)
-    for process in processes { process.countAnew(from: now) }
+    for process in processes { process.restartCounters(at: now) }
     let keepsConnections = chance.happens(600)
     let arrivals = keepsConnections ? waiting : waiting.filter { $0.requester == nil }
     waiting = []
