@@ -7,7 +7,7 @@ import TaskSchedulerCore
 /// happens, and all work must finish. Checkers examine every event and every effect.
 public final class Simulation {
   let options: SimulationOptions
-  let casting: Casting
+  let configuration: SimulatedConfiguration
   var faults: Faults
   var scheduler: Scheduler
   var checkers: Checkers
@@ -65,9 +65,9 @@ public final class Simulation {
 
   public init(_ options: SimulationOptions) {
     self.options = options
-    casting = Casting(seed: options.seed)
+    configuration = SimulatedConfiguration(seed: options.seed)
     faults = Faults(seed: options.seed, without: options.without)
-    let policy = casting.policy(0)
+    let policy = configuration.policy(0)
     canary = options.canary.map { PlantedDefect($0, seed: options.seed) }
     scheduler = Scheduler(policy: canary?.policy(policy) ?? policy)
     checkers = Checkers(policy: policy, timerDelayMax: Self.timerDelayMax)
@@ -79,7 +79,7 @@ public final class Simulation {
 
   /// Runs to the end, or to the first violation.
   public func run() -> SimulationOutcome {
-    post(.scheduler(.manifestsChanged(casting.manifests(0))))
+    post(.scheduler(.manifestsChanged(configuration.manifests(0))))
     post(.scheduler(.clockRead(wallClock)))
     post(.notification(.loaded([], idLast: 0)))
     post(.scheduler(.started))
@@ -138,7 +138,7 @@ public final class Simulation {
     memory.append(taken, at: instant, effects)
     if canary != nil { canary?.mutate(&effects) }
     eventCount += 1
-    if let request = event.requester { store.note(effects, of: request) }
+    if let request = event.request { store.note(effects, of: request) }
     hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
     if let violatedInvariant = scheduler.violatedInvariant {
@@ -237,7 +237,7 @@ public final class Simulation {
     faults = Faults()
     deathPlanned = nil
     if !isUp { advance(to: now + 400 * Nanoseconds.second) }
-    behave()
+    endFaults()
     let end = now + 4000 * Nanoseconds.second
     while violation == nil, advance(to: min(end, now + 100 * Nanoseconds.second)), now < end {}
     guard violation == nil else { return }
