@@ -109,29 +109,38 @@ struct PlantedDefect {
   }
 
   private mutating func change(_ effect: Effect) -> [Effect] {
-    switch (canary, effect) {
-    case (.dropKill, .kill), (.dropCallback, .deliver), (.dropResume, .resume),
-      (.dropRelease, .release), (.dropTracerCheck, .checkTracer):
-      return strikes() ? [] : [effect]
-    case (.suspendTwice, .suspend), (.replyTwice, .reply):
-      return strikes() ? [effect, effect] : [effect]
-    case (.suspendForeground, .deliver(let id, let callback, _)):
-      return callback.kind == .didBecomeActive && strikes() ? [effect, .suspend(id)] : [effect]
-    case (.wrongReason, .record(let record)):
-      guard case .ended(var end) = record.change, strikes() else { return [effect] }
-      end.reason = .excessiveUse
-      return [.record(with(record, .ended(end)))]
-    case (.wrongState, .record(let record)):
-      guard case .transition(let from, .background, _) = record.change, strikes() else {
-        return [effect]
+    switch effect {
+    case .kill: if canary == .dropKill, strikes() { return [] }
+    case .resume: if canary == .dropResume, strikes() { return [] }
+    case .release: if canary == .dropRelease, strikes() { return [] }
+    case .checkTracer: if canary == .dropTracerCheck, strikes() { return [] }
+    case .suspend: if canary == .suspendTwice, strikes() { return [effect, effect] }
+    case .deliver(let id, let callback, _):
+      if canary == .dropCallback, strikes() { return [] }
+      if canary == .suspendForeground, callback.kind == .didBecomeActive, strikes() {
+        return [effect, .suspend(id)]
       }
-      return [.record(with(record, .transition(from: from, to: .suspended, cause: .sendAway)))]
-    case (.forgetTask, .reply(let request, .registered(var registration))):
-      registration.tasks = registration.tasks.dropLast()
-      return [.reply(request, .registered(registration))]
-    case _:
-      return [effect]
+    case .reply(let request, let reply):
+      if canary == .replyTwice, strikes() { return [effect, effect] }
+      if canary == .forgetTask, case .registered(var registration) = reply {
+        registration.tasks = registration.tasks.dropLast()
+        return [.reply(request, .registered(registration))]
+      }
+    case .record(let record):
+      if canary == .wrongReason, case .ended(var end) = record.change, strikes() {
+        end.reason = .excessiveUse
+        return [.record(with(record, .ended(end)))]
+      }
+      if canary == .wrongState, case .transition(let from, .background, _) = record.change,
+        strikes()
+      {
+        return [.record(with(record, .transition(from: from, to: .suspended, cause: .sendAway)))]
+      }
+    case .expire, .notify, .socket, .notification, .spawn, .manage, .terminate, .memory,
+      .resources:
+      break
     }
+    return [effect]
   }
 
   private mutating func changeWakeUp(_ effect: Effect) -> [Effect] {
@@ -160,7 +169,9 @@ struct PlantedDefect {
       if canary == .dropChoice, strikes() { return [] }
     case .notify(_, .memoryWarning):
       if canary == .dropWarning, strikes() { return [] }
-    case _: break
+    case .socket, .notification, .resources, .notify, .memory, .reply, .deliver, .expire, .spawn,
+      .manage, .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record:
+      break
     }
     return [effect]
   }

@@ -100,14 +100,37 @@ enum HouseRules {
       for word in wordsForbiddenInCore where contains(word, in: code) {
         rules.append("\(parts[1]) may not say \(word)")
       }
-      if trimmed(code).hasPrefix("default:") {
-        rules.append("no default: over our own enums")
-      }
+    }
+    if isSource, isDefault(code), selectsCases(lines, index) {
+      rules.append("an enum's cases are listed; no default: or case _")
     }
     if isSource, needsDocumentation(code), !isDocumented(lines, index) {
       rules.append("public, and without a doc comment")
     }
     return rules
+  }
+
+  private static func isDefault(_ code: String) -> Bool {
+    let code = trimmed(code)
+    return code.hasPrefix("default:") || code.hasPrefix("case _:")
+  }
+
+  /// Returns whether the `switch` statement around a line has a pattern that begins with a case of
+  /// an enum: `case .done`, or `case (_, .done)`.
+  private static func selectsCases(_ lines: [String], _ index: Int) -> Bool {
+    let depth = lines[index].count - trimmed(lines[index]).count
+    for line in lines[..<index].reversed() {
+      let code = trimmed(withoutComment(line))
+      guard !code.isEmpty, line.count - trimmed(line).count <= depth else { continue }
+      guard code.hasPrefix("case ") else { return false }
+      let pattern = code.dropFirst(5).split(separator: ":")[0]
+      for part in pattern.split(separator: ",") {
+        let first = part.drop { " (".contains($0) }
+        let bare = first.hasPrefix("let ") ? first.dropFirst(4) : first
+        if bare.first == "." { return true }
+      }
+    }
+    return false
   }
 
   // MARK: Reading Swift, as far as the rules need it

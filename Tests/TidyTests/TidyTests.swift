@@ -110,10 +110,20 @@ struct HouseRulesTests {
     #expect(rules("var newest: BackgroundTask {\n", in: core).isEmpty)
   }
 
-  @Test("no default: in the core")
-  func defaults() {
-    #expect(rules("    default: break\n", in: core).count == 1)
-    #expect(rules("    case _: break\n", in: core).isEmpty)
+  @Test(
+    "A switch over an enum has neither default: nor case _",
+    arguments: [".done", "(_, .done)", "(.done, let other)", "let .began(task)"])
+  func defaults(_ pattern: String) {
+    for rest in ["default:", "case _:"] {
+      let text = "switch a {\n  case \(pattern):\n    f()\n  \(rest) break\n  }\n"
+      #expect(rules("  " + text, in: "Sources/TaskSchedulerDaemon/A.swift").count == 1)
+    }
+  }
+
+  @Test("A switch over numbers or texts may have default:", arguments: ["1", "\"a\"", "EAGAIN"])
+  func defaultOfValues(_ pattern: String) {
+    let text = "  switch a {\n  case \(pattern): f(.done)\n  default: break\n  }\n"
+    #expect(rules(text, in: core).isEmpty)
   }
 
   @Test("a line has 100 columns at most, a file 500 lines")

@@ -40,11 +40,11 @@ package enum PrintableText {
     if scalar.value < 0xa0 || scalar.value == 0xad { return false }
     if scalar.value < 0x300 { return true }
     let properties = scalar.properties
-    switch properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: return false
-    // The categories are the standard library's, and more may come.
-    case _: return !properties.isDefaultIgnorableCodePoint
-    }
+    let invisible: [Unicode.GeneralCategory] = [
+      .control, .format, .lineSeparator, .paragraphSeparator,
+    ]
+    return !invisible.contains(properties.generalCategory)
+      && !properties.isDefaultIgnorableCodePoint
   }
 
   private static func isPlain(_ text: String) -> Bool {

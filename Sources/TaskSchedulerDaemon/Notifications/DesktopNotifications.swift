@@ -50,11 +50,11 @@ final class DesktopNotifications {
 
     /// Whether it is the same but for the words.
     func isSameKind(as other: Failure) -> Bool {
-      switch (self, other) {
-      case (.noBus, .noBus), (.noService, .noService), (.noAnswer, .noAnswer),
-        (.refused, .refused):
-        true
-      case _: false
+      switch self {
+      case .noBus: if case .noBus = other { true } else { false }
+      case .noService: if case .noService = other { true } else { false }
+      case .noAnswer: if case .noAnswer = other { true } else { false }
+      case .refused: if case .refused = other { true } else { false }
       }
     }
 

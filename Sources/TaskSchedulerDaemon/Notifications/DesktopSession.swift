@@ -181,15 +181,19 @@ final class DesktopSession {
 
   private func setTimer() {
     var times: [UInt64] = []
-    switch (bus.state, service) {
-    case (.closed, _):
+    switch bus.state {
+    case .closed:
       if table.hasWaiting || table.hasRemembered { times.append(connecting.next) }
-    case (.connected, .met(_, let at)):
-      if trouble != .noAnswer { times.append(at + requests.answerTime) }
-    case (.connected, .ready):
-      if let next = requests.nextOverdue { times.append(next) }
-      if table.hasWaiting, requests.hasRoom, closing == nil { times.append(asking.next) }
-    case _: break
+    case .connecting, .lost: break
+    case .connected:
+      switch service {
+      case .unknown, .absent, .starting: break
+      case .met(_, let at):
+        if trouble != .noAnswer { times.append(at + requests.answerTime) }
+      case .ready:
+        if let next = requests.nextOverdue { times.append(next) }
+        if table.hasWaiting, requests.hasRoom, closing == nil { times.append(asking.next) }
+      }
     }
     if let next = times.min() { timer?.set(next) } else { timer?.clear() }
   }

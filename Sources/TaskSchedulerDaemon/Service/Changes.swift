@@ -17,15 +17,19 @@ extension ControlInterface.Change {
 
   /// Sets a field of the interface. The message contains the details for which there is no field.
   private mutating func set(_ name: String, _ value: RecordValue) {
-    switch (name, value) {
-    case ("from", .text(let state)): from = .init(rawValue: state)
-    case ("to", .text(let state)): to = .init(rawValue: state)
-    case ("cause", .text(let text)): cause = text
-    case ("by", .text(let text)): by = text
-    case ("reason", .text(let text)): reason = text
-    case ("task", .number(let number)): task = Int(clamping: number)
-    case ("taskName", .text(let text)): taskName = text
-    case _: break
+    switch value {
+    case .text(let text):
+      switch name {
+      case "from": from = .init(rawValue: text)
+      case "to": to = .init(rawValue: text)
+      case "cause": cause = text
+      case "by": by = text
+      case "reason": reason = text
+      case "taskName": taskName = text
+      default: break
+      }
+    case .number(let number): if name == "task" { task = Int(clamping: number) }
+    case .texts, .duration, .bytes: break
     }
   }
 }

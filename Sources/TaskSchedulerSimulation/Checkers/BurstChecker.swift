@@ -34,7 +34,9 @@ struct BurstChecker: Checker {
     isFree =
       switch event {
       case .socket(.ready), .operation(.activate), .notification, .scheduler(.clockRead): true
-      case _: false
+      case .application, .operation, .process, .scheduler, .socket, .systemChanged, .memory,
+        .resources:
+        false
       }
   }
 

@@ -37,7 +37,9 @@ struct CallbackChecker: Checker {
   private func isAgain(_ event: Event) -> Bool {
     switch event {
     case .application(.openStream), .scheduler(.recovered): true
-    case _: false
+    case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+      .memory, .resources:
+      false
     }
   }
 

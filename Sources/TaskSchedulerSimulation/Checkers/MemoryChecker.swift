@@ -65,7 +65,9 @@ struct MemoryChecker: Checker {
       victim = nil
       askedAt = nil
       end()
-    case _: break
+    case .memory(.warn), .scheduler, .application, .operation, .process, .socket, .notification,
+      .systemChanged, .resources:
+      break
     }
   }
 
@@ -121,16 +123,15 @@ struct MemoryChecker: Checker {
       stillSince[id] = nil
       warned.remove(id)
     case .record(let record):
-      switch record.change {
-      case .memoryChosen(let choice): try checkChoice(choice, observed)
-      case .transition(_, .active, _):
-        activations += 1
-        if let instance = observed.byKey[record.application] { activeAt[instance.id] = activations }
-      case .transition(_, .suspended, _):
-        if let instance = observed.byKey[record.application] {
+      if case .memoryChosen(let choice) = record.change { try checkChoice(choice, observed) }
+      if case .transition(_, let next, _) = record.change {
+        let instance = observed.byKey[record.application]
+        if next == .active {
+          activations += 1
+          if let instance { activeAt[instance.id] = activations }
+        } else if next == .suspended, let instance {
           stillSince[instance.id] = observed.now
         }
-      case _: break
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .resume, .terminate, .kill, .checkTracer, .resources:
@@ -197,7 +198,9 @@ struct MemoryChecker: Checker {
     switch observed.event {
     case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
     case .memory(.looked), .memory(.reclaimed): break
-    case _: return "the event does not report memory"
+    case .memory(.measured), .memory(.warn), .scheduler, .application, .operation, .process,
+      .socket, .notification, .systemChanged, .resources:
+      return "the event does not report memory"
     }
     if isCalm { return "there is no pressure" }
     if !mayHelp { return "\(reading.available) of \(reading.total) bytes are available" }
@@ -256,7 +259,9 @@ struct MemoryChecker: Checker {
       try checkChoosing(pressed.source == .slice || isShort(observed), observed)
     case .memory(.looked), .memory(.reclaimed):
       try checkChoosing(isShort(observed), observed)
-    case _: break
+    case .memory(.warn), .scheduler, .application, .operation, .process, .socket, .notification,
+      .systemChanged, .resources:
+      break
     }
   }
 

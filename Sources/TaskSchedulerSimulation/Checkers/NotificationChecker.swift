@@ -71,7 +71,10 @@ struct NotificationChecker: Checker {
         waiting[one.id] = Waiting(
           application: one.application, firesAt: one.firesAt.nanoseconds, repeats: one.repeats)
       }
-    case _: break
+    case .notification(.schedule), .notification(.cancel), .notification(.setBadge),
+      .notification(.chosen), .scheduler, .application, .operation, .process, .socket,
+      .systemChanged, .memory, .resources:
+      break
     }
   }
 
@@ -128,14 +131,22 @@ struct NotificationChecker: Checker {
         "the cancellation \(request.number) has a reply, but is not stored")
     }
     let isRight =
-      switch (answered.pending.transaction, reply) {
-      case (_, .refused(.notStored)): !answered.isStored
-      case (.schedule(let id, _, _), .scheduled(let other)): answered.isStored && id == other
-      case (.cancel(let ids, _), .cancelled(let others)): answered.isStored && ids == others
-      case (.setBadge, .done): answered.isStored
-      case _: false
+      if case .refused(.notStored) = reply {
+        !answered.isStored
+      } else {
+        answered.isStored && reply == Self.reply(to: answered.pending.transaction)
       }
     try require(isRight, "request \(request.number) has the reply \(reply) after \(observed.event)")
+  }
+
+  /// Returns the reply to the request of a stored transaction; nil if it has no request.
+  private static func reply(to transaction: NotificationTransaction) -> Reply? {
+    switch transaction {
+    case .schedule(let id, _, _): .scheduled(id)
+    case .cancel(let ids, _): .cancelled(ids)
+    case .setBadge: .done
+    case .fire: nil
+    }
   }
 
   private mutating func store(
@@ -149,12 +160,14 @@ struct NotificationChecker: Checker {
     try require(
       number.number > transactionLast, "the id of transaction \(number.number) is reused")
     transactionLast = number.number
-    switch (transaction, observed.event) {
-    case (
-      .schedule(let id, let key, let draft),
-      .notification(.schedule(_, let own, let asked, let count))
-    )
-    where key == own && draft == asked:
+    let isRequested: Bool
+    switch transaction {
+    case .schedule(let id, let key, let draft):
+      guard case .notification(.schedule(_, key, draft, let count)) = observed.event else {
+        isRequested = false
+        break
+      }
+      isRequested = true
       let exceeded = exceededQuota(key, draft, count ?? 0, observed)
       try require(
         exceeded == nil,
@@ -163,18 +176,23 @@ struct NotificationChecker: Checker {
         waiting[id] == nil && id.number > idLast,
         "the id of notification \(id.number) is reused")
       idLast = id.number
-    case (.cancel(let ids, let key), .notification(.cancel(_, let own, let id, let stored)))
-    where key == own:
+    case .cancel(let ids, let key):
+      guard case .notification(.cancel(_, key, let id, let stored)) = observed.event else {
+        isRequested = false
+        break
+      }
+      isRequested = true
       try require(
         ids == cancelled(key, id, stored).sorted(),
         "the cancellation applies to \(ids.map(\.number)), not to the requested notifications")
-    case (.setBadge(let key, let badge), .notification(.setBadge(_, let own, let asked)))
-    where key == own && badge == asked:
-      break
-    case (.fire(let id, _, _, _), _): firing.insert(id)
-    case _:
-      try require(false, "transaction \(number.number) is stored without a request")
+    case .setBadge(let key, let badge):
+      isRequested =
+        if case .notification(.setBadge(_, key, badge)) = observed.event { true } else { false }
+    case .fire(let id, _, _, _):
+      isRequested = true
+      firing.insert(id)
     }
+    try require(isRequested, "transaction \(number.number) is stored without a request")
     pending[number] = (observed.event.request, transaction)
   }
 

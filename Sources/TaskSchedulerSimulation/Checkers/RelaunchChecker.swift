@@ -81,7 +81,8 @@ struct RelaunchChecker: Checker {
       try require(
         isPersistent(key, observed) && observed.policy.multitaskingSupported && reason == .boot,
         "\(key.id.name) is launched at the daemon's start, but must not be")
-    case _:
+    case .operation, .scheduler, .application, .process, .socket, .systemChanged, .memory,
+      .resources:
       try require(reason == .relaunch, "\(key.id.name) is launched by \(observed.event)")
       try require(
         !observed.barred.contains(key),

@@ -23,19 +23,32 @@ struct ReplyChecker: Checker {
   }
 
   private func isRight(_ reply: Reply, _ event: Event) -> Bool {
-    switch (event, reply) {
-    case (_, .refused), (.application(.register), .registered),
-      (.application(.openStream), .registered), (.application(.acknowledge), .done),
-      (.application(.beginBackgroundTask), .began), (.application(.endBackgroundTask), .done),
-      (.operation(.adopt), .started), (.operation(.activate), .done),
-      (.operation(.deactivate), .done), (.operation(.sendToBackground), .done),
-      (.operation(.terminate), .ended), (.operation(.terminate), .done),
-      (.application(.setKeepAlive), .done), (.socket(.manage), .managed),
-      (.socket(.release), .done),
-      (.notification(.cancel), .cancelled), (.notification(.setBadge), .done),
-      (.systemChanged, .done), (.memory(.warn), .done):
-      true
-    case _: false
+    switch reply {
+    case .refused: true
+    case .registered:
+      switch event {
+      case .application(.register), .application(.openStream): true
+      case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+        .memory, .resources:
+        false
+      }
+    case .began: if case .application(.beginBackgroundTask) = event { true } else { false }
+    case .started: if case .operation(.adopt) = event { true } else { false }
+    case .ended: if case .operation(.terminate) = event { true } else { false }
+    case .managed: if case .socket(.manage) = event { true } else { false }
+    case .cancelled: if case .notification(.cancel) = event { true } else { false }
+    case .scheduled: false
+    case .done:
+      switch event {
+      case .application(.acknowledge), .application(.endBackgroundTask),
+        .application(.setKeepAlive), .operation(.activate), .operation(.deactivate),
+        .operation(.sendToBackground), .operation(.terminate), .socket(.release),
+        .notification(.setBadge), .systemChanged, .memory(.warn):
+        true
+      case .application, .operation, .process, .scheduler, .socket, .notification, .memory,
+        .resources:
+        false
+      }
     }
   }
 
@@ -48,7 +61,9 @@ struct ReplyChecker: Checker {
       case .operation(.terminate(_, let key, _)): observed.byKey[key] != nil
       // The reply follows when the change is stored.
       case .notification(.schedule), .notification(.cancel), .notification(.setBadge): true
-      case _: false
+      case .operation, .application, .process, .scheduler, .socket, .notification,
+        .systemChanged, .memory, .resources:
+        false
       }
     try require(mayWait, "\(observed.event) has no reply")
   }

@@ -30,11 +30,9 @@ struct TaskChecker: Checker {
           "the acknowledgement of callback \(callback.number) is accepted, but it is not in flight")
       }
     case .reply(_, .refused(let refusal)):
-      let isReport: Bool =
-        switch refusal {
-        case .unknownTask, .unknownCallback: true
-        case _: false
-        }
+      var isReport = false
+      if case .unknownTask = refusal { isReport = true }
+      if case .unknownCallback = refusal { isReport = true }
       if isReport { try require(!observed.isExpected, "a valid report is refused: \(refusal)") }
     case .expire(let id, let task, _): try checkExpiration(id, task, observed)
     case .record(let record): try checkRecord(record, observed)

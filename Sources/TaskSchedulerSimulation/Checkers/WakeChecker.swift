@@ -49,7 +49,9 @@ struct WakeChecker: Checker {
     switch observed.event {
     case .process(.activityBegan(id, .event)), .socket(.ready(id, _)), .socket(.lost(id, _)):
       return true
-    case _: return false
+    case .application, .operation, .process, .scheduler, .socket, .notification, .systemChanged,
+      .memory, .resources:
+      return false
     }
   }
 }

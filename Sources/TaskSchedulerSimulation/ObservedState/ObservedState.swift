@@ -154,17 +154,16 @@ struct ObservedState {
 
   /// Notes the launch for which the scheduler creates an instance at this event.
   private mutating func planInstance(_ event: Event) {
-    switch event {
-    case .application(.register(_, let key, _, let target, let seat)):
+    if case .application(.register(_, let key, _, let target, let seat)) = event {
       newPlan = plan(key, target, .user, seat: seat)
       newPlan?.isAware = true
-    case .operation(.adopt(_, let adoption)):
+    } else if case .operation(.adopt(_, let adoption)) = event {
       var plan = plan(adoption.application, adoption.target, .operator, seat: adoption.seat)
       if !adoption.backgroundModes.isEmpty { plan.modes = adoption.backgroundModes }
       plan.task = adoption.backgroundTask
       newPlan = plan
-    case .process(.spawned(let id, _)): newPlan = launches[id]?.plan
-    case _: break
+    } else if case .process(.spawned(let id, _)) = event {
+      newPlan = launches[id]?.plan
     }
     if let newPlan, newPlan.target == .foreground { vacate(newPlan.seat, for: nil) }
   }
@@ -300,11 +299,9 @@ extension ObservedState {
     if reason == .relaunch { relaunching.remove(key) }
     guard launches[id] == nil, let manifest = manifest(for: key) else { return }
     var target = LaunchTarget.foreground
-    switch event {
-    case .operation(.launch(_, _, let wanted, _)): target = wanted
-    case .scheduler(.started), .scheduler(.deadlineReached): target = .background
-    case _: break
-    }
+    if case .operation(.launch(_, _, let wanted, _)) = event { target = wanted }
+    if case .scheduler(.started) = event { target = .background }
+    if case .scheduler(.deadlineReached) = event { target = .background }
     launches[id] = Launch(
       key: key,
       plan: ObservedInstance.Plan(
@@ -393,15 +390,18 @@ extension ObservedState {
       instance.warnedAt = nil
       instance.isLimitOver = false
     }
-    switch (from, to) {
-    case (.inactive, .active): instance.expect([.didBecomeActive], at: now)
-    case (.background, .inactive), (.suspended, .inactive):
-      instance.expect([.willEnterForeground], at: now)
-    case (.active, .inactive): instance.expect([.willResignActive], at: now)
-    case (.active, .background): instance.expect([.willResignActive, .didEnterBackground], at: now)
-    case (.inactive, .background): instance.expect([.didEnterBackground], at: now)
-    case (.background, .suspended): instance.isStopped = true
-    case _: break
+    switch to {
+    case .active: if from == .inactive { instance.expect([.didBecomeActive], at: now) }
+    case .inactive:
+      if from == .active { instance.expect([.willResignActive], at: now) }
+      if from == .background || from == .suspended {
+        instance.expect([.willEnterForeground], at: now)
+      }
+    case .background:
+      if from == .active { instance.expect([.willResignActive], at: now) }
+      if from.isForeground { instance.expect([.didEnterBackground], at: now) }
+    case .suspended: if from == .background { instance.isStopped = true }
+    case .notRunning: break
     }
   }
 }

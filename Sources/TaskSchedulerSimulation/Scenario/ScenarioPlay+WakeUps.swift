@@ -52,7 +52,9 @@ extension ScenarioPlay {
     case .daemonStarts: post(.scheduler(.started))
     case .memoryPressure(let percent, let source): press(percent, source)
     case .warnMemory(let index): post(.memory(.warn(request(), index.map(key), owner: nil)))
-    case _: preconditionFailure("nothing that wakes: \(action)")
+    case .launch, .register, .adopt, .activate, .interrupt, .sendAway, .terminate, .begin, .end,
+      .start, .stop, .exit, .debug, .machineStandby, .daemonDies, .set:
+      preconditionFailure("nothing that wakes: \(action)")
     }
   }
 

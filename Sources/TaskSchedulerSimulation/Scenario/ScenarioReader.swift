@@ -161,6 +161,11 @@ struct ScenarioReader {
   private enum Verb {
     case launch, register, adopt, activate, interrupt, sendAway, terminate, begin, end, start, stop
     case exit, crash, debuggerAttaches, debuggerLeaves, machineStandby, daemonDies, set
+    case wakeUp(WakeUpVerb)
+  }
+
+  /// The verbs of actions that may wake an application.
+  private enum WakeUpVerb {
     case keepAlive, handOver, takeBack, data, hangUp, schedule, cancel, choose, post, clock
     case daemonStarts, memoryPressure, warnMemory
   }
@@ -172,10 +177,12 @@ struct ScenarioReader {
     ("crash", .crash), ("debugger-attaches", .debuggerAttaches),
     ("debugger-leaves", .debuggerLeaves), ("machine-standby", .machineStandby),
     ("daemon-dies", .daemonDies), ("set", .set),
-    ("keep-alive", .keepAlive), ("hand-over", .handOver), ("take-back", .takeBack),
-    ("data", .data), ("hang-up", .hangUp), ("schedule", .schedule), ("cancel", .cancel),
-    ("choose", .choose), ("post", .post), ("clock", .clock), ("daemon-starts", .daemonStarts),
-    ("memory-pressure", .memoryPressure), ("warn-memory", .warnMemory),
+    ("keep-alive", .wakeUp(.keepAlive)), ("hand-over", .wakeUp(.handOver)),
+    ("take-back", .wakeUp(.takeBack)), ("data", .wakeUp(.data)), ("hang-up", .wakeUp(.hangUp)),
+    ("schedule", .wakeUp(.schedule)), ("cancel", .wakeUp(.cancel)),
+    ("choose", .wakeUp(.choose)), ("post", .wakeUp(.post)), ("clock", .wakeUp(.clock)),
+    ("daemon-starts", .wakeUp(.daemonStarts)), ("memory-pressure", .wakeUp(.memoryPressure)),
+    ("warn-memory", .wakeUp(.warnMemory)),
   ]
 
   private mutating func step(_ words: inout ScenarioWords) throws(ScenarioProblem) {
@@ -215,9 +222,7 @@ struct ScenarioReader {
       if let problem = policy.problems.first { throw words.problem(problem, at: column) }
       policyNow = policy
       return .set(policy)
-    case .keepAlive, .handOver, .takeBack, .data, .hangUp, .schedule, .cancel, .choose, .post,
-      .clock, .daemonStarts, .memoryPressure, .warnMemory:
-      return try wakeUp(verb, &words)
+    case .wakeUp(let verb): return try wakeUp(verb, &words)
     }
   }
 
@@ -236,7 +241,7 @@ struct ScenarioReader {
 
   /// What may wake an application.
   private mutating func wakeUp(
-    _ verb: Verb, _ words: inout ScenarioWords
+    _ verb: WakeUpVerb, _ words: inout ScenarioWords
   ) throws(ScenarioProblem) -> Scenario.Action {
     switch verb {
     case .keepAlive:
@@ -276,7 +281,6 @@ struct ScenarioReader {
     case .daemonStarts: return .daemonStarts
     case .memoryPressure: return try pressure(&words)
     case .warnMemory: return .warnMemory(words.isEmpty ? nil : try application(&words))
-    case _: preconditionFailure("nothing that wakes: \(verb)")
     }
   }
 

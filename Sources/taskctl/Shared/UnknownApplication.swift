@@ -25,11 +25,8 @@ enum UnknownApplication {
       nearest.map { "; did you mean '\(PrintableText.of($0))'?" }
       ?? "; see 'taskctl list --all'; 'taskctl reload' reads new manifests"
     let other: (path: SocketPath, option: String)? =
-      switch asked {
-      case .system: (.user, "--user")
-      case .user: (.system, "--system")
-      case _: nil
-      }
+      asked == .system
+      ? (.user, "--user") : asked == .user ? (.system, "--system") : nil
     guard let other, let isThere = isKnown(other.path) else { return place + hint }
     return isThere
       ? "\(place); \(words(other.path)) has it, use \(other.option)"
@@ -39,11 +36,9 @@ enum UnknownApplication {
   /// Returns a description of the daemon that listens on a socket.
   static func words(_ path: SocketPath) -> String {
     let text = PrintableText.of(path.path)
-    return switch path {
-    case .system: "the system's daemon (\(text))"
-    case .user: "your own daemon (\(text))"
-    case _: "the daemon at \(text)"
-    }
+    if path == .system { return "the system's daemon (\(text))" }
+    if path == .user { return "your own daemon (\(text))" }
+    return "the daemon at \(text)"
   }
 
   private static func knows(_ id: String, at path: SocketPath) -> Bool? {
