@@ -191,7 +191,7 @@ final class ControlService {
 
   private func launch(_ call: ReceivedCall, _ connection: Connection) throws {
     let input = try call.decode(Interface.Launch.Input.self)
-    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let (request, key) = try open(connection, .launch, input.application, input.owner)
     let target: LaunchTarget = input.background == true ? .background : .foreground
     post(.operation(.launch(request, key, target: target, reason: .operator)))
@@ -226,7 +226,7 @@ final class ControlService {
     if input.marker != nil, marker == nil {
       throw ParameterError(parameter: "marker", problem: "it must have 1 to 64 letters and digits")
     }
-    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
     let application = ApplicationKey(id, owner: UserID(uid))
     let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)

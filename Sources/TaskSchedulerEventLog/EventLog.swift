@@ -1,36 +1,28 @@
-import Glibc
-import LinuxSystem
 import TaskSchedulerCore
-import TaskSchedulerEventLog
-import TaskSchedulerWire
 
-/// Stores every event before its effects, and each action of the daemon, in a file of the runtime
-/// directory. After a crash, the next daemon continues from there.
+/// Stores every event before its effects, and each action of the daemon, in a file that outlives
+/// the daemon. After a crash, the next daemon continues from there.
 ///
 /// When the file is full, the daemon begins another one with the current state, in a spare file
 /// that exists already. Without room for a spare file, the daemon makes no new promises
 /// (`isShort`), but the event log still has all earlier ones. Only when the state itself no longer
 /// fits, the event log falls behind (`isBehind`), and the daemon tries at later events to write the
 /// state.
-final class EventLog {
-  /// The room for records after the state. An event takes about 100 bytes; after a crash, the next
-  /// daemon handles as many as fit in about 20 ms.
-  static let roomBytes = 256 << 10
-
-  /// The part of the room that is reserved for a daemon that takes over. With many applications,
-  /// writing the state takes tens of milliseconds, and the daemon must serve first.
-  private static let reserveBytes = 64 << 10
+public final class EventLog: EventStore {
+  private let room: EventLogRoom
   /// Whether the daemon has just taken over, and may use the reserve.
-  var isTakingOver = false
+  public var isTakingOver = false
 
   /// nil if there is no event log (--no-event-log).
-  private let folder: EventLogDirectory?
+  private let files: (any EventLogFiles)?
   private let boot: BootID
-  private let log: Log
+  /// The version of the daemon.
+  private let version: String
+  private let report: (EventLogCondition) -> Void
   private var number: UInt64
-  private var mapping: MappingBox
+  private var file: any EventLogFile
   private var writer: EventLogWriter
-  private(set) var isBehind = false
+  public private(set) var isBehind = false
   /// Whether the spare file is missing or too short.
   private var isShort = false
   /// The length that the spare file must have.
@@ -38,122 +30,126 @@ final class EventLog {
   private var nextAttempt = Instant(nanoseconds: 0)
   private static let attemptInterval: Duration = .milliseconds(100)
   /// The number of events since the scheduler was created.
-  private(set) var eventCount: UInt64
+  private var eventCount: UInt64
+  /// When the last event was stored.
+  private var lastEventAt: Instant
   /// The effects of the current event, and the number of those that were carried out.
   private var effects: [Effect] = []
   /// The number of effects of that event that an earlier file stores.
   private var effectsBase = 0
   private var effectsDone = 0
   /// The call that is being carried out.
-  private(set) var call: (any LoggedCall)?
+  public private(set) var call: (any LoggedCall)?
   /// Whether the event log has the event that the call asks for.
   private var isCallWritten = false
   private var isSending = false
   /// Returns the current state of the daemon. Set once, before the first event.
-  var state: () -> (Holdings, Scheduler, requestLast: UInt64) = {
+  public var state: () -> (Holdings, Scheduler, requestLast: UInt64) = {
     preconditionFailure("the event log has not been told of the daemon")
   }
 
-  private final class MappingBox {
-    let mapping: FileMapping
-    init(_ mapping: consuming FileMapping) { self.mapping = mapping }
-  }
-
-  /// Creates the first file of an event log.
-  private static func first(
-    _ beginning: EventLogBeginning, in folder: EventLogDirectory, _ number: UInt64, _ boot: BootID
-  ) -> Result<(MappingBox, EventLogWriter), SystemError> {
-    Result { () throws(SystemError) in
-      let begun = try begin(beginning, in: folder, number, boot)
-      try folder.finish(number)
-      return begun
-    }
-  }
-
-  /// Begins an event log in an empty directory.
-  init(
-    _ folder: EventLogDirectory?, boot: BootID, scheduler: Scheduler, at now: Instant, log: Log
-  ) throws(SystemError) {
-    self.folder = folder
-    self.boot = boot
-    self.log = log
-    number = (folder?.numbers.first ?? 0) + 1
-    eventCount = 0
-    let start = EventLogStart(writer: Version.current, eventCount: 0, requestLast: 0, at: now)
-    let beginning = EventLogBeginning(start, Holdings(), scheduler)
-    var begun: Result<(MappingBox, EventLogWriter), SystemError>?
-    if let folder { begun = Self.first(beginning, in: folder, number, boot) }
-    if case .success(let begun) = begun {
-      (mapping, writer) = begun
-      keepSpare(for: beginning)
-      return
-    }
-    mapping = MappingBox(try FileMapping.anonymous(bytesCount: beginning.count))
-    guard
-      let writer = EventLogWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)
-    else { preconditionFailure("an event log has room for what it begins with") }
-    self.writer = writer
-    // Without room the daemon serves, but makes no promises.
-    if case .failure(let error) = begun { fallBehind("\(error)") }
-  }
-
-  /// Continues an event log that a previous daemon left.
-  init(
-    continuing found: consuming FoundEventLog, in folder: EventLogDirectory, boot: BootID, log: Log
+  /// Begins an event log.
+  ///
+  /// - Parameters:
+  ///   - files: where to store it; nil stores no event.
+  ///   - version: the version of the daemon.
+  ///   - report: receives each change of what the event log can promise.
+  public init(
+    _ files: (any EventLogFiles)?, boot: BootID, version: String, scheduler: Scheduler,
+    at now: Instant, room: EventLogRoom = EventLogRoom(),
+    report: @escaping (EventLogCondition) -> Void
   ) {
-    self.folder = folder
+    self.files = files
     self.boot = boot
-    self.log = log
-    number = found.number
-    eventCount = found.replay.eventCount
-    writer = EventLogWriter(continuing: found.mapping.bytes, from: found.replay.end)
-    effects = Array(found.replay.effectsLeft)
-    effectsBase = found.replay.effectsDone
-    effectsDone = found.replay.effectsDone
-    mapping = MappingBox(found.mapping)
+    self.version = version
+    self.room = room
+    self.report = report
+    number = (files?.numberLast ?? 0) + 1
+    eventCount = 0
+    lastEventAt = now
+    let start = EventLogStart(writer: version, eventCount: 0, requestLast: 0, at: now)
+    let beginning = EventLogBeginning(start, Holdings(), scheduler)
+    file = EventLogWithoutFile(bytesCount: beginning.count)
+    writer = Self.writer(in: file, boot, beginning)
+    guard let files else { return }
+    do {
+      let (file, writer) = try begin(beginning, number, in: files)
+      try files.finish(number)
+      (self.file, self.writer) = (file, writer)
+      keepSpare(for: beginning)
+    } catch {
+      // Without room the daemon serves, but makes no promises.
+      fallBehind("\(error)")
+    }
+  }
+
+  /// Continues the event log of a previous daemon.
+  ///
+  /// - Parameters:
+  ///   - number: the number of the file.
+  ///   - replay: what the file contains.
+  public init(
+    continuing file: any EventLogFile, _ number: UInt64, _ replay: borrowing Replay,
+    in files: any EventLogFiles, boot: BootID, version: String,
+    room: EventLogRoom = EventLogRoom(), report: @escaping (EventLogCondition) -> Void
+  ) {
+    self.files = files
+    self.boot = boot
+    self.version = version
+    self.room = room
+    self.report = report
+    self.number = number
+    self.file = file
+    eventCount = replay.eventCount
+    lastEventAt = replay.lastAlive
+    writer = EventLogWriter(continuing: file.bytes, from: replay.end)
+    effects = Array(replay.effectsLeft)
+    effectsBase = replay.effectsDone
+    effectsDone = replay.effectsDone
     isTakingOver = true
   }
 
-  private static func begin(
-    _ beginning: EventLogBeginning, in folder: EventLogDirectory, _ number: UInt64, _ boot: BootID,
+  private static func writer(
+    in file: any EventLogFile, _ boot: BootID, _ beginning: EventLogBeginning
+  ) -> EventLogWriter {
+    guard let writer = EventLogWriter(in: file.bytes, boot: boot, beginning: beginning) else {
+      preconditionFailure("an event log has room for what it begins with")
+    }
+    return writer
+  }
+
+  private func begin(
+    _ beginning: EventLogBeginning, _ number: UInt64, in files: any EventLogFiles,
     room least: Int = 0
-  ) throws(SystemError) -> (MappingBox, EventLogWriter) {
-    let mapping = MappingBox(
-      try folder.make(
-        number, bytesCount: beginning.count + room(of: beginning, least),
-        least: beginning.count + least + reserveBytes))
-    guard
-      let writer = EventLogWriter(in: mapping.mapping.bytes, boot: boot, beginning: beginning)
-    else { preconditionFailure("an event log has room for what it begins with") }
-    return (mapping, writer)
+  ) throws -> (any EventLogFile, EventLogWriter) {
+    let file = try files.make(
+      number, bytesCount: beginning.count + bytesCount(after: beginning, least),
+      least: beginning.count + least + room.reserveBytes)
+    return (file, Self.writer(in: file, boot, beginning))
   }
 
   /// Returns the room for records after the state, in bytes: about a quarter of a large state. The
   /// next daemon takes twice as long for a byte of an event, because it handles the event.
-  private static func room(of beginning: EventLogBeginning, _ least: Int = 0) -> Int {
+  private func bytesCount(after beginning: EventLogBeginning, _ least: Int = 0) -> Int {
     // The state repeats unfinished messages: a larger room makes that rare.
-    max(roomBytes, beginning.count / 4 + reserveBytes, least + reserveBytes)
+    max(room.bytes, beginning.count / 4 + room.reserveBytes, least + room.reserveBytes)
       + 2 * beginning.unfinishedCount
   }
 
   /// Ensures that the next file can be written, too.
   private func keepSpare(for beginning: EventLogBeginning) {
-    spareBytes = beginning.count + Self.room(of: beginning)
+    spareBytes = beginning.count + bytesCount(after: beginning)
     keepSpare()
   }
 
   private func keepSpare() {
-    guard let folder else { return }
-    do throws(SystemError) {
-      try folder.keepSpare(bytesCount: spareBytes)
-      if isShort { log.write(.notice, "the next event log has room again", id: .eventLogWhole) }
+    guard let files else { return }
+    do {
+      try files.keepSpare(bytesCount: spareBytes)
+      if isShort { report(.nextHasRoom) }
       isShort = false
     } catch {
-      if !isShort {
-        log.write(
-          .error, "the next event log has no room: \(error). The daemon accepts no new requests",
-          id: .eventLogBehind)
-      }
+      if !isShort { report(.nextHasNoRoom(problem: "\(error)")) }
       isShort = true
     }
   }
@@ -161,8 +157,9 @@ final class EventLog {
   // MARK: Events
 
   /// Stores an event, before its effects are carried out.
-  func record(_ event: Event, at now: Instant) {
-    guard folder != nil else { return }
+  public func record(_ event: Event, at now: Instant) {
+    guard files != nil else { return }
+    lastEventAt = now
     if isBehind, nextAttempt <= now { beginNew(at: now) }
     forgetEffects()
     eventCount += 1
@@ -184,10 +181,10 @@ final class EventLog {
     fallBehind("an event is longer than an event log can be")
   }
 
-  private var hasRoom: Bool { isTakingOver || writer.freeBytes > Self.reserveBytes }
+  private var hasRoom: Bool { isTakingOver || writer.freeBytes > room.reserveBytes }
 
   /// Whether a promise of now will be known after a crash, and after the crashes that follow.
-  func isWhole(at now: Instant) -> Bool {
+  public func isWhole(at now: Instant) -> Bool {
     if isBehind, nextAttempt <= now { beginNew(at: now) }
     if isShort { keepSpare() }
     return !isBehind && !isShort
@@ -200,25 +197,25 @@ final class EventLog {
   }
 
   /// Notes the effects of the event in their order, before they are carried out.
-  func willCarryOut(_ effects: [Effect]) {
+  public func willCarryOut(_ effects: [Effect]) {
     self.effects = effects
     effectsBase = effectsDone
   }
 
   /// Notes that the next effect was carried out.
-  func effectDone() {
+  public func effectDone() {
     effectsDone += 1
     writer.setEffectsDone(effectsDone)
     endSending()
   }
 
   /// Stores an action that the daemon is about to take.
-  func note(_ note: Note) {
-    if isBehind || folder == nil { return }
+  public func note(_ note: Note) {
+    if isBehind || files == nil { return }
     if hasRoom, writer.append(note) { return }
     // As for an event.
     for _ in 1...2 {
-      beginNew(at: Instant(nanoseconds: BootClock.now()), room: writer.lastBytes)
+      beginNew(at: lastEventAt, room: writer.lastBytes)
       if isBehind || writer.append(note) { return }
     }
     fallBehind("a note is longer than an event log can be")
@@ -228,7 +225,7 @@ final class EventLog {
 
   /// Notes that a call's message was read from its socket without being taken off it (see
   /// ``EventLogWriter``).
-  func beginCall(
+  public func beginCall(
     _ call: any LoggedCall, bytes: Int, phase: CallPhase, isOneway: Bool = false
   ) {
     self.call = call
@@ -236,25 +233,25 @@ final class EventLog {
     writer.setCall(connection: call.cookie, bytes: bytes, isOneway: isOneway, phase: phase)
   }
 
-  func setCallPhase(_ phase: CallPhase) {
+  public func setCallPhase(_ phase: CallPhase) {
     writer.setCallPhase(phase)
   }
 
   /// Notes that the call was answered, or waits for its answer.
-  func endCall() {
+  public func endCall() {
     writer.setCallPhase(.none)
     call = nil
     endSending()
   }
 
   /// Notes that an answer is about to be sent.
-  func willSend(toConnection cookie: UInt64) {
+  public func willSend(toConnection cookie: UInt64) {
     writer.setSending(cookie)
     isSending = true
   }
 
   /// Notes that the answer of a previous daemon is settled.
-  func forgetSending() { writer.setSending(0) }
+  public func forgetSending() { writer.setSending(0) }
 
   private func endSending() {
     guard isSending else { return }
@@ -268,25 +265,24 @@ final class EventLog {
   ///
   /// - Parameter least: the minimum room for the next record, in bytes.
   private func beginNew(at now: Instant, room least: Int = 0) {
-    guard let folder else { return }
+    guard let files else { return }
     nextAttempt = now.advanced(by: Self.attemptInterval)
     var (holdings, scheduler, requestLast) = state()
     // The call does not wait for an answer yet: the next daemon finds it in its socket.
     if let call, !isCallWritten { holdings.connections[call.cookie]?.waiting = nil }
     var start = EventLogStart(
-      writer: Version.current, eventCount: eventCount, requestLast: requestLast, at: now)
+      writer: version, eventCount: eventCount, requestLast: requestLast, at: now)
     start.effects = Array(effects.dropFirst(effectsDone - effectsBase))
     start.effectsDone = effectsDone
     let beginning = EventLogBeginning(start, holdings, scheduler)
-    do throws(SystemError) {
-      let (fresh, freshWriter) = try Self.begin(
-        beginning, in: folder, number + 1, boot, room: least)
+    do {
+      let (fresh, freshWriter) = try begin(beginning, number + 1, in: files, room: least)
       freshWriter.copyProgress(from: writer)
       freshWriter.setBehind(false)
-      try folder.finish(number + 1)
+      try files.finish(number + 1)
       number += 1
-      (mapping, writer) = (fresh, freshWriter)
-      if isBehind { log.write(.notice, "the event log is whole again", id: .eventLogWhole) }
+      (file, writer) = (fresh, freshWriter)
+      if isBehind { report(.whole) }
       isBehind = false
       keepSpare(for: beginning)
     } catch {
@@ -298,29 +294,17 @@ final class EventLog {
     guard !isBehind else { return }
     isBehind = true
     writer.setBehind(true)
-    log.write(
-      .error, "cannot write the event log: \(problem). The daemon accepts no new requests until it "
-        + "can; a crash before then would lose all applications", id: .eventLogBehind)
+    report(.behind(problem: problem))
   }
 
   /// Writes the current state, so that the next daemon handles few events again.
-  func condense(at now: Instant) {
+  public func condense(at now: Instant) {
     forgetEffects()
     beginNew(at: now)
   }
 
   /// Stores the number of attempts to take over from this event log.
-  func setAttempts(_ count: UInt32) { writer.setAttempts(count) }
+  public func setAttempts(_ count: UInt32) { writer.setAttempts(count) }
 
-  func setClean(_ isClean: Bool) { writer.setClean(isClean) }
-}
-
-/// An event log that a previous daemon left.
-struct FoundEventLog: ~Copyable {
-  let number: UInt64
-  let mapping: FileMapping
-  let replay: Replay
-  /// The processes that may be stopped although the event log does not say so, because it or a
-  /// newer one is damaged.
-  let unclear: LeftBehind?
+  public func setClean(_ isClean: Bool) { writer.setClean(isClean) }
 }
