@@ -80,7 +80,7 @@ struct PlantedDefect {
   }
 
   /// Notes the event that the scheduler handles now.
-  mutating func begin(_ event: Event) { request = event.requester }
+  mutating func begin(_ event: Event) { request = event.request }
 
   /// Returns the event that the scheduler receives in place of this one.
   func event(_ event: Event) -> Event {

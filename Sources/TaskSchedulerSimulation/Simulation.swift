@@ -7,7 +7,7 @@ import TaskSchedulerCore
 /// happens, and all work must finish. Checkers examine every event and every effect.
 public final class Simulation {
   let options: SimulationOptions
-  let casting: Casting
+  let configuration: SimulatedConfiguration
   var faults: Faults
   var checkers: Checkers
   var canary: PlantedDefect?
@@ -72,9 +72,9 @@ public final class Simulation {
 
   public init(_ options: SimulationOptions) {
     self.options = options
-    casting = Casting(seed: options.seed)
+    configuration = SimulatedConfiguration(seed: options.seed)
     faults = Faults(seed: options.seed, without: options.without)
-    let policy = casting.policy(0)
+    let policy = configuration.policy(0)
     canary = options.canary.map { PlantedDefect($0, seed: options.seed) }
     policyAtStart = canary?.policy(policy) ?? policy
     checkers = Checkers(policy: policy, timerDelayMax: Self.timerDelayMax)
@@ -85,7 +85,7 @@ public final class Simulation {
 
   /// Runs to the end, or to the first violation.
   public func run() -> SimulationOutcome {
-    post(.scheduler(.manifestsChanged(casting.manifests(0))))
+    post(.scheduler(.manifestsChanged(configuration.manifests(0))))
     post(.scheduler(.clockRead(wallClock)))
     post(.notification(.loaded([], idLast: 0)))
     post(.scheduler(.started))
@@ -182,7 +182,7 @@ public final class Simulation {
     faults = Faults()
     deathPlanned = nil
     if !isUp { advance(to: now + 400 * Nanoseconds.second) }
-    behave()
+    endFaults()
     let end = now + 4000 * Nanoseconds.second
     while violation == nil, advance(to: min(end, now + 100 * Nanoseconds.second)), now < end {}
     guard violation == nil else { return }

@@ -28,21 +28,21 @@ public struct Chance: Sendable {
     return Self.mix(state)
   }
 
-  /// 0 ..< bound.
+  /// Returns a number from 0 to `bound - 1`.
   mutating func below(_ bound: UInt64) -> UInt64 {
-    precondition(bound > 0, "there is nothing to choose from")
+    precondition(bound > 0, "the bound is 0; it must be at least 1")
     return next().multipliedFullWidth(by: bound).high
   }
 
-  /// 0 ..< bound.
+  /// Returns a number from 0 to `bound - 1`.
   mutating func below(_ bound: Int) -> Int { Int(below(UInt64(bound))) }
 
-  /// Whether something that happens so many times in a thousand happens.
+  /// Returns true with a probability in thousandths.
   mutating func happens(_ permille: Int) -> Bool { permille > 0 && below(1000) < permille }
 
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 
-  /// A choice by weights, as an index into them.
+  /// Returns an index into weights, with a probability in proportion to the weight.
   mutating func weighted(_ weights: [Int]) -> Int {
     var rest = below(max(1, weights.reduce(0, +)))
     for (index, weight) in weights.enumerated() {

@@ -2,7 +2,7 @@
 public enum Fault: String, CaseIterable, Hashable, Sendable {
   /// An application never acknowledges a callback.
   case acknowledgesNever
-  /// It acknowledges when the limit is near or has passed.
+  /// It acknowledges a callback at about the end of the limit.
   case acknowledgesLate
   case acknowledgesTwice
   /// It acknowledges a callback that it never received.
@@ -15,7 +15,7 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
   case ignoresTermination
   /// Its leader exits or crashes.
   case exits
-  /// It creates processes as fast as the daemon stops them, and its suspension fails.
+  /// It creates processes as fast as the daemon stops them, so that its suspension fails.
   case forks
   /// Its connection breaks.
   case losesStream
@@ -32,22 +32,24 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
   case daemonDies
   /// Settings and manifests change during the run.
   case configurationChanges
-  /// A program that is launched crashes soon.
+  /// A launched program crashes within 3 s.
   case crashLoops
   /// A change of notifications cannot be stored.
   case storeFails
-  /// The disk of the notification store answers after seconds.
+  /// A write of the notification store takes up to 30 s.
   case storeIsSlow
   /// The wall clock is set.
   case clockIsSet
-  /// An application uses a GPU or too much CPU time, or keeps a lock, in the background too.
+  /// An application uses a GPU in the background.
   case usesGPU
-  case hogsProcessors
+  /// An application uses too much CPU time in the background.
+  case hogsCPU
+  /// An application keeps a lock on a shared file when it is suspended.
   case keepsLock
   /// Something other than the daemon resumes a suspended application's processes.
   case resumedFromOutside
 
-  /// The highest rate, in a thousand.
+  /// The highest rate in thousandths.
   var rateMax: Int {
     switch self {
     case .acknowledgesNever, .acknowledgesTwice, .acknowledgesWrong, .endsWrongTask: 150
@@ -59,14 +61,16 @@ public enum Fault: String, CaseIterable, Hashable, Sendable {
     case .storeFails, .storeIsSlow: 300
     case .clockIsSet: 40
     case .usesGPU, .keepsLock, .resumedFromOutside: 150
-    case .hogsProcessors: 300
+    case .hogsCPU: 300
     case .spawnFails, .manageFails, .suspendFails, .terminateFails, .killFails: 250
     }
   }
 }
 
-/// How often each fault happens, drawn for each seed: about half of them never, so that the others
-/// are not hidden behind them (swarm testing: Groce et al., 2012).
+/// The rate of each fault, drawn for each seed.
+///
+/// About half of the faults never happen in a run, so that they do not hide the others (swarm
+/// testing: Groce et al., 2012).
 public struct Faults: Sendable {
   private var permille: [Fault: Int] = [:]
 
@@ -83,7 +87,7 @@ public struct Faults: Sendable {
 
   subscript(fault: Fault) -> Int { permille[fault] ?? 0 }
 
-  /// The faults that happen, as text: `exits 12‰, forks 3‰`.
+  /// The faults with a rate above 0, as text: `exits 12‰, forks 3‰`.
   public var text: String {
     Fault.allCases.compactMap { self[$0] > 0 ? "\($0.rawValue) \(self[$0])‰" : nil }
       .joined(separator: ", ")

@@ -1,6 +1,7 @@
 import TaskSchedulerCore
 
-/// Checks that the device wakes for keep-alive handlers as rarely as their deadlines allow (§6).
+/// Checks that the device wakes for keep-alive handlers as rarely as their deadlines allow
+/// (contract.md#keep-alive-bursts).
 ///
 /// A burst comes only when a handler cannot wait, one shortest interval after the previous burst.
 /// It calls the handlers that cannot wait for the next burst.
@@ -11,9 +12,10 @@ struct BurstChecker: Checker {
     let interval: UInt64
     /// The start of its interval: the last setting or call.
     var since: UInt64
-    /// Whether a call waits, or waited, for another callback. The burst of that call is unknown.
+    /// Whether a call of the handler waits, or waited, for another callback. The checker does not
+    /// know the burst of such a call.
     var isUnsure = false
-    /// The possible delay of its last call, from the shortest interval at that time.
+    /// The longest possible delay of its last call, by the shortest interval at that time.
     var tolerance: UInt64 = 0
     var due: UInt64 { since &+ interval }
   }
@@ -21,13 +23,13 @@ struct BurstChecker: Checker {
   private var handlers: [InstanceID: Handler] = [:]
   /// The earliest instant at which a burst may be necessary.
   private var nextEarliest: UInt64 = 0
-  /// The possible delay of the last burst.
+  /// The longest possible delay of the last burst.
   private var lastTolerance: UInt64 = 0
   private var called: [InstanceID] = []
-  /// Whether the device is awake for something else.
+  /// Whether the device is awake for another reason.
   private var isFree = false
 
-  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
+  mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
     called = []
     isFree =
       switch event {
@@ -36,53 +38,54 @@ struct BurstChecker: Checker {
       }
   }
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     if case .notification(.fire) = effect { isFree = true }
     if case .record(let record) = effect, case .keepAliveCalled = record.change,
-      let sighting = ledger.byKey[record.application] {
-      called.append(sighting.id)
+      let instance = observed.byKey[record.application]
+    {
+      called.append(instance.id)
     }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    forget(ledger)
-    if !called.isEmpty { try checkBurst(ledger) }
-    for id in handlers.keys where ledger[id]?.hasCallWaiting ?? false {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    forget(observed)
+    if !called.isEmpty { try checkBurst(observed) }
+    for id in handlers.keys where observed[id]?.hasCallWaiting ?? false {
       handlers[id]?.isUnsure = true
     }
-    guard case .application(.setKeepAlive(_, let id, let interval)) = ledger.event,
-      !ledger.isRefused
+    guard case .application(.setKeepAlive(_, let id, let interval)) = observed.event,
+      !observed.isRefused
     else {
       return
     }
     handlers[id] = interval.map {
-      Handler(interval: KeepAliveChecker.length($0), since: ledger.now)
+      Handler(interval: KeepAliveChecker.length($0), since: observed.now)
     }
     if let added = handlers[id] {
-      // A newcomer's own deadline may force a burst.
+      // The deadline of the new handler may require a burst.
       nextEarliest = min(nextEarliest, added.due)
     }
   }
 
-  private mutating func forget(_ ledger: Ledger) {
-    for id in handlers.keys where ledger[id]?.ending != nil || ledger[id] == nil {
+  private mutating func forget(_ observed: ObservedState) {
+    for id in handlers.keys where observed[id]?.ending != nil || observed[id] == nil {
       handlers[id] = nil
     }
   }
 
-  private mutating func checkBurst(_ ledger: Ledger) throws(Finding) {
-    let now = ledger.now
+  private mutating func checkBurst(_ observed: ObservedState) throws(Finding) {
+    let now = observed.now
     guard let shortest = handlers.values.map(\.interval).min() else { return }
-    /// A burst counts from the moment for which it was planned, though the machine was late; and
-    /// that is up to 100 ms before a deadline.
-    let tolerance = min(ledger.limits.wakeTolerance, shortest / 4) + 100 * Nanoseconds.millisecond
+    // A burst counts from its planned instant, even if the machine was late. That instant is up to
+    // 100 ms before a deadline.
+    let tolerance = min(observed.limits.wakeTolerance, shortest / 4) + 100 * Nanoseconds.millisecond
     let ran = called.compactMap { handlers[$0] }
     if !isFree {
       try require(
-        // A second call for a handler with a waiting call is not visible.
+        // The checker cannot see a second call for a handler whose call waits.
         handlers.values.contains(where: \.isUnsure)
           || ran.contains { $0.due <= now + max(tolerance, $0.tolerance) },
-        "a burst comes though all handlers could wait")
+        "a burst comes although all handlers could wait")
       try require(
         nextEarliest <= now + max(tolerance, lastTolerance),
         "a burst comes \(nextEarliest - min(now, nextEarliest)) ns early: bursts are one shortest "
@@ -91,7 +94,7 @@ struct BurstChecker: Checker {
     for handler in ran where !handler.isUnsure {
       try require(
         handler.due <= now + shortest + max(tolerance, handler.tolerance),
-        "a handler is called that could wait for the next burst")
+        "a burst calls a handler that could wait for the next burst")
     }
     for id in called {
       handlers[id]?.since = now
@@ -101,7 +104,7 @@ struct BurstChecker: Checker {
     for handler in handlers.values where !handler.isUnsure {
       try require(
         handler.due + max(tolerance, handler.tolerance) >= now + shortest,
-        "a handler is not called that cannot wait for the next burst")
+        "a burst does not call a handler that cannot wait for the next burst")
     }
     nextEarliest = now &+ shortest
     lastTolerance = tolerance

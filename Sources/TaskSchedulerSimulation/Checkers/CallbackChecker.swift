@@ -1,33 +1,39 @@
 import TaskSchedulerCore
 
-/// Callbacks come by the contract's table, one at a time, in order (§2, §3); those in flight when a
-/// connection or the daemon was lost come again with the same id.
+/// Checks that callbacks come as in the contract's table (contract.md#states), one at a time and in
+/// order (contract.md#callback-order).
+///
+/// A callback that was in flight when a connection or the daemon was lost comes again with the same
+/// id.
 struct CallbackChecker: Checker {
   static let name = "callbacks"
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     guard case .deliver(let id, let callback, let reason) = effect else { return }
-    guard let sighting = ledger[id] else {
-      return try require(false, "\(callback.kind) for instance \(id.number), which is not there")
+    guard let instance = observed[id] else {
+      return try require(
+        false, "instance \(id.number) receives \(callback.kind), but does not exist")
     }
-    let name = sighting.key.id.name
-    try require(sighting.hasStream, "\(name) gets \(callback.kind) without an event stream")
-    try require(sighting.state != .suspended, "\(name) gets \(callback.kind) while suspended")
+    let name = instance.name
+    try require(instance.hasStream, "\(name) receives \(callback.kind) without an event stream")
+    try require(instance.state != .suspended, "\(name) receives \(callback.kind) while suspended")
     try require(
-      sighting.owed.first == callback.kind,
-      "\(name) gets \(callback.kind), and is owed \(sighting.owed)")
-    if let inFlight = sighting.inFlight {
+      instance.outstanding.first == callback.kind,
+      "\(name) receives \(callback.kind); the outstanding callbacks are \(instance.outstanding)")
+    if let inFlight = instance.inFlight {
       try require(
-        inFlight == callback.id, "\(name) gets \(callback.kind) with another callback in flight")
-      try require(isAgain(ledger.event), "\(name) gets \(callback.kind) a second time")
+        inFlight == callback.id,
+        "\(name) receives \(callback.kind) while another callback is in flight")
+      try require(isAgain(observed.event), "\(name) receives \(callback.kind) a second time")
     } else {
       try require(
-        callback.id.number > sighting.callbackLast, "\(name): a callback's id is used again")
+        callback.id.number > instance.callbackLast, "\(name): the id of a callback is reused")
     }
-    let expected = callback.kind == .didFinishLaunching ? sighting.plan.reason : nil
-    try require(reason == expected, "\(name): \(callback.kind) with a wrong launch reason")
+    let expected = callback.kind == .didFinishLaunching ? instance.plan.reason : nil
+    try require(reason == expected, "\(name) receives \(callback.kind) with a wrong launch reason")
   }
 
+  /// Returns whether an event repeats the callbacks that are in flight.
   private func isAgain(_ event: Event) -> Bool {
     switch event {
     case .application(.openStream), .scheduler(.recovered): true
@@ -35,18 +41,19 @@ struct CallbackChecker: Checker {
     }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    for sighting in ledger.live where sighting.hasStream && !sighting.isKilled {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.live where instance.hasStream && !instance.isKilled {
       try require(
-        sighting.owed.isEmpty || sighting.inFlight != nil,
-        "\(sighting.key.id.name) is owed \(sighting.owed) and is told nothing")
+        instance.outstanding.isEmpty || instance.inFlight != nil,
+        "\(instance.outstanding) of \(instance.name) are outstanding, but none is delivered")
     }
   }
 
-  func settled(_ ledger: Ledger) throws(Finding) {
-    for sighting in ledger.live {
+  func settled(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.live {
       try require(
-        sighting.owed.isEmpty, "\(sighting.key.id.name) is still owed \(sighting.owed)")
+        instance.outstanding.isEmpty,
+        "\(instance.outstanding) of \(instance.name) are outstanding at the end of the run")
     }
   }
 }

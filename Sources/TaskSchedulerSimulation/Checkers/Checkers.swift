@@ -8,37 +8,38 @@ struct Finding: Error {
 
 /// A check of one property of the contract against all events and effects.
 ///
-/// A checker uses the contract and the ledger. It does not ask the scheduler.
+/// A checker derives what is legal from the contract and from ``ObservedState``. It does not ask
+/// the scheduler, so that an error of the scheduler cannot hide itself.
 protocol Checker {
   /// The name of the checker's violations.
   static var name: String { get }
-  /// Examines an event before the ledger applies it.
-  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding)
-  /// Examines an effect before the ledger applies it.
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding)
-  /// Examines the ledger after all effects of an event.
-  mutating func after(_ ledger: Ledger) throws(Finding)
-  /// Examines the ledger when no work is outstanding.
-  func settled(_ ledger: Ledger) throws(Finding)
+  /// Examines an event. The observed state includes the event already, except in `RefusalChecker`.
+  mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding)
+  /// Examines an effect before the observed state includes it.
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding)
+  /// Examines the observed state after all effects of an event.
+  mutating func after(_ observed: ObservedState) throws(Finding)
+  /// Examines the observed state when no work is outstanding.
+  func settled(_ observed: ObservedState) throws(Finding)
 }
 
 extension Checker {
-  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {}
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {}
-  mutating func after(_ ledger: Ledger) throws(Finding) {}
-  func settled(_ ledger: Ledger) throws(Finding) {}
+  mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {}
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {}
+  mutating func after(_ observed: ObservedState) throws(Finding) {}
+  func settled(_ observed: ObservedState) throws(Finding) {}
 
   func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws(Finding) {
     if holds { return }
-    // Swift's text of a value names its module, which says nothing here.
+    // Swift's description of a value contains the name of its module, which tells a reader nothing.
     let text = sentence().replacing("TaskSchedulerCore.", with: "")
     throw Finding(checker: Self.name, sentence: text)
   }
 }
 
-/// All checkers, and the ledger that they share.
+/// All checkers, and the observed state that they share.
 public struct Checkers {
-  private var ledger: Ledger
+  private var observed: ObservedState
   private var transitions = TransitionChecker()
   private var callbacks = CallbackChecker()
   private var tasks = TaskChecker()
@@ -61,10 +62,10 @@ public struct Checkers {
   private var resources = ResourceChecker()
 
   /// - Parameters:
-  ///   - policy: what is in force at the start.
-  ///   - timerDelayMax: how much later than its deadline a timer may fire, in nanoseconds.
+  ///   - policy: The policy at the start.
+  ///   - timerDelayMax: The longest time from a deadline to its timer, in nanoseconds.
   public init(policy: Policy, timerDelayMax: UInt64) {
-    ledger = Ledger(policy: policy)
+    observed = ObservedState(policy: policy)
     late = LateLimitChecker(slack: timerDelayMax)
     suspension = SuspensionChecker(slack: timerDelayMax)
     keepAlive = KeepAliveChecker(slack: timerDelayMax)
@@ -72,11 +73,13 @@ public struct Checkers {
     relaunch = RelaunchChecker(slack: timerDelayMax)
   }
 
-  var policy: Policy { ledger.policy }
+  var policy: Policy { observed.policy }
 
-  /// The machine slept, or the daemon was away: no limit could be enforced until now.
-  mutating func machineWoke(at now: UInt64) { ledger.wakes(at: now) }
+  /// Notes that the machine slept, or that the daemon was down. The daemon could not enforce any
+  /// limit until now.
+  mutating func machineWoke(at now: UInt64) { observed.machineWoke(at: now) }
 
+  /// Returns the first violation by an event and its effects, or nil.
   mutating func check(_ event: Event, _ effects: [Effect], at now: UInt64) -> Finding? {
     do throws(Finding) {
       try run(event, effects, at: now)
@@ -89,80 +92,80 @@ public struct Checkers {
   private mutating func run(
     _ event: Event, _ effects: [Effect], at now: UInt64
   ) throws(Finding) {
-    ledger.now = now
-    try refusals.before(event, ledger)
-    ledger.begin(event, effects, at: now)
-    try replies.before(event, ledger)
-    try bursts.before(event, ledger)
-    try wakeUps.before(event, ledger)
-    try sockets.before(event, ledger)
-    try notifications.before(event, ledger)
-    try changes.before(event, ledger)
-    try relaunch.before(event, ledger)
-    try memory.before(event, ledger)
+    observed.now = now
+    try refusals.before(event, observed)
+    observed.begin(event, effects, at: now)
+    try replies.before(event, observed)
+    try bursts.before(event, observed)
+    try wakeUps.before(event, observed)
+    try sockets.before(event, observed)
+    try notifications.before(event, observed)
+    try changes.before(event, observed)
+    try relaunch.before(event, observed)
+    try memory.before(event, observed)
     for effect in effects {
-      try transitions.see(effect, ledger)
-      try callbacks.see(effect, ledger)
-      try tasks.see(effect, ledger)
-      try early.see(effect, ledger)
-      try foreground.see(effect, ledger)
-      try suspension.see(effect, ledger)
-      try ends.see(effect, ledger)
-      try replies.see(effect, ledger)
-      try refusals.see(effect, ledger)
-      try release.see(effect, ledger)
-      try keepAlive.see(effect, ledger)
-      try bursts.see(effect, ledger)
-      try wakeUps.see(effect, ledger)
-      try sockets.see(effect, ledger)
-      try notifications.see(effect, ledger)
-      try changes.see(effect, ledger)
-      try relaunch.see(effect, ledger)
-      try memory.see(effect, ledger)
-      try resources.see(effect, ledger)
-      ledger.apply(effect)
+      try transitions.see(effect, observed)
+      try callbacks.see(effect, observed)
+      try tasks.see(effect, observed)
+      try early.see(effect, observed)
+      try foreground.see(effect, observed)
+      try suspension.see(effect, observed)
+      try ends.see(effect, observed)
+      try replies.see(effect, observed)
+      try refusals.see(effect, observed)
+      try release.see(effect, observed)
+      try keepAlive.see(effect, observed)
+      try bursts.see(effect, observed)
+      try wakeUps.see(effect, observed)
+      try sockets.see(effect, observed)
+      try notifications.see(effect, observed)
+      try changes.see(effect, observed)
+      try relaunch.see(effect, observed)
+      try memory.see(effect, observed)
+      try resources.see(effect, observed)
+      observed.apply(effect)
     }
-    ledger.finish()
-    try wakeUps.after(ledger)
-    try transitions.after(ledger)
-    try callbacks.after(ledger)
-    try late.after(ledger)
-    try foreground.after(ledger)
-    try suspension.after(ledger)
-    try ends.after(ledger)
-    try replies.after(ledger)
-    try refusals.after(ledger)
-    try release.after(ledger)
-    try keepAlive.after(ledger)
-    try bursts.after(ledger)
-    try sockets.after(ledger)
-    try notifications.after(ledger)
-    try changes.after(ledger)
-    try relaunch.after(ledger)
-    try memory.after(ledger)
-    try resources.after(ledger)
+    observed.finish()
+    try wakeUps.after(observed)
+    try transitions.after(observed)
+    try callbacks.after(observed)
+    try late.after(observed)
+    try foreground.after(observed)
+    try suspension.after(observed)
+    try ends.after(observed)
+    try replies.after(observed)
+    try refusals.after(observed)
+    try release.after(observed)
+    try keepAlive.after(observed)
+    try bursts.after(observed)
+    try sockets.after(observed)
+    try notifications.after(observed)
+    try changes.after(observed)
+    try relaunch.after(observed)
+    try memory.after(observed)
+    try resources.after(observed)
   }
 
-  /// At the end of the liveness phase.
+  /// Returns the first violation at the end of the liveness phase, or nil.
   func checkSettled(at now: UInt64) -> Finding? {
     do throws(Finding) {
-      try callbacks.settled(ledger)
-      try suspension.settled(ledger)
-      try ends.settled(ledger)
-      try replies.settled(ledger)
-      try keepAlive.settled(ledger)
-      try notifications.settled(ledger)
+      try callbacks.settled(observed)
+      try suspension.settled(observed)
+      try ends.settled(observed)
+      try replies.settled(observed)
+      try keepAlive.settled(observed)
+      try notifications.settled(observed)
       return nil
     } catch {
       return error
     }
   }
 
-  /// After the scheduler's stop.
+  /// Returns the first violation after the scheduler has stopped, or nil.
   func checkStopped() -> Finding? {
     do throws(Finding) {
-      try replies.settled(ledger)
-      try release.settled(ledger)
+      try replies.settled(observed)
+      try release.settled(observed)
       return nil
     } catch {
       return error

@@ -1,63 +1,68 @@
 import TaskSchedulerCore
 
-/// No limit fires early (§15.5), and none while a debugger is there (§3) but for those of an end
-/// that an operator or the user has ordered.
+/// Checks that no limit fires early (contract.md#never-early), and none while a debugger is
+/// attached (contract.md#callback-debugger).
+///
+/// The limits of an end that an operator or the user has ordered also apply under a debugger.
 struct EarlyLimitChecker: Checker {
   static let name = "early limits"
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
-    case .kill(let id): try checkKill(id, ledger)
-    case .expire(let id, _, _): try checkExpiration(id, ledger)
+    case .kill(let id): try checkKill(id, observed)
+    case .expire(let id, _, _): try checkExpiration(id, observed)
     case .reply, .deliver, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
       .resume, .terminate, .release, .checkTracer, .record, .resources:
       break
     }
   }
 
-  private func checkKill(_ id: InstanceID, _ ledger: Ledger) throws(Finding) {
-    guard let sighting = ledger[id] else {
-      return try require(false, "instance \(id.number) is killed, which is not there")
+  private func checkKill(_ id: InstanceID, _ observed: ObservedState) throws(Finding) {
+    guard let instance = observed[id] else {
+      return try require(false, "instance \(id.number) is killed, but does not exist")
     }
-    let name = sighting.key.id.name
-    let now = ledger.now
-    if case .scheduler(.recovered) = ledger.event {
-      return try require(sighting.isKilled, "\(name) is killed by the daemon's return")
+    let name = instance.name
+    let now = observed.now
+    if case .scheduler(.recovered) = observed.event {
+      return try require(instance.isKilled, "\(name) is killed by the recovery of the daemon")
     }
-    if case .operation(.terminate) = ledger.event, sighting.wasSuspendedAtEnd, !sighting.isKilled {
+    if case .operation(.terminate) = observed.event, instance.wasSuspendedAtEnd, !instance.isKilled
+    {
       return
     }
-    // For memory, which is no limit: `MemoryChecker` judges it.
-    if case .memory = ledger.event, sighting.ending == .memoryPressure,
-      sighting.wasSuspendedAtEnd, !sighting.isKilled {
+    // An end for memory is not a limit; `MemoryChecker` judges it.
+    if case .memory = observed.event, instance.ending == .memoryPressure,
+      instance.wasSuspendedAtEnd, !instance.isKilled
+    {
       return
     }
-    // What it uses is no limit of time: `ResourceChecker` judges it.
-    if case .resources = ledger.event, sighting.ending == nil { return }
-    guard case .process(.tracerChecked(id, let isTraced)) = ledger.event,
-      !isTraced || sighting.isOrdered
+    // The use of resources is not a limit of time; `ResourceChecker` judges it.
+    if case .resources = observed.event, instance.ending == nil { return }
+    guard case .process(.tracerChecked(id, let isTraced)) = observed.event,
+      !isTraced || instance.isOrdered
     else {
       return try require(false, "\(name) is killed before the daemon checked for a debugger")
     }
-    if sighting.isKilled {
+    if instance.isKilled {
       return try require(
-        sighting.killRetryDue.map { $0 <= now } ?? false, "\(name) is killed again too early")
+        instance.killRetryDue.map { $0 <= now } ?? false,
+        "the kill of \(name) is repeated too early")
     }
-    if let due = sighting.terminateDue {
+    if let due = instance.terminateDue {
       return try require(due <= now, "\(name) is killed \(due - now) ns early after SIGTERM")
     }
-    if let due = sighting.callbackDue(ledger.limits), due <= now { return }
+    if let due = instance.callbackDue(observed.limits), due <= now { return }
     let isTaskLeft =
-      sighting.ending == nil && sighting.state == .background && !sighting.tasks.isEmpty
+      instance.ending == nil && instance.state == .background && !instance.tasks.isEmpty
     try require(
-      isTaskLeft && !sighting.isBusy(at: now) && sighting.limit(ledger.limits) <= now,
-      "\(name) is killed before any limit of it has passed")
+      isTaskLeft && !instance.isBusy(at: now) && instance.limit(observed.limits) <= now,
+      "\(name) is killed before any of its limits has expired")
   }
 
-  private func checkExpiration(_ id: InstanceID, _ ledger: Ledger) throws(Finding) {
-    guard let sighting = ledger[id] else { return }
+  private func checkExpiration(_ id: InstanceID, _ observed: ObservedState) throws(Finding) {
+    guard let instance = observed[id] else { return }
     try require(
-      sighting.state == .background && sighting.warnedAt != nil,
-      "\(sighting.key.id.name): a task expires before its time")
+      instance.state == .background && instance.warnedAt != nil,
+      "\(instance.name): a task expires before its time")
   }
 }

@@ -1,7 +1,9 @@
 import TaskSchedulerCore
 
-/// Every end has exactly one reason, and the right one (§14); where a callback was not
-/// acknowledged, the detail says which.
+/// Checks that every end has exactly one reason, and that it is the right one
+/// (contract.md#end-one-reason).
+///
+/// The detail of an end for a late acknowledgement names the callback.
 struct EndChecker: Checker {
   static let name = "ends"
 
@@ -9,65 +11,67 @@ struct EndChecker: Checker {
   private var reasons: [ApplicationKey: EndReason] = [:]
   private var endLast: (key: ApplicationKey, reason: EndReason)?
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
     case .record(let record):
       guard case .ended(let end) = record.change else { return }
       let reason = end.reason
-      guard let sighting = ledger.byKey[record.application] else {
-        return try require(false, "\(record.application.id.name) ends, and does not run")
+      guard let instance = observed.byKey[record.application] else {
+        return try require(false, "\(record.application.id.name) ends, but does not run")
       }
-      let expected = expected(sighting, ledger.event)
+      let expected = expected(instance, observed.event)
       try require(
         reason == expected,
-        "\(sighting.key.id.name) is said to have ended by \(reason); it was \(expected)")
-      if let late = sighting.lateAtKill {
+        "the end of \(instance.name) has the reason \(reason), not \(expected)")
+      if let late = instance.lateAtKill {
         try require(
           end.detail == .callback(late),
-          "\(sighting.key.id.name) was killed for \(late), which its end does not say")
+          "\(instance.name) was killed for \(late), but its end does not name the callback")
       }
       try require(
-        end.forced == nil || (sighting.isKilled && sighting.terminateDue != nil),
-        "\(sighting.key.id.name) is said to have been killed after a signal, and was not")
+        end.forced == nil || (instance.isKilled && instance.terminateDue != nil),
+        "the end of \(instance.name) mentions a kill after a signal, but there was none")
       try require(
-        end.forced?.signal ?? sighting.plan.stopSignal == sighting.plan.stopSignal,
-        "\(sighting.key.id.name) is said to have been sent another signal than it was")
+        end.forced?.signal ?? instance.plan.stopSignal == instance.plan.stopSignal,
+        "the end of \(instance.name) names a signal that is not its stop signal")
       endLast = (record.application, reason)
       reasons[record.application] = reason
     case .reply(_, .ended(let end)):
       try require(
-        endLast?.reason == end.reason || endsRelaunch(end, ledger),
-        "a terminate is answered with another reason")
+        endLast?.reason == end.reason || endsRelaunch(end, observed),
+        "the reply to a terminate has a reason that is not the reason of the end")
     case .terminate(let id, let signal):
-      guard let sighting = ledger[id] else {
-        return try require(false, "instance \(id.number) is terminated, which is not there")
+      guard let instance = observed[id] else {
+        return try require(false, "instance \(id.number) is terminated, but does not exist")
       }
       try require(
-        signal == sighting.plan.stopSignal,
-        "\(sighting.key.id.name) gets \(signal.name); its stop signal is another")
+        signal == instance.plan.stopSignal,
+        "\(instance.name) receives \(signal.name), not its stop signal")
       try require(
-        sighting.ending != nil && !sighting.isKilled,
-        "\(sighting.key.id.name) gets SIGTERM, and no request or limit ends it")
+        instance.ending != nil && !instance.isKilled,
+        "\(instance.name) receives SIGTERM, but no request or limit ends it")
       try require(
-        !sighting.owed.contains(.willTerminate),
-        "\(sighting.key.id.name) gets SIGTERM before it has acknowledged willTerminate")
+        !instance.outstanding.contains(.willTerminate),
+        "\(instance.name) receives SIGTERM before it has acknowledged willTerminate")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .resume, .kill, .release, .checkTracer, .resources:
       break
     }
   }
 
-  /// Whether it answers the terminate of an application that does not run: with how it ended last.
-  private func endsRelaunch(_ end: End, _ ledger: Ledger) -> Bool {
-    guard case .operation(.terminate(_, let key, _)) = ledger.event, ledger.byKey[key] == nil else {
+  /// Returns whether an end is the reply to the termination of an application that does not run.
+  /// Such a reply contains the last end.
+  private func endsRelaunch(_ end: End, _ observed: ObservedState) -> Bool {
+    guard case .operation(.terminate(_, let key, _)) = observed.event, observed.byKey[key] == nil
+    else {
       return false
     }
     return end.reason == reasons[key]
   }
 
-  private func expected(_ sighting: Sighting, _ event: Event) -> EndReason {
+  private func expected(_ instance: ObservedInstance, _ event: Event) -> EndReason {
     if case .scheduler(.stop) = event { return .schedulerStopped }
-    if let ending = sighting.ending { return ending }
+    if let ending = instance.ending { return ending }
     guard case .process(.leaderExited(_, let status)) = event else { return .schedulerStopped }
     return switch status {
     case .exited(let code): .exited(code: code)
@@ -76,18 +80,18 @@ struct EndChecker: Checker {
     }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
     endLast = nil
-    for sighting in ledger.live where sighting.ending != nil && !sighting.isKilled {
+    for instance in observed.live where instance.ending != nil && !instance.isKilled {
       try require(
-        !sighting.owed.isEmpty || sighting.terminateDue != nil,
-        "\(sighting.key.id.name) is to end, and nothing is done about it")
+        !instance.outstanding.isEmpty || instance.terminateDue != nil,
+        "\(instance.name) must end, but has no outstanding callback and received no signal")
     }
   }
 
-  func settled(_ ledger: Ledger) throws(Finding) {
-    for sighting in ledger.live {
-      try require(sighting.ending == nil, "\(sighting.key.id.name) has not ended at last")
+  func settled(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.live {
+      try require(instance.ending == nil, "\(instance.name) has not ended after the last limit")
     }
   }
 }

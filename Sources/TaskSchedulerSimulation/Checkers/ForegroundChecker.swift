@@ -1,28 +1,30 @@
 import TaskSchedulerCore
 
-/// The foreground is never suspended, and never killed for memory (§15.3).
+/// Checks that no foreground application is suspended or killed for memory
+/// (contract.md#never-foreground).
 struct ForegroundChecker: Checker {
   static let name = "foreground"
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
-    if case .suspend(let id) = effect, let sighting = ledger[id] {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
+    if case .suspend(let id) = effect, let instance = observed[id] {
       try require(
-        !sighting.state.isForeground, "\(sighting.key.id.name) is \(sighting.state) and stopped")
+        !instance.state.isForeground, "\(instance.name) is \(instance.state), but is suspended")
     }
     if case .record(let record) = effect, case .ended(let end) = record.change,
       end.reason == .memoryPressure,
-      let sighting = ledger.byKey[record.application] {
+      let instance = observed.byKey[record.application]
+    {
       try require(
-        !sighting.state.isForeground,
-        "\(sighting.key.id.name) is \(sighting.state) and killed for memory")
+        !instance.state.isForeground,
+        "\(instance.name) is \(instance.state), but is killed for memory")
     }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    for sighting in ledger.live where sighting.state.isForeground {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.live where instance.state.isForeground {
       try require(
-        !sighting.isStopping && !sighting.isStopped,
-        "\(sighting.key.id.name) is \(sighting.state), and its processes are not resumed")
+        !instance.isStopping && !instance.isStopped,
+        "\(instance.name) is \(instance.state), but its processes are not resumed")
     }
   }
 }

@@ -1,11 +1,14 @@
 import TaskSchedulerCore
 
-/// No keep-alive deadline is missed (§6): each handler is called before its interval ends, counted
-/// from the last call. Where it has not answered what it was told before (§3), one call waits until
-/// it has. The daemon calls no handler of an application that has set none.
+/// Checks that no keep-alive deadline is missed (contract.md#keep-alive-deadline).
+///
+/// The daemon calls each handler before its interval ends, counted from the last call. If an
+/// earlier callback is outstanding (contract.md#callback-order), one call waits for its
+/// acknowledgement. The daemon calls no handler that was not set.
 struct KeepAliveChecker: Checker {
   static let name = "keep-alive"
-  /// The permitted delay after sleep or a restart of the daemon; otherwise none is permitted.
+  /// The permitted delay after sleep or a restart of the daemon, in nanoseconds. At any other time,
+  /// no delay is permitted.
   let slack: UInt64
 
   private struct Handler {
@@ -18,41 +21,43 @@ struct KeepAliveChecker: Checker {
 
   init(slack: UInt64) { self.slack = slack }
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     guard case .record(let record) = effect, case .keepAliveCalled = record.change else { return }
     let name = record.application.id.name
-    guard let sighting = ledger.byKey[record.application], handlers[sighting.id] != nil else {
-      return try require(false, "\(name): a keep-alive handler is called, and there is none")
+    guard let instance = observed.byKey[record.application], handlers[instance.id] != nil else {
+      return try require(false, "\(name): a keep-alive handler is called that was not set")
     }
-    try require(!sighting.hasCallWaiting, "\(name): two calls of its handler wait")
-    handlers[sighting.id]?.since = ledger.now
+    try require(!instance.hasCallWaiting, "\(name): two calls of the keep-alive handler wait")
+    handlers[instance.id]?.since = observed.now
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    if case .application(.setKeepAlive(_, let id, let interval)) = ledger.event, !ledger.isRefused {
-      handlers[id] = interval.map { Handler(interval: Self.length($0), since: ledger.now) }
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    if case .application(.setKeepAlive(_, let id, let interval)) = observed.event,
+      !observed.isRefused
+    {
+      handlers[id] = interval.map { Handler(interval: Self.length($0), since: observed.now) }
     }
     for (id, handler) in handlers {
-      guard let sighting = ledger[id], sighting.ending == nil else {
+      guard let instance = observed[id], instance.ending == nil else {
         handlers[id] = nil
         continue
       }
-      if sighting.hasCallWaiting {
-        handlers[id]?.since = ledger.now
+      if instance.hasCallWaiting {
+        handlers[id]?.since = observed.now
         continue
       }
       let due = handler.since &+ handler.interval
       let isLate =
-        due > handler.since && due < ledger.now && ledger.floor + slack < ledger.now
-      try require(!isLate, "\(sighting.key.id.name): its keep-alive handler is not called in time")
+        due > handler.since && due < observed.now && observed.floor + slack < observed.now
+      try require(!isLate, "\(instance.name): the keep-alive handler is not called in time")
     }
   }
 
-  func settled(_ ledger: Ledger) throws(Finding) {
-    try require(handlers.isEmpty, "a keep-alive handler is left at last")
+  func settled(_ observed: ObservedState) throws(Finding) {
+    try require(handlers.isEmpty, "a keep-alive handler is left at the end of the run")
   }
 
-  /// In nanoseconds, as far as they reach.
+  /// Returns an interval in nanoseconds, at most `Int64.max`.
   static func length(_ interval: Duration) -> UInt64 {
     interval > .nanoseconds(Int64.max) ? UInt64(Int64.max) : Nanoseconds.of(interval)
   }

@@ -1,47 +1,47 @@
 import TaskSchedulerCore
 
-/// No limit is late by more than the machine's own delay (§15.5).
+/// Checks that no limit is late by more than the machine's own delay (contract.md#never-early).
 struct LateLimitChecker: Checker {
   static let name = "late limits"
   let slack: UInt64
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    let now = ledger.now
-    let limits = ledger.limits
-    func isLate(_ due: UInt64) -> Bool { max(due, ledger.floor) + slack < now }
-    for sighting in ledger.live where !sighting.isTraced {
-      if let asked = sighting.askedAt {
-        try require(!isLate(asked), "\(sighting.key.id.name) is not checked for a debugger")
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    let now = observed.now
+    let limits = observed.limits
+    func isLate(_ due: UInt64) -> Bool { max(due, observed.floor) + slack < now }
+    for instance in observed.live where !instance.isTraced {
+      if let asked = instance.askedAt {
+        try require(!isLate(asked), "\(instance.name) is not checked for a debugger")
         continue
       }
-      let name = sighting.key.id.name
-      if sighting.isKilled {
-        let due = sighting.killRetryDue.map { max($0, sighting.base) }
-        try require(due.map { !isLate($0) } ?? true, "\(name) is not killed again")
+      let name = instance.name
+      if instance.isKilled {
+        let due = instance.killRetryDue.map { max($0, instance.base) }
+        try require(due.map { !isLate($0) } ?? true, "the failed kill of \(name) is not repeated")
         continue
       }
-      if let due = sighting.terminateDue {
+      if let due = instance.terminateDue {
         try require(
-          !isLate(max(due, sighting.terminateDueLate)), "\(name) is not killed after SIGTERM")
+          !isLate(max(due, instance.terminateDueLate)), "\(name) is not killed after SIGTERM")
         continue
       }
-      if !sighting.owed.isEmpty {
-        let due = max(sighting.callbackSince, sighting.base) + sighting.callbackLimit(limits)
-        try require(!isLate(due), "\(name) is not killed for a callback not acknowledged")
+      if !instance.outstanding.isEmpty {
+        let due = max(instance.callbackSince, instance.base) + instance.callbackLimit(limits)
+        try require(!isLate(due), "\(name) is not killed for a missing acknowledgement")
       }
-      guard sighting.ending == nil, sighting.state == .background, !sighting.tasks.isEmpty
+      guard instance.ending == nil, instance.state == .background, !instance.tasks.isEmpty
       else { continue }
-      let warning = sighting.stintSince + limits.backgroundTime - limits.expirationLead
-      if !sighting.tasks.allSatisfy(\.isExpired) {
+      let warning = instance.stintSince + limits.backgroundTime - limits.expirationLead
+      if !instance.tasks.allSatisfy(\.isExpired) {
         try require(
-          !isLate(max(warning, sighting.base)), "\(name): expiration handlers are not called")
+          !isLate(max(warning, instance.base)), "\(name): expiration handlers are not called")
       }
-      let limit = max(sighting.limit(limits), sighting.base + limits.expirationLead)
+      let limit = max(instance.limit(limits), instance.base + limits.expirationLead)
       let mayRun =
-        sighting.isBusy(at: now)
-        || sighting.launchDue.map { now <= max($0, sighting.launchDueLate) + slack } ?? false
-        || sighting.handledDueLate(limits).map { now <= $0 + slack } ?? false
-      try require(mayRun || !isLate(limit), "\(name) is not killed at the end of its time")
+        instance.isBusy(at: now)
+        || instance.launchDue.map { now <= max($0, instance.launchDueLate) + slack } ?? false
+        || instance.eventDueLate(limits).map { now <= $0 + slack } ?? false
+      try require(mayRun || !isLate(limit), "\(name) is not killed after its background time")
     }
   }
 }

@@ -1,10 +1,11 @@
 import TaskSchedulerCore
 
-/// Checks the order in which the daemon warns and ends applications for memory (§11).
+/// Checks the order in which the daemon warns and ends applications for memory
+/// (contract.md#memory).
 ///
-/// It warns all running applications first. While pressure lasts, it ends one at a time: suspended
-/// ones first, the largest of a class first, never the foreground, each after the last one's
-/// memory was released.
+/// The daemon warns all running applications first. While pressure lasts, it ends one application
+/// at a time, and waits for the memory of each. Suspended applications come first, then background
+/// ones; within a class, the largest one comes first. It never ends a foreground application.
 struct MemoryChecker: Checker {
   static let name = "memory"
 
@@ -13,19 +14,20 @@ struct MemoryChecker: Checker {
   private var reading = MemoryReading(available: 0, total: 0)
   private var isCalm = true
   private var pressedAt: UInt64 = 0
-  /// The instant at which the time of the warning ends.
+  /// The earliest instant at which a warning may be followed by an end.
   private var warningEnds: UInt64 = 0
   /// The instant from which lasting pressure must end an application.
   private var patienceEnds: UInt64 = 0
   /// The instant of the outstanding request for sizes.
   private var askedAt: UInt64?
-  /// The sizes that came last, and when they were asked for.
+  /// The last measured sizes in bytes, and the instant of their request.
   private var dirty: [InstanceID: UInt64] = [:]
   private var dirtyAt: UInt64 = 0
-  /// Sizes are awaited, and one might have been chosen, or was to be, had they been there.
+  // Whether the daemon would have been allowed, or required, to choose an application if the
+  // requested sizes had been available.
   private var mayChoose = false
   private var mustChoose = false
-  /// The one that was chosen last, and until when it may be waited for.
+  /// The application that was chosen last, and the instant until which the daemon may wait for it.
   private var victim: (id: InstanceID, name: String, givenUpAt: UInt64)?
   /// The order in which instances last became active.
   private var activeAt: [InstanceID: UInt64] = [:]
@@ -33,14 +35,14 @@ struct MemoryChecker: Checker {
   private var stillSince: [InstanceID: UInt64] = [:]
   private var activations: UInt64 = 0
 
-  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
+  mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
     switch event {
     case .memory(.pressed(let pressed)):
-      // A stretch may have ended without a sign of it.
-      if isCalm || isQuiet(ledger) { waitAgain(ledger) }
+      // The last pressure may have ended without an event.
+      if isCalm || isQuiet(observed) { waitAgain(observed) }
       if isCalm { warningEnds = patienceEnds }
       isCalm = false
-      pressedAt = ledger.now
+      pressedAt = observed.now
       reading = pressed.memory
     case .memory(.looked(let read)): reading = read
     case .memory(.measured(let sizes)): take(sizes)
@@ -48,15 +50,15 @@ struct MemoryChecker: Checker {
       guard victim?.id == id else { return }
       victim = nil
       reading = read
-      if !isShort(ledger) { waitAgain(ledger) }
+      if !isShort(observed) { waitAgain(observed) }
     case .scheduler(.deadlineReached):
       if let due = victim?.givenUpAt {
-        guard due <= ledger.now else { return }
+        guard due <= observed.now else { return }
         victim = nil
       }
-      if isQuiet(ledger), !mayChoose { end() }
+      if isQuiet(observed), !mayChoose { end() }
     case .scheduler(.recovered):
-      // The sizes are lost with the daemon, and suspended applications may have run.
+      // The request died with the daemon, and suspended applications may have run since.
       askedAt = nil
       dirty = [:]
     case .scheduler(.stop):
@@ -74,11 +76,11 @@ struct MemoryChecker: Checker {
     askedAt = nil
   }
 
-  private func isQuiet(_ ledger: Ledger) -> Bool {
-    pressedAt + Nanoseconds.of(ledger.policy.memoryQuietTime) <= ledger.now
+  private func isQuiet(_ observed: ObservedState) -> Bool {
+    pressedAt + Nanoseconds.of(observed.policy.memoryQuietTime) <= observed.now
   }
 
-  /// This stretch of pressure is over.
+  /// Notes that the pressure is over.
   private mutating func end() {
     isCalm = true
     warned = []
@@ -87,43 +89,47 @@ struct MemoryChecker: Checker {
     mustChoose = false
   }
 
-  private mutating func waitAgain(_ ledger: Ledger) {
-    patienceEnds = ledger.now + Nanoseconds.of(ledger.policy.memoryWarningTime)
+  /// Restarts the time after which lasting pressure must end an application.
+  private mutating func waitAgain(_ observed: ObservedState) {
+    patienceEnds = observed.now + Nanoseconds.of(observed.policy.memoryWarningTime)
   }
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
     case .notify(let id, .memoryWarning):
-      let sighting = ledger[id]
+      let instance = observed[id]
       try require(
-        sighting.map { $0.hasStream && $0.state != .suspended } ?? false,
-        "instance \(id.number) is warned, and has no event stream or is suspended")
-      if case .memory(.warn) = ledger.event { return }
+        instance.map { $0.hasStream && $0.state != .suspended } ?? false,
+        "instance \(id.number) is warned, but has no event stream or is suspended")
+      if case .memory(.warn) = observed.event { return }
       warned.insert(id)
     case .memory(.measure):
-      try require(victim == nil, "sizes are requested while \(victim?.name ?? "") is in hand")
-      try require(askedAt == nil, "sizes are asked for while others are awaited")
-      try checkAsking(ledger)
-      askedAt = ledger.now
+      try require(victim == nil, "sizes are requested while \(victim?.name ?? "") ends")
+      try require(askedAt == nil, "sizes are requested twice")
+      try checkAsking(observed)
+      askedAt = observed.now
     case .memory(.reclaim(let id)):
       if victim?.id == id {
-        victim?.givenUpAt = ledger.now + ledger.limits.terminateTimeout
+        victim?.givenUpAt = observed.now + observed.limits.terminateTimeout
       }
-      if case .process(.leaderExited(id, _)) = ledger.event { return }
+      if case .process(.leaderExited(id, _)) = observed.event { return }
       try require(
-        ledger[id]?.isKilled ?? true, "the memory of instance \(id.number) is taken while it runs")
+        observed[id]?.isKilled ?? true,
+        "the memory of instance \(id.number) is reclaimed while it runs")
     case .release(let id, _):
       activeAt[id] = nil
       stillSince[id] = nil
       warned.remove(id)
     case .record(let record):
       switch record.change {
-      case .memoryChosen(let choice): try checkChoice(choice, ledger)
+      case .memoryChosen(let choice): try checkChoice(choice, observed)
       case .transition(_, .active, _):
         activations += 1
-        if let sighting = ledger.byKey[record.application] { activeAt[sighting.id] = activations }
+        if let instance = observed.byKey[record.application] { activeAt[instance.id] = activations }
       case .transition(_, .suspended, _):
-        if let sighting = ledger.byKey[record.application] { stillSince[sighting.id] = ledger.now }
+        if let instance = observed.byKey[record.application] {
+          stillSince[instance.id] = observed.now
+        }
       case _: break
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
@@ -135,145 +141,148 @@ struct MemoryChecker: Checker {
   // MARK: The choice
 
   private mutating func checkChoice(
-    _ choice: MemoryChoice, _ ledger: Ledger
+    _ choice: MemoryChoice, _ observed: ObservedState
   ) throws(Finding) {
-    try checkTime(ledger)
-    guard let chosen = ledger.byKey[choice.chosen.application] else {
-      return try require(false, "\(choice.chosen.application.id.name) is chosen, and does not run")
+    try checkTime(observed)
+    guard let chosen = observed.byKey[choice.chosen.application] else {
+      return try require(false, "\(choice.chosen.application.id.name) is chosen, but does not run")
     }
-    let name = chosen.key.id.name
-    try require(victim == nil, "\(name) is chosen while \(victim?.name ?? "") is in hand")
+    let name = chosen.name
+    try require(victim == nil, "\(name) is chosen while \(victim?.name ?? "") ends")
     try require(
       chosen.state == .suspended || chosen.state == .background,
-      "\(name) is \(chosen.state), and is chosen to end for memory")
-    try require(chosen.ending == nil, "\(name) is chosen, and ends already")
+      "\(name) is \(chosen.state), but is chosen to end for memory")
+    try require(chosen.ending == nil, "\(name) is chosen, but ends already")
     try require(
       chosen.state == .suspended || !chosen.hasStream || warned.contains(chosen.id),
-      "\(name) was not warned before it is to end")
-    try checkAge(of: chosen, ledger)
-    let others = ledger.live.filter { $0.ending == nil && $0 !== chosen }
+      "\(name) is chosen, but was not warned")
+    try checkAge(of: chosen, observed)
+    let others = observed.live.filter { $0.ending == nil && $0 !== chosen }
     for other in others where other.state == .suspended || other.state == .background {
-      let otherName = other.key.id.name
+      let otherName = other.name
       try require(
         chosen.state == .suspended || other.state != .suspended,
-        "\(name) is to end, and \(otherName) is suspended")
+        "\(name) is chosen, but \(otherName) is suspended")
       guard other.state == chosen.state else { continue }
-      try checkAge(of: other, ledger)
+      try checkAge(of: other, observed)
       guard let one = dirty[chosen.id], let more = dirty[other.id] else {
-        return try require(false, "\(name) is chosen, and \(otherName) was not measured")
+        return try require(false, "\(name) is chosen, but \(otherName) was not measured")
       }
-      try require(one >= more, "\(name) is chosen with \(one) bytes; \(otherName) has \(more)")
+      try require(one >= more, "\(name) is chosen with \(one) bytes, but \(otherName) has \(more)")
       if one == more, let recent = activeAt[chosen.id], let older = activeAt[other.id] {
-        try require(recent < older, "\(name) is chosen; \(otherName) was active longer ago")
+        try require(recent < older, "\(name) is chosen, but \(otherName) was active longer ago")
       }
     }
     mayChoose = false
     mustChoose = false
-    let limits = ledger.limits
+    let limits = observed.limits
     let patience = limits.callbackTimeout * 2 + limits.terminateTimeout
-    victim = (chosen.id, name, ledger.now + patience)
+    victim = (chosen.id, name, observed.now + patience)
   }
 
   private func isBelow(_ percent: Double) -> Bool {
     Double(reading.available) * 100 < Double(reading.total) * percent
   }
 
-  private func isShort(_ ledger: Ledger) -> Bool {
-    isBelow(Double(ledger.policy.memoryFloorPercent))
+  private func isShort(_ observed: ObservedState) -> Bool {
+    isBelow(Double(observed.policy.memoryFloorPercent))
   }
 
-  /// Pressure has outlasted the warning, or there is no time for that; and an end may help: memory
-  /// is short, or the slice presses. Nil where this event does not say so.
-  private func objection(_ ledger: Ledger) -> String? {
-    var mayHelp = isShort(ledger)
-    switch ledger.event {
+  /// Returns why no application may end for memory by this event, or nil if one may.
+  ///
+  /// The pressure must have outlasted the warning, unless memory is critical. An end must be able
+  /// to help: memory is short, or the pressure comes from the daemon's own slice.
+  private func objection(_ observed: ObservedState) -> String? {
+    var mayHelp = isShort(observed)
+    switch observed.event {
     case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
     case .memory(.looked), .memory(.reclaimed): break
-    case _: return "nothing is heard of memory"
+    case _: return "the event does not report memory"
     }
     if isCalm { return "there is no pressure" }
     if !mayHelp { return "\(reading.available) of \(reading.total) bytes are available" }
-    if isCritical(ledger) || warningEnds <= ledger.now { return nil }
-    return "the warning cannot have helped yet"
+    if isCritical(observed) || warningEnds <= observed.now { return nil }
+    return "the time of the warning has not passed"
   }
 
-  private func isCritical(_ ledger: Ledger) -> Bool {
-    isBelow(Double(ledger.policy.memoryFloorPercent) / 2)
+  private func isCritical(_ observed: ObservedState) -> Bool {
+    isBelow(Double(observed.policy.memoryFloorPercent) / 2)
   }
 
-  /// Checks the time of a choice. Events during the measurement of at most 100 ms change nothing.
-  private func checkTime(_ ledger: Ledger) throws(Finding) {
-    if mayChoose, case .memory(.measured) = ledger.event { return }
-    let objection = objection(ledger)
-    try require(objection == nil, "an application is chosen, and \(objection ?? "")")
+  /// Checks the time of a choice. Other events may come while the daemon measures, for at most
+  /// 100 ms; they do not invalidate the choice.
+  private func checkTime(_ observed: ObservedState) throws(Finding) {
+    if mayChoose, case .memory(.measured) = observed.event { return }
+    let objection = objection(observed)
+    try require(objection == nil, "an application is chosen, but \(objection ?? "")")
   }
 
   /// Checks that the daemon measures applications only shortly before it may end one.
-  private func checkAsking(_ ledger: Ledger) throws(Finding) {
+  private func checkAsking(_ observed: ObservedState) throws(Finding) {
     let lead = Nanoseconds.of(Policy.memoryMeasuringLead)
     try require(
-      mayChoose || !isCalm && (isCritical(ledger) || warningEnds <= ledger.now + lead),
-      "sizes are requested, and no application may end soon")
+      mayChoose || !isCalm && (isCritical(observed) || warningEnds <= observed.now + lead),
+      "sizes are requested, but no application may end soon")
   }
 
-  /// Checks the age of a size: it stays valid for a suspended application only.
-  private func checkAge(of sighting: Sighting, _ ledger: Ledger) throws(Finding) {
-    if case .memory(.measured) = ledger.event { return }
-    // Twice the time that measuring may take.
-    let isNew = ledger.now <= dirtyAt + 160 * Nanoseconds.millisecond
+  /// Checks the age of a size. A size stays valid only while its application is suspended.
+  private func checkAge(of instance: ObservedInstance, _ observed: ObservedState) throws(Finding) {
+    if case .memory(.measured) = observed.event { return }
+    // Twice the longest measurement.
+    let isNew = observed.now <= dirtyAt + 160 * Nanoseconds.millisecond
     let isStill =
-      sighting.state == .suspended && (stillSince[sighting.id] ?? .max) <= dirtyAt
-    try require(isNew || isStill, "what \(sighting.key.id.name) uses was read long ago")
+      instance.state == .suspended && (stillSince[instance.id] ?? .max) <= dirtyAt
+    try require(isNew || isStill, "the size of \(instance.name) is too old")
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    switch ledger.event {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    switch observed.event {
     case .memory(.measured):
       guard askedAt == nil, victim == nil else { return }
       try require(
-        !mustChoose || candidate(ledger) == nil,
-        "sizes were received, and no application is chosen")
+        !mustChoose || candidate(observed) == nil,
+        "sizes were received, but no application is chosen")
       // No application was left to choose.
-      if mayChoose { waitAgain(ledger) }
+      if mayChoose { waitAgain(observed) }
       mayChoose = false
       mustChoose = false
     case .scheduler(.recovered):
       guard askedAt == nil else { return }
-      if mayChoose { waitAgain(ledger) }
+      if mayChoose { waitAgain(observed) }
       mayChoose = false
       mustChoose = false
     case .memory(.pressed(let pressed)):
-      try checkWarned(ledger)
-      try checkChoosing(pressed.source == .slice || isShort(ledger), ledger)
+      try checkWarned(observed)
+      try checkChoosing(pressed.source == .slice || isShort(observed), observed)
     case .memory(.looked), .memory(.reclaimed):
-      try checkChoosing(isShort(ledger), ledger)
+      try checkChoosing(isShort(observed), observed)
     case _: break
     }
   }
 
-  private func checkWarned(_ ledger: Ledger) throws(Finding) {
-    for sighting in ledger.live
-    where sighting.hasStream && sighting.state != .suspended && !sighting.isKilled {
+  private func checkWarned(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.live
+    where instance.hasStream && instance.state != .suspended && !instance.isKilled {
       try require(
-        warned.contains(sighting.id),
-        "\(sighting.key.id.name) runs, memory is short, and it is not warned")
+        warned.contains(instance.id),
+        "\(instance.name) runs under memory pressure, but is not warned")
     }
   }
 
-  private func candidate(_ ledger: Ledger) -> Sighting? {
-    ledger.live.first {
+  private func candidate(_ observed: ObservedState) -> ObservedInstance? {
+    observed.live.first {
       $0.ending == nil && ($0.state == .suspended || $0.state == .background)
     }
   }
 
   /// Checks that lasting pressure ends an application at once, unless sizes are outstanding.
-  private mutating func checkChoosing(_ lasts: Bool, _ ledger: Ledger) throws(Finding) {
-    if askedAt != nil, objection(ledger) == nil { mayChoose = true }
+  private mutating func checkChoosing(_ lasts: Bool, _ observed: ObservedState) throws(Finding) {
+    if askedAt != nil, objection(observed) == nil { mayChoose = true }
     guard lasts, !isCalm, victim == nil else { return }
-    guard let candidate = candidate(ledger) else { return waitAgain(ledger) }
-    guard patienceEnds <= ledger.now else { return }
+    guard let candidate = candidate(observed) else { return waitAgain(observed) }
+    guard patienceEnds <= observed.now else { return }
     try require(
-      askedAt != nil, "pressure lasts, and no application ends, not even \(candidate.key.id.name)")
+      askedAt != nil, "pressure lasts, but neither \(candidate.name) nor another application ends")
     mustChoose = true
   }
 }

@@ -1,9 +1,11 @@
 import TaskSchedulerCore
 
-/// A notification that was acknowledged fires exactly once each time, when the wall clock shows it,
-/// and never after it was cancelled (§9). One is refused exactly where its application has too many
-/// that wait for their time, or the user too many that wait or were not shown. Nothing is answered
-/// before the store has answered, and what the store has not answered is repeated.
+/// Checks that an acknowledged notification fires exactly once at each of its times, and never
+/// after its cancellation (contract.md#notifications).
+///
+/// The scheduler refuses a notification exactly when a quota is used up: of the application's
+/// waiting notifications, or of the user's waiting and unshown ones. It replies only after the
+/// store has replied. After a restart it repeats the transactions that the store has not answered.
 struct NotificationChecker: Checker {
   static let name = "notifications"
   let slack: UInt64
@@ -15,7 +17,7 @@ struct NotificationChecker: Checker {
     let repeats: Bool
     /// The instant at which the wait began.
     var since: UInt64 = 0
-    /// Whether its next time is being found.
+    /// Whether it has fired, and its next time is being computed.
     var isFired = false
   }
 
@@ -25,11 +27,11 @@ struct NotificationChecker: Checker {
   /// Transactions that the store has not answered.
   private var pending: [TransactionID: Pending] = [:]
   private var transactionLast: UInt64 = 0
-  /// The transaction that the event answers, and whether it is stored.
+  /// The transaction whose result the event reports, and whether it was stored.
   private var answered: (pending: Pending, isStored: Bool)?
-  /// Notifications that this turn stores as fired.
+  /// Notifications that the current event stores as fired.
   private var firing: Set<NotificationID> = []
-  /// Ids that were given.
+  /// The largest id that was assigned.
   private var idLast: UInt64 = 0
   /// The offset of the wall clock from the time since boot.
   private var wallOffset: Int64?
@@ -38,23 +40,23 @@ struct NotificationChecker: Checker {
 
   init(slack: UInt64) { self.slack = slack }
 
-  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
+  mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
     firedTo = nil
     hasFired = false
     firing = []
     answered = nil
     switch event {
-    case .scheduler(.clockRead(let wall)): wallOffset = wall.nanoseconds - Int64(ledger.now)
+    case .scheduler(.clockRead(let wall)): wallOffset = wall.nanoseconds - Int64(observed.now)
     case .notification(.stored(let id)):
-      // It may be said once more, after a death.
+      // After a death of the daemon, the store may report the same result again.
       guard let taken = pending.removeValue(forKey: id) else { return }
       answered = (taken, true)
-      stored(taken.transaction, ledger)
+      stored(taken.transaction, observed)
     case .notification(.storeFailed(let id, _)):
       guard let taken = pending.removeValue(forKey: id) else { return }
       answered = (taken, false)
       if case .cancel(let ids, _) = taken.transaction {
-        for id in ids { waiting[id]?.since = ledger.now }
+        for id in ids { waiting[id]?.since = observed.now }
       }
     case .notification(.nextFound(let id, let next)):
       guard let found = waiting[id], found.isFired else { return }
@@ -62,7 +64,7 @@ struct NotificationChecker: Checker {
       if let next {
         waiting[id] = Waiting(
           application: found.application, firesAt: next.nanoseconds, repeats: true,
-          since: ledger.now)
+          since: observed.now)
       }
     case .notification(.loaded(let stored, _)):
       for one in stored {
@@ -73,33 +75,33 @@ struct NotificationChecker: Checker {
     }
   }
 
-  private mutating func stored(_ transaction: NotificationTransaction, _ ledger: Ledger) {
+  private mutating func stored(_ transaction: NotificationTransaction, _ observed: ObservedState) {
     switch transaction {
     case .schedule(let id, let key, let draft):
       waiting[id] = Waiting(
         application: key, firesAt: draft.firesAt?.nanoseconds,
-        repeats: draft.schedule?.repeats != nil, since: ledger.now)
+        repeats: draft.schedule?.repeats != nil, since: observed.now)
     case .cancel(let ids, _): for id in ids { waiting[id] = nil }
     case .setBadge, .fire: break
     }
   }
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
-    case .notification(.store(let id, let transaction)): try store(id, transaction, ledger)
+    case .notification(.store(let id, let transaction)): try store(id, transaction, observed)
     case .notification(.fire(let id, let key, _, let receiver)):
-      try fire(id, key, receiver, ledger)
+      try fire(id, key, receiver, observed)
     case .reply(let request, .refused(.quotaExceeded(let name, _))):
-      guard case .notification(.schedule(request, let key, let draft, let unshown)) = ledger.event
+      guard case .notification(.schedule(request, let key, let draft, let unshown)) = observed.event
       else { return }
       try require(
-        exceededQuota(key, draft, unshown ?? 0, ledger) == name,
-        "a notification of \(key.id.name) is refused for \(name), which is not used up")
-    case .reply(let request, let reply): try answer(request, reply, ledger)
+        exceededQuota(key, draft, unshown ?? 0, observed) == name,
+        "a notification of \(key.id.name) is refused for \(name), but that quota is not used up")
+    case .reply(let request, let reply): try answer(request, reply, observed)
     case .notify(let id, .notificationFired(let fired)):
       try require(
         firedTo.map { $0 == (fired, id) } ?? false,
-        "instance \(id.number) hears of a notification that has not fired for it")
+        "instance \(id.number) receives a notification that has not fired for it")
     case .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
       .resume, .terminate, .kill, .release, .checkTracer, .record, .resources:
       break
@@ -108,21 +110,22 @@ struct NotificationChecker: Checker {
 
   // MARK: Transactions
 
-  /// A request that has become a transaction is answered as the store has answered, and not before.
+  /// Checks that the reply to a request with a transaction follows the store's result and equals
+  /// it.
   private func answer(
-    _ request: RequestID, _ reply: Reply, _ ledger: Ledger
+    _ request: RequestID, _ reply: Reply, _ observed: ObservedState
   ) throws(Finding) {
     let early = pending.first { $0.value.request == request }?.key
     try require(
       early == nil,
       "request \(request.number) is answered before transaction \(early?.number ?? 0) is stored")
     guard let answered, answered.pending.request == request else {
-      guard case .notification(.cancel(request, let key, let id, let stored)) = ledger.event,
+      guard case .notification(.cancel(request, let key, let id, let stored)) = observed.event,
         case .cancelled(let ids) = reply
       else { return }
       return try require(
         ids.isEmpty && cancelled(key, id, stored).isEmpty,
-        "the cancellation \(request.number) is answered, and is not stored")
+        "the cancellation \(request.number) has a reply, but is not stored")
     }
     let isRight =
       switch (answered.pending.transaction, reply) {
@@ -132,38 +135,39 @@ struct NotificationChecker: Checker {
       case (.setBadge, .done): answered.isStored
       case _: false
       }
-    try require(isRight, "request \(request.number) is answered \(reply) to \(ledger.event)")
+    try require(isRight, "request \(request.number) has the reply \(reply) after \(observed.event)")
   }
 
   private mutating func store(
-    _ number: TransactionID, _ transaction: NotificationTransaction, _ ledger: Ledger
+    _ number: TransactionID, _ transaction: NotificationTransaction, _ observed: ObservedState
   ) throws(Finding) {
-    if case .scheduler(.recovered) = ledger.event, number.number <= transactionLast {
+    if case .scheduler(.recovered) = observed.event, number.number <= transactionLast {
       return try require(
         pending[number]?.transaction == transaction,
-        "transaction \(number.number) is repeated, and is not outstanding")
+        "transaction \(number.number) is repeated, but is not outstanding")
     }
     try require(
-      number.number > transactionLast, "the id of transaction \(number.number) is used again")
+      number.number > transactionLast, "the id of transaction \(number.number) is reused")
     transactionLast = number.number
-    switch (transaction, ledger.event) {
+    switch (transaction, observed.event) {
     case (
       .schedule(let id, let key, let draft),
       .notification(.schedule(_, let own, let asked, let count))
     )
     where key == own && draft == asked:
-      let exceeded = exceededQuota(key, draft, count ?? 0, ledger)
+      let exceeded = exceededQuota(key, draft, count ?? 0, observed)
       try require(
-        exceeded == nil, "notification \(id.number) is taken on, and \(exceeded ?? "") is used up")
+        exceeded == nil,
+        "notification \(id.number) is accepted, but the quota \(exceeded ?? "") is used up")
       try require(
         waiting[id] == nil && id.number > idLast,
-        "the id of notification \(id.number) is used again")
+        "the id of notification \(id.number) is reused")
       idLast = id.number
     case (.cancel(let ids, let key), .notification(.cancel(_, let own, let id, let stored)))
     where key == own:
       try require(
         ids == cancelled(key, id, stored).sorted(),
-        "\(ids.map(\.number)) are cancelled, which are not all that are meant")
+        "the cancellation applies to \(ids.map(\.number)), not to the requested notifications")
     case (.setBadge(let key, let badge), .notification(.setBadge(_, let own, let asked)))
     where key == own && badge == asked:
       break
@@ -171,7 +175,7 @@ struct NotificationChecker: Checker {
     case _:
       try require(false, "transaction \(number.number) is stored without a request")
     }
-    pending[number] = (ledger.event.requester, transaction)
+    pending[number] = (observed.event.request, transaction)
   }
 
   /// Returns the notifications that a cancellation applies to.
@@ -188,9 +192,9 @@ struct NotificationChecker: Checker {
     }
   }
 
-  /// The quota that leaves no place for one more; nil where none does.
+  /// Returns the name of the quota that is used up, or nil.
   private func exceededQuota(
-    _ key: ApplicationKey, _ draft: NotificationDraft, _ unshown: Int, _ ledger: Ledger
+    _ key: ApplicationKey, _ draft: NotificationDraft, _ unshown: Int, _ observed: ObservedState
   ) -> String? {
     var ofApplication = waiting.values.count { $0.application == key }
     var ofUser = waiting.values.count { $0.application.owner == key.owner }
@@ -202,56 +206,57 @@ struct NotificationChecker: Checker {
       case .cancel, .setBadge, .fire: break
       }
     }
-    if draft.schedule != nil, ofApplication >= ledger.policy.notificationsPerApplicationMax {
+    if draft.schedule != nil, ofApplication >= observed.policy.notificationsPerApplicationMax {
       return "MaxNotificationsPerApplication"
     }
-    return ofUser + unshown >= ledger.policy.notificationsPerUserMax
+    return ofUser + unshown >= observed.policy.notificationsPerUserMax
       ? "MaxNotificationsPerUser" : nil
   }
 
   private mutating func fire(
-    _ id: NotificationID, _ key: ApplicationKey, _ receiver: InstanceID?, _ ledger: Ledger
+    _ id: NotificationID, _ key: ApplicationKey, _ receiver: InstanceID?, _ observed: ObservedState
   ) throws(Finding) {
     guard let one = waiting[id], !one.isFired, one.application == key else {
-      return try require(false, "notification \(id.number) fires, and does not wait")
+      return try require(false, "notification \(id.number) fires, but does not wait")
     }
     try require(
-      firing.contains(id), "notification \(id.number) fires, and that is not stored")
+      firing.contains(id), "notification \(id.number) fires, but is not stored as fired")
     try require(!isCancelling(id), "notification \(id.number) fires while it is cancelled")
     guard let wallOffset else {
       return try require(false, "a notification fires before the wall clock was read")
     }
     if let firesAt = one.firesAt {
       try require(
-        firesAt <= Int64(ledger.now) + wallOffset,
-        "notification \(id.number) fires \(firesAt - Int64(ledger.now) - wallOffset) ns early")
+        firesAt <= Int64(observed.now) + wallOffset,
+        "notification \(id.number) fires \(firesAt - Int64(observed.now) - wallOffset) ns early")
     }
     hasFired = true
     if one.repeats { waiting[id]?.isFired = true } else { waiting[id] = nil }
-    let active = ledger.byKey[key].flatMap { sighting in
-      sighting.state == .active && sighting.hasStream && sighting.ending == nil ? sighting.id : nil
+    let active = observed.byKey[key].flatMap { instance in
+      instance.state == .active && instance.hasStream && instance.ending == nil ? instance.id : nil
     }
     try require(
-      receiver == active, "notification \(id.number) of \(key.id.name) is given to the wrong one")
+      receiver == active,
+      "notification \(id.number) of \(key.id.name) fires for the wrong receiver")
     if let receiver { firedTo = (id, receiver) }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
     guard let wallOffset else { return }
     for (id, one) in waiting where !one.isFired && !isCancelling(id) {
       let due = one.firesAt.map { UInt64(clamping: $0 - wallOffset) } ?? one.since
-      if hasFired, due <= ledger.now {
-        // Of many that are due, some fire in the next turn.
-        waiting[id]?.since = ledger.now
+      if hasFired, due <= observed.now {
+        // If many are due, some fire at the next event.
+        waiting[id]?.since = observed.now
         continue
       }
       try require(
-        max(due, one.since, ledger.floor) + slack >= ledger.now,
+        max(due, one.since, observed.floor) + slack >= observed.now,
         "notification \(id.number) does not fire")
     }
   }
 
-  func settled(_ ledger: Ledger) throws(Finding) {
+  func settled(_ observed: ObservedState) throws(Finding) {
     let forgotten = pending.keys.map(\.number).min()
     try require(forgotten == nil, "transaction \(forgotten ?? 0) is neither stored nor refused")
   }

@@ -1,23 +1,25 @@
 import TaskSchedulerCore
 
-/// Every request is answered exactly once (§15.4): at once, or when a launch or an end is over.
+/// Checks that every request is answered exactly once.
+///
+/// The reply comes at once, except to a launch, a termination, and a change of notifications.
 struct ReplyChecker: Checker {
   static let name = "replies"
 
   private var waiting: Set<RequestID> = []
   private var current: RequestID?
 
-  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
-    current = event.requester
+  mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
+    current = event.request
     if let current { waiting.insert(current) }
   }
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     guard case .reply(let request, let reply) = effect else { return }
     try require(
-      waiting.remove(request) != nil, "request \(request.number) is answered twice: \(reply)")
+      waiting.remove(request) != nil, "request \(request.number) has a second reply: \(reply)")
     guard request == current else { return }
-    try require(isRight(reply, ledger.event), "\(ledger.event) is answered \(reply)")
+    try require(isRight(reply, observed.event), "the reply to \(observed.event) is \(reply)")
   }
 
   private func isRight(_ reply: Reply, _ event: Event) -> Bool {
@@ -37,22 +39,22 @@ struct ReplyChecker: Checker {
     }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
     guard let current, waiting.contains(current) else { return }
     let mayWait: Bool =
-      switch ledger.event {
+      switch observed.event {
       case .operation(.launch), .operation(.activate):
-        ledger.launches.values.contains { $0.request == current }
-      case .operation(.terminate(_, let key, _)): ledger.byKey[key] != nil
-      // Until it is stored.
+        observed.launches.values.contains { $0.request == current }
+      case .operation(.terminate(_, let key, _)): observed.byKey[key] != nil
+      // The reply follows when the change is stored.
       case .notification(.schedule), .notification(.cancel), .notification(.setBadge): true
       case _: false
       }
-    try require(mayWait, "\(ledger.event) is not answered")
+    try require(mayWait, "\(observed.event) has no reply")
   }
 
-  func settled(_ ledger: Ledger) throws(Finding) {
+  func settled(_ observed: ObservedState) throws(Finding) {
     let forgotten = waiting.map(\.number).min()
-    try require(forgotten == nil, "request \(forgotten ?? 0) is never answered")
+    try require(forgotten == nil, "request \(forgotten ?? 0) has no reply at the end of the run")
   }
 }

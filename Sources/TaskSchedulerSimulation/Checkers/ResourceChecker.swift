@@ -1,64 +1,67 @@
 import TaskSchedulerCore
 
-/// Checks the priority, sampling, throttling and killing of background applications (§12).
+/// Checks the priority, sampling, throttling and killing of background applications
+/// (contract.md#resources).
 struct ResourceChecker: Checker {
   static let name = "resources"
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
     case .resources(.look(let id)):
-      guard let sighting = ledger[id] else { return }
+      guard let instance = observed[id] else { return }
       try require(
-        sighting.state == .background, "\(sighting.key.id.name) is sampled in the foreground")
+        instance.state == .background, "\(instance.name) is sampled in the foreground")
     case .kill(let id):
-      guard let sighting = ledger[id], sighting.ending == nil, case .resources = ledger.event
+      guard let instance = observed[id], instance.ending == nil, case .resources = observed.event
       else { return }
       try require(
-        sighting.offence != nil, "\(sighting.key.id.name) is killed, and has used nothing")
+        instance.violatedRule != nil, "\(instance.name) is killed, but violates no rule")
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .resume, .terminate, .release, .checkTracer, .record, .resources:
       break
     }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    for sighting in ledger.live where !sighting.isKilled {
-      let name = sighting.key.id.name
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.live where !instance.isKilled {
+      let name = instance.name
       try require(
-        sighting.priority == ProcessPriority(sighting.state),
-        "\(name) is \(sighting.state), and favoured as \(sighting.priority)")
-      guard sighting.state == .background, sighting.ending == nil else {
-        try require(sighting.throttledTo == nil, "\(name) is throttled, and not in the background")
+        instance.priority == ProcessPriority(instance.state),
+        "\(name) is \(instance.state), but has the priority of \(instance.priority)")
+      guard instance.state == .background, instance.ending == nil else {
+        try require(instance.throttledTo == nil, "\(name) is throttled outside the background")
         continue
       }
-      if sighting.isStopping || !sighting.isBusy(at: ledger.now)
-        || sighting.owed.contains(.willResignActive) || sighting.owed.contains(.didEnterBackground)
+      if instance.isStopping || !instance.isBusy(at: observed.now)
+        || instance.outstanding.contains(.willResignActive)
+        || instance.outstanding.contains(.didEnterBackground)
       { continue }
       try require(
-        sighting.isLookedAt, "\(name) runs in the background, and the daemon does not sample it")
+        instance.isSampled, "\(name) runs in the background, but the daemon does not sample it")
     }
-    try checkFound(ledger)
+    try checkFound(observed)
   }
 
   /// Checks that the scheduler acts on the use that this event reports.
-  private func checkFound(_ ledger: Ledger) throws(Finding) {
-    switch ledger.event {
+  private func checkFound(_ observed: ObservedState) throws(Finding) {
+    switch observed.event {
     case .resources(.used(let id, _)):
-      guard let sighting = ledger[id], !sighting.isKilled, sighting.ending == nil,
-        sighting.state == .background
+      guard let instance = observed[id], !instance.isKilled, instance.ending == nil,
+        instance.state == .background
       else { return }
-      let name = sighting.key.id.name
+      let name = instance.name
       try require(
-        sighting.offence == nil, "\(name) violates a rule for the background, and is not killed")
+        instance.violatedRule == nil, "\(name) violates a rule of the background, but is not killed"
+      )
       try require(
-        sighting.isStopping || sighting.isExcessive == (sighting.throttledTo != nil),
-        "\(name) uses \(sighting.isExcessive ? "too much" : "little") and is "
-          + (sighting.throttledTo == nil ? "not throttled" : "throttled"))
+        instance.isStopping || instance.isExcessive == (instance.throttledTo != nil),
+        "\(name) uses \(instance.isExcessive ? "too much" : "little") CPU time, but is "
+          + (instance.throttledTo == nil ? "not throttled" : "throttled"))
     case .resources(.held(let id, _)):
-      guard let sighting = ledger[id] else { return }
+      guard let instance = observed[id] else { return }
       try require(
-        sighting.offence == nil || sighting.isKilled,
-        "\(sighting.key.id.name) is suspended with a lock on shared data")
+        instance.violatedRule == nil || instance.isKilled,
+        "\(instance.name) is suspended with a lock on a shared file, but is not killed")
     case _: break
     }
   }

@@ -1,43 +1,45 @@
 import TaskSchedulerCore
 
-/// Managed sockets are watched exactly while the application is suspended, and never after its end
-/// (§7); it is told of what is ready of its own.
+/// Checks that the daemon watches managed sockets exactly while their application is suspended, and
+/// never after its end (contract.md#sockets).
+///
+/// The application receives the names of all its sockets that are ready, and of no others.
 struct SocketChecker: Checker {
   static let name = "sockets"
 
   private var told: [SocketReadiness]?
 
-  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) { told = nil }
+  mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) { told = nil }
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
     case .socket(.watch(let id)):
-      guard let sighting = ledger[id] else { return }
+      guard let instance = observed[id] else { return }
       try require(
-        sighting.state == .suspended && sighting.isStopped,
-        "\(sighting.key.id.name) is \(sighting.state), and its sockets are watched")
+        instance.state == .suspended && instance.isStopped,
+        "\(instance.name) is \(instance.state), but its sockets are watched")
     case .socket(.hold(let id, let socket)):
-      guard let sighting = ledger[id] else { return }
+      guard let instance = observed[id] else { return }
       try require(
-        !sighting.sockets.contains(socket),
-        "\(sighting.key.id.name) has two sockets \(socket.number)")
+        !instance.sockets.contains(socket),
+        "\(instance.name) has two sockets \(socket.number)")
     case .socket(.letGo(let id, let socket)):
-      guard let sighting = ledger[id] else { return }
-      // What is refused is not kept.
-      if case .socket(.manage(_, id, socket)) = ledger.event, ledger.isRefused { return }
+      guard let instance = observed[id] else { return }
+      // The daemon releases the descriptor of a refused socket.
+      if case .socket(.manage(_, id, socket)) = observed.event, observed.isRefused { return }
       try require(
-        sighting.sockets.contains(socket),
-        "\(sighting.key.id.name) has no socket \(socket.number), which is released")
+        instance.sockets.contains(socket),
+        "socket \(socket.number) is released, but \(instance.name) does not have it")
     case .notify(let id, .socketsReady(_, let ready)):
-      guard let sighting = ledger[id] else { return }
+      guard let instance = observed[id] else { return }
       try require(
-        sighting.state != .suspended && sighting.hasStream,
-        "\(sighting.key.id.name) is told of a socket, and has no event stream or is suspended")
-      if case .socket(.ready(id, let all)) = ledger.event {
+        instance.state != .suspended && instance.hasStream,
+        "\(instance.name) is told of a socket, but has no event stream or is suspended")
+      if case .socket(.ready(id, let all)) = observed.event {
         told = ready
         try require(
-          ready == all.filter { sighting.sockets.contains($0.socket) },
-          "\(sighting.key.id.name) is told of other sockets than are ready")
+          ready == all.filter { instance.sockets.contains($0.socket) },
+          "\(instance.name) is told of sockets that are not the ready ones")
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .resume, .terminate, .kill, .release, .checkTracer, .record, .resources:
@@ -45,20 +47,22 @@ struct SocketChecker: Checker {
     }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    if case .socket(.ready(let id, let all)) = ledger.event, let sighting = ledger[id],
-      sighting.ending == nil, sighting.hasStream,
-      all.contains(where: { sighting.sockets.contains($0.socket) }) {
-      try require(told != nil, "\(sighting.key.id.name) is not told of a socket that is ready")
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    if case .socket(.ready(let id, let all)) = observed.event, let instance = observed[id],
+      instance.ending == nil, instance.hasStream,
+      all.contains(where: { instance.sockets.contains($0.socket) })
+    {
+      try require(told != nil, "\(instance.name) is not told of a ready socket")
     }
-    for sighting in ledger.live where !sighting.sockets.isEmpty && sighting.ending == nil {
-      let name = sighting.key.id.name
-      if sighting.state == .suspended {
+    for instance in observed.live where !instance.sockets.isEmpty && instance.ending == nil {
+      let name = instance.name
+      if instance.state == .suspended {
         try require(
-          sighting.isWatched || sighting.isStopping, "\(name) is suspended, and not watched")
+          instance.isWatched || instance.isStopping,
+          "\(name) is suspended, but its sockets are not watched")
       } else {
         try require(
-          !sighting.isWatched, "\(name) is \(sighting.state), and its sockets are watched")
+          !instance.isWatched, "\(name) is \(instance.state), but its sockets are watched")
       }
     }
   }

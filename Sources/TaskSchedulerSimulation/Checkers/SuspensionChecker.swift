@@ -1,22 +1,23 @@
 import TaskSchedulerCore
 
-/// Checks that only entitled applications run in the background (§5), and that all others are
-/// suspended and stopped.
+/// Checks that only entitled applications run in the background (contract.md#entitlement), and that
+/// the daemon suspends all others.
 struct SuspensionChecker: Checker {
   static let name = "suspension"
   let slack: UInt64
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
-    case .suspend(let id): try checkSuspend(id, ledger)
+    case .suspend(let id): try checkSuspend(id, observed)
     case .resume(let id):
       try require(
-        ledger[id] != nil, "instance \(id.number) is resumed, which is not there")
+        observed[id] != nil, "instance \(id.number) is resumed, but does not exist")
     case .record(let record):
       if case .transition(_, .suspended, _) = record.change,
-        let sighting = ledger.byKey[record.application] {
+        let instance = observed.byKey[record.application]
+      {
         try require(
-          sighting.isStopped, "\(sighting.key.id.name) is said to be suspended, and runs")
+          instance.isStopped, "\(instance.name) becomes suspended, but its processes run")
       }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .terminate, .kill, .release, .checkTracer, .resources:
@@ -24,62 +25,63 @@ struct SuspensionChecker: Checker {
     }
   }
 
-  private func checkSuspend(_ id: InstanceID, _ ledger: Ledger) throws(Finding) {
-    guard let sighting = ledger[id] else {
-      return try require(false, "instance \(id.number) is stopped, which is not there")
+  private func checkSuspend(_ id: InstanceID, _ observed: ObservedState) throws(Finding) {
+    guard let instance = observed[id] else {
+      return try require(false, "instance \(id.number) is stopped, but does not exist")
     }
-    let name = sighting.key.id.name
-    if case .scheduler(.recovered) = ledger.event,
-      sighting.isStopping || sighting.state == .suspended
+    let name = instance.name
+    if case .scheduler(.recovered) = observed.event,
+      instance.isStopping || instance.state == .suspended
     {
       return
     }
-    try require(!sighting.isStopping && !sighting.isStopped, "\(name) is stopped twice")
-    try require(sighting.state == .background, "\(name) is \(sighting.state) and stopped")
-    try require(sighting.ending == nil, "\(name) is stopped while it ends")
+    try require(!instance.isStopping && !instance.isStopped, "\(name) is stopped twice")
+    try require(instance.state == .background, "\(name) is \(instance.state), but is stopped")
+    try require(instance.ending == nil, "\(name) is stopped while it ends")
     try require(
-      !sighting.isBusy(at: ledger.now) && sighting.tasks.isEmpty,
-      "\(name) is stopped, and something entitles it to run")
+      !instance.isBusy(at: observed.now) && instance.tasks.isEmpty,
+      "\(name) is stopped, but is entitled to run")
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    let now = ledger.now
-    for sighting in ledger.live where !sighting.isKilled {
-      let name = sighting.key.id.name
-      if sighting.state == .suspended {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    let now = observed.now
+    for instance in observed.live where !instance.isKilled {
+      let name = instance.name
+      if instance.state == .suspended {
         try require(
-          sighting.isStopped || sighting.isStopping, "\(name) is suspended, and its processes run")
+          instance.isStopped || instance.isStopping, "\(name) is suspended, but its processes run")
         continue
       }
       try require(
-        !sighting.isStopped, "\(name) is \(sighting.state), and its processes are stopped")
-      guard sighting.state == .background else { continue }
-      let hasTasks = !sighting.tasks.isEmpty && sighting.hasTimeLeft(ledger.limits, at: now)
-      if sighting.ending != nil || sighting.isBusy(at: now) || hasTasks {
-        try require(!sighting.isStopping, "\(name) may run, and is being stopped")
+        !instance.isStopped, "\(name) is \(instance.state), but its processes are stopped")
+      guard instance.state == .background else { continue }
+      let hasTasks = !instance.tasks.isEmpty && instance.hasTimeLeft(observed.limits, at: now)
+      if instance.ending != nil || instance.isBusy(at: now) || hasTasks {
+        try require(!instance.isStopping, "\(name) is entitled to run, but is being stopped")
         continue
       }
-      if sighting.isTraced || sighting.askedAt != nil || !sighting.tasks.isEmpty { continue }
+      if instance.isTraced || instance.askedAt != nil || !instance.tasks.isEmpty { continue }
       try require(
-        sighting.isStopping || mayWait(sighting, ledger),
-        "nothing entitles \(name) to run, and it is not stopped")
+        instance.isStopping || mayWait(instance, observed),
+        "\(name) is not entitled to run, but is not stopped")
     }
   }
 
-  /// Whether a moment is awaited: the end of its launch or of an event's time, or the next try.
-  private func mayWait(_ sighting: Sighting, _ ledger: Ledger) -> Bool {
-    let launch = sighting.launchDue.map { max($0, sighting.launchDueLate) }
-    let retry = sighting.retryDueLate.map { max($0, sighting.base) }
-    let handled = sighting.handledDueLate(ledger.limits)
+  /// Returns whether the suspension may wait: for the launch limit, for the limit of an event, or
+  /// for the next attempt.
+  private func mayWait(_ instance: ObservedInstance, _ observed: ObservedState) -> Bool {
+    let launch = instance.launchDue.map { max($0, instance.launchDueLate) }
+    let retry = instance.retryDueLate.map { max($0, instance.base) }
+    let handled = instance.eventDueLate(observed.limits)
     guard let due = [launch, retry, handled].compactMap({ $0 }).max() else { return false }
-    return ledger.now <= max(due, ledger.floor) + slack
+    return observed.now <= max(due, observed.floor) + slack
   }
 
-  func settled(_ ledger: Ledger) throws(Finding) {
-    for sighting in ledger.live {
+  func settled(_ observed: ObservedState) throws(Finding) {
+    for instance in observed.live {
       try require(
-        !sighting.isStopping && sighting.state != .background,
-        "\(sighting.key.id.name) is not suspended at last")
+        !instance.isStopping && instance.state != .background,
+        "\(instance.name) is not suspended at the end of the run")
     }
   }
 }

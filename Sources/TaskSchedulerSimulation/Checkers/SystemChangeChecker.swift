@@ -1,16 +1,20 @@
 import TaskSchedulerCore
 
-/// A running application hears of system changes as they come; for the others they are held, one
-/// per kind, the newest, and come in order as one burst with the next resume (§10).
+/// Checks that a running application receives each system change at once, and a suspended one at
+/// its next resume (contract.md#changes).
+///
+/// The scheduler holds the newest change of each kind, and delivers the held ones in order, in one
+/// burst.
 struct SystemChangeChecker: Checker {
   static let name = "system changes"
 
   /// The changes that an instance has missed, in order.
   private var missed: [InstanceID: [SystemChange]] = [:]
-  /// Instances without any change so far, for which names need not be kept.
+  /// Instances that have received no change so far. The scheduler may forget the custom changes
+  /// that they missed.
   private var unheard: Set<InstanceID> = []
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
     case .manage(let id, _, _):
       missed[id] = []
@@ -18,17 +22,17 @@ struct SystemChangeChecker: Checker {
     case .release(let id, _):
       missed[id] = nil
       unheard.remove(id)
-    case .reply(_, .done): note(ledger)
+    case .reply(_, .done): note(observed)
     case .notify(let id, .systemChanges(let changes)):
-      note(ledger)
-      guard let sighting = ledger[id] else { return }
-      let name = sighting.key.id.name
+      note(observed)
+      guard let instance = observed[id] else { return }
+      let name = instance.name
       try require(
-        sighting.hasStream && sighting.state != .suspended,
-        "\(name) is told of system changes without an event stream or while suspended")
+        instance.hasStream && instance.state != .suspended,
+        "\(name) receives system changes without an event stream or while suspended")
       try require(
-        all(changes, sighting) == all(missed[id] ?? [], sighting),
-        "\(name) hears of \(changes.map(\.kind)), and has missed \((missed[id] ?? []).map(\.kind))")
+        all(changes, instance) == all(missed[id] ?? [], instance),
+        "\(name) receives \(changes.map(\.kind)), but has missed \((missed[id] ?? []).map(\.kind))")
       missed[id] = []
       unheard.remove(id)
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
@@ -37,35 +41,37 @@ struct SystemChangeChecker: Checker {
     }
   }
 
-  /// Returns the changes that the scheduler must keep.
-  private func all(_ changes: [SystemChange], _ sighting: Sighting) -> [SystemChange] {
-    unheard.contains(sighting.id) ? changes.filter { !$0.isNamed } : changes
+  /// Returns those of some changes that the scheduler must keep for an instance.
+  private func all(_ changes: [SystemChange], _ instance: ObservedInstance) -> [SystemChange] {
+    unheard.contains(instance.id) ? changes.filter { !$0.isNamed } : changes
   }
 
-  /// Whether the current event was noted.
+  /// Whether `missed` includes the change of the current event.
   private var isNoted = false
 
-  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) { isNoted = false }
+  mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
+    isNoted = false
+  }
 
-  private mutating func note(_ ledger: Ledger) {
-    guard !isNoted, !ledger.isRefused,
-      case .systemChanged(_, let change, let owner) = ledger.event
+  private mutating func note(_ observed: ObservedState) {
+    guard !isNoted, !observed.isRefused,
+      case .systemChanged(_, let change, let owner) = observed.event
     else { return }
     isNoted = true
-    for sighting in ledger.live where owner == nil || sighting.key.owner == owner {
-      missed[sighting.id]?.removeAll { $0.kind == change.kind }
-      missed[sighting.id]?.append(change)
+    for instance in observed.live where owner == nil || instance.key.owner == owner {
+      missed[instance.id]?.removeAll { $0.kind == change.kind }
+      missed[instance.id]?.append(change)
     }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    note(ledger)
-    for sighting in ledger.live where sighting.hasStream && sighting.state != .suspended {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    note(observed)
+    for instance in observed.live where instance.hasStream && instance.state != .suspended {
       try require(
-        all(missed[sighting.id] ?? [], sighting).isEmpty,
-        "\(sighting.key.id.name) runs, and is not told of system changes")
-      missed[sighting.id] = []
-      unheard.remove(sighting.id)
+        all(missed[instance.id] ?? [], instance).isEmpty,
+        "\(instance.name) runs, but does not receive its system changes")
+      missed[instance.id] = []
+      unheard.remove(instance.id)
     }
   }
 }

@@ -1,8 +1,10 @@
 import TaskSchedulerCore
 
-/// Background tasks are balanced (§4): each begin has an id of its own and is kept until its end;
-/// expiration handlers are called once in each stint, in the order in which the tasks were begun,
-/// and before anything is killed for its background time.
+/// Checks that background tasks are balanced (contract.md#tasks).
+///
+/// Each begin has an id of its own, and the scheduler keeps the task until its end. The scheduler
+/// calls expiration handlers once in each stint, in the order of the begins, and before it kills an
+/// application for its background time.
 struct TaskChecker: Checker {
   static let name = "tasks"
 
@@ -10,21 +12,22 @@ struct TaskChecker: Checker {
   private var expiredLast: (instance: InstanceID, task: TaskID)?
   private var eventLast: UInt64 = 0
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
     case .reply(_, .began(let task, let remaining)):
-      guard case .application(.beginBackgroundTask(_, let id, _)) = ledger.event,
-        let sighting = ledger[id]
+      guard case .application(.beginBackgroundTask(_, let id, _)) = observed.event,
+        let instance = observed[id]
       else { return try require(false, "a task begins without a request") }
-      try checkBegin(task, remaining, sighting, ledger)
-    case .reply(_, .registered(let registration)): try checkKept(registration, ledger)
+      try checkBegin(task, remaining, instance, observed)
+    case .reply(_, .registered(let registration)): try checkKept(registration, observed)
     case .reply(_, .done):
-      if case .application(.endBackgroundTask(_, _, let task)) = ledger.event {
-        try require(ledger.isExpected, "task \(task.number) ends, which was not outstanding")
+      if case .application(.endBackgroundTask(_, _, let task)) = observed.event {
+        try require(observed.isExpected, "task \(task.number) ends, but was not outstanding")
       }
-      if case .application(.acknowledge(_, _, let callback)) = ledger.event {
+      if case .application(.acknowledge(_, _, let callback)) = observed.event {
         try require(
-          ledger.isExpected, "callback \(callback.number) is taken, which was not in flight")
+          observed.isExpected,
+          "the acknowledgement of callback \(callback.number) is accepted, but it is not in flight")
       }
     case .reply(_, .refused(let refusal)):
       let isReport: Bool =
@@ -32,9 +35,9 @@ struct TaskChecker: Checker {
         case .unknownTask, .unknownCallback: true
         case _: false
         }
-      if isReport { try require(!ledger.isExpected, "refused \(refusal), and it was right") }
-    case .expire(let id, let task, _): try checkExpiration(id, task, ledger)
-    case .record(let record): try checkRecord(record, ledger)
+      if isReport { try require(!observed.isExpected, "a valid report is refused: \(refusal)") }
+    case .expire(let id, let task, _): try checkExpiration(id, task, observed)
+    case .record(let record): try checkRecord(record, observed)
     case .reply, .deliver, .notify, .socket, .notification, .memory, .spawn, .manage, .suspend,
       .resume, .terminate, .kill, .release, .checkTracer, .resources:
       break
@@ -42,70 +45,72 @@ struct TaskChecker: Checker {
   }
 
   private func checkBegin(
-    _ task: TaskID, _ remaining: Duration?, _ sighting: Sighting, _ ledger: Ledger
+    _ task: TaskID, _ remaining: Duration?, _ instance: ObservedInstance, _ observed: ObservedState
   ) throws(Finding) {
-    let name = sighting.key.id.name
-    try require(task.number > sighting.taskLast, "\(name): a task's id is used again, or 0")
-    try require(sighting.state != .suspended, "\(name) begins a task while suspended")
+    let name = instance.name
+    try require(task.number > instance.taskLast, "\(name): a task's id is reused or 0")
+    try require(instance.state != .suspended, "\(name) begins a task while suspended")
     try require(
-      sighting.tasks.count < ledger.policy.tasksPerApplicationMax, "\(name) has too many tasks")
-    let count = ledger.live.filter { $0.key.owner == sighting.key.owner }
+      instance.tasks.count < observed.policy.tasksPerApplicationMax, "\(name) has too many tasks")
+    let count = observed.live.filter { $0.key.owner == instance.key.owner }
       .reduce(0) { $0 + $1.tasks.count }
-    try require(count < ledger.policy.tasksPerUserMax, "the user of \(name) has too many tasks")
-    guard sighting.state == .background, !sighting.isTraced else {
-      return try require(remaining == nil, "\(name)'s time is unlimited, and said to be limited")
+    try require(count < observed.policy.tasksPerUserMax, "the user of \(name) has too many tasks")
+    guard instance.state == .background, !instance.isTraced else {
+      return try require(
+        remaining == nil, "the time of \(name) is unlimited, but it is told a limit")
     }
-    let limit = sighting.limit(ledger.limits)
-    let left = Duration.nanoseconds(Int64(limit - min(limit, ledger.now)))
+    let limit = instance.limit(observed.limits)
+    let left = Duration.nanoseconds(Int64(limit - min(limit, observed.now)))
     try require(
       remaining == left, "\(name) is told \(remaining.map { "\($0)" } ?? "unlimited"), not \(left)")
   }
 
-  /// What was acknowledged to have begun is there after a lost connection, and after the daemon's
+  /// Checks that acknowledged tasks are present after a lost connection and after the daemon's
   /// death.
-  private func checkKept(_ registration: Registration, _ ledger: Ledger) throws(Finding) {
-    guard let sighting = ledger[registration.instance] else {
+  private func checkKept(_ registration: Registration, _ observed: ObservedState) throws(Finding) {
+    guard let instance = observed[registration.instance] else {
       return try require(false, "an unknown instance is registered")
     }
-    let name = sighting.key.id.name
+    let name = instance.name
     try require(
-      registration.tasks.map(\.id) == sighting.tasks.map(\.id),
-      "\(name) has the tasks \(sighting.tasks.map(\.id.number)), and is told "
+      registration.tasks.map(\.id) == instance.tasks.map(\.id),
+      "\(name) has the tasks \(instance.tasks.map(\.id.number)), but is told "
         + "\(registration.tasks.map(\.id.number))")
     try require(
-      registration.tasks.map(\.isExpired) == sighting.tasks.map(\.isExpired),
-      "\(name) is told wrongly which tasks have expired")
+      registration.tasks.map(\.isExpired) == instance.tasks.map(\.isExpired),
+      "\(name) is told the wrong expired tasks")
     try require(
-      registration.state == sighting.state, "\(name) is told a state that it is not in")
+      registration.state == instance.state,
+      "\(name) is \(instance.state), but is told \(registration.state)")
     try require(
-      registration.launchReason == sighting.plan.reason, "\(name) is told a wrong launch reason")
+      registration.launchReason == instance.plan.reason, "\(name) is told the wrong launch reason")
   }
 
   private mutating func checkExpiration(
-    _ id: InstanceID, _ task: TaskID, _ ledger: Ledger
+    _ id: InstanceID, _ task: TaskID, _ observed: ObservedState
   ) throws(Finding) {
-    guard let sighting = ledger[id] else {
-      return try require(false, "a task expires of instance \(id.number), which is not there")
+    guard let instance = observed[id] else {
+      return try require(false, "a task of instance \(id.number) expires, which does not exist")
     }
-    let name = sighting.key.id.name
-    guard let index = sighting.tasks.firstIndex(where: { $0.id == task }) else {
-      return try require(false, "\(name): task \(task.number) expires, and is not outstanding")
+    let name = instance.name
+    guard let index = instance.tasks.firstIndex(where: { $0.id == task }) else {
+      return try require(false, "\(name): task \(task.number) expires, but is not outstanding")
     }
-    try require(!sighting.tasks[index].isExpired, "\(name): a task expires twice in a stint")
-    try require(sighting.hasStream, "\(name) is told of an expiration without an event stream")
+    try require(!instance.tasks[index].isExpired, "\(name): a task expires twice in a stint")
+    try require(instance.hasStream, "\(name) is told of an expiration without an event stream")
     try require(
-      sighting.tasks[..<index].allSatisfy(\.isExpired), "\(name): tasks expire out of order")
+      instance.tasks[..<index].allSatisfy(\.isExpired), "\(name): tasks expire out of order")
   }
 
-  private func checkRecord(_ record: Record, _ ledger: Ledger) throws(Finding) {
-    guard let sighting = ledger.byKey[record.application] else { return }
+  private func checkRecord(_ record: Record, _ observed: ObservedState) throws(Finding) {
+    guard let instance = observed.byKey[record.application] else { return }
     if case .ended(let end) = record.change, end.reason == .backgroundTimeExpired {
       try require(
-        sighting.tasks.allSatisfy(\.isExpired),
-        "\(sighting.key.id.name) is killed for tasks whose expiration it was not told of")
+        instance.tasks.allSatisfy(\.isExpired),
+        "\(instance.name) is killed before its expiration handlers were called")
     }
     guard case .transition(_, .suspended, _) = record.change else { return }
     try require(
-      sighting.tasks.isEmpty, "\(sighting.key.id.name) is suspended with a task outstanding")
+      instance.tasks.isEmpty, "\(instance.name) is suspended with an outstanding task")
   }
 }

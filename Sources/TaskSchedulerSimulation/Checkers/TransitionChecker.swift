@@ -1,53 +1,58 @@
 import TaskSchedulerCore
 
-/// States change by the contract's table (§2) only, each for its cause, and one application is in
-/// front of each seat. An aware one is inactive until it has acknowledged that it was launched or
-/// enters the foreground, and no longer.
+/// Checks that states change only as in the contract's table, each for its cause
+/// (contract.md#states).
+///
+/// One application is in the foreground of each seat. An aware application is inactive exactly
+/// until it has acknowledged its launch or its entry into the foreground.
 struct TransitionChecker: Checker {
   static let name = "transitions"
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     guard case .record(let record) = effect,
       case .transition(let from, let to, let cause) = record.change
     else { return }
     let name = record.application.id.name
-    let state = ledger.byKey[record.application]?.state ?? .notRunning
-    try require(from == state, "\(name) was \(state), and is said to leave \(from)")
+    let state = observed.byKey[record.application]?.state ?? .notRunning
+    try require(from == state, "\(name) was \(state), but its record leaves \(from)")
     try require(
       Self.table.contains(Row(from: from, to: to, cause: cause.name)),
       "\(name): the table has no \(from) -> \(to) (\(cause))")
-    if let sighting = ledger.byKey[record.application] { try checkEntry(sighting, from, to) }
+    if let instance = observed.byKey[record.application] { try checkEntry(instance, from, to) }
     try require(
-      isCaused(cause, record.application, ledger),
-      "\(name): \(from) -> \(to) (\(cause)) by the event \(ledger.event)")
+      isCaused(cause, record.application, observed),
+      "\(name): the event \(observed.event) causes \(from) -> \(to) (\(cause))")
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    for (index, one) in ledger.live.enumerated() where one.state.isForeground && one.ending == nil {
-      for other in ledger.live[(index + 1)...] where other.plan.seat == one.plan.seat {
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    for (index, one) in observed.live.enumerated() where one.state.isForeground && one.ending == nil
+    {
+      for other in observed.live[(index + 1)...] where other.plan.seat == one.plan.seat {
         try require(
           !other.state.isForeground || other.ending != nil,
-          "\(one.key.id.name) and \(other.key.id.name) are both in front of \(one.plan.seat.name)")
+          "\(one.name) and \(other.name) are both in the foreground of \(one.plan.seat.name)")
       }
       try require(
-        !one.isRising || one.owesEntry,
-        "\(one.key.id.name) is inactive, and has acknowledged all that it was told on its way up")
+        !one.isActivating || one.mustAcknowledgeEntry,
+        "\(one.name) is inactive, but has acknowledged its entry into the foreground")
     }
   }
 
   private func checkEntry(
-    _ sighting: Sighting, _ from: ApplicationState, _ to: ApplicationState
+    _ instance: ObservedInstance, _ from: ApplicationState, _ to: ApplicationState
   ) throws(Finding) {
-    let name = sighting.key.id.name
+    let name = instance.name
     switch to {
     case .active:
       try require(
-        from == .inactive || !sighting.isAware, "\(name) is active before it acknowledges anything")
+        from == .inactive || !instance.isAware, "\(name) is active before its first acknowledgement"
+      )
       try require(
-        !sighting.owesEntry, "\(name) is active, and has not acknowledged \(sighting.owed)")
+        !instance.mustAcknowledgeEntry,
+        "\(name) is active, but has not acknowledged \(instance.outstanding)")
     case .inactive:
       try require(
-        from == .active || sighting.isAware, "\(name) is unaware, and is not active at once")
+        from == .active || instance.isAware, "\(name) is unaware, but is not active at once")
     case .background, .suspended, .notRunning: break
     }
   }
@@ -77,11 +82,11 @@ struct TransitionChecker: Checker {
     return Set(rows)
   }()
 
-  /// Whether the event that is handled may bring such a transition about.
+  /// Returns whether the current event may cause such a transition.
   private func isCaused(
-    _ cause: TransitionCause, _ key: ApplicationKey, _ ledger: Ledger
+    _ cause: TransitionCause, _ key: ApplicationKey, _ observed: ObservedState
   ) -> Bool {
-    let event = ledger.event
+    let event = observed.event
     return switch cause {
     case .launch: if case .process(.spawned) = event { true } else { false }
     case .register:
@@ -106,7 +111,7 @@ struct TransitionChecker: Checker {
     case .interruption: if case .operation(.deactivate(_, key)) = event { true } else { false }
     case .sendAway: if case .operation(.sendToBackground(_, key)) = event { true } else { false }
     case .acknowledged: if case .application(.acknowledge) = event { true } else { false }
-    case .otherActivated(let other): other != key && newcomer(ledger) == other
+    case .otherActivated(let other): other != key && newcomer(observed) == other
     case .noEntitlement: if case .process(.suspensionCompleted) = event { true } else { false }
     case .suspensionLost:
       if case .process(.suspensionFailed) = event {
@@ -123,22 +128,16 @@ struct TransitionChecker: Checker {
     }
   }
 
-  /// The application that takes a seat.
-  private func newcomer(_ ledger: Ledger) -> ApplicationKey? {
-    switch ledger.event {
+  /// The application that enters the foreground by the current event.
+  private func newcomer(_ observed: ObservedState) -> ApplicationKey? {
+    switch observed.event {
     case .operation(.activate(_, let key)), .application(.register(_, let key, _, _, _)),
       .notification(.chosen(_, let key)):
       key
     case .operation(.adopt(_, let adoption)): adoption.application
-    case .process(.spawned(let id, _)): ledger.launches[id]?.key
-    case .application(.openStream), .application(.streamClosed), .application(.acknowledge),
-      .application(.beginBackgroundTask), .application(.endBackgroundTask),
-      .application(.setKeepAlive), .socket, .notification, .systemChanged, .operation(.launch),
-      .operation(.deactivate), .operation(.sendToBackground), .operation(.terminate),
-      .process(.spawnFailed), .process(.leaderExited), .process(.suspensionCompleted),
-      .process(.stillSuspended), .process(.suspensionFailed), .process(.suspensionLost),
-      .process(.signalFailed), .process(.tracerChecked), .process(.activityBegan),
-      .process(.activityEnded), .scheduler, .memory, .resources:
+    case .process(.spawned(let id, _)): observed.launches[id]?.key
+    case .application, .operation, .process, .socket, .notification, .systemChanged, .scheduler,
+      .memory, .resources:
       nil
     }
   }

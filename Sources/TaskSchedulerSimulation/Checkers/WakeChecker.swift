@@ -1,8 +1,10 @@
 import TaskSchedulerCore
 
-/// Nothing is woken without cause: the suspended resumes when it is activated, when an event comes
-/// that it must handle, when its keep-alive handler is called, when it registers or the scheduler
-/// stops. Never by a system change (§10), nor by a notification that fires (§9).
+/// Checks that no suspended application resumes without a cause.
+///
+/// The causes are an activation, an event that it must handle, a call of its keep-alive handler,
+/// its registration, and the stop of the scheduler. A system change (contract.md#change-no-wake)
+/// and a notification that fires (contract.md#notification-fire) are no causes.
 struct WakeChecker: Checker {
   static let name = "wake-ups"
 
@@ -11,40 +13,40 @@ struct WakeChecker: Checker {
   private var called: Set<InstanceID> = []
   private var moved: [InstanceID: TransitionCause] = [:]
 
-  mutating func before(_ event: Event, _ ledger: Ledger) throws(Finding) {
+  mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
     woken = []
     called = []
     moved = [:]
   }
 
-  mutating func see(_ effect: Effect, _ ledger: Ledger) throws(Finding) {
+  mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
-    case .resume(let id): if ledger[id]?.state == .suspended { woken.append(id) }
+    case .resume(let id): if observed[id]?.state == .suspended { woken.append(id) }
     case .record(let record):
-      guard let sighting = ledger.byKey[record.application] else { return }
-      if case .transition(.suspended, _, let cause) = record.change { moved[sighting.id] = cause }
-      if case .keepAliveCalled = record.change { called.insert(sighting.id) }
+      guard let instance = observed.byKey[record.application] else { return }
+      if case .transition(.suspended, _, let cause) = record.change { moved[instance.id] = cause }
+      if case .keepAliveCalled = record.change { called.insert(instance.id) }
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .manage,
       .suspend, .terminate, .kill, .release, .checkTracer, .resources:
       break
     }
   }
 
-  mutating func after(_ ledger: Ledger) throws(Finding) {
-    if case .scheduler(.stop) = ledger.event { return }
+  mutating func after(_ observed: ObservedState) throws(Finding) {
+    if case .scheduler(.stop) = observed.event { return }
     for id in woken {
-      let name = ledger[id]?.key.id.name ?? "instance \(id.number)"
-      try require(moved[id] != nil, "\(name) is suspended, and its processes are resumed")
+      let name = observed[id]?.key.id.name ?? "instance \(id.number)"
+      try require(moved[id] != nil, "\(name) is suspended, but its processes are resumed")
     }
     for (id, cause) in moved where cause == .event {
-      let name = ledger[id]?.key.id.name ?? "instance \(id.number)"
-      try require(hasCause(id, ledger), "\(name) is woken by the event \(ledger.event)")
+      let name = observed[id]?.key.id.name ?? "instance \(id.number)"
+      try require(hasCause(id, observed), "\(name) is resumed by the event \(observed.event)")
     }
   }
 
-  private func hasCause(_ id: InstanceID, _ ledger: Ledger) -> Bool {
+  private func hasCause(_ id: InstanceID, _ observed: ObservedState) -> Bool {
     if called.contains(id) { return true }
-    switch ledger.event {
+    switch observed.event {
     case .process(.activityBegan(id, .event)), .socket(.ready(id, _)), .socket(.lost(id, _)):
       return true
     case _: return false

@@ -70,10 +70,10 @@ extension ScenarioPlay {
       actors[index].isStopped || actors[index].isStopping
     else { return }
     actors[index].unread.append((socket, conditions))
-    lookAtSockets(index)
+    reportReadySockets(index)
   }
 
-  private func lookAtSockets(_ index: Int) {
+  private func reportReadySockets(_ index: Int) {
     guard actors[index].isWatched, let id = actors[index].instance else { return }
     let ready = actors[index].unread.map { SocketReadiness($0.id, $0.conditions) }
     actors[index].unread = []
@@ -86,7 +86,7 @@ extension ScenarioPlay {
     case .watch(let id):
       guard let index = byInstance[id] else { return }
       actors[index].isWatched = true
-      lookAtSockets(index)
+      reportReadySockets(index)
     case .stopWatching(let id): if let index = byInstance[id] { actors[index].isWatched = false }
     }
   }

@@ -10,10 +10,10 @@ struct SimulatedMemory {
   }
 }
 
-// Shortages, drawn as the seed decides; from a stream of their own, so that all else stays as it
-// was before there were any.
+// Shortages of memory, drawn from the seed. They have a stream of their own, so that the other
+// actions of a seed do not depend on them.
 extension Simulation {
-  /// Perhaps memory runs short after this action.
+  /// Makes memory short after some actions.
   func runShort(_ action: Int) {
     var chance = Chance(seed: options.seed, .memory, UInt64(action) + 1)
     guard chance.happens(60) else { return }
@@ -23,12 +23,12 @@ extension Simulation {
   }
 
   private func warn(_ chance: inout Chance) {
-    let key = chance.happens(600) ? chance.pick(casting.keys) : nil
-    let owner = chance.happens(300) ? chance.pick(casting.keys).owner : nil
+    let key = chance.happens(600) ? chance.pick(configuration.keys) : nil
+    let owner = chance.happens(300) ? chance.pick(configuration.keys).owner : nil
     send(.memory(.warn(request(nil), key, owner: key == nil ? owner : nil)))
   }
 
-  /// A trigger fires; as long as too little is left, it fires again and again.
+  /// Reports memory pressure, and plans the next reports.
   func press(again: Int) {
     var chance = draw(.memory)
     let source: MemoryPressure.Source = chance.happens(300) ? .slice : .machine
@@ -57,7 +57,7 @@ extension Simulation {
           MemorySize($0, dirty: dirty(of: $0) << 20, total: 1 << 30, isEstimate: chance.happens(50))
         })
     case .reclaim(let id):
-      // The kernel may hold it for long.
+      // The kernel may keep the memory for a long time.
       if !isSettling, chance.happens(50) { return }
       machine.available = min(SimulatedMemory.total, machine.available + dirty(of: id))
       answer = .reclaimed(id, machine.reading)

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
-/// How an application of the simulated world behaves, drawn for each process.
+/// The behavior of a simulated application, drawn for each process.
 struct Habits {
-  /// Whether it opens an event stream when it has been launched.
+  /// Whether it opens an event stream after its launch.
   var isAware: Bool
   var ignoresExpiration: Bool
   var ignoresTermination: Bool
@@ -10,7 +10,7 @@ struct Habits {
   var usesGPU: Bool
   /// The CPU time that it uses while it runs, in thousandths of one CPU.
   var processorRate: UInt64
-  /// Whether it keeps a lock on shared data when it is sent away.
+  /// Whether it keeps a lock on a shared file when it goes to the background.
   var keepsLock: Bool
 
   init(_ chance: inout Chance, _ faults: Faults) {
@@ -19,29 +19,29 @@ struct Habits {
     ignoresTermination = chance.happens(faults[.ignoresTermination])
     forks = chance.happens(faults[.forks])
     usesGPU = chance.happens(faults[.usesGPU])
-    processorRate = chance.happens(faults[.hogsProcessors]) ? 500 + UInt64(chance.below(2500)) : 10
+    processorRate = chance.happens(faults[.hogsCPU]) ? 500 + UInt64(chance.below(2500)) : 10
     keepsLock = chance.happens(faults[.keepsLock])
   }
 }
 
-/// A simulated program that runs: the leader of an instance, with all its processes.
+/// A simulated program: the leader of an instance, with all its processes.
 final class SimulatedProcess {
   let leader: Leader
   let key: ApplicationKey
   var habits: Habits
-  /// The instance that it leads; nil before the daemon manages it and after its release.
+  /// The instance of which it is the leader; nil before the daemon manages it and after its
+  /// release.
   var instance: InstanceID?
-  /// The mark that a launched process carries.
-  var launchedAs: InstanceID?
   var isAlive = true
   var status: ExitStatus?
-  /// The daemon could not see its end, and so may not manage it.
+  /// Whether the daemon cannot watch for its end, and therefore does not manage it.
   var isUnwatchable = false
-  /// None of its processes runs an instruction.
+  /// Whether none of its processes executes an instruction.
   var isStopped = false
-  /// Raised by each resume and kill, which end a suspension under way.
+  /// A number that each suspension, resume and kill increments. It invalidates planned events of an
+  /// earlier suspension.
   var suspensionGeneration = 0
-  /// Whether its connection is open, as it sees it.
+  /// Whether the process believes that its event stream is open.
   var hasStream = false
   var isTraced = false
   /// The reactions that it postpones while it is stopped.
@@ -50,7 +50,7 @@ final class SimulatedProcess {
   var tasksEnded: [TaskID] = []
   var callbacksAcknowledged: [CallbackID] = []
   var isExitPlanned = false
-  /// Sockets that it believes to have handed over.
+  /// The sockets that it believes to be managed.
   var sockets: [SocketID] = []
   /// The notifications that it has scheduled.
   var notifications: [NotificationID] = []
@@ -66,7 +66,7 @@ final class SimulatedProcess {
   /// Whether the daemon sampled its use since it was last stopped.
   var isLookedAt = false
 
-  /// Counts what it has used since it was last asked; it has been going on as it is now.
+  /// Adds its use since the last call. Its state has not changed since then.
   func count(until now: UInt64) {
     let time = isStopped || !isAlive ? 0 : now - min(now, countedAt)
     countedAt = now
@@ -82,8 +82,8 @@ final class SimulatedProcess {
       isTraced: isTraced)
   }
 
-  /// Another daemon counts from another moment on.
-  func countAnew(from now: UInt64) {
+  /// Restarts the counters, as the meters of a new daemon do.
+  func restartCounters(at now: UInt64) {
     (processor, gpu, countedAt) = (0, 0, now)
   }
 
@@ -94,22 +94,23 @@ final class SimulatedProcess {
   }
 }
 
-/// An action that an application takes by itself at an instant, if it is not stopped.
+/// An action that an application performs by itself. A stopped application performs it when it is
+/// resumed.
 enum Reaction {
   case acknowledge(CallbackID)
   case end(TaskID)
   case openStream
-  /// It reads all data on its sockets.
+  /// The application reads all data on its sockets.
   case read
 }
 
 /// An event that is planned for an instant.
 enum Happening {
   case reaction(Int, Reaction)
-  /// A message comes out of a socket.
+  /// The daemon receives a message.
   case arrives(Event)
   case suspensionEnds(Int, generation: Int, failure: Bool)
-  /// Something other than the daemon resumes it.
+  /// Something other than the daemon resumes a suspended process.
   case resumedFromOutside(Int, generation: Int)
   /// The daemon checks whether a suspended process runs.
   case runningFound(Int, generation: Int)
@@ -117,13 +118,13 @@ enum Happening {
   case signalFails(InstanceID)
   case debuggerLeaves(Int)
   case daemonStarts
-  /// The store, or the calendar, has an answer.
+  /// The daemon receives a result of the store or of the calendar.
   case storeAnswers(NotificationEvent, generation: Int)
-  /// The store writes what waits.
+  /// The store writes waiting transactions.
   case storeWrites(generation: Int)
-  /// The store has answered for all that it wrote.
+  /// The store has reported all results of the last write.
   case storeRests(generation: Int)
-  /// A trigger of the kernel fires, and so many more may.
+  /// A trigger of the kernel fires, and may fire again so many times.
   case presses(again: Int)
   /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)
@@ -131,7 +132,7 @@ enum Happening {
   case farewell(isLast: Bool)
 }
 
-/// An entry of the agenda; those of the same time in the order in which they were made.
+/// An entry of the agenda. Entries of the same instant are in the order of their creation.
 struct Appointment: Comparable {
   let at: UInt64
   let number: UInt64
@@ -146,7 +147,7 @@ struct Appointment: Comparable {
   }
 }
 
-/// Lengths of time in nanoseconds, as the simulated world counts them.
+/// Durations in nanoseconds, as the simulated world counts them.
 enum Nanoseconds {
   static let millisecond: UInt64 = 1_000_000
   static let second: UInt64 = 1_000_000_000

@@ -1,28 +1,24 @@
 import TaskSchedulerCore
 
-/// The sockets that applications of the simulated world have handed over, as the kernel has them:
-/// what has come on them waits until it is read. The daemon sees it while it watches.
+/// The managed sockets of the simulated applications, as the kernel keeps them.
+///
+/// Received data stays until the application reads it. The daemon sees the data while it watches
+/// the sockets.
 struct SimulatedSockets {
   private struct Held {
     let instance: InstanceID
     let socket: SocketID
     var conditions: SocketConditions = []
-    /// Whether the daemon has reported the data since it arrived.
-    var isTold = false
+    /// Whether the daemon has reported the newest data.
+    var isReported = false
   }
 
   private var held: [Held] = []
   private var watched: Set<InstanceID> = []
-  private var idLast: UInt64 = 0
 
-  /// Returns a new socket.
-  mutating func fresh() -> SocketID {
-    idLast += 1
-    return SocketID(idLast)
-  }
 
   mutating func hold(_ socket: SocketID, of id: InstanceID) {
-    // After a death the effect may come once more.
+    // After a death of the daemon, the effect may come again.
     if held.contains(where: { $0.instance == id && $0.socket == socket }) { return }
     held.append(Held(instance: id, socket: socket))
   }
@@ -47,16 +43,16 @@ struct SimulatedSockets {
   mutating func watch(_ id: InstanceID) { watched.insert(id) }
   mutating func stopWatching(_ id: InstanceID) { watched.remove(id) }
 
-  /// Makes the next daemon read the state of all sockets.
+  /// Forgets the state of the dead daemon. The next daemon examines all sockets again.
   mutating func daemonDied() {
     watched = []
-    for index in held.indices { held[index].isTold = false }
+    for index in held.indices { held[index].isReported = false }
   }
 
   mutating func arrive(_ conditions: SocketConditions, on socket: SocketID, of id: InstanceID) {
     for index in held.indices where held[index].instance == id && held[index].socket == socket {
       held[index].conditions.formUnion(conditions)
-      held[index].isTold = false
+      held[index].isReported = false
     }
   }
 
@@ -64,13 +60,13 @@ struct SimulatedSockets {
     for index in held.indices where held[index].instance == id { held[index].conditions = [] }
   }
 
-  /// Returns the sockets of a watched instance that became ready, each edge once.
+  /// Returns the sockets of a watched instance with data that the daemon has not reported.
   mutating func takeReady(of id: InstanceID) -> [SocketReadiness] {
     guard watched.contains(id) else { return [] }
     var ready: [SocketReadiness] = []
     for index in held.indices
-    where held[index].instance == id && !held[index].conditions.isEmpty && !held[index].isTold {
-      held[index].isTold = true
+    where held[index].instance == id && !held[index].conditions.isEmpty && !held[index].isReported {
+      held[index].isReported = true
       ready.append(SocketReadiness(held[index].socket, held[index].conditions))
     }
     return ready

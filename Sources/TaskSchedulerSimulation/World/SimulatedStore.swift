@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// The store of notifications in the simulated world. What is durable outlives the daemon; the
-/// queue of transactions dies with it.
+/// The notification store of the simulated world. Its rows outlive the daemon; its queue of
+/// transactions dies with the daemon.
 final class SimulatedStore {
   private struct Row {
     let application: ApplicationKey
@@ -17,19 +17,19 @@ final class SimulatedStore {
   private var queue: [TransactionID: NotificationTransaction] = [:]
   private var isWriting = false
 
-  // What is checked.
+  // Values for the store's own checks.
   private var transactionsOfRequests: [RequestID: TransactionID] = [:]
   private var durable: [TransactionID: NotificationTransaction] = [:]
   private var refused: Set<TransactionID> = []
 
   /// Notifications that have fired and that the user may choose.
   private(set) var shown: [(id: NotificationID, application: ApplicationKey)] = []
-  /// The difference between the daemon's answers and the disk.
+  /// A difference between the daemon's replies and the disk.
   private(set) var violatedInvariant: String?
 
   private static let shownMax = 16
 
-  /// The user sees what has fired when so many others have since.
+  /// A notification counts as shown when this number of others has fired after it.
   private static let unshownMax = 4
 
   /// Returns the number of a user's notifications that have fired and were not shown yet.
@@ -37,7 +37,7 @@ final class SimulatedStore {
     shown.suffix(Self.unshownMax).count { $0.application.owner == user }
   }
 
-  /// The ids of an application's, or the one that is named if it is the application's.
+  /// Returns the ids of an application's stored notifications, or only `id` if it is one of them.
   func ids(of key: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
     rows.filter { $0.value.application == key && (id == nil || $0.key == id) }.map(\.key).sorted()
   }
@@ -73,7 +73,7 @@ final class SimulatedStore {
   /// Makes some transactions durable, in the order of their ids. The daemon is informed later.
   func write(in simulation: Simulation) {
     var chance = simulation.draw(.effects)
-    // The answers of a group come together; the next group is written after them.
+    // The store reports the results of a group together, and then writes the next group.
     let answerDelay = delay(&chance, simulation)
     let group = queue.keys.sorted().prefix(chance.happens(500) ? 1 : 1 + chance.below(8))
     for id in group {
@@ -87,7 +87,7 @@ final class SimulatedStore {
       after: answerDelay, .storeRests(generation: simulation.recoveryCount))
   }
 
-  /// The daemon has heard of all that was written.
+  /// Notes that the daemon has received all results of the last write.
   func rest(in simulation: Simulation) {
     isWriting = false
     scheduleWriting(in: simulation)
@@ -96,7 +96,7 @@ final class SimulatedStore {
   private func write(
     _ id: TransactionID, _ transaction: NotificationTransaction, in simulation: Simulation
   ) {
-    if refused.contains(id) { violate("transaction \(id.number) is refused, and is stored") }
+    if refused.contains(id) { violate("transaction \(id.number) was refused, but is stored") }
     durable[id] = transaction
     switch transaction {
     case .schedule(let id, let key, let draft):
@@ -116,9 +116,9 @@ final class SimulatedStore {
     return chance.happens(500) ? 0 : chance.below(50 * Nanoseconds.millisecond)
   }
 
-  // MARK: What the daemon answers
+  // MARK: Replies of the daemon
 
-  /// The transaction that a request has become.
+  /// Notes the transaction of a request.
   func note(_ effects: [Effect], of request: RequestID) {
     for case .notification(.store(let id, _)) in effects { transactionsOfRequests[request] = id }
   }
@@ -128,19 +128,20 @@ final class SimulatedStore {
     guard let id = transactionsOfRequests[request] else { return }
     if case .refused = reply {
       refused.insert(id)
-      if durable[id] != nil { violate("transaction \(id.number) is stored, and is refused") }
+      if durable[id] != nil { violate("transaction \(id.number) is refused, but was stored") }
     } else if durable[id] == nil {
-      violate("transaction \(id.number) is answered, and is not stored")
+      violate("transaction \(id.number) has a reply, but is not stored")
     }
   }
 
-  /// The latest badge that was stored is the badge of the application, whatever was repeated.
+  /// Checks that the badge of each application is the last stored one, although transactions may be
+  /// repeated.
   func checkBadges() {
     var expected: [ApplicationKey: Int] = [:]
     for (_, transaction) in durable.sorted(by: { $0.key < $1.key }) {
       if case .setBadge(let key, let badge) = transaction { expected[key] = badge }
     }
-    if expected != badges { violate("an earlier badge has replaced a later one") }
+    if expected != badges { violate("an earlier badge replaced a later one") }
   }
 
   private func violate(_ sentence: String) {
@@ -161,7 +162,7 @@ final class SimulatedStore {
     let latest = max(simulation.wallClock.nanoseconds, time.nanoseconds)
     if row.firesAt <= latest { row.firesAt += ((latest - row.firesAt) / step + 1) * step }
     if chance.happens(20) {
-      // The calendar ends.
+      // The notification has no next time.
       rows[id] = nil
       return answer(.nextFound(id, nil), after: delay, simulation)
     }
@@ -169,7 +170,7 @@ final class SimulatedStore {
     answer(.nextFound(id, WallTime(nanoseconds: row.firesAt)), after: delay, simulation)
   }
 
-  /// Returns a simplified length of an interval.
+  /// Returns the approximate length of an interval in nanoseconds.
   private static func length(of repeats: RepeatInterval) -> Int64 {
     let minutes: Int64 =
       switch repeats {

@@ -2,10 +2,10 @@ import TaskSchedulerCore
 
 // The actions of users, programs and the machine.
 extension Simulation {
-  /// Draws one action from its own stream.
+  /// Draws one action from a stream of its own, and performs it.
   func act(_ chance: inout Chance) {
     if chance.happens(300) { return wake(&chance) }
-    let workload = Workload(keys: casting.keys, seats: casting.seats)
+    let workload = Workload(keys: configuration.keys, seats: configuration.seats)
     if let action = workload.action(&chance, faults, self) { perform(action) }
   }
 
@@ -13,15 +13,15 @@ extension Simulation {
     switch action {
     case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
       .activityBegins, .activityEnds:
-      performOfMachine(action)
+      performMachineAction(action)
     case .activate, .deactivate, .sendToBackground, .terminate, .launch, .adopt:
-      performOfOperator(action)
+      performOperatorAction(action)
     case .register, .begin, .end, .endWrongly, .acknowledgeWrongly, .openStream, .openStreamAs:
-      performOfApplication(action)
+      performApplicationAction(action)
     }
   }
 
-  private func performOfMachine(_ action: Workload.Action) {
+  private func performMachineAction(_ action: Workload.Action) {
     switch action {
     case .machineSleeps(let length):
       now += length
@@ -31,8 +31,8 @@ extension Simulation {
       configurationLast += 1
       post(
         isPolicy
-          ? .scheduler(.policyChanged(casting.policy(configurationLast)))
-          : .scheduler(.manifestsChanged(casting.manifests(configurationLast))))
+          ? .scheduler(.policyChanged(configuration.policy(configurationLast)))
+          : .scheduler(.manifestsChanged(configuration.manifests(configurationLast))))
     case .exit(let index, let status): exit(index, status, after: 0)
     case .debuggerAttaches(let index, let length):
       processes[index].isTraced = true
@@ -51,13 +51,13 @@ extension Simulation {
       post(.process(.activityEnded(id, activity)))
     case .activate, .deactivate, .sendToBackground, .terminate, .launch, .adopt, .register, .begin,
       .end, .endWrongly, .acknowledgeWrongly, .openStream, .openStreamAs:
-      preconditionFailure("nothing that the machine does: \(action)")
+      preconditionFailure("not an action of the machine: \(action)")
     }
   }
 
   // MARK: Operators
 
-  private func performOfOperator(_ action: Workload.Action) {
+  private func performOperatorAction(_ action: Workload.Action) {
     let request = request(nil)
     switch action {
     case .activate(let key): send(.operation(.activate(request, key)))
@@ -66,11 +66,11 @@ extension Simulation {
     case .terminate(let key, let byUser): send(.operation(.terminate(request, key, byUser: byUser)))
     case .launch(let key, let target, let reason):
       send(.operation(.launch(request, key, target: target, reason: reason)))
-    case .adopt(let key, let target, let seat, let additions, let delay):
+    case .adopt(let key, let target, let seat, let options, let delay):
       let index = newProcess(key)
       let adoption = Adoption(
         application: key, leader: processes[index].leader, target: target, seat: seat,
-        backgroundTask: additions.backgroundTask, backgroundModes: additions.backgroundModes)
+        backgroundTask: options.backgroundTask, backgroundModes: options.backgroundModes)
       send(.operation(.adopt(request, adoption)))
       if processes[index].habits.isAware {
         schedule(after: delay, .reaction(index, .openStream))
@@ -78,15 +78,15 @@ extension Simulation {
     case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
       .activityBegins, .activityEnds, .register, .begin, .end, .endWrongly, .acknowledgeWrongly,
       .openStream, .openStreamAs:
-      preconditionFailure("nothing that an operator does: \(action)")
+      preconditionFailure("not an action of an operator: \(action)")
     }
   }
 
   // MARK: Applications
 
-  private func performOfApplication(_ action: Workload.Action) {
+  private func performApplicationAction(_ action: Workload.Action) {
     /// Sends an event for the instance of a process, if the process has one.
-    func speak(_ index: Int, _ event: (RequestID, InstanceID) -> Event) {
+    func sendFromInstance(_ index: Int, _ event: (RequestID, InstanceID) -> Event) {
       guard let id = processes[index].instance else { return }
       send(event(request(index), id))
     }
@@ -96,26 +96,26 @@ extension Simulation {
       let leader = processes[index].leader
       send(.application(.register(request(index), key, leader, target: target, seat: seat)))
     case .begin(let index, let name):
-      speak(index) { .application(.beginBackgroundTask($0, $1, name: name)) }
+      sendFromInstance(index) { .application(.beginBackgroundTask($0, $1, name: name)) }
     case .end(let index, let task): happen(.reaction(index, .end(task)))
     case .endWrongly(let index, let task):
-      speak(index) { .application(.endBackgroundTask($0, $1, task)) }
+      sendFromInstance(index) { .application(.endBackgroundTask($0, $1, task)) }
     case .acknowledgeWrongly(let index, let callback):
-      speak(index) { .application(.acknowledge($0, $1, callback)) }
+      sendFromInstance(index) { .application(.acknowledge($0, $1, callback)) }
     case .openStream(let index): happen(.reaction(index, .openStream))
     case .openStreamAs(let index, let name):
-      speak(index) { .application(.openStream($0, $1, named: name)) }
+      sendFromInstance(index) { .application(.openStream($0, $1, named: name)) }
     case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
       .activityBegins, .activityEnds, .activate, .deactivate, .sendToBackground, .terminate,
       .launch, .adopt:
-      preconditionFailure("nothing that an application does: \(action)")
+      preconditionFailure("not an action of an application: \(action)")
     }
   }
 
-  // MARK: Settling
+  // MARK: The liveness phase
 
-  /// Ends all faults.
-  func behave() {
+  /// Ends all faults, and plans the end of all repeating work.
+  func endFaults() {
     for (index, process) in processes.enumerated() where process.isAlive {
       process.isTraced = false
       process.habits.ignoresExpiration = false
@@ -131,35 +131,36 @@ extension Simulation {
     let ending = activities
     activities = []
     for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }
-    // Messages that are on the way come first, what a slow disk stores, and planned relaunches.
+    // Before the repeating work ends: messages in transit and transactions of a slow disk; before
+    // the manifests go: planned relaunches.
     schedule(after: 60 * Nanoseconds.second, .farewell(isLast: false))
     schedule(after: 1500 * Nanoseconds.second, .farewell(isLast: true))
   }
 }
 
-extension Simulation: Workplace {
+extension Simulation: WorkloadState {
   /// The number of processes, including those that have ended.
   public var processCount: Int { processes.count }
-  /// Whether the daemon has not died, or is back.
+  /// Whether the daemon runs.
   public var isDaemonUp: Bool { isUp }
   /// The number of activities that were acknowledged and continue.
   public var activityCount: Int { activities.count }
 
-  /// Whether it has not exited.
+  /// Returns whether the process has not exited.
   public func isAlive(_ process: Int) -> Bool { processes[process].isAlive }
-  /// Whether it leads an instance.
+  /// Returns whether the process is the leader of an instance.
   public func isManaged(_ process: Int) -> Bool { processes[process].instance != nil }
-  /// Whether it runs no instruction.
+  /// Returns whether the process executes no instruction.
   public func isStopped(_ process: Int) -> Bool { processes[process].isStopped }
-  /// Whether it leads an instance and has a stream.
+  /// Returns whether the process is the leader of an instance and has an event stream.
   public func hasStream(_ process: Int) -> Bool {
     processes[process].instance != nil && processes[process].hasStream
   }
-  /// The tasks that the process believes to be outstanding.
+  /// Returns the tasks that the process believes to be outstanding.
   public func tasks(of process: Int) -> [TaskID] { processes[process].tasks }
-  /// The tasks that the process may end a second time.
+  /// Returns the tasks that the process may end a second time.
   public func tasksEnded(by process: Int) -> [TaskID] { processes[process].tasksEnded }
-  /// The callbacks that the process may acknowledge a second time.
+  /// Returns the callbacks that the process may acknowledge a second time.
   public func callbacksAcknowledged(by process: Int) -> [CallbackID] {
     processes[process].callbacksAcknowledged
   }

@@ -48,7 +48,7 @@ extension Simulation {
         files.tearLastRecord()
         die()
         // The message is still in its socket.
-        if seen.requester != nil { waiting.append(seen) }
+        if seen.request != nil { waiting.append(seen) }
         return
       }
     }
@@ -57,7 +57,7 @@ extension Simulation {
 
   /// Whether the next daemon learns again of what the event reports.
   private func mayBeLost(_ event: Event) -> Bool {
-    event.requester != nil || event == .scheduler(.deadlineReached)
+    event.request != nil || event == .scheduler(.deadlineReached)
   }
 
   func willCarryOut(_ effects: [Effect]) {
@@ -79,7 +79,7 @@ extension Simulation {
 
   private func check(_ event: Event, _ effects: [Effect], at instant: Instant) {
     eventCount += 1
-    if let request = event.requester { store.note(effects, of: request) }
+    if let request = event.request { store.note(effects, of: request) }
     hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
     if let violatedInvariant = pump.scheduler.violatedInvariant {
@@ -153,9 +153,9 @@ extension Simulation {
     isUp = true
     recoveryCount += 1
     checkers.machineWoke(at: now)
-    for process in processes { process.countAnew(from: now) }
+    for process in processes { process.restartCounters(at: now) }
     let keepsConnections = chance.happens(600)
-    let arrivals = keepsConnections ? waiting : waiting.filter { $0.requester == nil }
+    let arrivals = keepsConnections ? waiting : waiting.filter { $0.request == nil }
     waiting = []
     pump.resume(
       Array(replay.effectsLeft), of: replay.lastEvent, lastAlive: replay.lastAlive)

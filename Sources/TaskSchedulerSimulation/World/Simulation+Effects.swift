@@ -1,8 +1,9 @@
 import TaskSchedulerCore
 
-// What the effects meet. Each may come twice: after a death the last event's are carried out again.
+// The effects on the simulated world. Each effect may come twice: after a death, the daemon carries
+// out the effects of the last event again.
 extension Simulation {
-  /// The process that leads an instance, as the daemon knows it.
+  /// Returns the leader of an instance and its index.
   func process(of id: InstanceID) -> (index: Int, process: SimulatedProcess)? {
     let number = Int(id.number)
     guard number < byInstance.count, let index = byInstance[number] else { return nil }
@@ -44,7 +45,7 @@ extension Simulation {
     }
   }
 
-  // MARK: What an application is told
+  // MARK: Messages to applications
 
   private func answer(_ request: RequestID, _ reply: Reply) {
     guard case .process(let index) = requesters[Int(request.number)] else { return }
@@ -100,12 +101,12 @@ extension Simulation {
       after: chance.below(200 * Nanoseconds.millisecond), .reaction(index, .end(task)))
   }
 
-  // MARK: What is done to processes
+  // MARK: Processes
 
   private func spawn(_ id: InstanceID, _ key: ApplicationKey) {
     let number = Int(id.number)
     if number < byMark.count, let index = byMark[number] {
-      // It was executed before the daemon died.
+      // The program was executed before the daemon died.
       return post(.process(.spawned(id, processes[index].leader)))
     }
     var chance = draw(.effects)
@@ -168,7 +169,7 @@ extension Simulation {
     process.isStopped = false
     var postponed = process.postponed
     process.postponed = []
-    // A process without a stream reads its sockets by itself.
+    // A process without an event stream reads its sockets without a notice.
     if let id = process.instance, !process.hasStream, sockets.unread(where: { $0 == id }) != nil {
       postponed.append(.read)
     }

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// The actions of users, programs and the machine, drawn from a seed: the same draws
-/// drive the simulated world and real processes.
+/// The actions of users, programs and the machine, drawn from a seed. The same actions drive the
+/// simulated world and real processes.
 public struct Workload: Sendable {
   /// One action. A process is named by its index in the order of creation.
   public enum Action: Hashable, Sendable {
@@ -20,8 +20,9 @@ public struct Workload: Sendable {
     case sendToBackground(ApplicationKey)
     case terminate(ApplicationKey, byUser: Bool)
     case launch(ApplicationKey, LaunchTarget, LaunchReason)
-    /// A new process is handed over; if it knows the scheduler, it says so later.
-    case adopt(ApplicationKey, LaunchTarget, SeatID, Additions, opensAfterNanoseconds: UInt64)
+    /// An operator hands over a new process. An aware application opens its event stream later.
+    case adopt(
+      ApplicationKey, LaunchTarget, SeatID, AdoptionOptions, opensAfterNanoseconds: UInt64)
     // Applications.
     /// A new process opens its event stream.
     case register(ApplicationKey, LaunchTarget, SeatID)
@@ -30,12 +31,12 @@ public struct Workload: Sendable {
     case endWrongly(process: Int, TaskID)
     case acknowledgeWrongly(process: Int, CallbackID)
     case openStream(process: Int)
-    /// It names an application that may not be its own.
+    /// It opens an event stream with the name of an application that may not be its own.
     case openStreamAs(process: Int, ApplicationID)
   }
 
   /// The options of an adoption.
-  public struct Additions: Hashable, Sendable {
+  public struct AdoptionOptions: Hashable, Sendable {
     public var backgroundTask: String?
     public var backgroundModes: [BackgroundMode]
   }
@@ -45,8 +46,8 @@ public struct Workload: Sendable {
   let seats: [SeatID]
 
   /// - Parameters:
-  ///   - keys: whose programs run.
-  ///   - seats: where they may run.
+  ///   - keys: The applications that run.
+  ///   - seats: The seats at which they may run.
   public init(keys: [ApplicationKey], seats: [SeatID]) {
     self.keys = keys
     self.seats = seats
@@ -57,30 +58,30 @@ public struct Workload: Sendable {
     return ApplicationKey(id, owner: UserID(0))
   }()
 
-  /// The `number`th action of a seed; nil where nothing is done.
+  /// Returns the action of a seed with a number, or nil if that action does nothing.
   public func action(
-    _ number: UInt64, seed: UInt64, faults: Faults, in world: some Workplace
+    _ number: UInt64, seed: UInt64, faults: Faults, in world: some WorkloadState
   ) -> Action? {
     var chance = Chance(seed: seed, .actions, number)
     return action(&chance, faults, world)
   }
 
-  /// Draws one action from its own stream.
-  func action(_ chance: inout Chance, _ faults: Faults, _ world: some Workplace) -> Action? {
+  /// Returns an action drawn from a stream of its own, or nil if that action does nothing.
+  func action(_ chance: inout Chance, _ faults: Faults, _ world: some WorkloadState) -> Action? {
     if let fault = fault(&chance, faults, world) { return fault }
     switch chance.below(100) {
-    case 0..<34: return ofOperator(&chance)
+    case 0..<34: return operatorAction(&chance)
     case 34..<44:
       let key = chance.pick(keys)
       let target: LaunchTarget = chance.happens(800) ? .foreground : .background
       return .register(key, target, chance.pick(seats))
-    case 44..<88: return ofApplication(&chance, faults, world)
-    case _: return ofActivity(&chance, world)
+    case 44..<88: return applicationAction(&chance, faults, world)
+    case _: return activityAction(&chance, world)
     }
   }
 
   private func fault(
-    _ chance: inout Chance, _ faults: Faults, _ world: some Workplace
+    _ chance: inout Chance, _ faults: Faults, _ world: some WorkloadState
   ) -> Action? {
     if chance.happens(faults[.machineSleeps]) {
       let length =
@@ -95,7 +96,7 @@ public struct Workload: Sendable {
     if chance.happens(faults[.configurationChanges]) {
       return .configurationChanges(isPolicy: chance.happens(500))
     }
-    guard let process = someone(&chance, world) else { return nil }
+    guard let process = runningProcess(&chance, world) else { return nil }
     if chance.happens(faults[.exits]) {
       let status: ExitStatus =
         chance.pick([.exited(code: 0), .exited(code: 1), .signaled(11), .signaled(9), .unknown])
@@ -112,8 +113,8 @@ public struct Workload: Sendable {
     return nil
   }
 
-  /// A process that runs; the newest more often.
-  private func someone(_ chance: inout Chance, _ world: some Workplace) -> Int? {
+  /// Returns a process that runs, the newest ones more often.
+  private func runningProcess(_ chance: inout Chance, _ world: some WorkloadState) -> Int? {
     let count = world.processCount
     guard count > 0 else { return nil }
     for _ in 0..<4 {
@@ -123,7 +124,7 @@ public struct Workload: Sendable {
     return nil
   }
 
-  private func ofOperator(_ chance: inout Chance) -> Action {
+  private func operatorAction(_ chance: inout Chance) -> Action {
     let key = chance.happens(970) ? chance.pick(keys) : Self.unknownKey
     let target = chance.pick([LaunchTarget.foreground, .background])
     switch chance.below(16) {
@@ -135,17 +136,17 @@ public struct Workload: Sendable {
     case _:
       let seat = chance.pick(seats)
       let task = chance.pick([nil, "command"])
-      let additions = Additions(
+      let options = AdoptionOptions(
         backgroundTask: task, backgroundModes: chance.pick([[], [], [.audio], [.location, .voip]]))
       let delay = chance.below(30 * Nanoseconds.second)
-      return .adopt(key, target, seat, additions, opensAfterNanoseconds: delay)
+      return .adopt(key, target, seat, options, opensAfterNanoseconds: delay)
     }
   }
 
-  private func ofApplication(
-    _ chance: inout Chance, _ faults: Faults, _ world: some Workplace
+  private func applicationAction(
+    _ chance: inout Chance, _ faults: Faults, _ world: some WorkloadState
   ) -> Action? {
-    guard let process = someone(&chance, world), world.isManaged(process),
+    guard let process = runningProcess(&chance, world), world.isManaged(process),
       !world.isStopped(process)
     else { return nil }
     if chance.happens(faults[.acknowledgesWrong]) {
@@ -171,27 +172,27 @@ public struct Workload: Sendable {
   }
 
   /// Draws an activity: audio, location or events.
-  private func ofActivity(_ chance: inout Chance, _ world: some Workplace) -> Action? {
+  private func activityAction(_ chance: inout Chance, _ world: some WorkloadState) -> Action? {
     guard world.isDaemonUp else { return nil }
     let count = world.activityCount
     if count > 0, chance.happens(550) { return .activityEnds(chance.below(count)) }
-    guard let process = someone(&chance, world), world.isManaged(process) else { return nil }
+    guard let process = runningProcess(&chance, world), world.isManaged(process) else { return nil }
     return .activityBegins(process: process, chance.pick(Activity.allCases))
   }
 }
 
 /// The state of a world from which the next action is drawn.
-public protocol Workplace {
+public protocol WorkloadState {
   /// The number of processes, including those that have ended.
   var processCount: Int { get }
   var isDaemonUp: Bool { get }
-  /// The number of activities that continue.
+  /// The number of activities that have begun and not ended.
   var activityCount: Int { get }
   func isAlive(_ process: Int) -> Bool
-  /// Whether it leads an instance.
+  /// Returns whether the process is the leader of an instance.
   func isManaged(_ process: Int) -> Bool
   func isStopped(_ process: Int) -> Bool
-  /// Whether it leads an instance and has an event stream.
+  /// Returns whether the process is the leader of an instance and has an event stream.
   func hasStream(_ process: Int) -> Bool
   func tasks(of process: Int) -> [TaskID]
   func tasksEnded(by process: Int) -> [TaskID]

@@ -175,7 +175,7 @@ final class RealWorld {
   }
 
   private func adopt(
-    _ key: ApplicationKey, _ target: LaunchTarget, _ additions: Workload.Additions
+    _ key: ApplicationKey, _ target: LaunchTarget, _ additions: Workload.AdoptionOptions
   ) throws {
     let process = try daemon.shell("sleep 1000 & exec sleep 1000")
     let leader = try leader(process.pid)
@@ -301,7 +301,7 @@ final class RealWorld {
   }
 }
 
-extension RealWorld: Workplace {
+extension RealWorld: WorkloadState {
   var processCount: Int { processes.count }
   var isDaemonUp: Bool { true }
   var activityCount: Int { 0 }

@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// The applications of a run, their manifests and the policy.
-struct Casting {
+/// The applications of a run, their manifests and the policy, drawn from the seed.
+struct SimulatedConfiguration {
   let seats: [SeatID]
   let keys: [ApplicationKey]
   private let seed: UInt64
@@ -24,7 +24,7 @@ struct Casting {
     }
   }
 
-  /// The manifests that are in force from the `index`th change on.
+  /// Returns the manifests after a number of changes.
   func manifests(_ index: UInt64) -> [Manifest] {
     var chance = Chance(seed: seed, .policy, 1000 + index)
     var manifests: [Manifest] = []
@@ -35,13 +35,13 @@ struct Casting {
           id: key.id, owner: key.owner, namesUser: chance.happens(300), backgroundModes: modes,
           multitasking: !chance.happens(200), isLaunchable: !chance.happens(100),
           seat: chance.pick(seats), namesSeat: chance.happens(700),
-          // Not drawn: every third manifest names its own signal.
+          // The signal is not drawn, so that the other values of a seed stay the same.
           stopSignal: manifests.count % 3 == 2 ? Signal(2) : .terminate))
     }
     return manifests
   }
 
-  /// The policy that is in force from the `index`th change on.
+  /// Returns the policy after a number of changes.
   func policy(_ index: UInt64) -> Policy {
     var chance = Chance(seed: seed, .policy, 2000 + index)
     var policy = Policy()

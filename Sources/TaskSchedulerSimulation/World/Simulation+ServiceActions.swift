@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-// What may wake applications, drawn as the seed decides: keep-alive handlers, sockets,
+// Actions that may resume applications, drawn from the seed: keep-alive handlers, sockets,
 // notifications and system changes.
 extension Simulation {
   var wallClock: WallTime { WallTime(nanoseconds: Int64(now) + wallOffset) }
@@ -26,8 +26,8 @@ extension Simulation {
     if isUp { post(.scheduler(.clockRead(wallClock))) }
   }
 
-  /// A process that runs and leads an instance; the newest more often.
-  private func speaker(_ chance: inout Chance) -> Int? {
+  /// Returns the leader of an instance that runs, the newest ones more often.
+  private func runningLeader(_ chance: inout Chance) -> Int? {
     for _ in 0..<4 where !processes.isEmpty {
       let index = processes.count - 1 - chance.below(min(processes.count, 12))
       let process = processes[index]
@@ -37,7 +37,7 @@ extension Simulation {
   }
 
   private func setKeepAlive(_ chance: inout Chance) {
-    guard let index = speaker(&chance), let id = processes[index].instance else { return }
+    guard let index = runningLeader(&chance), let id = processes[index].instance else { return }
     let shortest = checkers.policy.keepAliveMinimum
     let interval: Duration? =
       switch chance.below(10) {
@@ -51,14 +51,14 @@ extension Simulation {
   }
 
   private func handleSocket(_ chance: inout Chance) {
-    guard let index = speaker(&chance), let id = processes[index].instance else { return }
+    guard let index = runningLeader(&chance), let id = processes[index].instance else { return }
     let held = processes[index].sockets
     if held.isEmpty || chance.happens(600) {
       socketLast += 1
       let socket = held.isEmpty || chance.happens(900) ? SocketID(socketLast) : chance.pick(held)
       send(.socket(.manage(request(index), id, socket)))
     } else if chance.happens(300) {
-      // It closes one, and the daemon sees that.
+      // The application closes a socket, and the daemon sees the end of the connection.
       let socket = processes[index].sockets.removeLast()
       if isUp { post(.socket(.closed(id, [socket]))) }
     } else {
@@ -68,7 +68,8 @@ extension Simulation {
     }
   }
 
-  /// At the worst moments: while it is being stopped, or stopped, or the daemon is away.
+  /// Makes data arrive on managed sockets, also while their application is being suspended or the
+  /// daemon is down.
   private func dataArrives(_ chance: inout Chance) {
     let owners = sockets.owners
     guard !owners.isEmpty else { return }
@@ -77,21 +78,21 @@ extension Simulation {
       let conditions: SocketConditions = chance.pick([.data, .data, .urgentData, .hangUp, .error])
       sockets.arrive(conditions, on: socket, of: id)
     }
-    lookAtSockets(of: id)
+    reportReadySockets(of: id)
     guard let (index, process) = process(of: id), !process.isStopped else { return }
     schedule(after: chance.below(20 * Nanoseconds.millisecond), .reaction(index, .read))
   }
 
-  /// Reports the sockets that the daemon's watch finds ready.
-  func lookAtSockets(of id: InstanceID) {
+  /// Reports the ready sockets of an instance that the daemon watches.
+  func reportReadySockets(of id: InstanceID) {
     guard isUp else { return }
     let ready = sockets.takeReady(of: id)
     if !ready.isEmpty { post(.socket(.ready(id, ready))) }
   }
 
   private func handleNotification(_ chance: inout Chance) {
-    let index = speaker(&chance)
-    let key = index.map { processes[$0].key } ?? chance.pick(casting.keys)
+    let index = runningLeader(&chance)
+    let key = index.map { processes[$0].key } ?? chance.pick(configuration.keys)
     let known = index.map { processes[$0].notifications } ?? []
     switch chance.below(10) {
     case 0: cancel(index, key, nil)
@@ -127,10 +128,10 @@ extension Simulation {
     let kinds: [SystemChangeKind] = [
       .timeZone, .clock, .day, .locale, .network, .powerSource, .custom("a"), .custom("b"),
     ]
-    // Now and then they come in floods.
+    // One time in twenty, many changes come at once.
     for _ in 0..<(chance.happens(50) ? 40 : 1 + chance.below(3)) {
       let value = chance.pick([nil, "one", "other"])
-      let owner = chance.happens(200) ? chance.pick(casting.keys).owner : nil
+      let owner = chance.happens(200) ? chance.pick(configuration.keys).owner : nil
       let change = SystemChange(kind: chance.pick(kinds), value: value)
       // The sender of a custom change learns whether the scheduler keeps it.
       let isPosted = change.isNamed || chance.happens(300)
@@ -146,7 +147,7 @@ extension Simulation {
     case .letGo(let id, let socket): sockets.letGo(socket, of: id)
     case .watch(let id):
       sockets.watch(id)
-      lookAtSockets(of: id)
+      reportReadySockets(of: id)
     case .stopWatching(let id): sockets.stopWatching(id)
     }
   }
@@ -162,7 +163,7 @@ extension Simulation {
     }
   }
 
-  /// The descriptors that the daemon held are gone with it.
+  /// Reports that the dead daemon's descriptors of managed sockets were lost.
   func loseSockets() {
     for id in sockets.owners where isUp {
       let lost = sockets.of(id)
@@ -174,14 +175,15 @@ extension Simulation {
     }
   }
 
-  /// Ends the work that would otherwise repeat for ever.
+  /// Ends the work that would otherwise repeat forever: keep-alive handlers and notifications, and
+  /// at last the manifests with relaunches.
   func sayFarewell(isLast: Bool) {
     if isLast { return post(.scheduler(.manifestsChanged([]))) }
     for (index, process) in processes.enumerated() {
       guard process.isAlive, let id = process.instance else { continue }
       post(.application(.setKeepAlive(request(index), id, interval: nil)))
     }
-    for key in casting.keys + [Workload.unknownKey] {
+    for key in configuration.keys + [Workload.unknownKey] {
       post(.notification(.cancel(request(nil), key, nil, stored: store.ids(of: key, nil))))
     }
   }

@@ -1,10 +1,12 @@
 import TaskSchedulerCore
 
-/// The state of one instance, derived from events and effects without asking the scheduler.
-final class Sighting {
+/// The state of one instance as the checkers derive it from events and effects, without asking the
+/// scheduler. Instants and durations are in nanoseconds.
+final class ObservedInstance {
   let id: InstanceID
   let key: ApplicationKey
   let plan: Plan
+  var name: String { key.id.name }
 
   /// The launch that the instance was created for.
   struct Plan {
@@ -15,76 +17,76 @@ final class Sighting {
     var mayStay: Bool
     var stopSignal = Signal.terminate
     var isAware = false
-    /// The task that it begins with.
+    /// The background task that an adoption begins for it.
     var task: String?
   }
 
   var state = ApplicationState.notRunning
   /// Whether it becomes active once it has acknowledged its outstanding callbacks.
-  var isRising = false
+  var isActivating = false
   var isAware: Bool
   var hasStream: Bool
-  /// Whether it has ever been answered that it is registered.
+  /// Whether the scheduler has confirmed its registration.
   var hasRegistered = false
 
-  // Outstanding callbacks, the first of which is in flight or must be delivered next.
-  var owed: [CallbackKind] = []
+  // Outstanding callbacks. The first one is in flight, or must be delivered next.
+  var outstanding: [CallbackKind] = []
   var inFlight: CallbackID?
   var callbackLast: UInt64 = 0
   var callbackSince: UInt64 = 0
 
-  // Background tasks that it was granted, in order.
+  // Outstanding background tasks, in the order of their begins.
   var tasks: [(id: TaskID, isExpired: Bool)] = []
   var taskLast: UInt64 = 0
 
-  // What wakes it: events that it handles (the id is not known before it is told), and the sockets
-  // that it has handed over.
-  var handled: [(id: CallbackID?, due: UInt64)] = []
+  // The events that it handles, and its managed sockets. The id of an event is nil until the event
+  // is delivered.
+  var handledEvents: [(id: CallbackID?, due: UInt64)] = []
   var sockets: [SocketID] = []
   var isWatched = false
 
-  // The reasons for which it may run.
+  // Entitlements to run in the background.
   var isPlaying = false
   var isLocating = false
   var eventCount = 0
   var launchDue: UInt64?
   var launchDueLate: UInt64 = 0
 
-  // Its stretch in the background.
+  // The current stint in the background.
   var stintSince: UInt64 = 0
   var warnedAt: UInt64?
   var isLimitOver = false
 
-  // Its suspension.
+  // The suspension.
   var isStopping = false
   var isStopped = false
   var retryDue: UInt64?
   var retryDueLate: UInt64?
-  /// The last instant at which it was found running although it was suspended.
+  /// The last instant at which the daemon found that its processes ran although it was suspended.
   var lostAt: UInt64?
 
-  // Its end.
+  // The end.
   var ending: EndReason?
   var wasSuspendedAtEnd = false
-  /// Whether an operator or the user has ordered it.
+  /// Whether an operator or the user has ordered the end.
   var isOrdered = false
   var terminateDue: UInt64?
   var terminateDueLate: UInt64 = 0
   var isKilled = false
-  /// The callback that it was killed for not having acknowledged.
+  /// The callback whose missing acknowledgement caused the kill.
   var lateAtKill: CallbackKind?
   var killRetryDue: UInt64?
 
-  // Its use of the machine in the background.
+  // The use of resources in the background.
   /// The priority of its processes.
   var priority = ProcessPriority.foreground
-  var isLookedAt = false
+  var isSampled = false
   var throttledTo: Int?
   var wasThrottled = false
   /// The use at the start of the measured window.
-  var stretch: (since: UInt64, processor: Duration, gpu: Duration)?
-  /// The violated rule for which the daemon must kill it.
-  var offence: EndReason?
+  var useWindow: (since: UInt64, processor: Duration, gpu: Duration)?
+  /// The reason of the end if it has violated a rule for which the daemon must kill it.
+  var violatedRule: EndReason?
   /// Whether the daemon must throttle it.
   var isExcessive = false
 
@@ -103,85 +105,80 @@ final class Sighting {
     hasStream = plan.isAware
   }
 
-  /// Adds callbacks, in this order, after those that are outstanding.
-  func owe(_ kinds: [CallbackKind], at now: UInt64) {
+  /// Adds callbacks, in this order, after the outstanding ones. An unaware instance receives none.
+  func expect(_ kinds: [CallbackKind], at now: UInt64) {
     guard isAware else { return }
-    if owed.isEmpty { callbackSince = now }
-    owed += kinds
+    if outstanding.isEmpty { callbackSince = now }
+    outstanding += kinds
   }
 
+  /// Returns the instant at which the background time ends.
   func limit(_ limits: Limits) -> UInt64 {
     max(stintSince + limits.backgroundTime, (warnedAt ?? 0) + limits.expirationLead)
   }
 
-  /// Whether it has yet to acknowledge that it was launched or enters the foreground.
-  var owesEntry: Bool { owed.contains(.didFinishLaunching) || owed.contains(.willEnterForeground) }
+  /// Whether the acknowledgement of its launch or of its entry into the foreground is outstanding.
+  var mustAcknowledgeEntry: Bool {
+    outstanding.contains(.didFinishLaunching) || outstanding.contains(.willEnterForeground)
+  }
 
-  /// Returns whether it certainly may run for a reason other than tasks.
+  /// Returns whether anything but a background task certainly entitles it to run.
   func isBusy(at now: UInt64) -> Bool {
-    !owed.isEmpty || isPlaying || isLocating || eventCount > 0
-      || launchDue.map { now < $0 } ?? false || handled.contains { now < $0.due }
+    !outstanding.isEmpty || isPlaying || isLocating || eventCount > 0
+      || launchDue.map { now < $0 } ?? false || handledEvents.contains { now < $0.due }
   }
 
   func callbackLimit(_ limits: Limits) -> UInt64 {
-    owed.first == .keepAlive ? limits.keepAliveHandlerTime : limits.callbackTimeout
+    outstanding.first == .keepAlive ? limits.keepAliveHandlerTime : limits.callbackTimeout
   }
 
-  /// Why it is killed when it does not acknowledge.
+  /// The reason of the end if it does not acknowledge the callback in flight.
   var reasonOfLimit: EndReason {
-    owed.first == .keepAlive ? .keepAliveTimeout : .callbackTimeout
+    outstanding.first == .keepAlive ? .keepAliveTimeout : .callbackTimeout
   }
 
-  /// Whether its keep-alive handler is called as soon as it has answered what it was told before.
-  var hasCallWaiting: Bool { owed.dropFirst().contains(.keepAlive) }
+  /// Whether a call of its keep-alive handler waits for the acknowledgement of another callback.
+  var hasCallWaiting: Bool { outstanding.dropFirst().contains(.keepAlive) }
 
   func callbackDue(_ limits: Limits) -> UInt64? {
-    owed.isEmpty ? nil : callbackSince + callbackLimit(limits)
+    outstanding.isEmpty ? nil : callbackSince + callbackLimit(limits)
   }
 
-  /// The latest moment until which it may handle an event.
-  func handledDueLate(_ limits: Limits) -> UInt64? {
-    handled.map { max($0.due, base + limits.eventTime) }.max()
+  /// Returns the latest instant until which it may handle an event, or nil if it handles none.
+  func eventDueLate(_ limits: Limits) -> UInt64? {
+    handledEvents.map { max($0.due, base + limits.eventTime) }.max()
   }
 
-  /// Restarts the time for events, because the instance could not run.
-  func handleAnew(_ limits: Limits, at now: UInt64) {
-    for index in handled.indices {
-      handled[index].due = max(handled[index].due, now + limits.eventTime)
+  /// Restarts the limits of the events that it handles, because the instance could not run.
+  func restartEventLimits(_ limits: Limits, at now: UInt64) {
+    for index in handledEvents.indices {
+      handledEvents[index].due = max(handledEvents[index].due, now + limits.eventTime)
     }
   }
 
   /// Notes that the instance received an event, possibly again.
-  func told(of id: CallbackID) {
-    if handled.contains(where: { $0.id == id }) { return }
-    if let index = handled.firstIndex(where: { $0.id == nil }) { handled[index].id = id }
+  func received(_ id: CallbackID) {
+    if handledEvents.contains(where: { $0.id == id }) { return }
+    if let index = handledEvents.firstIndex(where: { $0.id == nil }) {
+      handledEvents[index].id = id
+    }
   }
 
   func hasTimeLeft(_ limits: Limits, at now: UInt64) -> Bool { isTraced || now < limit(limits) }
 
-  /// Begins its end for a reason, with a callback unless it is suspended. A user's or operator's
-  /// reason replaces the daemon's (§14).
+  /// Begins the end for a reason, with a callback unless the instance is suspended. The reason of a
+  /// user or operator replaces a reason of the daemon (contract.md#end-ordered).
   func end(_ reason: EndReason, at now: UInt64) {
     if let present = ending {
       if reason.isByPerson, !present.isByPerson { ending = reason }
       return
     }
     ending = reason
-    isRising = false
+    isActivating = false
     wasSuspendedAtEnd = state == .suspended
     if !wasSuspendedAtEnd {
-      owe(state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], at: now)
+      expect(state == .active ? [.willResignActive, .willTerminate] : [.willTerminate], at: now)
     }
-  }
-}
-
-extension EndReason {
-  /// Whether a user or operator chose the end. The daemon does not relaunch such an application.
-  var isByPerson: Bool { self == .terminatedByOperator || self == .terminatedByUser }
-
-  /// Whether neither the application nor a user or operator chose the end (§8).
-  var callsForRelaunch: Bool {
-    self != .exited(code: 0) && !isByPerson && self != .optedOut && self != .schedulerStopped
   }
 }
 

@@ -1,0 +1,21 @@
+import TaskSchedulerCore
+
+// Which applications the daemon launches without a request (contract.md#launch).
+
+extension Manifest {
+  /// Whether the daemon launches the application at its start and after an end that requires it.
+  var isLaunchedAutomatically: Bool {
+    isLaunchable && multitasking && backgroundModes.contains(.voip)
+  }
+}
+
+extension EndReason {
+  /// Whether a user or operator chose the end. The daemon does not relaunch such an application.
+  var isByPerson: Bool { self == .terminatedByOperator || self == .terminatedByUser }
+
+  /// Whether neither the application nor a user or operator chose the end
+  /// (contract.md#launch-relaunch).
+  var callsForRelaunch: Bool {
+    self != .exited(code: 0) && !isByPerson && self != .optedOut && self != .schedulerStopped
+  }
+}

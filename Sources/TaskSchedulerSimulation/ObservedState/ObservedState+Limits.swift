@@ -1,0 +1,109 @@
+import TaskSchedulerCore
+
+// The restart of limits (contract.md#callbacks) after a debugger detached, the machine slept or the
+// daemon was down.
+extension ObservedState {
+  /// Notes that the daemon has checked an instance for a debugger.
+  func tracerChecked(_ instance: ObservedInstance, isTraced: Bool) {
+    guard instance.askedAt != nil else { return }
+    instance.askedAt = nil
+    if isTraced, !instance.isOrdered {
+      instance.isTraced = true
+      return restartLimits(instance, at: now)
+    }
+    if instance.isTraced {
+      instance.isTraced = false
+      instance.stintSince = now
+      instance.warnedAt = nil
+      instance.isLimitOver = false
+      restartCallbackLimits(instance)
+      restartLimits(instance, at: now)
+    }
+    if let due = nextDue(instance), due + limits.wakeTolerance < now {
+      if instance.state == .background, instance.warnedAt != nil { instance.warnedAt = now }
+      restartCallbackLimits(instance)
+      restartLimits(instance, at: now)
+    }
+    guard instance.ending == nil else { return }
+    instance.handledEvents.removeAll { $0.due <= now }
+    if let due = instance.launchDue, due <= now { instance.launchDue = nil }
+    if let due = instance.retryDue, due <= now { instance.retryDue = nil }
+    guard instance.state == .background else { return }
+    if instance.warnedAt == nil,
+      instance.stintSince + limits.backgroundTime - limits.expirationLead <= now
+    {
+      instance.warnedAt = now
+    }
+    instance.isLimitOver = instance.limit(limits) <= now
+  }
+
+  /// Notes that an operator or the user has ordered the end of an instance. A debugger no longer
+  /// stops its limits.
+  func endOrdered(_ instance: ObservedInstance) {
+    instance.isOrdered = true
+    guard instance.isTraced else { return }
+    instance.isTraced = false
+    restartCallbackLimits(instance)
+    restartLimits(instance, at: now)
+  }
+
+  /// Notes that something other than the daemon resumed a suspended instance. The daemon suspends
+  /// it again, and waits first if that happened recently.
+  func suspensionLost(_ instance: ObservedInstance) {
+    guard instance.state == .suspended, instance.isStopped, !instance.isStopping,
+      instance.ending == nil
+    else { return }
+    instance.isStopped = false
+    if let before = instance.lostAt, now < before + limits.suspendRetryInterval {
+      instance.retryDue = now + limits.suspendRetryInterval
+      instance.retryDueLate = instance.retryDue
+    }
+    instance.lostAt = now
+  }
+
+  /// Returns the earliest instant at which a limit of an instance ends that the scheduler has not
+  /// enforced.
+  private func nextDue(_ instance: ObservedInstance) -> UInt64? {
+    let callback = instance.callbackDue(limits)
+    if instance.isKilled { return instance.killRetryDue }
+    if instance.terminateDue != nil { return instance.terminateDue }
+    if instance.ending != nil { return callback }
+    let event = instance.handledEvents.map(\.due).min()
+    return [callback, instance.launchDue, instance.retryDue, stintDue(instance), event]
+      .compactMap { $0 }.min()
+  }
+
+  private func stintDue(_ instance: ObservedInstance) -> UInt64? {
+    guard instance.state == .background else { return nil }
+    if instance.warnedAt == nil {
+      return instance.stintSince + limits.backgroundTime - limits.expirationLead
+    }
+    return instance.isLimitOver ? nil : instance.limit(limits)
+  }
+
+  /// Restarts the limits of an instance for callbacks, events, its launch and its termination.
+  private func restartCallbackLimits(_ instance: ObservedInstance) {
+    instance.callbackSince = now
+    instance.restartEventLimits(limits, at: now)
+    if instance.launchDue != nil { instance.launchDue = now + limits.launchTime }
+    if instance.terminateDue != nil, !instance.isKilled {
+      instance.terminateDue = now + limits.terminateTimeout
+    }
+  }
+
+  /// Restarts the limits of an instance that expired while the daemon was down.
+  func restartExpiredLimits(_ instance: ObservedInstance, since lastAlive: UInt64) {
+    func passed(_ due: UInt64?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
+    if passed(stintDue(instance)), instance.warnedAt != nil { instance.warnedAt = now }
+    if passed(instance.callbackDue(limits)) { instance.callbackSince = now }
+    if passed(instance.handledEvents.map(\.due).min()) {
+      instance.restartEventLimits(limits, at: now)
+    }
+    if passed(instance.launchDue) { instance.launchDue = now + limits.launchTime }
+    if !instance.isKilled, passed(instance.terminateDue) {
+      instance.terminateDue = now + limits.terminateTimeout
+    }
+    restartLimits(instance, at: now)
+    if instance.askedAt != nil { instance.askedAt = now }
+  }
+}

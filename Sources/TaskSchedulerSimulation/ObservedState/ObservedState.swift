@@ -1,0 +1,407 @@
+import TaskSchedulerCore
+
+/// The state of the applications as the checkers derive it from events and effects.
+struct ObservedState {
+  private(set) var policy: Policy
+  private(set) var limits: Limits
+  private(set) var manifests: [Manifest] = []
+  /// The live instances, by number.
+  private var instances: [ObservedInstance?] = []
+  private(set) var live: [ObservedInstance] = []
+  private(set) var byKey: [ApplicationKey: ObservedInstance] = [:]
+  /// Launches whose program has not been executed, with the request that waits for each.
+  var launches: [InstanceID: Launch] = [:]
+  /// Applications that a user or operator ended, and that were not launched since.
+  var barred: Set<ApplicationKey> = []
+  /// Barred applications without a manifest, which the scheduler may have forgotten.
+  var possiblyBarred: Set<ApplicationKey> = []
+  /// Applications that wait for their relaunch.
+  private(set) var relaunching: Set<ApplicationKey> = []
+  var now: UInt64 = 0
+  /// The earliest instant at which a timer could fire after sleep, a restart or changed limits.
+  var floor: UInt64 = 0
+
+  // The current event.
+  private(set) var event = Event.scheduler(.deadlineReached)
+  private(set) var isRefused = false
+  /// Whether the acknowledgement or the end of a task that the event reports was outstanding.
+  private(set) var isExpected = false
+  private var newPlan: ObservedInstance.Plan?
+
+  struct Launch {
+    let key: ApplicationKey
+    var plan: ObservedInstance.Plan
+    let request: RequestID?
+  }
+
+  init(policy: Policy) {
+    self.policy = policy
+    limits = Limits(policy)
+  }
+
+  subscript(id: InstanceID) -> ObservedInstance? {
+    id.number < UInt64(instances.count) ? instances[Int(id.number)] : nil
+  }
+
+  func manifest(for key: ApplicationKey) -> Manifest? {
+    manifests.first { $0.id == key.id && (!$0.namesUser || $0.owner == key.owner) }
+  }
+
+  /// Notes that the machine slept, or that the daemon was down.
+  mutating func machineWoke(at now: UInt64) {
+    floor = now
+    for instance in live { restartLimits(instance, at: now) }
+  }
+
+  /// Restarts the latest instants at which the limits of an instance may end.
+  func restartLimits(_ instance: ObservedInstance, at now: UInt64) {
+    instance.base = now
+    instance.terminateDueLate = max(instance.terminateDueLate, now + limits.terminateTimeout)
+    instance.launchDueLate = max(instance.launchDueLate, now + limits.launchTime)
+  }
+
+  // MARK: Events
+
+  mutating func begin(_ event: Event, _ effects: [Effect], at now: UInt64) {
+    self.now = now
+    self.event = event
+    newPlan = nil
+    isExpected = false
+    isRefused = event.request.map { request in
+      effects.contains {
+        if case .reply(request, .refused) = $0 { true } else { false }
+      }
+    } ?? false
+    switch event {
+    case .application(.register), .operation(.adopt), .process(.spawned):
+      if !isRefused { planInstance(event) }
+    case .application(.streamClosed(let id)): self[id]?.hasStream = false
+    case .application(.acknowledge(_, let id, let callback)): acknowledged(id, callback)
+    case .application(.endBackgroundTask(_, let id, let task)): ended(id, task)
+    case .operation(.activate(_, let key)):
+      if !isRefused, let instance = byKey[key], instance.state != .active { activate(instance) }
+    case .operation(.deactivate(_, let key)): if !isRefused { byKey[key]?.isActivating = false }
+    case .operation(.sendToBackground(_, let key)):
+      if !isRefused, let instance = byKey[key], instance.state.isForeground {
+        sendToBackground(instance)
+      }
+    case .operation(.terminate(_, let key, let byUser)):
+      if !isRefused { terminated(key, byUser: byUser) }
+    case .scheduler(.policyChanged(let policy)): change(policy)
+    case .scheduler(.manifestsChanged(let manifests)):
+      self.manifests = manifests
+      relaunching = relaunching.filter { key in
+        manifests.contains {
+          $0.id == key.id && $0.owner == key.owner && $0.isLaunchedAutomatically
+        }
+      }
+      // The scheduler may forget applications without a manifest.
+      possiblyBarred.formUnion(barred.filter { manifest(for: $0) == nil })
+      barred.subtract(possiblyBarred)
+    case .socket(let event): apply(event)
+    case .notification(.chosen(_, let key)): notificationChosen(key)
+    case .scheduler(.stop): relaunching = []
+    case .application, .notification, .systemChanged, .operation(.launch),
+      .scheduler(.deadlineReached), .scheduler(.clockRead), .scheduler(.started), .memory:
+      break
+    case .resources(let event): apply(event)
+    case .process, .scheduler(.recovered): report(event)
+    }
+  }
+
+  private mutating func report(_ event: Event) {
+    switch event {
+    case .process(.spawnFailed(let id, _)): launches[id] = nil
+    case .process(.suspensionCompleted(let id)): stopped(id)
+    case .process(.stillSuspended(let ids)):
+      for id in ids where self[id]?.state == .suspended { stopped(id) }
+    case .process(.suspensionFailed(let id, _)):
+      guard let instance = self[id], instance.isStopping else { return }
+      instance.isStopping = false
+      instance.isStopped = false
+      instance.retryDue = now + limits.suspendRetryInterval
+      instance.retryDueLate = instance.retryDue
+    case .process(.suspensionLost(let id, _)):
+      if let instance = self[id] { suspensionLost(instance) }
+    case .process(.signalFailed(let id, _)):
+      if let instance = self[id], instance.isKilled {
+        instance.killRetryDue = now + limits.terminateTimeout
+      }
+    case .process(.tracerChecked(let id, let isTraced)):
+      if let instance = self[id] { tracerChecked(instance, isTraced: isTraced) }
+    case .process(.activityBegan(let id, let activity)): set(activity, of: id, 1)
+    case .process(.activityEnded(let id, let activity)): set(activity, of: id, -1)
+    case .scheduler(.recovered(let lastAlive)):
+      floor = now
+      for instance in live {
+        restartExpiredLimits(instance, since: lastAlive.nanoseconds)
+        instance.isWatched = false
+        instance.useWindow = nil
+      }
+    case .application, .socket, .operation, .notification, .systemChanged, .process(.spawned),
+      .process(.leaderExited), .scheduler(.deadlineReached), .scheduler(.clockRead),
+      .scheduler(.policyChanged), .scheduler(.manifestsChanged), .scheduler(.started),
+      .scheduler(.stop), .memory, .resources:
+      break
+    }
+  }
+
+  private func stopped(_ id: InstanceID) {
+    guard let instance = self[id], instance.isStopping else { return }
+    instance.isStopping = false
+    instance.isStopped = true
+  }
+
+  /// Notes the launch for which the scheduler creates an instance at this event.
+  private mutating func planInstance(_ event: Event) {
+    switch event {
+    case .application(.register(_, let key, _, let target, let seat)):
+      newPlan = plan(key, target, .user, seat: seat)
+      newPlan?.isAware = true
+    case .operation(.adopt(_, let adoption)):
+      var plan = plan(adoption.application, adoption.target, .operator, seat: adoption.seat)
+      if !adoption.backgroundModes.isEmpty { plan.modes = adoption.backgroundModes }
+      plan.task = adoption.backgroundTask
+      newPlan = plan
+    case .process(.spawned(let id, _)): newPlan = launches[id]?.plan
+    case _: break
+    }
+    if let newPlan, newPlan.target == .foreground { vacate(newPlan.seat, for: nil) }
+  }
+
+  private mutating func terminated(_ key: ApplicationKey, byUser: Bool) {
+    if let instance = byKey[key] {
+      endOrdered(instance)
+      return instance.end(byUser ? .terminatedByUser : .terminatedByOperator, at: now)
+    }
+    // Otherwise the termination cancels a pending relaunch, or changes nothing.
+    if relaunching.remove(key) != nil { bar(key) }
+  }
+
+  private mutating func bar(_ key: ApplicationKey) {
+    if manifest(for: key) == nil { possiblyBarred.insert(key) } else { barred.insert(key) }
+  }
+
+  private func plan(
+    _ key: ApplicationKey, _ target: LaunchTarget, _ reason: LaunchReason, seat: SeatID
+  ) -> ObservedInstance.Plan {
+    let manifest = manifest(for: key)
+    return ObservedInstance.Plan(
+      target: target, reason: reason,
+      seat: manifest.flatMap { $0.namesSeat ? $0.seat : nil } ?? seat,
+      modes: manifest?.backgroundModes ?? [], mayStay: manifest?.multitasking ?? true,
+      stopSignal: manifest?.stopSignal ?? .terminate)
+  }
+
+
+  private mutating func acknowledged(_ id: InstanceID, _ callback: CallbackID) {
+    guard let instance = self[id] else { return }
+    if let index = instance.handledEvents.firstIndex(where: { $0.id == callback }) {
+      isExpected = true
+      instance.handledEvents.remove(at: index)
+      return
+    }
+    guard instance.inFlight == callback else { return }
+    isExpected = true
+    instance.inFlight = nil
+    instance.outstanding.removeFirst()
+    instance.callbackSince = now
+  }
+
+  private mutating func ended(_ id: InstanceID, _ task: TaskID) {
+    guard let instance = self[id], let index = instance.tasks.firstIndex(where: { $0.id == task })
+    else { return }
+    isExpected = true
+    instance.tasks.remove(at: index)
+  }
+
+  private func set(_ activity: Activity, of id: InstanceID, _ change: Int) {
+    guard let instance = self[id] else { return }
+    switch activity {
+    case .audio:
+      if change < 0 || instance.plan.modes.contains(.audio) { instance.isPlaying = change > 0 }
+    case .location:
+      if change < 0 || instance.plan.modes.contains(.location) {
+        instance.isLocating = change > 0
+      }
+    case .event: instance.eventCount = max(0, instance.eventCount + change)
+    }
+  }
+
+  private mutating func change(_ policy: Policy) {
+    self.policy = policy
+    limits = Limits(policy)
+    floor = now
+    for instance in live where instance.state == .background {
+      instance.isLimitOver = instance.limit(limits) <= now
+    }
+  }
+}
+
+// MARK: Effects
+
+extension ObservedState {
+  /// Finishes an event: cancels repeated suspensions of instances that may run again.
+  func finish() {
+    for instance in live where instance.retryDue != nil {
+      let mayRun =
+        instance.isBusy(at: now)
+        || !instance.tasks.isEmpty && instance.hasTimeLeft(limits, at: now)
+      if instance.state != .background || instance.ending != nil || mayRun {
+        instance.retryDue = nil
+      }
+    }
+  }
+}
+
+extension ObservedState {
+  mutating func apply(_ effect: Effect) {
+    switch effect {
+    case .reply(_, .registered(let registration)): registered(registration.instance)
+    case .reply, .expire, .notification, .memory: break
+    case .notify(let id, let notice):
+      if case .socketsReady(let event, _) = notice { self[id]?.received(event) }
+    case .socket(let effect): apply(effect)
+    case .deliver(let id, let callback, _):
+      self[id]?.inFlight = callback.id
+      self[id]?.callbackLast = callback.id.number
+    case .spawn(let id, let key, let reason): spawn(id, key, reason)
+    case .manage(let id, _, let key): manage(id, key)
+    case .suspend(let id):
+      self[id]?.isStopping = true
+      self[id]?.retryDue = nil
+    case .resume(let id):
+      self[id]?.isStopping = false
+      self[id]?.isStopped = false
+    case .terminate(let id, _):
+      self[id]?.terminateDue = now + limits.terminateTimeout
+      self[id]?.terminateDueLate = now + limits.terminateTimeout
+    case .kill(let id): if let instance = self[id] { kill(instance) }
+    case .release(let id, _): release(id)
+    case .resources(let effect): apply(effect)
+    case .checkTracer(let id): self[id]?.askedAt = now
+    case .record(let record): note(record)
+    }
+  }
+
+  private func registered(_ id: InstanceID) {
+    guard let instance = self[id] else { return }
+    let wasAware = instance.hasRegistered
+    instance.hasRegistered = true
+    instance.isAware = true
+    instance.hasStream = true
+    instance.launchDue = nil
+    if !wasAware, instance.ending == nil {
+      instance.expect([.didFinishLaunching], at: now)
+    }
+  }
+
+  private mutating func spawn(_ id: InstanceID, _ key: ApplicationKey, _ reason: LaunchReason) {
+    if reason == .relaunch { relaunching.remove(key) }
+    guard launches[id] == nil, let manifest = manifest(for: key) else { return }
+    var target = LaunchTarget.foreground
+    switch event {
+    case .operation(.launch(_, _, let wanted, _)): target = wanted
+    case .scheduler(.started), .scheduler(.deadlineReached): target = .background
+    case _: break
+    }
+    launches[id] = Launch(
+      key: key,
+      plan: ObservedInstance.Plan(
+        target: target, reason: reason, seat: manifest.seat, modes: manifest.backgroundModes,
+        mayStay: manifest.multitasking, stopSignal: manifest.stopSignal),
+      request: event.request)
+  }
+
+  private mutating func manage(_ id: InstanceID, _ key: ApplicationKey) {
+    guard let plan = newPlan else { return }
+    let instance = ObservedInstance(id: id, key: key, plan: plan)
+    while instances.count <= Int(id.number) { instances.append(nil) }
+    instances[Int(id.number)] = instance
+    live.append(instance)
+    byKey[key] = instance
+    launches[id] = nil
+    relaunching.remove(key)
+    if ![.boot, .relaunch, .location].contains(plan.reason) {
+      barred.remove(key)
+      possiblyBarred.remove(key)
+    }
+    if plan.target == .background, !plan.isAware, plan.task == nil {
+      instance.launchDue = now + limits.launchTime
+      instance.launchDueLate = now + limits.launchTime
+    }
+  }
+
+  private func kill(_ instance: ObservedInstance) {
+    if instance.ending == nil, case .resources = event, let reason = instance.violatedRule {
+      instance.ending = reason
+    } else if instance.ending == nil {
+      let isOverdue = instance.callbackDue(limits).map { $0 <= now } ?? false
+      instance.ending = isOverdue ? instance.reasonOfLimit : .backgroundTimeExpired
+      instance.lateAtKill = isOverdue ? instance.outstanding.first : nil
+    } else if instance.terminateDue == nil, !instance.wasSuspendedAtEnd, !instance.isKilled {
+      if instance.ending?.isByPerson != true { instance.ending = instance.reasonOfLimit }
+      instance.lateAtKill = instance.outstanding.first
+    }
+    instance.isKilled = true
+    if case .scheduler(.recovered) = event {} else { instance.killRetryDue = nil }
+    instance.isStopping = false
+  }
+
+  private mutating func release(_ id: InstanceID) {
+    guard let instance = self[id] else { return }
+    instances[Int(id.number)] = nil
+    live.removeAll { $0 === instance }
+    byKey[instance.key] = nil
+  }
+
+  private mutating func note(_ record: Record) {
+    if case .ended(let end) = record.change, end.reason.isByPerson { bar(record.application) }
+    if case .relaunchPlanned = record.change { relaunching.insert(record.application) }
+    guard let instance = byKey[record.application] else { return }
+    if case .transition(let from, let to, let cause) = record.change {
+      move(instance, from: from, to: to)
+      instance.isActivating = to == .inactive && cause != .interruption
+    }
+    if case .taskBegan(let task, _, _) = record.change {
+      instance.tasks.append((task, false))
+      instance.taskLast = task.number
+    }
+    if case .taskExpired(let task, _) = record.change,
+      let index = instance.tasks.firstIndex(where: { $0.id == task })
+    {
+      instance.tasks[index].isExpired = true
+    }
+    if case .keepAliveCalled = record.change { instance.expect([.keepAlive], at: now) }
+    if case .memoryChosen = record.change { instance.end(.memoryPressure, at: now) }
+    if case .socketsReady = record.change {
+      instance.handledEvents.append((nil, now + limits.eventTime))
+    }
+  }
+
+  private func move(_ instance: ObservedInstance, from: ApplicationState, to: ApplicationState) {
+    instance.state = to
+    if from == .background {
+      if to != .notRunning {
+        for index in instance.tasks.indices { instance.tasks[index].isExpired = false }
+      }
+      (instance.useWindow, instance.isSampled, instance.wasThrottled) = (nil, false, false)
+    }
+    if to != .background { instance.launchDue = nil }
+    if to == .background {
+      instance.stintSince = now
+      instance.warnedAt = nil
+      instance.isLimitOver = false
+    }
+    switch (from, to) {
+    case (.inactive, .active): instance.expect([.didBecomeActive], at: now)
+    case (.background, .inactive), (.suspended, .inactive):
+      instance.expect([.willEnterForeground], at: now)
+    case (.active, .inactive): instance.expect([.willResignActive], at: now)
+    case (.active, .background): instance.expect([.willResignActive, .didEnterBackground], at: now)
+    case (.inactive, .background): instance.expect([.didEnterBackground], at: now)
+    case (.background, .suspended): instance.isStopped = true
+    case _: break
+    }
+  }
+}
