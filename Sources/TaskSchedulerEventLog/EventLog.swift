@@ -233,6 +233,7 @@ public final class EventLog: EventStore {
     writer.setCall(connection: call.cookie, bytes: bytes, isOneway: isOneway, phase: phase)
   }
 
+  /// Notes how far the call has come.
   public func setCallPhase(_ phase: CallPhase) {
     writer.setCallPhase(phase)
   }
@@ -306,5 +307,6 @@ public final class EventLog: EventStore {
   /// Stores the number of attempts to take over from this event log.
   public func setAttempts(_ count: UInt32) { writer.setAttempts(count) }
 
+  /// Notes whether the daemon stopped and resumed every process.
   public func setClean(_ isClean: Bool) { writer.setClean(isClean) }
 }
