@@ -32,7 +32,7 @@ extension Scheduler {
     case .openStream(let request, let id, let name):
       openStream(request, id, named: name, in: &turn)
     case .streamClosed(let id):
-      updateInstance(id, in: &turn) { instance, _ in instance.hasStream = false }
+      updateInstance(id, in: &turn) { instance, _ in instance.closeStream() }
     case .acknowledge(let request, let id, let callback):
       updateInstance(id, orRefuse: request, in: &turn) {
         $0.acknowledge(callback, request: request, in: &$1)

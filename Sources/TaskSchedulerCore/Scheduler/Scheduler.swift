@@ -70,7 +70,7 @@ public struct Scheduler: Sendable {
     case .deadlineReached:
       while let id = deadlines.popDue(at: turn.instant) {
         updateInstance(id, in: &turn) { instance, turn in
-          instance.lookIfDue(in: &turn)
+          instance.measureIfDue(in: &turn)
           instance.deadlinePassed(in: &turn)
         }
       }
@@ -129,7 +129,7 @@ public struct Scheduler: Sendable {
     turn.policy = policy
     for id in instances.keys.sorted() {
       updateInstance(id, in: &turn) { instance, turn in
-        instance.stint?.endIfOver(turn.policy, at: turn.instant)
+        instance.stint?.time.endIfOver(turn.policy, at: turn.instant)
         instance.reconsider(in: &turn)
       }
     }
