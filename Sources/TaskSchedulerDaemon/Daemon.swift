@@ -140,12 +140,7 @@ public final class Daemon {
     holdings.arrivals = parts.launches.held
     holdings.runningOn = parts.launches.runningOn
     for connection in server.connections.values {
-      var held = connection.held
-      if let waiting = parts.requests.held(connection) {
-        held = held ?? Holdings.Connection()
-        held?.waiting = waiting
-      }
-      holdings.connections[connection.cookie] = held
+      holdings.connections[connection.cookie] = connection.held
     }
     return (holdings, pump.scheduler, parts.requests.numberLast)
   }

@@ -39,7 +39,7 @@ public final class EventLog: EventStore {
   private var effectsBase = 0
   private var effectsDone = 0
   /// The call that is being carried out.
-  public private(set) var call: (any LoggedCall)?
+  public private(set) var call: (any CurrentCall)?
   /// Whether the event log has the event that the call asks for.
   private var isCallWritten = false
   private var isSending = false
@@ -165,20 +165,25 @@ public final class EventLog: EventStore {
     eventCount += 1
     writer.setEvent(eventCount)
     // Only for the event of the call itself. After a later event, the call would look unwritten.
-    let isCall = call != nil && event.request != nil
-    if isCall { writer.setCallEvent(eventCount) }
-    defer { if isCall { isCallWritten = true } }
+    let answered = event.request.flatMap { answeredCall($0) }
+    if answered != nil { writer.setCallEvent(eventCount) }
+    defer { if answered != nil { isCallWritten = true } }
     if isBehind { return }
-    if hasRoom, writer.append(event, at: now) { return }
+    if hasRoom, writer.append(event, for: answered, at: now) { return }
     // The second attempt is for an event that is longer than the usual room.
     for _ in 1...2 {
       eventCount -= 1
       beginNew(at: now, room: writer.lastBytes)
       eventCount += 1
       writer.setEvent(eventCount)
-      if isBehind || writer.append(event, at: now) { return }
+      if isBehind || writer.append(event, for: answered, at: now) { return }
     }
     fallBehind("an event is longer than an event log can be")
+  }
+
+  private func answeredCall(_ request: RequestID) -> LoggedCall? {
+    guard let call, let waiting = call.waiting, waiting.request == request else { return nil }
+    return LoggedCall(connection: call.cookie, waiting: waiting)
   }
 
   private var hasRoom: Bool { isTakingOver || writer.freeBytes > room.reserveBytes }
@@ -225,12 +230,10 @@ public final class EventLog: EventStore {
 
   /// Notes that a call's message was read from its socket without being taken off it (see
   /// ``EventLogWriter``).
-  public func beginCall(
-    _ call: any LoggedCall, bytes: Int, phase: CallPhase, isOneway: Bool = false
-  ) {
+  public func beginCall(_ call: any CurrentCall, bytes: Int, phase: CallPhase) {
     self.call = call
     isCallWritten = false
-    writer.setCall(connection: call.cookie, bytes: bytes, isOneway: isOneway, phase: phase)
+    writer.setCall(connection: call.cookie, bytes: bytes, phase: phase)
   }
 
   /// Notes how far the call has come.

@@ -61,7 +61,6 @@ public enum EventLogLayout {
     static let callConnection = 80
     static let callEvent = 88
     static let callBytes = 96
-    static let callIsOneway = 100
     static let sending = 104
     static let attempts = 112
     static let isBehind = 116

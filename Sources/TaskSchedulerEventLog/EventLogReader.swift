@@ -45,7 +45,6 @@ public struct EventLogProgress: Hashable, Sendable {
   /// The number of the event that the call asks for; 0 while there is none.
   public var callEvent: UInt64
   public var callBytes: Int
-  public var callIsOneway: Bool
   /// Where an answer was being sent; 0 is nowhere.
   public var sending: UInt64
   public var attempts: UInt32
@@ -112,7 +111,6 @@ public struct EventLogReader {
       callConnection: word(Place.callConnection, UInt64.self),
       callEvent: word(Place.callEvent, UInt64.self),
       callBytes: Int(word(Place.callBytes, UInt32.self)),
-      callIsOneway: word(Place.callIsOneway, UInt32.self) != 0,
       sending: word(Place.sending, UInt64.self),
       attempts: word(Place.attempts, UInt32.self),
       isBehind: word(Place.isBehind, UInt32.self) != 0,

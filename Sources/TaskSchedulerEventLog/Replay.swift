@@ -26,8 +26,6 @@ public struct Replay {
   public private(set) var effectsLeft: ArraySlice<Effect> = []
   /// How many effects of the last event came before those.
   public private(set) var effectsDone = 0
-  /// Whether the last event's request was replied to.
-  public private(set) var isAnswered = false
   public let progress: EventLogProgress
   /// Whether the message of the call that is written was being collected: nothing of that is held.
   public private(set) var isInputUsedUp = false
@@ -86,14 +84,17 @@ public struct Replay {
   public mutating func next() -> Step? {
     while damage == nil, let entry = records?.next() {
       switch entry {
-      case .event(let event, let at):
+      case .event(let event, let call, let at):
         damage = lookAt(at)
         guard damage == nil else { break }
+        if let call {
+          waiting[call.waiting.request] = call.connection
+          holdings.connections[call.connection, default: .init()].waiting = call.waiting
+        }
         let effects = take(event, at: at)
         end = records?.end ?? end
         return Step(event: event, at: at, effects: effects)
       case .note(let note):
-        if case .waiting(let call, let cookie) = note { waiting[call.request] = cookie }
         holdings.apply(note)
         end = records?.end ?? end
       }
@@ -151,14 +152,12 @@ public struct Replay {
       ? effects.count
       : eventCount == progress.event
         ? min(effects.count, max(0, progress.effectsDone - alreadyDone)) : 0
-    isAnswered = false
     for effect in effects.prefix(done) {
       holdings.apply(effect)
       guard case .reply(let request, _) = effect else { continue }
       if let cookie = waiting.removeValue(forKey: request) {
         holdings.connections[cookie]?.waiting = nil
       }
-      if request == lastEvent?.request { isAnswered = true }
     }
     effectsLeft = effects.dropFirst(done)
     effectsDone = alreadyDone + done

@@ -53,6 +53,10 @@ public final class Simulation {
   var deathPlanned: (events: Int, effects: Int)?
   /// The daemon dies after so many effects of the current event.
   var effectsUntilDeath: Int?
+  /// The call that is being carried out, or was when the daemon died.
+  var call: Event?
+  /// The requests whose reply was not carried out.
+  var unanswered: Set<RequestID> = []
   /// The scheduler of the daemon that died last.
   var schedulerAtDeath: Scheduler?
   /// The event that is being handled. With a canary, it may differ from what the scheduler gets.

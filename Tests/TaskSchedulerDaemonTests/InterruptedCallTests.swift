@@ -81,6 +81,27 @@ struct InterruptedCallTests {
     }
   }
 
+  @Test("The next daemon knows an interrupted call as it was made, not only its event")
+  func asMade() throws {
+    let name = try #require(ApplicationID("org.example.a"))
+    // An application makes this call by another method, with the same event.
+    let event = Event.notification(
+      .cancel(client.request, ApplicationKey(name, owner: UserID(0)), NotificationID(7), stored: [])
+    )
+    var call = client.waiting
+    call.method = Requests.Method.cancelApplicationsNotifications.rawValue
+    call.takesMore = true
+    client.connection.waiting = call
+    try client.call {
+      eventLog.record(event, at: now)
+      let next = try takeOver()
+      #expect(next.replay.holdings.connections[client.cookie]?.waiting == call)
+      eventLog.willCarryOut(Array(next.replay.effectsLeft))
+      while try !takeOver().replay.effectsLeft.isEmpty { eventLog.effectDone() }
+      #expect(try takeOver().replay.holdings.connections[client.cookie]?.waiting == nil)
+    }
+  }
+
   @Test("A reply that was being sent is not sent again, and the next one is")
   func sending() throws {
     try client.call {
@@ -281,16 +302,20 @@ private final class Client: ConnectionOwner {
     connection = try Connection(
       FileDescriptor(taking: far), cookie: cookie, peer: peer, service: service, owner: self,
       loop: loop, held: nil)
+    connection.waiting = waiting
+  }
+
+  /// As `Requests` opens it.
+  var waiting: Holdings.Waiting {
+    Holdings.Waiting(
+      request: request, method: Requests.Method.activate.rawValue, application: "org.example.a",
+      takesMore: false, isOneway: false)
   }
 
   /// As `Requests` tells of it, as long as it has not been answered.
   var holdings: Holdings {
     var holdings = Holdings()
-    var held = Holdings.Connection()
-    held.waiting = Holdings.Waiting(
-      request: request, method: Requests.Method.activate.rawValue, application: "org.example.a",
-      isOneway: false)
-    holdings.connections[cookie] = held
+    holdings.connections[cookie] = Holdings.Connection(waiting: waiting)
     return holdings
   }
 

@@ -40,7 +40,7 @@ final class EffectRunner: EffectHandler {
   }
 
   func didHandle(_ event: Event) {
-    if let request = event.request { parts.requests.noteIfWaiting(request) }
+    if let request = event.request { parts.requests.saveIfWaiting(request) }
   }
 
   func didHandleAll(deadline: Instant?, wakeUp: Instant?) {

@@ -127,9 +127,8 @@ struct Takeover {
       for failure in found.failures { log.write(.error, "cannot resume \(failure)") }
     }
     for arrival in replay.holdings.arrivals.values { parts.launches.restore(arrival) }
-    var holdings = replay.holdings.connections
+    let holdings = replay.holdings.connections
     let call = InterruptedCall(replay)
-    if let waiting = call.waiting { holdings[call.connection, default: .init()].waiting = waiting }
     for number in inherited.connections {
       do throws(SystemError) {
         let cookie = try UnixSocket.cookie(number)
@@ -184,9 +183,8 @@ struct Takeover {
   private func restore(_ connection: Connection, _ held: Holdings.Connection) {
     if let id = held.stream, processes[id] != nil { parts.streams.restore(id, connection) }
     if let monitor = held.monitor { parts.monitors.restore(connection, monitor) }
-    if let waiting = held.waiting, let method = Requests.Method(rawValue: waiting.method) {
-      parts.requests.restore(
-        waiting.request, connection, method, application: waiting.application)
+    if let waiting = held.waiting, Requests.Method(rawValue: waiting.method) != nil {
+      parts.requests.restore(waiting, connection)
     }
   }
 }

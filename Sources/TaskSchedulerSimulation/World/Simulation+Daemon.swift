@@ -10,10 +10,20 @@ extension Simulation {
       Instant(nanoseconds: now)
     }
     eventLog.state = { [unowned self, unowned pump] in
-      (Holdings(), pump.scheduler, requestLast: UInt64(max(0, requesters.count - 1)))
+      (holdings, pump.scheduler, requestLast: UInt64(max(0, requesters.count - 1)))
     }
     pump.start(daemon)
     return pump
+  }
+
+  /// What the daemon holds: the calls that wait for an answer.
+  private var holdings: Holdings {
+    var holdings = Holdings()
+    for request in unanswered {
+      holdings.connections[SimulatedCall.cookie(of: request)] = Holdings.Connection(
+        waiting: SimulatedCall.waiting(for: request))
+    }
+    return holdings
   }
 
   /// Starts the first daemon.
@@ -42,16 +52,15 @@ extension Simulation {
       if case .scheduler(.recovered) = event {} else { seen = posted.removeFirst() }
       canary?.begin(seen)
     }
+    if seen.request != nil { call = seen }
     if deathPlanned?.events == 0, deathPlanned?.effects == 0, mayBeLost(seen) {
       var chance = draw(.deaths)
       if chance.happens(500) {
         files.tearLastRecord()
-        die()
-        // The message is still in its socket.
-        if seen.request != nil { waiting.append(seen) }
-        return
+        return die()
       }
     }
+    if let request = seen.request { unanswered.insert(request) }
     current = (seen, now)
   }
 
@@ -92,6 +101,7 @@ extension Simulation {
 
   func run(_ effect: Effect) {
     if effectsUntilDeath == 0 { return die() }
+    if case .reply(let request, _) = effect { unanswered.remove(request) }
     if let becomes = planted.popFirst() {
       for effect in becomes { carryOut(effect) }
     } else {
@@ -107,7 +117,8 @@ extension Simulation {
 
   func didHandle() {
     planted = []
-    if effectsUntilDeath != nil { die() }
+    if effectsUntilDeath != nil { return die() }
+    call = nil
   }
 
   // MARK: Death and recovery
@@ -143,6 +154,9 @@ extension Simulation {
     if let problem = replay.damage?.description ?? replay.progress.problem {
       return report("replay", "the event log is not usable: \(problem)")
     }
+    guard waitingCalls(replay) == unanswered.union(replies(replay.effectsLeft)) else {
+      return report("replay", "the event log names other waiting calls than those at the death")
+    }
     guard
       schedulerAtDeath.map({ StoredWriter.bytes(of: $0) })
         == StoredWriter.bytes(of: replay.scheduler)
@@ -154,6 +168,9 @@ extension Simulation {
     recoveryCount += 1
     checkers.machineWoke(at: now)
     for process in processes { process.restartCounters(at: now) }
+    // The message of a call without a record is still in its socket.
+    if let call, !replay.isCallWritten { waiting.insert(call, at: 0) }
+    call = nil
     let keepsConnections = chance.happens(600)
     let arrivals = keepsConnections ? waiting : waiting.filter { $0.request == nil }
     waiting = []
@@ -167,6 +184,19 @@ extension Simulation {
       eventLog.isTakingOver = false
     }
     for event in arrivals { post(event) }
+  }
+
+  private func waitingCalls(_ replay: Replay) -> Set<RequestID> {
+    Set(
+      replay.holdings.connections.compactMap { cookie, connection in
+        connection.waiting.map(\.request).flatMap {
+          SimulatedCall.cookie(of: $0) == cookie ? $0 : nil
+        }
+      })
+  }
+
+  private func replies(_ effects: ArraySlice<Effect>) -> Set<RequestID> {
+    Set(effects.compactMap { if case .reply(let request, _) = $0 { request } else { nil } })
   }
 
   /// Reports the leaders and connections that ended while the daemon was down.

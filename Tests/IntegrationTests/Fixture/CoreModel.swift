@@ -54,7 +54,7 @@ final class CoreModel {
       var record = 0
       while let entry = reader.next() {
         record += 1
-        guard record > recordCount, case .event(let event, let at) = entry else { continue }
+        guard record > recordCount, case .event(let event, _, let at) = entry else { continue }
         try take(event, at)
         states.append((scheduler, at))
       }
