@@ -17,7 +17,7 @@ public enum EventLogLayout {
   static let versionPlace = 8
   static let bootPlace = 16
   static let headerSumPlace = 32
-  static let recordHeaderBytes = 8
+  package static let recordHeaderBytes = 8
 
   /// What a record holds.
   enum RecordKind: UInt8 {
@@ -61,7 +61,6 @@ public enum EventLogLayout {
     static let callConnection = 80
     static let callEvent = 88
     static let callBytes = 96
-    static let callIsOneway = 100
     static let sending = 104
     static let attempts = 112
     static let isBehind = 116

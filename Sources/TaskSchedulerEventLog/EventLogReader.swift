@@ -45,12 +45,26 @@ public struct EventLogProgress: Hashable, Sendable {
   /// The number of the event that the call asks for; 0 while there is none.
   public var callEvent: UInt64
   public var callBytes: Int
-  public var callIsOneway: Bool
   /// Where an answer was being sent; 0 is nowhere.
   public var sending: UInt64
   public var attempts: UInt32
   public var isBehind: Bool
   public var isClean: Bool
+
+  /// How many daemons in succession may have died before they served. With more, a record of the
+  /// event log is the likely cause, and no process may stay stopped because of it.
+  public static let attemptsMax: UInt32 = 16
+
+  /// Why no daemon may continue from the event log; nil if it may.
+  public var problem: String? {
+    if isBehind {
+      return "the runtime directory was full, and the last actions of the daemon are missing"
+    }
+    if attempts >= Self.attemptsMax {
+      return "\(attempts) daemons in succession died before they served"
+    }
+    return nil
+  }
 }
 
 /// Reads an event log: bytes that may be anything.
@@ -97,7 +111,6 @@ public struct EventLogReader {
       callConnection: word(Place.callConnection, UInt64.self),
       callEvent: word(Place.callEvent, UInt64.self),
       callBytes: Int(word(Place.callBytes, UInt32.self)),
-      callIsOneway: word(Place.callIsOneway, UInt32.self) != 0,
       sending: word(Place.sending, UInt64.self),
       attempts: word(Place.attempts, UInt32.self),
       isBehind: word(Place.isBehind, UInt32.self) != 0,

@@ -86,10 +86,15 @@ public struct EventLogWriter {
   // MARK: Records
 
   /// Writes what happened. Returns false, and has written nothing, where there is no room.
-  public mutating func append(_ event: Event, at now: Instant) -> Bool {
+  ///
+  /// - Parameter call: the call that the event answers.
+  public mutating func append(
+    _ event: Event, for call: LoggedCall? = nil, at now: Instant
+  ) -> Bool {
     scratch.removeAll()
     scratch.write(byte: EventLogLayout.RecordKind.event.rawValue)
     scratch.write(littleEndian: now.nanoseconds)
+    call.write(to: &scratch)
     event.write(to: &scratch)
     return append(record: scratch.bytes)
   }
@@ -155,12 +160,11 @@ public struct EventLogWriter {
   /// - Parameter bytes: those of the message that are in the socket, its NUL included; of a part,
   ///   those that are known of the message when it has been taken.
   public func setCall(
-    connection: UInt64, bytes: Int, isOneway: Bool, phase: CallPhase = .peeked
+    connection: UInt64, bytes: Int, phase: CallPhase = .peeked
   ) {
     store(connection, at: EventLogLayout.Progress.callConnection)
     store(0 as UInt64, at: EventLogLayout.Progress.callEvent)
     store(UInt32(clamping: bytes), at: EventLogLayout.Progress.callBytes)
-    store(isOneway ? 1 as UInt32 : 0, at: EventLogLayout.Progress.callIsOneway)
     setCallPhase(phase)
   }
 

@@ -140,15 +140,32 @@ public struct Holdings: Hashable, Sendable {
     public var method: String
     /// The application as the caller named it.
     public var application: String
+    /// Whether the caller takes several answers.
+    public var takesMore: Bool
     /// Whether the caller takes no answer.
     public var isOneway: Bool
 
-    public init(request: RequestID, method: String, application: String, isOneway: Bool) {
+    public init(
+      request: RequestID, method: String, application: String, takesMore: Bool, isOneway: Bool
+    ) {
       self.request = request
       self.method = method
       self.application = application
+      self.takesMore = takesMore
       self.isOneway = isOneway
     }
+  }
+}
+
+/// The call that an event answers. It is stored in the same record as the event.
+public struct LoggedCall: Hashable, Sendable {
+  /// The cookie of the connection.
+  public var connection: UInt64
+  public var waiting: Holdings.Waiting
+
+  public init(connection: UInt64, waiting: Holdings.Waiting) {
+    self.connection = connection
+    self.waiting = waiting
   }
 }
 
@@ -174,7 +191,6 @@ public enum Note: Hashable, Sendable {
   case forgotten(InstanceID)
   case stream(InstanceID, connection: UInt64)
   case monitor(Holdings.Monitor, connection: UInt64)
-  case waiting(Holdings.Waiting, connection: UInt64)
   /// Before these bytes of an unfinished message are taken off the socket.
   case input(MessagePart, connection: UInt64)
   /// The message has become whole, and is being carried out.
@@ -197,8 +213,6 @@ extension Holdings {
     case .stream(let id, let cookie): connections[cookie, default: Connection()].stream = id
     case .monitor(let monitor, let cookie):
       connections[cookie, default: Connection()].monitor = monitor
-    case .waiting(let waiting, let cookie):
-      connections[cookie, default: Connection()].waiting = waiting
     case .input(let bytes, let cookie):
       connections[cookie, default: Connection()].input.bytes += bytes.bytes
     case .inputWhole(let cookie): connections[cookie]?.input = MessagePart()

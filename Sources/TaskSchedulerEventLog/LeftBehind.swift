@@ -91,7 +91,7 @@ public struct LeftBehind: Hashable, Sendable {
       case .forgotten(let id): (stopped[id], lowered[id]) = (nil, nil)
       case .lowering(let id, let items): lowered[id, default: []] += items
       case .gaveBack(let id): lowered[id] = nil
-      case .stream, .monitor, .waiting, .input, .inputWhole, .unsaved: break
+      case .stream, .monitor, .input, .inputWhole, .unsaved: break
       }
     }
 
@@ -100,7 +100,7 @@ public struct LeftBehind: Hashable, Sendable {
       switch note {
       case .arrival, .stopping: take(note)
       case .lowering: if isWhole { take(note) }
-      case .letRun, .forgotten, .gaveBack, .stream, .monitor, .waiting, .input, .inputWhole,
+      case .letRun, .forgotten, .gaveBack, .stream, .monitor, .input, .inputWhole,
         .unsaved:
         break
       }

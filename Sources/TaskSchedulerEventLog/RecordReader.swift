@@ -2,7 +2,7 @@ import TaskSchedulerCore
 
 /// One record after those that an event log begins with.
 public enum EventLogEntry: Sendable {
-  case event(Event, at: Instant)
+  case event(Event, for: LoggedCall?, at: Instant)
   case note(Note)
 }
 
@@ -105,9 +105,11 @@ public struct RecordReader: RecordSource {
     case .event:
       guard record.count > 9 else { throw MalformedBytes("an event without an instant") }
       let at = UInt64(littleEndian: record.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
-      let value = UnsafeRawBufferPointer(rebasing: record.dropFirst(9))
-      return .event(
-        try StoredReader.read(Event.self, from: value), at: Instant(nanoseconds: at))
+      var reader = StoredReader(UnsafeRawBufferPointer(rebasing: record.dropFirst(9)))
+      let call = try LoggedCall?(from: &reader)
+      let event = try Event(from: &reader)
+      try reader.finish()
+      return .event(event, for: call, at: Instant(nanoseconds: at))
     case .note:
       let value = UnsafeRawBufferPointer(rebasing: record.dropFirst())
       return .note(try StoredReader.read(Note.self, from: value))

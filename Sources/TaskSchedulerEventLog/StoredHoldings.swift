@@ -55,8 +55,13 @@ extension Holdings.Monitor: StoredByForm {
 
 extension Holdings.Waiting: StoredByForm {
   package static let form = Form(
-    Holdings.Waiting.init(request:method:application:isOneway:), \.request, \.method,
-    \.application, \.isOneway)
+    Holdings.Waiting.init(request:method:application:takesMore:isOneway:), \.request, \.method,
+    \.application, \.takesMore, \.isOneway)
+}
+
+extension LoggedCall: StoredByForm {
+  package static let form = Form(
+    LoggedCall.init(connection:waiting:), \.connection, \.waiting)
 }
 
 /// A count and the bytes.
@@ -70,7 +75,6 @@ extension MessagePart: Stored {
 
 extension Note: StoredByForm {
   package static let form = Form(cases: [
-    Case("waiting", Note.waiting) { if case .waiting(let a, let b) = $0 { (a, b) } else { nil } },
     Case("arrival", Note.arrival) { if case .arrival(let a) = $0 { a } else { nil } },
     Case("stopping", Note.stopping) {
       if case .stopping(let a, let b) = $0 { (a, b) } else { nil }

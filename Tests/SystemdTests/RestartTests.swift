@@ -61,6 +61,54 @@ extension SystemdTests {
       #expect(try ask(client, "status").contains("\"state\":\"inactive\""))
     }
 
+    /// Kills a daemon that has just taken a message off a client's socket. It calls recv(2) for
+    /// nothing else.
+    private static let killer = """
+      import ctypes, os, signal, struct, sys
+      libc, pid = ctypes.CDLL(None, use_errno=True), int(sys.argv[1])
+      def ptrace(request, address, data):
+          arguments = [ctypes.c_long(value) for value in (request, pid, address)]
+          result = libc.ptrace(*arguments, data)
+          if result < 0: sys.exit(f"ptrace: {os.strerror(ctypes.get_errno())}")
+      INTERRUPT, SYSCALL, SEIZE, SYSCALL_INFO, SYSGOOD = 0x4207, 24, 0x4206, 0x420E, 1
+      ptrace(SEIZE, 0, ctypes.c_long(SYSGOOD))
+      ptrace(INTERRUPT, 0, None)
+      os.waitpid(pid, 0x40000000)
+      ptrace(SYSCALL, 0, None)
+      print("attached", flush=True)
+      RECEIVE = {"x86_64": 45, "aarch64": 207}[os.uname().machine]
+      ENTRY, EXIT, call = 1, 2, None
+      while True:
+          _, status = os.waitpid(pid, 0x40000000)
+          number = os.WSTOPSIG(status)
+          if number == signal.SIGTRAP | 0x80:
+              info = ctypes.create_string_buffer(88)
+              ptrace(SYSCALL_INFO, len(info), info)
+              if info.raw[0] == ENTRY: call, = struct.unpack_from("Q", info, 24)
+              elif info.raw[0] == EXIT and call == RECEIVE: break
+              number = 0
+          ptrace(SYSCALL, 0, ctypes.c_long(0 if status >> 16 else number))
+      os.kill(pid, signal.SIGKILL)
+      print("killed", flush=True)
+      """
+
+    @Test(
+      """
+      A call whose event the daemon stored before it died gets the next daemon's answer, by the \
+      interface of the call
+      """)
+    func answerAfterDeath() throws {
+      let client = try client()
+      let before = try installed.property("MainPID")
+      let killer = try machine.start(["python3", "-I", "-c", Self.killer, before])
+      #expect(try killer.readLine() == "attached")
+      let parameters = "{\"application\":\"\(Self.id)\",\"notification\":7}"
+      let answer = try ask(client, "call Control.CancelNotifications \(parameters)")
+      #expect(try killer.readLine() == "killed")
+      #expect(answer.contains("\"org.taskschedd.Control.UnknownNotification\""), "\(answer)")
+      #expect(try installed.property("MainPID") != before)
+    }
+
     @Test("Unacknowledged callbacks are sent again with the same id")
     func callbacks() throws {
       let client = try client()

@@ -23,7 +23,7 @@ struct InterruptedCallTests {
   init() throws {
     proc = try ProcFS()
     folder = try EventLogDirectory(path: temporary.file("event-log"), proc: proc)
-    eventLog = try EventLog(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    eventLog = EventLog(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
     client = try Client(eventLog, proc: proc)
     eventLog.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
   }
@@ -78,6 +78,27 @@ struct InterruptedCallTests {
       eventLog.condense(at: now)
       let waitsAfter = try waits()
       #expect(waitsAfter)
+    }
+  }
+
+  @Test("The next daemon knows an interrupted call as it was made, not only its event")
+  func asMade() throws {
+    let name = try #require(ApplicationID("org.example.a"))
+    // An application makes this call by another method, with the same event.
+    let event = Event.notification(
+      .cancel(client.request, ApplicationKey(name, owner: UserID(0)), NotificationID(7), stored: [])
+    )
+    var call = client.waiting
+    call.method = Requests.Method.cancelApplicationsNotifications.rawValue
+    call.takesMore = true
+    client.connection.waiting = call
+    try client.call {
+      eventLog.record(event, at: now)
+      let next = try takeOver()
+      #expect(next.replay.holdings.connections[client.cookie]?.waiting == call)
+      eventLog.willCarryOut(Array(next.replay.effectsLeft))
+      while try !takeOver().replay.effectsLeft.isEmpty { eventLog.effectDone() }
+      #expect(try takeOver().replay.holdings.connections[client.cookie]?.waiting == nil)
     }
   }
 
@@ -229,7 +250,7 @@ struct InterruptedCallTests {
   private func fill() throws {
     let path = temporary.file("measured")
     let other = try EventLogDirectory(path: path, proc: proc)
-    let measured = try EventLog(other, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    let measured = EventLog(other, boot: boot, scheduler: Scheduler(), at: now, log: log)
     measured.state = { (Holdings(), Scheduler(), requestLast: 0) }
     let first = other.numbers
     while true {
@@ -281,16 +302,20 @@ private final class Client: ConnectionOwner {
     connection = try Connection(
       FileDescriptor(taking: far), cookie: cookie, peer: peer, service: service, owner: self,
       loop: loop, held: nil)
+    connection.waiting = waiting
+  }
+
+  /// As `Requests` opens it.
+  var waiting: Holdings.Waiting {
+    Holdings.Waiting(
+      request: request, method: Requests.Method.activate.rawValue, application: "org.example.a",
+      takesMore: false, isOneway: false)
   }
 
   /// As `Requests` tells of it, as long as it has not been answered.
   var holdings: Holdings {
     var holdings = Holdings()
-    var held = Holdings.Connection()
-    held.waiting = Holdings.Waiting(
-      request: request, method: Requests.Method.activate.rawValue, application: "org.example.a",
-      isOneway: false)
-    holdings.connections[cookie] = held
+    holdings.connections[cookie] = Holdings.Connection(waiting: waiting)
     return holdings
   }
 

@@ -37,7 +37,8 @@ struct StoredHoldingsTests {
     let connection = Holdings.Connection(
       stream: InstanceID(1), monitor: .init(uid: 1000),
       waiting: .init(
-        request: RequestID(9), method: "terminate", application: "mail", isOneway: false),
+        request: RequestID(9), method: "terminate", application: "mail", takesMore: true,
+        isOneway: false),
       input: MessagePart(Array(0...255)), isUnsaved: true)
     var holdings = Holdings()
     holdings.instances = [InstanceID(1): instance, InstanceID(2): plain]
@@ -53,8 +54,6 @@ struct StoredHoldingsTests {
     let id = InstanceID(3)
     let leader = Leader(pid: 7, startTime: 8)
     let notes: [Note] = [
-      .waiting(
-        .init(request: RequestID(9), method: "m", application: "", isOneway: true), connection: 1),
       .arrival(
         .init(
           leader: leader, uid: 0, group: nil, marker: nil, mechanism: nil, isLaunched: false)),

@@ -28,11 +28,11 @@ struct EventLogSample: Sendable {
     for step in Self.steps {
       switch step {
       case .note(let note): precondition(writer.append(note), "the sample has no room")
-      case .event(let event):
+      case .event(let event, let call):
         eventCount += 1
         now = now.advanced(by: .milliseconds(20))
         writer.setEvent(eventCount)
-        precondition(writer.append(event, at: now), "the sample has no room")
+        precondition(writer.append(event, for: call, at: now), "the sample has no room")
         writer.setEffectsDone(scheduler.handle(event, at: now).count)
         states.insert(Self.state(scheduler))
       }
@@ -80,7 +80,7 @@ struct EventLogSample: Sendable {
   ]
 
   private enum Step {
-    case event(Event)
+    case event(Event, for: LoggedCall? = nil)
     case note(Note)
   }
 
@@ -111,12 +111,13 @@ struct EventLogSample: Sendable {
   private static let steps: [Step] = [
     .note(.arrival(arrival(12))),
     .event(.process(.spawned(second, leader(12)))),
-    .note(
-      .waiting(
-        Holdings.Waiting(
-          request: RequestID(4), method: "register", application: player.id.name, isOneway: false),
-        connection: 8)),
-    .event(.application(.openStream(RequestID(4), second, named: player.id))),
+    .event(
+      .application(.openStream(RequestID(4), second, named: player.id)),
+      for: LoggedCall(
+        connection: 8,
+        waiting: Holdings.Waiting(
+          request: RequestID(4), method: "register", application: player.id.name, takesMore: true,
+          isOneway: false))),
     .note(.stream(second, connection: 8)),
     .event(.application(.acknowledge(RequestID(5), first, CallbackID(1)))),
     .event(.application(.acknowledge(RequestID(6), first, CallbackID(2)))),

@@ -81,10 +81,15 @@ package struct StoredReader {
   ) throws(MalformedBytes) -> Value {
     var reader = StoredReader(bytes)
     let value = try Value(from: &reader)
-    guard reader.place == bytes.count else {
-      throw MalformedBytes("\(bytes.count - reader.place) bytes follow the last value")
-    }
+    try reader.finish()
     return value
+  }
+
+  /// Checks that no bytes are left.
+  package func finish() throws(MalformedBytes) {
+    guard place == bytes.count else {
+      throw MalformedBytes("\(bytes.count - place) bytes follow the last value")
+    }
   }
 
   /// The value that the bytes are, all of them.

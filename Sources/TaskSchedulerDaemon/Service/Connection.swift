@@ -37,7 +37,7 @@ protocol ConnectionOwner: AnyObject {
 }
 
 /// The connection of one client. Its calls are answered one at a time, in order.
-final class Connection: TurnTaker, LoggedCall {
+final class Connection: TurnTaker, CurrentCall {
   /// The use of a connection.
   enum Role {
     case calls
@@ -53,8 +53,8 @@ final class Connection: TurnTaker, LoggedCall {
   var role = Role.calls
   /// The instance of the client's process, as ``Speakers`` found it.
   var speaksFor: InstanceID?
-  /// The latest call that the scheduler was asked to answer.
-  var request: RequestID?
+  /// The call that the scheduler is to answer.
+  var waiting: Holdings.Waiting?
   private let descriptor: FileDescriptor
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
@@ -95,8 +95,7 @@ final class Connection: TurnTaker, LoggedCall {
     if let held {
       input = MessageInput(collected: held.input.bytes)
       let takesMore =
-        held.stream != nil || held.monitor != nil
-        || held.waiting?.method == Requests.Method.register.rawValue
+        held.stream != nil || held.monitor != nil || held.waiting?.takesMore ?? false
       if takesMore || held.waiting != nil {
         wire.resume(more: takesMore, oneway: held.waiting?.isOneway ?? false)
       }
@@ -119,6 +118,7 @@ final class Connection: TurnTaker, LoggedCall {
     }
     if input.isCollecting { held.input = MessagePart(Array(input.taken)) }
     held.isUnsaved = isUnsaved
+    held.waiting = waiting
     return held == Holdings.Connection() ? nil : held
   }
 
@@ -282,8 +282,7 @@ final class Connection: TurnTaker, LoggedCall {
     let action = wire.receive(
       message, fileDescriptorCount: input.descriptors.count, output: &output)
     eventLog.beginCall(
-      self, bytes: input.untakenCount, phase: input.untakenCount > 0 ? .peeked : .taken,
-      isOneway: wire.isOneway)
+      self, bytes: input.untakenCount, phase: input.untakenCount > 0 ? .peeked : .taken)
     switch action {
     case .call(let call):
       owner.handle(call, on: self)

@@ -25,13 +25,7 @@ final class Requests {
     }
   }
 
-  private struct Waiting {
-    let connection: Connection
-    let method: Method
-    let application: String
-  }
-
-  private var waiting: [RequestID: Waiting] = [:]
+  private var connections: [RequestID: Connection] = [:]
   private(set) var numberLast: UInt64
   private let eventLog: EventLog
 
@@ -41,50 +35,45 @@ final class Requests {
     self.numberLast = numberLast
   }
 
+  /// Whether a crash would make the daemon forget what it promises now. Asking is another attempt
+  /// to write the event log.
+  var isForgetful: Bool { !eventLog.isWhole(at: .sinceBoot()) }
+
   /// - Parameter application: The application's id as in the call, for errors.
   func open(_ connection: Connection, _ method: Method, application: String) -> RequestID {
     numberLast += 1
     let id = RequestID(numberLast)
-    restore(id, connection, method, application: application)
+    let waiting = Holdings.Waiting(
+      request: id, method: method.rawValue, application: application,
+      takesMore: connection.takesMore, isOneway: connection.isOneway)
+    restore(waiting, connection)
     return id
   }
 
   /// Restores a waiting call from an earlier daemon.
-  func restore(
-    _ id: RequestID, _ connection: Connection, _ method: Method, application: String
-  ) {
-    waiting[id] = Waiting(connection: connection, method: method, application: application)
-    connection.request = id
+  func restore(_ waiting: Holdings.Waiting, _ connection: Connection) {
+    connections[waiting.request] = connection
+    connection.waiting = waiting
   }
 
-  /// Notes a call that waits after the scheduler has handled it, so that the next daemon knows it.
-  func noteIfWaiting(_ id: RequestID) {
-    guard let connection = waiting[id]?.connection, let held = held(connection) else { return }
-    connection.willWait()
-    eventLog.note(.waiting(held, connection: connection.cookie))
-  }
-
-  /// Returns the call that a connection waits for; nil if there is none.
-  func held(_ connection: Connection) -> Holdings.Waiting? {
-    guard let id = connection.request, let request = waiting[id] else { return nil }
-    return Holdings.Waiting(
-      request: id, method: request.method.rawValue, application: request.application,
-      isOneway: connection.isOneway)
-  }
+  /// Saves the connection of a call that waits after the scheduler has handled it, so that the next
+  /// daemon can answer.
+  func saveIfWaiting(_ id: RequestID) { connections[id]?.willWait() }
 
   /// Forgets the call of a closed connection, so that the connection's descriptor is not kept for
   /// it.
   func forget(_ connection: Connection) {
-    if let id = connection.request { waiting[id] = nil }
+    if let waiting = connection.waiting { connections[waiting.request] = nil }
   }
 
   /// Returns the connection of a call.
-  func connection(of id: RequestID) -> Connection? { waiting[id]?.connection }
+  func connection(of id: RequestID) -> Connection? { connections[id] }
 
   /// Sends the scheduler's answer.
   func answer(_ id: RequestID, _ reply: TaskSchedulerCore.Reply) {
-    guard let request = waiting.removeValue(forKey: id) else { return }
-    let connection = request.connection
+    guard let connection = connections.removeValue(forKey: id), let call = connection.waiting
+    else { return }
+    connection.waiting = nil
     switch reply {
     case .done:
       connection.reply(NoFields())
@@ -97,7 +86,7 @@ final class Requests {
       connection.reply(
         ApplicationInterface.Register.Output(registered: .init(registration)), continues: true)
     case .started(let instance, let leader):
-      answerStarted(request, instance, leader)
+      answerStarted(call, connection, instance, leader)
     case .ended(let end):
       connection.reply(ControlInterface.Terminate.Output(end: .init(end)))
     case .managed(let socket):
@@ -112,33 +101,44 @@ final class Requests {
         ApplicationInterface.CancelNotifications.Output(
           cancelled: ids.map { Int(clamping: $0.number) }))
     case .refused(let refusal):
-      refuse(request, refusal)
+      refuse(call, connection, refusal)
     }
   }
 
-  private func answerStarted(_ request: Waiting, _ instance: InstanceID, _ leader: Leader) {
+  private func answerStarted(
+    _ call: Holdings.Waiting, _ connection: Connection, _ instance: InstanceID, _ leader: Leader
+  ) {
     let number = Int(clamping: instance.number)
-    switch request.method {
+    let method = Self.method(of: call)
+    switch method {
     case .launch:
-      request.connection.reply(
-        ControlInterface.Launch.Output(instance: number, pid: Int(leader.pid)))
+      connection.reply(ControlInterface.Launch.Output(instance: number, pid: Int(leader.pid)))
     case .adopt:
-      request.connection.reply(ControlInterface.Adopt.Output(instance: number))
+      connection.reply(ControlInterface.Adopt.Output(instance: number))
     case .activate:
-      request.connection.reply(NoFields())
+      connection.reply(NoFields())
     case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAlive,
       .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge,
       .deactivate, .sendToBackground, .terminate, .postNotification,
       .cancelApplicationsNotifications, .postSystemChange, .warnMemory:
-      preconditionFailure("no answer to \(request.method) starts an instance")
+      preconditionFailure("no answer to \(method) starts an instance")
     }
   }
 
-  private func refuse(_ request: Waiting, _ refusal: Refusal) {
-    if request.method.isApplications {
-      request.connection.fail(refusal.failure(toApplication: request.application))
+  private func refuse(
+    _ call: Holdings.Waiting, _ connection: Connection, _ refusal: Refusal
+  ) {
+    if Self.method(of: call).isApplications {
+      connection.fail(refusal.failure(toApplication: call.application))
     } else {
-      request.connection.fail(refusal.failure(toOperator: request.application))
+      connection.fail(refusal.failure(toOperator: call.application))
     }
+  }
+
+  private static func method(of call: Holdings.Waiting) -> Method {
+    guard let method = Method(rawValue: call.method) else {
+      preconditionFailure("no call waits for \(call.method)")
+    }
+    return method
   }
 }

@@ -13,8 +13,6 @@ struct InterruptedCall {
   /// The number of bytes of the call's message that the event log has, if it has only a part.
   private let inputCount: Int
   private let isInputUsedUp: Bool
-  /// The call's request, if the scheduler's reply has not left.
-  let waiting: Holdings.Waiting?
   /// Whether the daemon died while it sent a reply. The reply is not sent again.
   private let isFirstEffectUnknown: Bool
 
@@ -29,16 +27,6 @@ struct InterruptedCall {
       isFirstEffectUnknown = progress.sending != 0
     } else {
       isFirstEffectUnknown = false
-    }
-    if connection != 0, progress.callEvent == replay.eventCount, !replay.isAnswered,
-      let event = replay.lastEvent, let request = event.request,
-      let method = Requests.Method(of: event) {
-      waiting = Holdings.Waiting(
-        request: request, method: method.rawValue,
-        application: replay.scheduler.applicationName(in: event),
-        isOneway: progress.callIsOneway)
-    } else {
-      waiting = nil
     }
   }
 
@@ -105,62 +93,6 @@ struct InterruptedCall {
       return true
     } catch {
       return false
-    }
-  }
-}
-
-extension Scheduler {
-  /// The application that an event names, or that makes the call.
-  fileprivate func applicationName(in event: Event) -> String {
-    switch event {
-    case .application(.register(_, let key, _, _, _)), .operation(.launch(_, let key, _, _)),
-      .operation(.activate(_, let key)),
-      .operation(.deactivate(_, let key)), .operation(.sendToBackground(_, let key)),
-      .operation(.terminate(_, let key, _)):
-      key.id.name
-    case .operation(.adopt(_, let adoption)): adoption.application.id.name
-    case .application(.openStream(_, _, let name)): name.name
-    case .application(.acknowledge(_, let id, _)), .application(.beginBackgroundTask(_, let id, _)),
-      .application(.endBackgroundTask(_, let id, _)), .application(.setKeepAlive(_, let id, _)),
-      .socket(.manage(_, let id, _)), .socket(.release(_, let id, _)):
-      application(of: id)?.id.name ?? ""
-    case .notification(.schedule(_, let key, _, _)), .notification(.cancel(_, let key, _, _)),
-      .notification(.setBadge(_, let key, _)):
-      key.id.name
-    case .memory(.warn(_, let key, _)): key?.id.name ?? ""
-    case .application(.streamClosed), .process, .socket, .notification, .systemChanged, .scheduler,
-      .memory, .resources:
-      ""
-    }
-  }
-}
-
-extension Requests.Method {
-  /// Creates the method that causes an event; nil if no call causes it.
-  fileprivate init?(of event: Event) {
-    switch event {
-    case .application(.register), .application(.openStream): self = .register
-    case .application(.acknowledge): self = .acknowledge
-    case .application(.beginBackgroundTask): self = .beginBackgroundTask
-    case .application(.endBackgroundTask): self = .endBackgroundTask
-    case .operation(.launch): self = .launch
-    case .operation(.adopt): self = .adopt
-    case .operation(.activate): self = .activate
-    case .operation(.deactivate): self = .deactivate
-    case .operation(.sendToBackground): self = .sendToBackground
-    case .operation(.terminate): self = .terminate
-    case .application(.setKeepAlive): self = .setKeepAlive
-    case .socket(.manage): self = .manageSocket
-    case .socket(.release): self = .releaseSocket
-    // The reply to an operator's call has the same form.
-    case .notification(.schedule): self = .scheduleNotification
-    case .notification(.cancel): self = .cancelNotifications
-    case .notification(.setBadge): self = .setBadge
-    case .systemChanged: self = .postSystemChange
-    case .memory(.warn): self = .warnMemory
-    case .application(.streamClosed), .process, .socket, .notification, .scheduler, .memory,
-      .resources:
-      return nil
     }
   }
 }

@@ -66,15 +66,14 @@ struct Takeover {
   /// - Returns: whether that daemon had released all applications.
   private func recover(_ replay: Replay) -> Bool {
     let outcome = takeOver(replay)
-    pump.finish(outcome.effects, of: replay.lastEvent)
     parts.notifications.reportLost(of: pump.scheduler.waitingNotifications)
     // The daemon stopped, and systemd did not restart it: all processes run unmanaged.
     if replay.progress.isClean, inherited.isEmpty {
+      pump.finish(outcome.effects, of: replay.lastEvent)
       pump.post(.scheduler(.stop))
       return true
     }
-    // First: if this daemon dies now, the next one must know of the whole absence.
-    pump.postFirst(.scheduler(.recovered(lastAlive: replay.lastAlive)))
+    pump.resume(outcome.effects, of: replay.lastEvent, lastAlive: replay.lastAlive)
     for id in outcome.lost { pump.post(.process(.leaderExited(id, .unknown))) }
     for id in pump.scheduler.running where !parts.streams.isOpen(id) {
       pump.post(.application(.streamClosed(id)))
@@ -128,9 +127,8 @@ struct Takeover {
       for failure in found.failures { log.write(.error, "cannot resume \(failure)") }
     }
     for arrival in replay.holdings.arrivals.values { parts.launches.restore(arrival) }
-    var holdings = replay.holdings.connections
+    let holdings = replay.holdings.connections
     let call = InterruptedCall(replay)
-    if let waiting = call.waiting { holdings[call.connection, default: .init()].waiting = waiting }
     for number in inherited.connections {
       do throws(SystemError) {
         let cookie = try UnixSocket.cookie(number)
@@ -185,9 +183,8 @@ struct Takeover {
   private func restore(_ connection: Connection, _ held: Holdings.Connection) {
     if let id = held.stream, processes[id] != nil { parts.streams.restore(id, connection) }
     if let monitor = held.monitor { parts.monitors.restore(connection, monitor) }
-    if let waiting = held.waiting, let method = Requests.Method(rawValue: waiting.method) {
-      parts.requests.restore(
-        waiting.request, connection, method, application: waiting.application)
+    if let waiting = held.waiting, Requests.Method(rawValue: waiting.method) != nil {
+      parts.requests.restore(waiting, connection)
     }
   }
 }
