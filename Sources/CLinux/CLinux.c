@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include "Thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -138,19 +139,7 @@ static void *close_here(void *fd) {
 }
 
 void clinux_close_elsewhere(int fd) {
-  pthread_attr_t attributes;
-  pthread_t thread;
-  sigset_t all, before;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 64 * 1024);
-  // The thread blocks all signals.
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int result = pthread_create(&thread, &attributes, close_here, (void *)(intptr_t)fd);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
-  if (result != 0) {
+  if (clinux_start_thread(close_here, (void *)(intptr_t)fd) != 0) {
     close(fd);
   }
 }

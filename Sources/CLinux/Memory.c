@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include "Thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,22 +33,6 @@ void clinux_return_blocks(size_t bytes) {
   mallopt(M_TRIM_THRESHOLD, (int)bytes);
 }
 
-/// Starts a detached thread that blocks all signals. Returns 0 or an errno.
-static int start(void *(*body)(void *), void *argument) {
-  pthread_attr_t attributes;
-  pthread_t thread;
-  sigset_t all, before;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 64 * 1024);
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int result = pthread_create(&thread, &attributes, body, argument);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
-  return result;
-}
-
 // MARK: giving back
 
 struct release {
@@ -72,7 +57,7 @@ void clinux_release_memory_elsewhere(const int *pidfds, size_t count) {
   if (release != NULL) {
     release->count = count;
     memcpy(release->pidfds, pidfds, count * sizeof *pidfds);
-    if (start(release_here, release) == 0) {
+    if (clinux_start_thread(release_here, release) == 0) {
       return;
     }
     free(release);
@@ -196,7 +181,7 @@ int clinux_measure_elsewhere(
     *measure = (struct measure){.proc_root = proc_root, .fd = fd, .count = count, .bounds = copy};
     memcpy(measure->processes, processes, count * sizeof *processes);
     memcpy(copy, bounds, groups_count * sizeof *bounds);
-    result = start(measure_here, measure);
+    result = clinux_start_thread(measure_here, measure);
   }
   if (result == 0) {
     return 0;

@@ -142,11 +142,7 @@ struct LifecycleTests {
     let daemon = try DaemonFixture()
     let first = try TestApplication(daemon, "org.test.a", "manual")
     try first.registered()
-    for kind in ["didFinishLaunching", "didBecomeActive"] {
-      let callback = try first.nextCallback()
-      #expect(callback.kind == kind)
-      _ = try first.acknowledge(callback.id)
-    }
+    try first.acknowledge(["didFinishLaunching", "didBecomeActive"])
     let second = try TestApplication(daemon, "org.test.b")
     try second.registered()
     #expect(try second.callbackKinds(2) == ["didFinishLaunching", "didBecomeActive"])

@@ -47,6 +47,19 @@ struct RelaunchTests {
     try monitor.next("the relaunch") { $0.kind == .transition && $0.from == .notRunning }
   }
 
+  /// A daemon whose application has failed, and will be relaunched in an hour.
+  private func waitingForRelaunch(
+    _ script: String, _ gate: TemporaryDirectory
+  ) throws -> DaemonFixture {
+    let policy = Self.policy.map { ($0.0, "1h") }
+    let daemon = try DaemonFixture(settings(script, policy: policy))
+    let monitor = try Monitor(daemon)
+    _ = try running(daemon, monitor)
+    try open(gate.file("gate"))
+    try monitor.next(.relaunchPlanned, of: id)
+    return daemon
+  }
+
   /// A fifo in that directory that makes a program continue.
   private func gate(_ folder: TemporaryDirectory) -> String {
     let path = folder.file("gate")
@@ -261,16 +274,9 @@ struct RelaunchTests {
 
   @Test("An operator's terminate cancels a waiting relaunch, and returns the last end")
   func terminatedWhileWaiting() throws {
-    var policy = Self.policy
-    policy[0].1 = "1h"
-    policy[1].1 = "1h"
     let gate = TemporaryDirectory()
     let script = "read line < \(self.gate(gate)); exit 1"
-    let daemon = try DaemonFixture(settings(script, policy: policy))
-    let monitor = try Monitor(daemon)
-    _ = try running(daemon, monitor)
-    try open(gate.file("gate"))
-    try monitor.next(.relaunchPlanned, of: id)
+    let daemon = try waitingForRelaunch(script, gate)
     #expect(try daemon.application(id).nextLaunch?.delayUSec == 3_600_000_000)
     let end = try daemon.terminate(id)
     #expect(end.reason == .exited && end.code == 1)
@@ -305,16 +311,9 @@ struct RelaunchTests {
   @Test(
     "A manifest that is removed or changed cancels the relaunch", arguments: [true, false])
   func manifestRemoved(_ isRemoved: Bool) throws {
-    var policy = Self.policy
-    policy[0].1 = "1h"
-    policy[1].1 = "1h"
     let gate = TemporaryDirectory()
     let script = "read line < \(self.gate(gate)); exit 1"
-    let daemon = try DaemonFixture(settings(script, policy: policy))
-    let monitor = try Monitor(daemon)
-    _ = try running(daemon, monitor)
-    try open(gate.file("gate"))
-    try monitor.next(.relaunchPlanned, of: id)
+    let daemon = try waitingForRelaunch(script, gate)
     #expect(try daemon.application(id).nextLaunch != nil)
     let path = daemon.folder.file("manifests/\(id).toml")
     if isRemoved {

@@ -46,9 +46,10 @@ struct UnixSocketTests {
     listener.close()
   }
 
-  @Test("A socket file of a dead listener is replaced when its last child has closed the copy")
-  func leftBehind() throws {
-    // The child ends when it sees a connection.
+  /// Runs a program that listens at the path and ends; its child has a copy of the socket.
+  ///
+  /// - Parameter child: What the child does with the socket `s` before it ends, in Python.
+  private func leaveListeningChild(_ child: String) throws {
     let listening = """
       import os, select, signal, socket, sys
       s = socket.socket(socket.AF_UNIX)
@@ -62,11 +63,17 @@ struct UnixSocketTests {
           signal.alarm(30)
           os.close(1)
           os.close(2)
-          select.select([s], [], [])
+          \(child)
       os._exit(0)
       """
     let process = try TestProcess.python(listening, [path])
     #expect(try process.waitForExit() == .exited(code: 0))
+  }
+
+  @Test("A socket file of a dead listener is replaced when its last child has closed the copy")
+  func leftBehind() throws {
+    // The child ends when it sees a connection.
+    try leaveListeningChild("select.select([s], [], [])")
     let listener = try UnixSocket.listen(path: path, mode: 0o600)
     let client = try UnixSocket.connect(path: path)
     #expect(try UnixSocket.credentials(client.rawValue).pid == getpid())
@@ -76,24 +83,7 @@ struct UnixSocketTests {
   @Test("A socket is refused if a child of a dead listener answers")
   func inherited() throws {
     // The child accepts, and ends when who has connected leaves.
-    let listening = """
-      import os, signal, socket, sys
-      s = socket.socket(socket.AF_UNIX)
-      s.bind(sys.argv[1])
-      s.listen()
-      child = os.fork()
-      if child:
-          # Out of the group, which the test ends with its process.
-          os.setpgid(child, child)
-      else:
-          signal.alarm(30)
-          os.close(1)
-          os.close(2)
-          s.accept()[0].recv(1)
-      os._exit(0)
-      """
-    let process = try TestProcess.python(listening, [path])
-    #expect(try process.waitForExit() == .exited(code: 0))
+    try leaveListeningChild("s.accept()[0].recv(1)")
     #expect(throws: SystemError(call: "bind \(path)", errno: EADDRINUSE)) {
       _ = try UnixSocket.listen(path: path, mode: 0o600)
     }

@@ -56,6 +56,24 @@ struct InstalledMachine {
     try machine.must("systemctl", "start", "taskschedd.socket")
   }
 
+  /// Starts an application with one background task, which never connects twice.
+  func startClient(_ id: String) throws -> TestProcess {
+    // As text: the machine has a /tmp of its own, where a clone may be.
+    let path = Self.repository + "/Tests/SystemdTests/Resources/client.py"
+    let script = String(
+      decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
+    let client = try machine.start(["python3", "-I", "-u", "-c", script, id])
+    #expect(try client.readLine()?.contains("registered") == true)
+    #expect(try client.readLine()?.contains("\"task\":1") == true)
+    return client
+  }
+
+  /// Sends a line to such an application, and returns its answer.
+  func ask(_ client: TestProcess, _ line: String) throws -> String {
+    try client.writeLine(line)
+    return try client.readLine() ?? "it ended"
+  }
+
   /// The cgroup of the system's unit.
   var unit: ControlGroup { machine.group.child("system.slice").child("taskschedd.service") }
 

@@ -16,19 +16,12 @@ extension SystemdTests {
 
     /// An application that never connects twice, with one background task.
     private func client() throws -> TestProcess {
-      // As text: the machine has a /tmp of its own, where a clone may lie.
-      let path = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
-      let script = String(
-        decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
-      let client = try machine.start(["python3", "-I", "-u", "-c", script, Self.id])
-      #expect(try client.readLine()?.contains("registered") == true)
-      #expect(try client.readLine()?.contains("\"task\":1") == true)
+      let client = try installed.startClient(Self.id)
       return client
     }
 
     private func ask(_ client: TestProcess, _ line: String) throws -> String {
-      try client.writeLine(line)
-      return try client.readLine() ?? "it ended"
+      try installed.ask(client, line)
     }
 
     /// kill -9, and waits until another serves.

@@ -36,20 +36,14 @@ extension SystemdTests {
 
     /// An application of mode voip that has nothing more to do, in the foreground.
     private func client() throws -> TestProcess {
-      let path = InstalledMachine.repository + "/Tests/SystemdTests/Resources/client.py"
-      let script = String(
-        decoding: try FileDescriptor.open(reading: path).readToEnd(), as: UTF8.self)
-      let client = try machine.start(["python3", "-I", "-u", "-c", script, Self.id])
-      #expect(try client.readLine()?.contains("registered") == true)
-      #expect(try client.readLine()?.contains("\"task\":1") == true)
+      let client = try installed.startClient(Self.id)
       #expect(try ask(client, "half") == "half")
       #expect(try ask(client, "rest") == "{\"parameters\":{}}")
       return client
     }
 
     private func ask(_ client: TestProcess, _ line: String) throws -> String {
-      try client.writeLine(line)
-      return try client.readLine() ?? "it ended"
+      try installed.ask(client, line)
     }
 
     /// The next event, for which it may have to be woken. It may have been suspended before it

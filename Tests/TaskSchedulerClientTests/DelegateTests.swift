@@ -32,19 +32,15 @@ import Testing
 
   @Test("The library acknowledges a callback when the method has returned, not before")
   func acknowledgesOnReturn() throws {
-    let entered = DispatchSemaphore(value: 0)
-    let mayReturn = DispatchSemaphore(value: 0)
-    let recorder = Recorder { _ in
-      entered.signal()
-      mayReturn.wait()
-    }
+    let gate = Gate()
+    let recorder = Recorder { _ in gate.pass() }
     let fixture = try Fixture(recorder: recorder)
     fixture.daemon.send(.didEnterBackground)
-    entered.wait()
+    gate.waitForHandler()
     // The daemon has answered a later request. An acknowledgement would have come before it.
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.callback != nil)
-    mayReturn.signal()
+    gate.open()
     try fixture.daemon.waitForAcknowledgement()
   }
 

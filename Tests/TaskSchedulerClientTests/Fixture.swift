@@ -42,6 +42,23 @@ extension StandInDaemon {
   }
 }
 
+/// A place in a handler of the application where a test holds it.
+final class Gate: Sendable {
+  private let entered = DispatchSemaphore(value: 0)
+  private let mayLeave = DispatchSemaphore(value: 0)
+
+  /// Holds the handler until the test opens the gate.
+  func pass() {
+    entered.signal()
+    mayLeave.wait()
+  }
+
+  /// Waits until the handler is at the gate.
+  func waitForHandler() { entered.wait() }
+
+  func open() { mayLeave.signal() }
+}
+
 /// A delegate that records the calls of its methods.
 final class Recorder: ApplicationDelegate {
   let log = Watched<[String]>([])

@@ -13,19 +13,15 @@ import Testing
   @Test("The return of the keep-alive handler acknowledges the call of the daemon")
   func runs() throws {
     let fixture = try Fixture()
-    let entered = DispatchSemaphore(value: 0)
-    let mayReturn = DispatchSemaphore(value: 0)
-    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(900)) {
-      entered.signal()
-      mayReturn.wait()
-    }
+    let gate = Gate()
+    try fixture.application.setKeepAliveTimeoutAndWait(.seconds(900)) { gate.pass() }
     #expect(fixture.daemon.state.current.memory.keepAliveSeconds == 900)
     fixture.daemon.send(.keepAlive)
-    entered.wait()
+    gate.waitForHandler()
     // The daemon has answered a later request. An acknowledgement would have come before it.
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.callback != nil)
-    mayReturn.signal()
+    gate.open()
     try fixture.daemon.waitForAcknowledgement()
     #expect(fixture.recorder.log.current == [])
   }
@@ -145,19 +141,17 @@ import Testing
   @Test("A keep-alive call that the daemon repeats while the handler runs does not run it again")
   func deliveredAgain() throws {
     let fixture = try Fixture()
-    let entered = DispatchSemaphore(value: 0)
-    let mayReturn = DispatchSemaphore(value: 0)
+    let gate = Gate()
     let ran = Watched(0)
     try fixture.application.setKeepAliveTimeoutAndWait(.seconds(600)) {
       ran.update { $0 += 1 }
-      entered.signal()
-      mayReturn.wait()
+      gate.pass()
     }
     fixture.daemon.send(.keepAlive)
-    entered.wait()
+    gate.waitForHandler()
     let daemon = try fixture.restartDaemon()
     defer { daemon.stop() }
-    mayReturn.signal()
+    gate.open()
     try daemon.waitForAcknowledgement()
     daemon.send(.willResignActive)
     try daemon.waitForAcknowledgement()

@@ -51,20 +51,16 @@ import Testing
 
   @Test("The delegate receives a ready socket with its conditions, and acknowledges by returning")
   func ready() throws {
-    let entered = DispatchSemaphore(value: 0)
-    let mayReturn = DispatchSemaphore(value: 0)
-    let recorder = Recorder(onSocketReady: { _, _ in
-      entered.signal()
-      mayReturn.wait()
-    })
+    let gate = Gate()
+    let recorder = Recorder(onSocketReady: { _, _ in gate.pass() })
     let fixture = try Fixture(recorder: recorder)
     let ends = try Ends()
     _ = try fixture.application.manageAndWait(socket: ends.mine)
     fixture.daemon.send(ready: [1], urgentData: true, hangUp: true)
-    entered.wait()
+    gate.waitForHandler()
     _ = try fixture.application.backgroundTimeRemainingAndWait()
     #expect(fixture.daemon.state.current.memory.socketEvents.count == 1)
-    mayReturn.signal()
+    gate.open()
     try fixture.daemon.waitForHandling()
     #expect(recorder.log.current == ["ready \(ends.mine) data+urgent+hangUp"])
   }
@@ -209,20 +205,16 @@ import Testing
 
   @Test("A socket event that the daemon repeats reaches the delegate once")
   func deliveredAgain() throws {
-    let entered = DispatchSemaphore(value: 0)
-    let mayReturn = DispatchSemaphore(value: 0)
-    let recorder = Recorder(onSocketReady: { _, _ in
-      entered.signal()
-      mayReturn.wait()
-    })
+    let gate = Gate()
+    let recorder = Recorder(onSocketReady: { _, _ in gate.pass() })
     let fixture = try Fixture(recorder: recorder)
     let ends = try Ends()
     _ = try fixture.application.manageAndWait(socket: ends.mine)
     fixture.daemon.send(ready: [1])
-    entered.wait()
+    gate.waitForHandler()
     let event = fixture.daemon.state.current.memory.socketEvents
     let daemon = try fixture.restartDaemon()
-    mayReturn.signal()
+    gate.open()
     try daemon.waitForHandling()
     // This daemon has not received the acknowledgement.
     var memory = daemon.stop()

@@ -64,22 +64,18 @@ import Testing
 
   @Test("A callback that the daemon repeats while it is handled reaches the delegate once")
   func deliveredAgainMeanwhile() throws {
-    let entered = DispatchSemaphore(value: 0)
-    let mayReturn = DispatchSemaphore(value: 0)
-    let recorder = Recorder { _ in
-      entered.signal()
-      mayReturn.wait()
-    }
+    let gate = Gate()
+    let recorder = Recorder { _ in gate.pass() }
     let fixture = try Fixture(recorder: recorder)
     fixture.daemon.send(.didEnterBackground)
-    entered.wait()
+    gate.waitForHandler()
     let daemon = try restarting(fixture)
     defer { daemon.stop() }
     // The daemon sends the expiration after the repeated callback.
     let heard = Watched(0)
     let task = try fixture.application.beginBackgroundTaskAndWait { heard.update { $0 += 1 } }
     daemon.expire(task.rawValue)
-    mayReturn.signal()
+    gate.open()
     try daemon.waitForAcknowledgement()
     try heard.wait("the task has expired") { $0 == 1 }
     #expect(recorder.log.current == ["didEnterBackground"])

@@ -121,35 +121,35 @@ enum NotificationSchema {
       ])
   }
 
-  /// Keeps `count` of those that were presented and fire no more: the latest.
+  /// Keeps the latest `count` notifications of an application that were presented and fire no more.
   ///
-  /// - Returns: those that are kept no longer.
+  /// - Returns: The removed notifications.
   static func prune(
     _ key: ApplicationKey, to count: Int, _ database: Database
   ) throws(DatabaseError) -> [NotificationID] {
-    try database.rows(
-      """
-      DELETE FROM notification WHERE id IN (
-        SELECT id FROM notification
-        WHERE application = ? AND owner = ? AND firesAt IS NULL AND NOT isDue
-        ORDER BY presentedAt DESC, id DESC LIMIT -1 OFFSET ?)
-      RETURNING id
-      """, key.values + [.count(count)]
-    ) { NotificationID($0, at: 0) }
+    try prune(where: "application = ? AND owner = ?", key.values, to: count, database)
   }
 
-  /// The same for all applications of a user.
+  /// Keeps the latest `count` such notifications of all applications of a user.
+  ///
+  /// - Returns: The removed notifications.
   static func prune(
     _ user: UserID, to count: Int, _ database: Database
+  ) throws(DatabaseError) -> [NotificationID] {
+    try prune(where: "owner = ?", [.user(user)], to: count, database)
+  }
+
+  private static func prune(
+    where condition: String, _ values: [SQLValue], to count: Int, _ database: Database
   ) throws(DatabaseError) -> [NotificationID] {
     try database.rows(
       """
       DELETE FROM notification WHERE id IN (
         SELECT id FROM notification
-        WHERE owner = ? AND firesAt IS NULL AND NOT isDue
+        WHERE \(condition) AND firesAt IS NULL AND NOT isDue
         ORDER BY presentedAt DESC, id DESC LIMIT -1 OFFSET ?)
       RETURNING id
-      """, [.user(user), .count(count)]
+      """, values + [.count(count)]
     ) { NotificationID($0, at: 0) }
   }
 

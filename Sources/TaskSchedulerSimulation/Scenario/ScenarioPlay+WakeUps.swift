@@ -128,16 +128,7 @@ extension ScenarioPlay {
   /// The time after now.
   private func next(of id: NotificationID) -> WallTime? {
     guard let row = store.rows[id], let repeats = row.repeats else { return nil }
-    let minutes: Int64 =
-      switch repeats {
-      case .minute: 1
-      case .hour: 60
-      case .day: 1440
-      case .week: 10_080
-      case .month: 43_200
-      case .year: 525_600
-      }
-    let step = minutes * 60 * Int64(Nanoseconds.second)
+    let step = repeats.nanoseconds
     let passed = max(0, wallClock.nanoseconds - row.firesAt)
     let next = row.firesAt + (passed / step + 1) * step
     store.rows[id]?.firesAt = next

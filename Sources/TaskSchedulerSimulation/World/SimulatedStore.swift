@@ -158,7 +158,7 @@ final class SimulatedStore {
     guard var row = rows[id], let repeats = row.repeats else {
       return answer(.nextFound(id, nil), after: delay, simulation)
     }
-    let step = Self.length(of: repeats)
+    let step = repeats.nanoseconds
     let latest = max(simulation.wallClock.nanoseconds, time.nanoseconds)
     if row.firesAt <= latest { row.firesAt += ((latest - row.firesAt) / step + 1) * step }
     if chance.happens(20) {
@@ -170,10 +170,19 @@ final class SimulatedStore {
     answer(.nextFound(id, WallTime(nanoseconds: row.firesAt)), after: delay, simulation)
   }
 
-  /// Returns the approximate length of an interval in nanoseconds.
-  private static func length(of repeats: RepeatInterval) -> Int64 {
+  private func answer(
+    _ event: NotificationEvent, after delay: UInt64, _ simulation: Simulation
+  ) {
+    simulation.schedule(
+      after: delay, .storeAnswers(event, generation: simulation.recoveryCount))
+  }
+}
+
+extension RepeatInterval {
+  /// The approximate length of the interval, without a calendar.
+  var nanoseconds: Int64 {
     let minutes: Int64 =
-      switch repeats {
+      switch self {
       case .minute: 1
       case .hour: 60
       case .day: 1440
@@ -182,12 +191,5 @@ final class SimulatedStore {
       case .year: 525_600
       }
     return minutes * 60 * Int64(Nanoseconds.second)
-  }
-
-  private func answer(
-    _ event: NotificationEvent, after delay: UInt64, _ simulation: Simulation
-  ) {
-    simulation.schedule(
-      after: delay, .storeAnswers(event, generation: simulation.recoveryCount))
   }
 }

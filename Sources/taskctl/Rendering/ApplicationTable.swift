@@ -40,10 +40,8 @@ enum ApplicationTable {
     _ applications: [ControlInterface.Application], _ context: RenderingContext,
     header: Bool = true
   ) -> String {
-    let showsOwner = Set(applications.map(\.owner)).count > 1
-    var columns = [Table.Column(title: "APPLICATION")]
-    if showsOwner { columns.append(Table.Column(title: "OWNER")) }
-    columns += [
+    let owner = OwnerColumn(applications.map(\.owner), context)
+    let columns = [Table.Column(title: "APPLICATION")] + owner.columns + [
       Table.Column(title: "STATE"), Table.Column(title: "SINCE"),
       Table.Column(title: "PID", isRightAligned: true),
       Table.Column(title: "TASKS", isRightAligned: true), Table.Column(title: "REMAINING"),
@@ -52,9 +50,7 @@ enum ApplicationTable {
     var table = Table(columns: columns)
     for application in applications {
       let instance = application.instance
-      var row = [Table.Cell(application.application)]
-      if showsOwner { row.append(Table.Cell(context.userName(application.owner))) }
-      row += [
+      let row = [Table.Cell(application.application)] + owner.cells(application.owner) + [
         Table.Cell(stateWords(application), Style(of: application.state)),
         Table.Cell(since(application, context.clock)),
         Table.Cell(instance.map { "\($0.pid)" } ?? "-"),
@@ -110,10 +106,8 @@ enum TaskTable {
   static func text(
     _ applications: [ControlInterface.Application], _ context: RenderingContext
   ) -> String {
-    let showsOwner = Set(applications.map(\.owner)).count > 1
-    var columns = [Table.Column(title: "APPLICATION")]
-    if showsOwner { columns.append(Table.Column(title: "OWNER")) }
-    columns += [
+    let owner = OwnerColumn(applications.map(\.owner), context)
+    let columns = [Table.Column(title: "APPLICATION")] + owner.columns + [
       Table.Column(title: "TASK", isRightAligned: true), Table.Column(title: "NAME"),
       Table.Column(title: "AGE"), Table.Column(title: "REMAINING"),
       Table.Column(title: "EXPIRED"),
@@ -122,9 +116,7 @@ enum TaskTable {
     for application in applications {
       for task in application.instance?.tasks ?? [] {
         let age = context.clock.ageUSec(ofBoot: task.beganAtUSec)
-        var row = [Table.Cell(application.application)]
-        if showsOwner { row.append(Table.Cell(context.userName(application.owner))) }
-        row += [
+        let row = [Table.Cell(application.application)] + owner.cells(application.owner) + [
           Table.Cell("\(task.id)"), Table.Cell(task.name ?? "-"),
           Table.Cell(TimeSpan.text(usec: age)), Table.Cell(ApplicationTable.remaining(application)),
           Table.Cell(task.expired ? "yes" : "no", task.expired ? .yellow : .plain),

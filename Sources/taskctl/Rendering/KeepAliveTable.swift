@@ -6,10 +6,8 @@ enum KeepAliveTable {
   static func text(
     _ applications: [ControlInterface.Application], _ context: RenderingContext
   ) -> String {
-    let showsOwner = Set(applications.map(\.owner)).count > 1
-    var columns = [Table.Column(title: "APPLICATION")]
-    if showsOwner { columns.append(Table.Column(title: "OWNER")) }
-    columns += [
+    let owner = OwnerColumn(applications.map(\.owner), context)
+    let columns = [Table.Column(title: "APPLICATION")] + owner.columns + [
       Table.Column(title: "STATE"), Table.Column(title: "INTERVAL"),
       Table.Column(title: "LAST RUN"), Table.Column(title: "DEADLINE"),
       Table.Column(title: "PLANNED"),
@@ -17,9 +15,7 @@ enum KeepAliveTable {
     var table = Table(columns: columns)
     for application in applications {
       guard let keepAlive = application.instance?.keepAlive else { continue }
-      var row = [Table.Cell(application.application)]
-      if showsOwner { row.append(Table.Cell(context.userName(application.owner))) }
-      row += [
+      let row = [Table.Cell(application.application)] + owner.cells(application.owner) + [
         Table.Cell(ApplicationTable.stateWords(application), Style(of: application.state)),
         Table.Cell(TimeSpan.text(usec: keepAlive.intervalUSec)),
         Table.Cell(lastRun(keepAlive, context.clock)),

@@ -43,22 +43,20 @@ enum MemoryText {
   private static func table(
     _ memory: ControlInterface.GetMemory.Output, _ context: RenderingContext
   ) -> String {
-    let showsOwner = Set(memory.applications.map(\.owner)).count > 1
-    var columns = [
+    let owner = OwnerColumn(memory.applications.map(\.owner), context)
+    let first = [
       Table.Column(title: "NEXT", isRightAligned: true), Table.Column(title: "APPLICATION"),
     ]
-    if showsOwner { columns.append(Table.Column(title: "OWNER")) }
-    columns += [
+    let columns = first + owner.columns + [
       Table.Column(title: "STATE"), Table.Column(title: "DIRTY", isRightAligned: true),
       Table.Column(title: "TOTAL", isRightAligned: true), Table.Column(title: "WHY"),
     ]
     var table = Table(columns: columns)
     for use in memory.applications {
-      var row = [
+      let first = [
         Table.Cell(use.position.map { "\($0)" } ?? "-"), Table.Cell(use.application),
       ]
-      if showsOwner { row.append(Table.Cell(context.userName(use.owner))) }
-      row += [
+      let row = first + owner.cells(use.owner) + [
         Table.Cell(use.state.rawValue, Style(of: use.state)),
         Table.Cell((use.estimate ? "~" : "") + bytes(use.dirty)), Table.Cell(bytes(use.total)),
         Table.Cell(why(use, memory.applications)),

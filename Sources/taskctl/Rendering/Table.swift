@@ -55,3 +55,20 @@ struct Table {
     return line
   }
 }
+
+/// The column of the owners, which a table has only if its rows have several.
+struct OwnerColumn {
+  private let isShown: Bool
+  private let context: RenderingContext
+
+  init(_ owners: [Int], _ context: RenderingContext) {
+    isShown = Set(owners).count > 1
+    self.context = context
+  }
+
+  var columns: [Table.Column] { isShown ? [Table.Column(title: "OWNER")] : [] }
+
+  func cells(_ owner: Int) -> [Table.Cell] {
+    isShown ? [Table.Cell(context.userName(owner))] : []
+  }
+}

@@ -81,6 +81,15 @@ final class TestApplication {
     try (0..<count).map { _ in try nextCallback().kind }
   }
 
+  /// Acknowledges the next callbacks, which are of these kinds.
+  func acknowledge(_ kinds: [String]) throws {
+    for kind in kinds {
+      let callback = try nextCallback()
+      #expect(callback.kind == kind)
+      _ = try acknowledge(callback.id)
+    }
+  }
+
   /// Calls a method of `org.taskschedd.Application`, or one that is named in full.
   func call(_ method: String, _ parameters: JSONValue = [:]) throws -> JSONValue {
     try send(method, parameters)

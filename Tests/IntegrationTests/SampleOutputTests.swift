@@ -1,0 +1,197 @@
+import Glibc
+import LinuxSystem
+import TaskSchedulerWire
+import TestSupport
+import Testing
+
+/// What a document shows of a command: lines of its output. `...` stands for any other lines.
+private struct Sample {
+  let document: String
+  let command: String
+  var lines: [Substring] = []
+
+  /// The samples of a document of Markdown: indented by four spaces, the command after `$ `.
+  static func ofMarkdown(_ document: String) throws -> [Sample] {
+    var samples: [Sample] = []
+    var isOpen = false
+    for line in try text(of: document) {
+      if line.hasPrefix("    $ ") {
+        samples.append(Sample(document: document, command: String(line.dropFirst(6))))
+        isOpen = true
+      } else if line.hasPrefix("    ") || line.isEmpty {
+        if isOpen { samples[samples.count - 1].lines.append(line.dropFirst(4)) }
+      } else {
+        isOpen = false
+      }
+    }
+    return samples
+  }
+
+  /// The samples of a manual page: literal displays that begin with `$ `.
+  static func ofManual(_ document: String) throws -> [Sample] {
+    var samples: [Sample] = []
+    var isOpen = false
+    for line in try text(of: document) {
+      if line.hasPrefix("$ ") {
+        samples.append(Sample(document: document, command: String(line.dropFirst(2))))
+        isOpen = true
+      } else if line.hasPrefix(".Ed") {
+        isOpen = false
+      } else if isOpen {
+        let isEscaped = line.hasPrefix("\\&")
+        samples[samples.count - 1].lines.append(isEscaped ? line.dropFirst(2) : line)
+      }
+    }
+    return samples
+  }
+
+  private static func text(of document: String) throws -> [Substring] {
+    try Programs.text(of: document).split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  /// Whether an output is what the sample shows. A line of a manual may be broken anywhere.
+  func matches(_ output: String) -> Bool {
+    let skeleton = Self.skeleton(output)
+    let shown = lines.map { Self.skeleton(String($0)) }
+    guard shown.contains("...") else {
+      return shown.filter { $0 != "" }.joined(separator: " ") == skeleton
+    }
+    var rest = skeleton[...]
+    for line in shown where line != "..." && line != "" {
+      guard let found = rest.firstRange(of: line) else { return false }
+      rest = rest[found.upperBound...]
+    }
+    return true
+  }
+
+  /// The text without what differs from run to run: times, sizes, process ids and alignment.
+  static func skeleton(_ text: String) -> String {
+    var text = text
+    text.replace(#/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+/#, with: "DATE")
+    text.replace(#/\d\d:\d\d:\d\d\.\d{3}/#, with: "TIME")
+    text.replace(#/\d+(\.\d+)? ?(us|ms|s|min|h)\b( \d+ ?(ms|s|min)\b)*/#, with: "SPAN")
+    text.replace(#/\d+(\.\d+)? (B|KiB|MiB|GiB)\b/#, with: "SIZE")
+    text.replace(#/\d+%/#, with: "PERCENT")
+    text.replace(#/\S+\.toml:\d+/#, with: "FILE:LINE")
+    text.replace(#/in the (system's daemon \(\S+\)|daemon at [^;]+)/#, with: "in DAEMON")
+    text.replace(#/the kernel reports (none|the [a-z ]+)/#, with: "the kernel reports")
+    text.replace(#/(pid |\.p|SPAN +)\d+\b/#, with: { "\($0.output.1)N" })
+    return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+}
+
+@Suite("The outputs that documents show")
+struct SampleOutputTests {
+  private static let uploader = "org.example.uploader"
+  private static let minimal = "org.example.minimal"
+
+  /// The commands of the documents whose outputs this suite does not produce.
+  private static let others: Set<String> = [
+    "taskctl run --id org.example.render render film.blend   # suspended in the background",
+    "taskctl task --name backup rsync -a ~/ backup:home/     "
+      + "# one background task, killed at its limit",
+    // The machine of the tests is not short of memory, and has no such GPU.
+    "taskctl why org.example.maps", "taskctl status org.example.sync",
+    // What the example of a manifest launches is not installed.
+    "taskctl launch org.example.mail",
+  ]
+
+  /// Runs each command in the state that the documents describe.
+  private static func outputs() throws -> [String: String] {
+    let daemon = try DaemonFixture(
+      .init(
+        policy: [("BackgroundTime", "2s"), ("ExpirationLead", "500ms")],
+        manifests: [(minimal, "command = [\"/bin/sleep\", \"1000\"]")]))
+    var outputs: [String: String] = [:]
+    func run(_ command: String) throws {
+      let arguments = command.split(separator: " ").dropFirst().map(String.init)
+      outputs[command] = try daemon.startTaskctl(arguments).remainingText()
+    }
+    let monitor = try Monitor(daemon)
+    let shown = try daemon.startTaskctl(["monitor"])
+    let program = try TestProcess(
+      Programs.path(of: "uploader-example"), ["uploader-example", daemon.folder.file("uploaded")]
+    ) { $0.environment = daemon.environment().map { SystemString($0) } }
+    try monitor.transition(uploader, to: .active)
+    while try !program.nextLine().hasSuffix("] active") {}
+    try run("taskctl memory")
+    try run("taskctl background \(uploader)")
+    try monitor.transition(uploader, to: .suspended)
+    while outputs["taskctl background \(uploader)"]?.contains("task 1 ends") == false {
+      outputs["taskctl background \(uploader)"]? += try program.nextLine() + "\n"
+    }
+    for command in ["list", "why \(uploader)", "status \(uploader)", "warn-memory --dry-run"] {
+      try run("taskctl \(command)")
+    }
+    try run("taskctl launch \(minimal)")
+    try run("taskctl terminate \(minimal)")
+    try run("taskctl config --changed")
+    // The settings of the tests, and the machine's missing group, are left out.
+    outputs["taskctl config --changed"] = outputs["taskctl config --changed"]?
+      .split(separator: "\n")
+      .filter { !$0.contains(#/^policy.(Memory|Expiration)|operator-group/#) }
+      .joined(separator: "\n")
+    try run("taskctl reload")
+    try run("taskctl foreground org.example.uploadr")
+    try run("taskctl task --name spin sleep 30")
+    _ = try shown.pidfd.send(signal: SIGTERM)
+    outputs["taskctl monitor"] = try shown.remainingText()
+    outputs["taskschedd --check"] = try TestProcess(
+      Programs.path(of: "taskschedd"),
+      [
+        "taskschedd", "--check", "--config", daemon.folder.file("taskschedd.toml"), "--manifests",
+        daemon.folder.file("manifests"),
+      ]
+    ).remainingText()
+    return outputs
+  }
+
+  @Test("A document shows what the command prints")
+  func samples() throws {
+    let pages = try Folder.names(path: Programs.root + "/docs").filter { $0.hasSuffix(".md") }
+    let manuals = try Folder.names(path: Programs.root + "/man")
+    let samples =
+      try (["README.md"] + pages.map { "docs/\($0)" }).flatMap { try Sample.ofMarkdown($0) }
+      + manuals.flatMap { try Sample.ofManual("man/\($0)") }
+    let outputs = try Self.outputs().merging(Self.phoneOutputs()) { first, _ in first }
+    var shown: Set<String> = []
+    for sample in samples where !Self.others.contains(sample.command) {
+      shown.insert(sample.command)
+      let output = try #require(outputs[sample.command], "\(sample.document): \(sample.command)")
+      #expect(
+        sample.matches(output),
+        "\(sample.document): $ \(sample.command)\n\(output)\(Sample.skeleton(output))")
+    }
+    #expect(shown.subtracting(outputs.keys).isEmpty && shown.count > 10)
+  }
+
+  /// The phone of the example, suspended, and after its process was killed.
+  private static func phoneOutputs() throws -> [String: String] {
+    let id = "org.example.voip"
+    let path = Programs.path(of: "voip-example")
+    let server = try TestProcess(path, ["voip-example", "server", "0"])
+    let port = String(try server.nextLine().split(separator: " ").last!)
+    let daemon = try DaemonFixture(
+      .init(
+        policy: [("RelaunchDelay", "1h"), ("RelaunchDelayMax", "1h")],
+        manifests: [
+          (
+            id,
+            """
+            name = "Phone"
+            background-modes = ["voip"]
+            command = ["\(path)", "phone", "\(port)", "ada"]
+            """
+          )
+        ]))
+    try waitUntil("the phone is suspended") { try daemon.application(id).state == .suspended }
+    let status = try daemon.taskctl("status", id).text
+    let monitor = try Monitor(daemon)
+    kill(Int32(try #require(try daemon.application(id).instance).pid), SIGKILL)
+    try monitor.next(.relaunchPlanned, of: id)
+    return [
+      "taskctl status \(id)": status,
+      "kill -9 10344; taskctl status \(id)": try daemon.taskctl("status", id).text,
+    ]
+  }
+}

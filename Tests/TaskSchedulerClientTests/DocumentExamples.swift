@@ -1,0 +1,213 @@
+import Logging
+import ServiceLifecycle
+import TaskSchedulerClient
+import TaskSchedulerServiceLifecycle
+
+// The Swift examples of the documents, so that the compiler checks them. `DocumentExampleTests`
+// compares each section with its document: a section begins with the document and the number of
+// the example there, and has the lines of the example in their order.
+
+private struct Outbox {
+  func save() {}
+  func send() async throws {}
+}
+
+private let outbox = Outbox()
+
+private enum Readme {
+  // README.md 1
+  struct Mail: ApplicationDelegate {
+    func applicationDidEnterBackground(_ application: ScheduledApplication) { outbox.save() }
+  }
+
+  static func main() async throws {
+    let application = try await ScheduledApplication.register("org.example.mail", delegate: Mail())
+    try await application.withBackgroundTask(named: "send the outbox") {
+      try await outbox.send()
+    }
+  }
+}
+
+private enum SwiftGuide {
+  // docs/swift.md 1
+  struct Mail: ApplicationDelegate {
+    func applicationDidEnterBackground(_ application: ScheduledApplication) { outbox.save() }
+  }
+
+  static func main() async throws {
+    let application = try await ScheduledApplication.register("org.example.mail", delegate: Mail())
+    try await application.withBackgroundTask(named: "send the outbox") {
+      try await outbox.send()
+    }
+  }
+
+  static func forms(_ application: ScheduledApplication) async throws {
+    // docs/swift.md 2
+    do {
+      let task = try await application.beginBackgroundTask(named: "upload")
+      _ = task
+    }
+    let task = try application.beginBackgroundTaskAndWait(named: "upload")
+    _ = task
+  }
+
+  static func events() async throws {
+    // docs/swift.md 3
+    let application = try await ScheduledApplication.register("org.example.mail")
+    for try await event in application.events {
+      switch event {
+      case .didEnterBackground: outbox.save()
+      default: break
+      }
+    }
+  }
+
+  actor Outbox: ServiceLifecycle.Service {
+    func save() {}
+    func run() async throws {}
+  }
+
+  static func services(_ outbox: Outbox, _ logger: Logger) async throws {
+    // docs/swift.md 4
+    let application = try await ScheduledApplication.register("org.example.mail")
+    let group = ServiceGroup(services: [outbox], logger: logger)
+    try await group.run(as: application) { event in
+      if event == .didEnterBackground { await outbox.save() }
+    }
+  }
+}
+
+private final class Phone: ApplicationDelegate, @unchecked Sendable {
+  struct Call { let notification: NotificationContent }
+
+  struct Server {
+    let fileDescriptor: Int32
+    func connect() {}
+    func ping() {}
+    func receivedCalls() -> [Call] { [] }
+  }
+
+  let server = Server(fileDescriptor: 0)
+  var socket: ManagedSocket?
+  func log(_ error: any Error) {}
+
+  // docs/wake-ups.md 1
+  func application(
+    _ application: ScheduledApplication, didFinishLaunchingWithReason reason: LaunchReason
+  ) {
+    server.connect()
+    do {
+      socket = try application.manageAndWait(socket: server.fileDescriptor)
+      try application.setKeepAliveTimeoutAndWait(.seconds(900)) { [server] in server.ping() }
+    } catch { log(error) }
+  }
+
+  func application(
+    _ application: ScheduledApplication, socketDidBecomeReady socket: ManagedSocket,
+    conditions: SocketConditions
+  ) {
+    for call in server.receivedCalls() {
+      _ = try? application.presentNotificationAndWait(call.notification)
+    }
+  }
+
+  func remind(_ application: ScheduledApplication) async throws {
+    // docs/wake-ups.md 2
+    try await application.scheduleNotification(
+      NotificationContent(title: "Tea", sound: "message-new-instant"),
+      for: .at(
+        CalendarDate(year: 2026, month: 11, day: 22, hour: 16, timeZone: "Europe/Berlin"),
+        repeats: .day))
+  }
+}
+
+private enum Reference {
+  static func upload(
+    _ application: ScheduledApplication, _ chunks: [[UInt8]],
+    _ upload: @escaping @Sendable ([UInt8]) async throws -> Void
+  ) async throws {
+    // FinishingWorkInTheBackground.md 1
+    try await application.withBackgroundTask(named: "upload") {
+      for chunk in chunks {
+        try Task.checkCancellation()
+        try await upload(chunk)
+      }
+    }
+  }
+
+  final class Uploader: ApplicationDelegate, @unchecked Sendable {
+    var task: BackgroundTaskID?
+    func stop() {}
+
+    // FinishingWorkInTheBackground.md 2
+    func applicationDidEnterBackground(_ application: ScheduledApplication) {
+      task = try? application.beginBackgroundTaskAndWait(named: "upload") { [self] in
+        stop()
+        if let task { try? application.endBackgroundTaskAndWait(task) }
+      }
+    }
+  }
+
+  static func register() async throws {
+    // GettingStarted.md 1
+    let application = try await ScheduledApplication.register(
+      "org.example.mail", delegate: Mail(), ifAvailable: true)
+    application.close()
+  }
+
+  // HandlingEvents.md 1
+  struct Mail: ApplicationDelegate {
+    func applicationDidEnterBackground(_ application: ScheduledApplication) { outbox.save() }
+    func applicationWillTerminate(_ application: ScheduledApplication) { outbox.save() }
+  }
+
+  static func events() async throws {
+    // HandlingEvents.md 2
+    let application = try await ScheduledApplication.register("org.example.mail")
+    for try await event in application.events {
+      switch event {
+      case .didEnterBackground, .willTerminate: outbox.save()
+      default: break
+      }
+    }
+  }
+
+  static func remind(_ application: ScheduledApplication) async throws {
+    // SchedulingNotifications.md 1
+    try await application.scheduleNotification(
+      NotificationContent(title: "Tea", sound: "message-new-instant"),
+      for: .at(
+        CalendarDate(year: 2026, month: 11, day: 22, hour: 16, timeZone: "Europe/Berlin"),
+        repeats: .day))
+    // SchedulingNotifications.md 2
+    try await application.scheduleNotification(
+      NotificationContent(title: "The tea is ready"), for: .after(.seconds(240)))
+  }
+
+  actor Server {
+    nonisolated let fileDescriptor: Int32 = 0
+    func ping() {}
+  }
+
+  static func stayReachable(_ application: ScheduledApplication, _ server: Server) async throws {
+    // StayingReachable.md 1
+    let socket = try await application.manage(socket: server.fileDescriptor)
+    _ = socket
+    // StayingReachable.md 2
+    try await application.setKeepAliveTimeout(.seconds(900)) { await server.ping() }
+  }
+}
+
+private enum Overview {
+  // TaskSchedulerClient.md 1
+  struct Mail: ApplicationDelegate {
+    func applicationDidEnterBackground(_ application: ScheduledApplication) { outbox.save() }
+  }
+
+  static func main() async throws {
+    let application = try await ScheduledApplication.register("org.example.mail", delegate: Mail())
+    try await application.withBackgroundTask(named: "send the outbox") {
+      try await outbox.send()
+    }
+  }
+}
