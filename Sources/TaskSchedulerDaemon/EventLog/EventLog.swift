@@ -187,8 +187,11 @@ final class EventLog {
   private var hasRoom: Bool { isTakingOver || writer.freeBytes > Self.reserveBytes }
 
   /// Whether a promise of now will be known after a crash, and after the crashes that follow.
-  func isWhole(at now: Instant) -> Bool {
-    if isBehind, nextAttempt <= now { beginNew(at: now) }
+  func isWhole(at clock: @autoclosure () -> Instant) -> Bool {
+    if isBehind {
+      let now = clock()
+      if nextAttempt <= now { beginNew(at: now) }
+    }
     if isShort { keepSpare() }
     return !isBehind && !isShort
   }
