@@ -36,9 +36,8 @@ protocol ConnectionOwner: AnyObject {
   func closed(_ connection: Connection, reason: String?)
 }
 
-/// The connection of one client. Its calls are answered one at a time, in order.
-///
-/// Each application has two. Small properties stand together, because the order decides the size.
+/// The connection of one client. Its calls are answered one at a time, in order. Small properties
+/// stand together, because the order decides the size, and each application has two connections.
 final class Connection: TurnTaker, LoggedCall {
   /// The use of a connection.
   enum Role {
@@ -55,8 +54,7 @@ final class Connection: TurnTaker, LoggedCall {
   var isSaved = false
   var isPutOff = false
   private(set) var isOpen = true
-  /// Whether the event log says that a part of the connection's data is only in the daemon's
-  /// memory.
+  /// Whether a part of the connection's data is only in memory, as the event log says.
   private var isUnsaved = false
   /// The instance of the client's process, as ``Speakers`` found it.
   var speaksFor: InstanceID?
