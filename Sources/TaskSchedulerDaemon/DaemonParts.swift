@@ -80,8 +80,12 @@ extension Daemon {
     let serviceStatus = try ServiceStatus(loop: beginning.loop) { [unowned pump] in
       ServiceStatus.text(pump.scheduler.runningCounts)
     }
+    let timer = try DeadlineTimer(loop: beginning.loop, log: beginning.log) { [unowned pump] in
+      pump.post(.scheduler(.deadlineReached))
+    }
     return EffectRunner(
-      parts, hearing: hearing, serviceStatus: serviceStatus, log: beginning.log
+      parts, hearing: hearing, timer: timer, eventLog: beginning.eventLog,
+      serviceStatus: serviceStatus, log: beginning.log
     ) { [unowned pump] in pump.post($0) }
   }
 }

@@ -17,7 +17,7 @@ public enum EventLogLayout {
   static let versionPlace = 8
   static let bootPlace = 16
   static let headerSumPlace = 32
-  static let recordHeaderBytes = 8
+  package static let recordHeaderBytes = 8
 
   /// What a record holds.
   enum RecordKind: UInt8 {

@@ -51,6 +51,21 @@ public struct EventLogProgress: Hashable, Sendable {
   public var attempts: UInt32
   public var isBehind: Bool
   public var isClean: Bool
+
+  /// How many daemons in succession may have died before they served. With more, a record of the
+  /// event log is the likely cause, and no process may stay stopped because of it.
+  public static let attemptsMax: UInt32 = 16
+
+  /// Why no daemon may continue from the event log; nil if it may.
+  public var problem: String? {
+    if isBehind {
+      return "the runtime directory was full, and the last actions of the daemon are missing"
+    }
+    if attempts >= Self.attemptsMax {
+      return "\(attempts) daemons in succession died before they served"
+    }
+    return nil
+  }
 }
 
 /// Reads an event log: bytes that may be anything.

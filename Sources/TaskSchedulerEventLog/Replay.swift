@@ -1,7 +1,15 @@
 import TaskSchedulerCore
 
-/// What a daemon knew when it died: its event log's beginning, and every event since handled again.
+/// What a daemon knew when it died: the state at the beginning of its event log, and every event
+/// since handled again.
 public struct Replay {
+  /// One event that was handled again.
+  public struct Step {
+    public let event: Event
+    public let at: Instant
+    public let effects: [Effect]
+  }
+
   public private(set) var scheduler: Scheduler
   /// As after the last effect that is known to have been carried out.
   public private(set) var holdings: Holdings
@@ -29,6 +37,12 @@ public struct Replay {
   public private(set) var end: Int
   public private(set) var damage: EventLogDamage?
 
+  /// The records that were not handled yet; nil at the end.
+  private var records: EventLogRecords?
+  private let now: Instant
+
+  /// Replays an event log to its end.
+  ///
   /// - Parameters:
   ///   - boot: the present one; nil reads the event log of any.
   ///   - now: no event after it is believed.
@@ -37,15 +51,28 @@ public struct Replay {
     _ bytes: UnsafeRawBufferPointer, boot: BootID?, now: Instant,
     readAhead: (RecordReader) -> any RecordSource = { $0 }
   ) throws(EventLogRefusal) {
-    let reader = try EventLogReader(bytes, boot: boot, readAhead: readAhead)
+    try self.init(
+      beginning: EventLogReader(bytes, boot: boot, readAhead: readAhead), now: now)
+    while next() != nil {}
+  }
+
+  /// Begins a replay. ``next()`` handles the events.
+  ///
+  /// - Parameters:
+  ///   - reader: an event log of which no record was read.
+  ///   - now: no event after it is believed.
+  public init(
+    beginning reader: consuming EventLogReader, now: Instant
+  ) throws(EventLogRefusal) {
+    self.now = now
     scheduler = try reader.scheduler.get()
     holdings = reader.holdings
     eventCount = reader.start.eventCount
     requestLast = reader.start.requestLast
     lastAlive = reader.start.at
     progress = reader.progress
-    var records = reader.records
-    end = records.end
+    records = reader.records
+    end = reader.end
     for (cookie, connection) in holdings.connections {
       if let request = connection.waiting?.request { waiting[request] = cookie }
     }
@@ -53,19 +80,32 @@ public struct Replay {
     settle(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
     // Else the first change of what it has read would copy all of it.
     _ = consume reader
-    while let entry = records.next() {
+  }
+
+  /// Handles the next event; nil at the end of the event log.
+  public mutating func next() -> Step? {
+    while damage == nil, let entry = records?.next() {
       switch entry {
       case .event(let event, let at):
-        damage = lookAt(at, now: now)
-        if damage == nil { take(event, at: at) }
+        damage = lookAt(at)
+        guard damage == nil else { break }
+        let effects = take(event, at: at)
+        end = records?.end ?? end
+        return Step(event: event, at: at, effects: effects)
       case .note(let note):
         if case .waiting(let call, let cookie) = note { waiting[call.request] = cookie }
         holdings.apply(note)
+        end = records?.end ?? end
       }
-      if damage != nil { break }
-      end = records.end
     }
+    finish()
+    return nil
+  }
+
+  private mutating func finish() {
+    guard let records else { return }
     damage = damage ?? records.damage
+    self.records = nil
     // Zeros from the end of a record on look like an event log that ends there.
     if damage == nil, !progress.isBehind, eventCount + 1 < progress.event {
       damage = EventLogDamage(
@@ -83,7 +123,7 @@ public struct Replay {
     progress.callPhase != .none && progress.callEvent != 0 && progress.callEvent <= eventCount
   }
 
-  private func lookAt(_ at: Instant, now: Instant) -> EventLogDamage? {
+  private func lookAt(_ at: Instant) -> EventLogDamage? {
     if at > now { return EventLogDamage(place: end, problem: "an event is of the future") }
     if at < lastAlive {
       return EventLogDamage(place: end, problem: "an event is older than the one before it")
@@ -91,13 +131,15 @@ public struct Replay {
     return nil
   }
 
-  private mutating func take(_ event: Event, at: Instant) {
+  private mutating func take(_ event: Event, at: Instant) -> [Effect] {
     lastEvent = event
     lastAlive = at
     eventCount += 1
     if let request = event.request { requestLast = max(requestLast, request.number) }
     if case .scheduler(.stop) = event { holdings.keepRunningOn() }
-    settle(scheduler.handle(event, at: at)[...], alreadyDone: 0)
+    let effects = scheduler.handle(event, at: at)
+    settle(effects[...], alreadyDone: 0)
+    return effects
   }
 
   /// Notes what the effects of the event brought about, as far as they were carried out.

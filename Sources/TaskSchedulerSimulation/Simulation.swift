@@ -9,7 +9,6 @@ public final class Simulation {
   let options: SimulationOptions
   let configuration: SimulatedConfiguration
   var faults: Faults
-  var scheduler: Scheduler
   var checkers: Checkers
   var canary: PlantedDefect?
   var hash = TraceHash()
@@ -45,16 +44,24 @@ public final class Simulation {
 
   // The daemon.
   var isUp = true
-  var backlog: [Event] = []
-  private var backlogNext = 0
-  private var isHandling = false
+  lazy var pump = boot(Scheduler(policy: policyAtStart))
+  private let policyAtStart: Policy
+  let files = SimulatedFiles()
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
-  var memory = DaemonMemory()
   /// The daemon dies at this many events from now, after so many effects of the last.
   var deathPlanned: (events: Int, effects: Int)?
-  var effectsDoneAtDeath = 0
-  private(set) var eventCount = 0
+  /// The daemon dies after so many effects of the current event.
+  var effectsUntilDeath: Int?
+  /// The scheduler of the daemon that died last.
+  var schedulerAtDeath: Scheduler?
+  /// The event that is being handled. With a canary, it may differ from what the scheduler gets.
+  var current: (event: Event, at: Instant)?
+  /// With a canary: the posted events that the pump has not taken yet.
+  var posted: [Event] = []
+  /// With a canary: what each effect of the current event becomes.
+  var planted: ArraySlice<[Effect]> = []
+  var eventCount = 0
   var recoveryCount = 0
 
   /// Is shown every event with what came of it.
@@ -69,9 +76,8 @@ public final class Simulation {
     faults = Faults(seed: options.seed, without: options.without)
     let policy = configuration.policy(0)
     canary = options.canary.map { PlantedDefect($0, seed: options.seed) }
-    scheduler = Scheduler(policy: canary?.policy(policy) ?? policy)
+    policyAtStart = canary?.policy(policy) ?? policy
     checkers = Checkers(policy: policy, timerDelayMax: Self.timerDelayMax)
-    memory.snapshot = scheduler
   }
 
   /// The faults of the seed, as text.
@@ -95,67 +101,7 @@ public final class Simulation {
     violation = Violation(
       checker: checker, sentence: sentence, eventNumber: eventCount,
       after: .nanoseconds(Int64(now - Self.start)))
-  }
-
-  // MARK: The daemon
-
-  /// Handles an event and carries out its effects, as `Daemon.post` does. Events that occur
-  /// meanwhile are handled afterwards.
-  func post(_ event: Event) {
-    guard isUp else {
-      waiting.append(event)
-      return
-    }
-    backlog.append(event)
-    if !isHandling { handleBacklog() }
-  }
-
-  /// Carries out the effects that were left when the daemon died, and then handles new events.
-  func carryOut(rest effects: ArraySlice<Effect>) {
-    isHandling = true
-    for effect in effects { carryOut(effect) }
-    isHandling = false
-    handleBacklog()
-  }
-
-  private func handleBacklog() {
-    isHandling = true
-    while backlogNext < backlog.count, isUp, violation == nil {
-      let event = backlog[backlogNext]
-      backlogNext += 1
-      handle(event)
-    }
-    backlog.removeAll(keepingCapacity: true)
-    backlogNext = 0
-    isHandling = false
-    if isUp { armTimer() }
-  }
-
-  private func handle(_ event: Event) {
-    let instant = Instant(nanoseconds: now)
-    let taken = canary?.event(event) ?? event
-    var effects = scheduler.handle(taken, at: instant)
-    memory.append(taken, at: instant, effects)
-    if canary != nil { canary?.mutate(&effects) }
-    eventCount += 1
-    if let request = event.request { store.note(effects, of: request) }
-    hash.add(event, at: instant, effects)
-    observer?(event, effects, instant)
-    if let violatedInvariant = scheduler.violatedInvariant {
-      return report("invariants", violatedInvariant)
-    }
-    if let found = checkers.check(event, effects, at: now) {
-      return report(found.checker, found.sentence)
-    }
-    var effectCount = effects.count
-    var dies = false
-    if let planned = deathPlanned {
-      dies = planned.events == 0
-      deathPlanned = dies ? nil : (planned.events - 1, planned.effects)
-      if dies { effectCount = min(planned.effects, effectCount) }
-    }
-    for effect in effects.prefix(effectCount) { carryOut(effect) }
-    if dies { die(effectsDone: effectCount) } else { memory.snapshotIfDue(scheduler) }
+    pump.stop()
   }
 
   // MARK: Time
@@ -163,8 +109,7 @@ public final class Simulation {
   /// The machine's own delay, from a deadline to the timer that was set for it.
   static let timerDelayMax = 20 * Nanoseconds.millisecond
 
-  private func armTimer() {
-    let next = scheduler.nextDeadline
+  func armTimer(_ next: Instant?) {
     if next == armed?.deadline { return }
     armed = next.map { deadline in
       var chance = draw(.effects)
@@ -244,7 +189,7 @@ public final class Simulation {
     if now >= end { return report("liveness", "it does not come to rest") }
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
-    if let unread = sockets.unread(where: { scheduler.state(of: $0) == .suspended }) {
+    if let unread = sockets.unread(where: { pump.state(of: $0) == .suspended }) {
       return report(
         "sockets",
         "data waits for instance \(unread.number), and the daemon does not resume it")
@@ -263,7 +208,7 @@ public final class Simulation {
   /// Checks that exactly the processes of suspended applications are stopped.
   private func checkProcesses() {
     for process in processes where process.isAlive {
-      let state = process.instance.map { scheduler.state(of: $0) } ?? .notRunning
+      let state = process.instance.map { pump.state(of: $0) } ?? .notRunning
       if process.priority != ProcessPriority(state) {
         report(
           "priorities",
@@ -276,11 +221,11 @@ public final class Simulation {
         }
         continue
       }
-      let isSuspended = scheduler.state(of: id) == .suspended
+      let isSuspended = pump.state(of: id) == .suspended
       if isSuspended != process.isStopped {
         report(
           "suspension",
-          "instance \(id.number) is \(scheduler.state(of: id)), and its processes are "
+          "instance \(id.number) is \(pump.state(of: id)), and its processes are "
             + (process.isStopped ? "stopped" : "running"))
       }
     }

@@ -8,17 +8,21 @@ final class EffectRunner: EffectHandler {
   private let parts: Parts
   /// Reads what an application has written before a limit is enforced.
   private let hearing: Hearing
+  private let timer: DeadlineTimer
+  private let eventLog: EventLog
   /// The state that systemd shows of the daemon; nil without a service manager.
   private let serviceStatus: ServiceStatus?
   private let log: Log
   private let post: (Event) -> Void
 
   init(
-    _ parts: Parts, hearing: Hearing, serviceStatus: ServiceStatus?, log: Log,
-    post: @escaping (Event) -> Void
+    _ parts: Parts, hearing: Hearing, timer: DeadlineTimer, eventLog: EventLog,
+    serviceStatus: ServiceStatus?, log: Log, post: @escaping (Event) -> Void
   ) {
     self.parts = parts
     self.hearing = hearing
+    self.timer = timer
+    self.eventLog = eventLog
     self.serviceStatus = serviceStatus
     self.log = log
     self.post = post
@@ -31,6 +35,7 @@ final class EffectRunner: EffectHandler {
   private var store: DescriptorStore { parts.store }
 
   func willHandle(_ event: Event) {
+    if event.request != nil { eventLog.call?.takeMessage() }
     if case .scheduler(.stop) = event { parts.launches.keepRunningOn(processes.held) }
   }
 
@@ -38,7 +43,10 @@ final class EffectRunner: EffectHandler {
     if let request = event.request { parts.requests.noteIfWaiting(request) }
   }
 
-  func didHandleAll() { parts.launches.forgetArrivals() }
+  func didHandleAll(deadline: Instant?, wakeUp: Instant?) {
+    parts.launches.forgetArrivals()
+    timer.set(deadline: deadline, wakeUp: wakeUp)
+  }
 
   /// Shows the daemon's state in `systemctl status`, if it has changed.
   func reportStatus() { serviceStatus?.tell() }

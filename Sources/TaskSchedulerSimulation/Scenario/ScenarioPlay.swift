@@ -4,18 +4,19 @@ import TaskSchedulerCore
 /// Runs the scheduler in virtual time with the applications of a scenario.
 public final class ScenarioPlay {
   let scenario: Scenario
-  private var scheduler: Scheduler
+  lazy var pump = boot()
+  let files = SimulatedFiles()
+  /// When the daemon's timer fires.
+  var deadline: Instant?
   private var timeline = Timeline()
   var actors: [Actor]
   var byInstance: [InstanceID: Int] = [:]
   private var agenda: Heap<Appointment> = []
   private var appointmentLast: UInt64 = 0
   private var pidLast: Int32 = 0
-  private var requests: [Request] = []
-  private var backlog: [Event] = []
-  private var isHandling = false
-  private var awayUntil: (lastAlive: Instant, back: UInt64)?
-  private var waiting: [Event] = []
+  private(set) var requests: [Request] = []
+  var isAway = false
+  var waiting: [Event] = []
 
   static let start = 1_000 * Nanoseconds.second
   var now = ScenarioPlay.start
@@ -84,7 +85,6 @@ public final class ScenarioPlay {
 
   private init(_ scenario: Scenario) {
     self.scenario = scenario
-    scheduler = Scheduler(policy: scenario.policy)
     actors = scenario.applications.map { _ in Actor() }
   }
 
@@ -92,6 +92,7 @@ public final class ScenarioPlay {
   public static func timeline(of scenario: Scenario) -> Timeline {
     let play = ScenarioPlay(scenario)
     play.run()
+    play.pump.stop()
     return play.timeline
   }
 
@@ -110,7 +111,7 @@ public final class ScenarioPlay {
       defer {
         quietTurns = agenda.isEmpty && timeline.entries.count == entryCount ? quietTurns + 1 : 0
       }
-      let timer = awayUntil == nil ? scheduler.nextDeadline?.nanoseconds : nil
+      let timer = isAway ? nil : deadline?.nanoseconds
       let next = agenda.min?.at
       guard let at = [timer, next].compactMap({ $0 }).min() else { return }
       guard at <= end else { break }
@@ -145,28 +146,9 @@ public final class ScenarioPlay {
     return RequestID(UInt64(requests.count - 1))
   }
 
-  // MARK: The daemon
+  // MARK: Effects
 
-  func post(_ event: Event) {
-    if awayUntil != nil {
-      waiting.append(event)
-      return
-    }
-    backlog.append(event)
-    guard !isHandling else { return }
-    isHandling = true
-    var next = 0
-    while next < backlog.count {
-      for effect in scheduler.handle(backlog[next], at: Instant(nanoseconds: now)) {
-        carryOut(effect)
-      }
-      next += 1
-    }
-    backlog.removeAll()
-    isHandling = false
-  }
-
-  private func carryOut(_ effect: Effect) {
+  func carryOut(_ effect: Effect) {
     switch effect {
     case .reply(let request, let reply): answer(requests[Int(request.number)], reply)
     case .deliver(let id, let callback, _):
@@ -294,17 +276,6 @@ public final class ScenarioPlay {
     }
   }
 
-  private func daemonReturns() {
-    guard let away = awayUntil else { return }
-    awayUntil = nil
-    note(nil, .daemonReturned)
-    let arrivals = waiting
-    waiting = []
-    post(.scheduler(.recovered(lastAlive: away.lastAlive)))
-    post(.scheduler(.clockRead(wallClock)))
-    for event in arrivals { post(event) }
-  }
-
   func perform(_ index: Int, _ deed: Deed) {
     guard let id = actors[index].instance else { return }
     if actors[index].isStopped {
@@ -363,12 +334,7 @@ extension ScenarioPlay {
     case .exit(let index, let status): exit(index, status, after: .zero)
     case .debug(let index, let isTraced): actors[index].isTraced = isTraced
     case .machineStandby(let length): passAsleep(Nanoseconds.of(length))
-    case .daemonDies(let length):
-      guard awayUntil == nil else { return }
-      let back = now + Nanoseconds.of(length)
-      for index in actors.indices { actors[index].isWatched = false }
-      awayUntil = (Instant(nanoseconds: now), back)
-      schedule(at: back, .daemonReturns)
+    case .daemonDies(let length): daemonDies(for: length)
     case .set(let policy): post(.scheduler(.policyChanged(policy)))
     case .keepAlive, .handOver, .takeBack, .arrive, .schedule, .cancel, .choose, .post, .setClock,
       .daemonStarts, .memoryPressure, .warnMemory:

@@ -55,7 +55,7 @@ extension Simulation {
       if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
       if id.number % 5 == 0 { post(.resources(.listens(id, .init(["127.0.0.1:80"])))) }
       post(
-        scheduler.state(of: id) == .suspended
+        pump.state(of: id) == .suspended
           ? .process(.stillSuspended([id])) : .process(.suspensionCompleted(id)))
       planResumptionFromOutside(index, generation)
     }
@@ -132,68 +132,6 @@ extension Simulation {
       schedule(after: chance.below(300 * Nanoseconds.millisecond), .arrives(event))
     } else {
       post(event)
-    }
-  }
-
-  // MARK: The daemon's death
-
-  /// - Parameter effectsDone: how many of the last event's effects were carried out.
-  func die(effectsDone: Int) {
-    isUp = false
-    sockets.daemonDied()
-    store.daemonDied()
-    effectsDoneAtDeath = effectsDone
-    disarmTimer()
-    var chance = draw(.deaths)
-    let delay =
-      chance.happens(900)
-      ? chance.below(500 * Nanoseconds.millisecond) : chance.below(300 * Nanoseconds.second)
-    schedule(after: delay, .daemonStarts)
-  }
-
-  /// Snapshot, replay, and what has changed in the world meanwhile.
-  private func start() {
-    var chance = draw(.deaths)
-    // Of the effect in hand at the death it is not known whether it was carried out.
-    let effectsDone = max(0, effectsDoneAtDeath - chance.below(2))
-    guard
-      let (recovered, effectsLeft) = memory.replay(
-        effectsDone: effectsDone, throughBytes: chance.happens(500))
-    else { return report("replay", "the event log does not bring about what it did before") }
-    scheduler = recovered
-    isUp = true
-    recoveryCount += 1
-    checkers.machineWoke(at: now)
-    for process in processes { process.restartCounters(at: now) }
-    let keepsConnections = chance.happens(600)
-    let arrivals = keepsConnections ? waiting : waiting.filter { $0.request == nil }
-    waiting = []
-    memory.isRecovering = true
-    carryOut(rest: effectsLeft)
-    reconcile(keepsConnections, &chance)
-    if isUp, !keepsConnections, chance.happens(500) { loseSockets() }
-    if isUp {
-      memory.isRecovering = false
-      post(.scheduler(.recovered(lastAlive: memory.lastAlive)))
-      post(.scheduler(.clockRead(wallClock)))
-    }
-    for event in arrivals { post(event) }
-  }
-
-  /// Reports the leaders and connections that ended while the daemon was down.
-  private func reconcile(_ keepsConnections: Bool, _ chance: inout Chance) {
-    for (number, index) in byInstance.enumerated() {
-      guard isUp, let index else { continue }
-      let id = InstanceID(UInt64(number))
-      let process = processes[index]
-      if !process.isAlive || process.isUnwatchable {
-        post(.process(.leaderExited(id, process.status ?? .unknown)))
-      } else if !keepsConnections, process.hasStream {
-        process.hasStream = false
-        post(.application(.streamClosed(id)))
-        schedule(
-          after: chance.below(100 * Nanoseconds.millisecond), .reaction(index, .openStream))
-      }
     }
   }
 }
