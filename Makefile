@@ -15,8 +15,11 @@ BUILD := $(SWIFT) build --explicit-target-dependency-import-check error
 # For small programs: Swift links Foundation, with 35 MB of ICU's data, because a package imports it.
 # Without its libraries, a call that needs Foundation is an error of the linker. Nothing calls into the
 # programs, so they export no symbols. lld packs relocations, which glibc reads from version 2.36 on.
+# Each function has a section of its own: the linker leaves out unused functions, and keeps one of
+# several with the same code.
 FOUNDATION := Foundation CoreFoundation FoundationInternationalization _FoundationICU
-SMALL := -Xswiftc -Osize -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -z \
+SMALL := -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld \
+  -Xlinker --icf=all -Xlinker --no-export-dynamic -Xlinker -z \
   -Xlinker pack-relative-relocs $(foreach library,$(FOUNDATION),-Xswiftc -Xfrontend \
   -Xswiftc -disable-autolink-library -Xswiftc -Xfrontend -Xswiftc $(library))
 # Debug builds, which the tests use, check at run time that accesses to a variable do not overlap. The
@@ -29,8 +32,8 @@ RELEASE := $(BUILD) -c release --static-swift-stdlib $(SMALL) $(UNCHECKED)
 # Debuggers follow the frame pointers, which Swift keeps.
 RELEASE_TASKCTL = $(RELEASE) -Xlinker --no-eh-frame-hdr -Xlinker -T \
   -Xlinker $(CURDIR)/scripts/discard-unwind-tables.ld --product taskctl
-# The maximum size of each installed program, in MiB.
-SIZES := taskschedd=19 taskctl=16
+# The maximum size of each installed program, in MB.
+SIZES := taskschedd=20 taskctl=16
 TEST := scripts/run-tests $(SWIFT) test --explicit-target-dependency-import-check error
 
 # Debian's packages: to build, and to test and measure.

@@ -255,6 +255,11 @@ package struct PollEvents: OptionSet {
     self.rawValue = rawValue
   }
 
+  /// The standard library's initializer is generic, and is not specialized in other modules.
+  package init(arrayLiteral elements: PollEvents...) {
+    rawValue = elements.reduce(0) { $0 | $1.rawValue }
+  }
+
   package static let input = PollEvents(rawValue: EPOLLIN.rawValue)
   package static let output = PollEvents(rawValue: EPOLLOUT.rawValue)
   package static let priority = PollEvents(rawValue: EPOLLPRI.rawValue)

@@ -6,7 +6,9 @@ public struct DescriptorBag: ~Copyable, Sendable {
   private var numbers: [Int32] = []
 
   /// The maximum number of file descriptors of a message.
-  let messageMax: Int
+  var messageMax: Int { Int(storedMax) }
+  /// A byte, because each connection of the daemon has a bag.
+  private let storedMax: UInt8
   private let closesElsewhere: Bool
 
   /// - Parameters:
@@ -17,7 +19,7 @@ public struct DescriptorBag: ~Copyable, Sendable {
   ///     ones, are closed on another thread, as by `FileDescriptor`.
   public init(messageMax: Int = UnixSocket.descriptorsMax, closesElsewhere: Bool = false) {
     precondition((0...UnixSocket.descriptorsMax).contains(messageMax))
-    self.messageMax = messageMax
+    storedMax = UInt8(messageMax)
     self.closesElsewhere = closesElsewhere
   }
 

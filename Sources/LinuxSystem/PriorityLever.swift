@@ -39,9 +39,9 @@ public struct LoweredPriority: Hashable, Sendable {
   public var thread: ProcessIdentity
   /// The process of the thread.
   public var process: Int32
+  public var lever: PriorityLever
   /// The control group, for a setting of a control group.
   public var group: ControlGroup?
-  public var lever: PriorityLever
   public var before: Int
   public var after: Int
 

@@ -94,7 +94,7 @@ extension SystemdTests {
       #expect(built.text == "")
       #expect(built.end == .exited(code: 0))
       let large = try check(InstalledMachine.built, "taskctl=1")
-      #expect(large.text.hasSuffix("bytes without symbols; the limit is 1 MiB\n"))
+      #expect(large.text.hasSuffix("bytes without symbols; the limit is 1 MB\n"))
       #expect(large.end == .exited(code: 1))
       let folder = TemporaryDirectory()
       let maker = try TestProcess.shell(

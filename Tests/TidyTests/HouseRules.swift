@@ -127,7 +127,7 @@ enum HouseRules {
       for part in pattern.split(separator: ",") {
         let first = part.drop { " (".contains($0) }
         let bare = first.hasPrefix("let ") ? first.dropFirst(4) : first
-        if bare.first == "." { return true }
+        if bare.first == ".", bare.dropFirst().first?.isLetter == true { return true }
       }
     }
     return false

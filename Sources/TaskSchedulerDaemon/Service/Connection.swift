@@ -36,7 +36,8 @@ protocol ConnectionOwner: AnyObject {
   func closed(_ connection: Connection, reason: String?)
 }
 
-/// The connection of one client. Its calls are answered one at a time, in order.
+/// The connection of one client. Its calls are answered one at a time, in order. Small properties
+/// stand together, because the order decides the size, and each application has two connections.
 final class Connection: TurnTaker, CurrentCall {
   /// The use of a connection.
   enum Role {
@@ -48,14 +49,22 @@ final class Connection: TurnTaker, CurrentCall {
   let peer: Peer
   /// The number that identifies the connection in the event log.
   let cookie: UInt64
+  var role = Role.calls
   /// Whether systemd's descriptor store has the connection, so that it outlives the daemon.
   var isSaved = false
-  var role = Role.calls
+  var isPutOff = false
+  private(set) var isOpen = true
+  /// Whether a part of the connection's data is only in memory, as the event log says.
+  private var isUnsaved = false
   /// The instance of the client's process, as ``Speakers`` found it.
   var speaksFor: InstanceID?
   /// The call that the scheduler is to answer.
   var waiting: Holdings.Waiting?
+  private var waitingFor = Connection.reading
+  private static let reading: PollEvents = [.input, .inputEnd]
   private let descriptor: FileDescriptor
+  /// The readiness that was reported since the connection was last served.
+  private var seen: PollEvents = []
   private var source: DescriptorSource?
   private unowned let owner: any ConnectionOwner
   /// The event log of the owner. Each call uses it several times.
@@ -69,15 +78,6 @@ final class Connection: TurnTaker, CurrentCall {
   private var answerEnd = 0
   /// The part of `input` and `output` that is counted for the user.
   private var kept = Kept()
-  private var waitingFor = Connection.reading
-  private static let reading: PollEvents = [.input, .inputEnd]
-  private(set) var isOpen = true
-  /// The readiness that was reported since the connection was last served.
-  private var seen: PollEvents = []
-  var isPutOff = false
-  /// Whether the event log says that a part of the connection's data is only in the daemon's
-  /// memory.
-  private var isUnsaved = false
 
   /// - Parameters:
   ///   - descriptor: A non-blocking socket.

@@ -52,10 +52,10 @@ package struct MessageInput: ~Copyable {
   /// Whether the socket may have had more data than the last peek showed. A peek ends at the
   /// buffer's end, and at descriptors.
   package private(set) var mayHaveMore = false
-  /// The bytes of the last step that are still in the socket, including a message's NUL.
-  package private(set) var untakenCount = 0
   /// Whether descriptors are attached to the data of the last peek.
   package private(set) var hasDescriptors = false
+  /// The bytes of the last step that are still in the socket, including a message's NUL.
+  package private(set) var untakenCount = 0
   private var collected: [UInt8] = []
   /// The number of bytes that were taken as parts of a message whose end is still in the socket.
   package private(set) var takenCount = 0

@@ -8,7 +8,9 @@ import TaskSchedulerCore
 final class Speakers {
   private typealias Connections = [ObjectIdentifier: Connection]
 
-  private var byInstance: [InstanceID: Connections] = [:]
+  /// An array for each instance: most have one such connection, and a dictionary for it would take
+  /// twice the memory.
+  private var byInstance: [InstanceID: [Connection]] = [:]
   /// The connections of each user whose instance is not known.
   private var unplaced: [UInt32: Connections] = [:]
 
@@ -18,7 +20,9 @@ final class Speakers {
 
   func remove(_ connection: Connection) {
     if let id = connection.speaksFor {
-      byInstance[id]?[ObjectIdentifier(connection)] = nil
+      if let index = byInstance[id]?.firstIndex(where: { $0 === connection }) {
+        byInstance[id]?.remove(at: index)
+      }
       if byInstance[id]?.isEmpty == true { byInstance[id] = nil }
     } else {
       let uid = connection.peer.uid
@@ -31,7 +35,7 @@ final class Speakers {
   var users: [UInt32] { unplaced.keys.sorted() }
 
   /// Returns the connections that are known to belong to an instance.
-  func known(of id: InstanceID) -> [Connection] { (byInstance[id] ?? [:]).values.map { $0 } }
+  func known(of id: InstanceID) -> [Connection] { byInstance[id] ?? [] }
 
   /// Notes the instance of a connection after a call, which may have revealed it.
   func note(_ connection: Connection) {
@@ -40,12 +44,12 @@ final class Speakers {
     else { return }
     remove(connection)
     connection.speaksFor = instance.id
-    byInstance[instance.id, default: [:]][ObjectIdentifier(connection)] = connection
+    byInstance[instance.id, default: []].append(connection)
   }
 
   /// Forgets an instance that has ended. Its connections may belong to another one later.
   func forget(_ id: InstanceID) {
-    for connection in (byInstance.removeValue(forKey: id) ?? [:]).values {
+    for connection in byInstance.removeValue(forKey: id) ?? [] {
       connection.speaksFor = nil
       add(connection)
     }

@@ -25,7 +25,8 @@ public struct Call: Hashable, Sendable {
   /// The call that a message holds; its NUL is not among the bytes.
   public init(message: UnsafeRawBufferPointer) throws(ProtocolViolation) {
     var method: String?
-    self.init(method: "")
+    var parameters = JSONValue.object([])
+    var (more, oneway, upgrade) = (false, false, false)
     var reader = EnvelopeReader(message)
     while let field = try reader.nextField() {
       switch field {
@@ -39,7 +40,8 @@ public struct Call: Hashable, Sendable {
     }
     guard let method else { throw .missingField("method") }
     if more && oneway { throw .moreAndOneway }
-    self.method = method
+    self.init(
+      method: method, parameters: parameters, more: more, oneway: oneway, upgrade: upgrade)
   }
 
   /// Appends the call as a message, its NUL included.

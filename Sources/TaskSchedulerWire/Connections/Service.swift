@@ -8,8 +8,9 @@ public final class Service: Sendable {
   public let url: String
   /// `org.varlink.service` first, then those of the service itself.
   public let interfaces: [InterfaceDescription]
-  /// The full names of all methods.
-  private let methods: Set<String>
+  /// The full names of all methods, by their length. To compare a few names is faster than to hash
+  /// one, which each call would do.
+  private let methods: [Int: [String]]
 
   /// `interfaces` are those of the service itself; `org.varlink.service` comes by itself.
   public init(
@@ -21,15 +22,15 @@ public final class Service: Sendable {
     self.version = version
     self.url = url
     self.interfaces = [ServiceInterface.description] + interfaces
-    methods = Set(
-      self.interfaces.flatMap { interface in
-        interface.methods.map { "\(interface.name).\($0.name)" }
-      })
+    let names = self.interfaces.flatMap { interface in
+      interface.methods.map { "\(interface.name).\($0.name)" }
+    }
+    methods = Dictionary(grouping: names, by: \.utf8.count)
   }
 
   /// Why a call of that method cannot be answered; nil if it can.
   func refusal(of method: String) -> StandardFailure? {
-    if methods.contains(method) { return nil }
+    if methods[method.utf8.count]?.contains(method) == true { return nil }
     guard let dot = method.lastIndex(of: ".") else { return .methodNotFound(method: method) }
     let interface = String(method[..<dot])
     if interfaces.contains(where: { $0.name == interface }) {

@@ -35,10 +35,17 @@ extension JSONParser {
     if range.isEmpty { return "" }
     let slice = UnsafeBufferPointer(rebasing: bytes[range])
     // Most text is ASCII. `String(validating:as:)` looks up its generic types for each string.
-    if slice.allSatisfy({ $0 < 0x80 }) { return String(decoding: slice, as: UTF8.self) }
+    if isASCII(slice) { return String(decoding: slice, as: UTF8.self) }
     if let string = String(validating: slice, as: UTF8.self) { return string }
     throw JSONError(
       offset: range.lowerBound + invalidOffset(slice), problem: "the string is not valid UTF-8")
+  }
+
+  /// Returns whether all bytes are ASCII. Without an early exit, the compiler tests many at once.
+  private func isASCII(_ slice: UnsafeBufferPointer<UInt8>) -> Bool {
+    var all: UInt8 = 0
+    for byte in slice { all |= byte }
+    return all < 0x80
   }
 
   private func invalidOffset(_ slice: UnsafeBufferPointer<UInt8>) -> Int {
