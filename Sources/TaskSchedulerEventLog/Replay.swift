@@ -96,7 +96,7 @@ public struct Replay {
     lastAlive = at
     eventCount += 1
     if let request = event.request { requestLast = max(requestLast, request.number) }
-    if case .scheduler(.stop) = event { holdings.keepRunningOn() }
+    if case .scheduler(.stop) = event { holdings.leaveRunning() }
     settle(scheduler.handle(event, at: at)[...], alreadyDone: 0)
   }
 

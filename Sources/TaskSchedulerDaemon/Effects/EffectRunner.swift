@@ -31,7 +31,7 @@ final class EffectRunner: EffectHandler {
   private var store: DescriptorStore { parts.store }
 
   func willHandle(_ event: Event) {
-    if case .scheduler(.stop) = event { parts.launches.keepRunningOn(processes.held) }
+    if case .scheduler(.stop) = event { parts.launches.leaveRunning(processes.held) }
   }
 
   func didHandle(_ event: Event) {

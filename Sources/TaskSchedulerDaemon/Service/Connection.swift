@@ -298,7 +298,7 @@ final class Connection: TurnTaker, LoggedCall {
     }
     // Not when the message is taken: the daemon must not begin an event log between a call's event
     // and the effects of that event.
-    if wasCollecting { eventLog.note(.inputWhole(connection: cookie)) }
+    if wasCollecting { eventLog.note(.inputComplete(connection: cookie)) }
     input.forgetMessage()
     eventLog.endCall()
   }
