@@ -132,14 +132,8 @@ extension Event {
     switch self {
     case .application(.register(_, _, let leader, _, _)), .process(.spawned(_, let leader)): leader
     case .operation(.adopt(_, let adoption)): adoption.leader
-    case .application(.openStream), .application(.streamClosed), .application(.acknowledge),
-      .application(.beginBackgroundTask), .application(.endBackgroundTask),
-      .application(.setKeepAlive), .socket, .operation(.launch), .operation(.activate),
-      .operation(.deactivate), .operation(.sendToBackground), .operation(.terminate), .notification,
-      .systemChanged, .process(.spawnFailed), .process(.leaderExited),
-      .process(.suspensionCompleted), .process(.stillSuspended), .process(.suspensionFailed),
-      .process(.suspensionLost), .process(.signalFailed), .process(.tracerChecked),
-      .process(.activityBegan), .process(.activityEnded), .scheduler, .memory, .resources:
+    case .application, .operation, .process, .socket, .notification, .systemChanged, .scheduler,
+      .memory, .resources:
       nil
     }
   }

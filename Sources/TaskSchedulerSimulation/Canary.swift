@@ -80,7 +80,7 @@ struct PlantedDefect {
   }
 
   mutating func event(_ event: Event) -> Event {
-    request = event.requester
+    request = event.request
     if case .scheduler(.policyChanged(let changed)) = event {
       return .scheduler(.policyChanged(policy(changed)))
     }

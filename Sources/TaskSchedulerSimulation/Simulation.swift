@@ -138,7 +138,7 @@ public final class Simulation {
     memory.append(taken, at: instant, effects)
     if canary != nil { canary?.mutate(&effects) }
     eventCount += 1
-    if let request = event.requester { store.note(effects, of: request) }
+    if let request = event.request { store.note(effects, of: request) }
     hash.add(event, at: instant, effects)
     observer?(event, effects, instant)
     if let violatedInvariant = scheduler.violatedInvariant {

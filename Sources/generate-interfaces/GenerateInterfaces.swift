@@ -1,8 +1,8 @@
 import FoundationEssentials
 import TaskSchedulerWire
 
-/// Writes the Swift types of the interfaces, and the fuzzer's words, below the package's directory,
-/// which is the one argument.
+/// Writes the Swift types of the interfaces below the package's directory, which is the only
+/// argument.
 @main
 enum GenerateInterfaces {
   static func main() throws {

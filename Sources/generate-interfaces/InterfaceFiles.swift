@@ -40,14 +40,9 @@ struct InterfaceFiles {
       try text.failure(interface)
     }
     try writeTypes(interface)
-    for method in interface.methods {
-      try addExtension(interface, method.name) { (text) throws(GeneratorError) in
-        try text.method(method, of: interface)
-      }
-    }
   }
 
-  /// A file for each structure, and one for what is short: enumerations and types of other
+  /// Writes a file for each structure, and one for what is short: enumerations and types of other
   /// interfaces.
   private mutating func writeTypes(_ interface: InterfaceDescription) throws(GeneratorError) {
     var short: [(InterfaceDescription.TypeDeclaration, owner: String?)] = []
@@ -140,10 +135,58 @@ extension SwiftText {
       try text.names(
         "MethodName", interface.methods.map(\.name), of: interface,
         "The full names of the methods, to tell a call by.")
+      // The wire's connection itself answers the methods of Varlink.
+      if !interface.name.hasPrefix("org.varlink.") {
+        text.line()
+        try text.implementation(interface)
+      }
+    }
+    for method in interface.methods {
+      line()
+      try block("extension \(swiftName)") { (text) throws(GeneratorError) in
+        try text.method(method, of: interface)
+      }
     }
   }
 
-  mutating func method(
+  /// The protocol of a type that carries out the methods, and the function that selects a method.
+  private mutating func implementation(
+    _ interface: InterfaceDescription
+  ) throws(GeneratorError) {
+    line(
+      "/// A type that carries out the methods of the interface. A method replies to its caller, at"
+    )
+    line("/// once or later, or throws a ``MethodFailure``.")
+    try block("public protocol Implementation") { (text) in
+      text.line("/// The client that calls.")
+      text.line("associatedtype Caller")
+      text.line()
+      for method in interface.methods {
+        let name = SwiftNames.member(method.name)
+        text.line("func \(name)(_ input: \(method.name).Input, _ caller: Caller) throws")
+      }
+    }
+    line()
+    line("/// Decodes the parameters of a call, and carries it out.")
+    line("///")
+    line("/// - Throws: ``ParameterError`` if they are not those of the method.")
+    line("public static func carryOut<Methods: Implementation>(")
+    line("  _ method: MethodName, _ call: ReceivedCall, by methods: Methods,")
+    line("  for caller: Methods.Caller")
+    try block(") throws") { (text) throws(GeneratorError) in
+      text.line("switch method {")
+      for method in interface.methods {
+        let name = SwiftNames.member(method.name)
+        text.line("case .\(name):")
+        try text.nested { (text) in
+          text.line("try methods.\(name)(call.decode(\(method.name).Input.self), caller)")
+        }
+      }
+      text.line("}")
+    }
+  }
+
+  private mutating func method(
     _ method: InterfaceDescription.MethodDeclaration, of interface: InterfaceDescription
   ) throws(GeneratorError) {
     documentation(method.comment)

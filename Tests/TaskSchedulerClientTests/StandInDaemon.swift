@@ -26,7 +26,6 @@ final class StandInDaemon: Sendable {
     var socketEvents: [Application.SocketEvent] = []
     var notificationLast = 0
     var notifications: [Application.Notification] = []
-    var badge: Int?
   }
 
   struct State: Sendable {
@@ -180,7 +179,6 @@ final class StandInDaemon: Sendable {
   }
 
   private func answer(_ call: ReceivedCall, _ peer: Peer, _ number: Int) {
-    let method = Application.MethodName(rawValue: call.method)!
     let short = String(call.method.split(separator: ".").last!)
     let (closes, refusal) = state.update { state -> (Bool, (any MethodFailure & Sendable)?) in
       let closes = state.closesAfter == short
@@ -189,7 +187,7 @@ final class StandInDaemon: Sendable {
       return (closes, state.refusals[short]?.removeFirst())
     }
     do {
-      let reply = try carryOut(method, call, refusal, peer, number, short)
+      let reply = try carryOut(short, call, refusal, peer, number)
       if closes { return peer.hangUp() }
       reply(peer)
     } catch let failure as any MethodFailure {
@@ -202,35 +200,32 @@ final class StandInDaemon: Sendable {
   typealias Answer = (Peer) -> Void
 
   private func carryOut(
-    _ method: Application.MethodName, _ call: ReceivedCall, _ refusal: (any MethodFailure)?,
-    _ peer: Peer, _ number: Int, _ short: String
+    _ method: String, _ call: ReceivedCall, _ refusal: (any MethodFailure)?, _ peer: Peer,
+    _ number: Int
   ) throws -> Answer {
     func note(_ rest: String) throws {
-      let line = rest.isEmpty ? short : "\(short) \(rest)"
+      let line = rest.isEmpty ? method : "\(method) \(rest)"
       state.update { $0.calls.append(line) }
       if let refusal { throw refusal }
     }
     switch method {
-    case .register:
+    case "Register":
       let input = try call.decode(Application.Register.Input.self)
       try note(input.application + (input.background == true ? " background" : ""))
       return register(input, number)
-    case .acknowledge:
+    case "Acknowledge":
       let id = try call.decode(Application.Acknowledge.Input.self).callback
       try note("\(id)")
       return try acknowledge(id)
-    case .beginBackgroundTask:
+    case "BeginBackgroundTask":
       let name = try call.decode(Application.BeginBackgroundTask.Input.self).name
       try note(name ?? "-")
       return begin(name)
-    case .endBackgroundTask:
+    case "EndBackgroundTask":
       let id = try call.decode(Application.EndBackgroundTask.Input.self).task
       try note("\(id)")
       return try end(id)
-    case .setKeepAliveTimeout, .manageSocket, .releaseSocket, .scheduleNotification,
-      .listNotifications, .cancelNotifications, .setBadge:
-      return try carryOutWakeUp(method, call, peer, note)
-    case .getStatus:
+    case "GetStatus":
       try note("")
       let memory = state.current.memory
       return {
@@ -239,6 +234,7 @@ final class StandInDaemon: Sendable {
             application: "org.example.test", instance: memory.instance, state: memory.state,
             backgroundTimeRemainingUSec: memory.remainingUSec, tasks: memory.tasks))
       }
+    default: return try carryOutService(method, call, peer, note)
     }
   }
 }

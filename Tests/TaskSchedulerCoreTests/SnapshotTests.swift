@@ -41,7 +41,7 @@ struct SnapshotTests {
     let id = world.make(mail, .background)
     _ = try restored(world.scheduler)
     let breaks: [(inout Scheduler) -> Void] = [
-      { $0.instances[id]?.state = .suspended },
+      { $0.instances[id]?.phase = .inactive(isActivating: true) },
       { $0.instanceIDLast = 0 },
       { $0.instanceIDLast = .max },
       { $0.policy.tasksPerUserMax = 0 },

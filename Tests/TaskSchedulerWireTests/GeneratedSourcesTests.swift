@@ -29,13 +29,13 @@ struct GeneratedSourcesTests {
     try sources.write()
     #expect(try sources.outdated().isEmpty)
 
-    let generated = GeneratedSources.directory + "/BInterface/BInterface+"
-    let edited = URL(filePath: directory.file(generated + "T.swift"))
+    let generated = GeneratedSources.directory + "/BInterface/BInterface"
+    let edited = URL(filePath: directory.file(generated + "+T.swift"))
     let written = try Data(contentsOf: edited)
     try (written + Data("\n".utf8)).write(to: edited)
-    try FileManager.default.removeItem(atPath: directory.file(generated + "M.swift"))
-    try written.write(to: URL(filePath: directory.file(generated + "Old.swift")))
-    #expect(try sources.outdated() == ["M", "Old", "T"].map { generated + $0 + ".swift" })
+    try FileManager.default.removeItem(atPath: directory.file(generated + ".swift"))
+    try written.write(to: URL(filePath: directory.file(generated + "+Old.swift")))
+    #expect(try sources.outdated() == ["+Old", "+T", ""].map { generated + $0 + ".swift" })
 
     try sources.write()
     #expect(try sources.outdated().isEmpty)

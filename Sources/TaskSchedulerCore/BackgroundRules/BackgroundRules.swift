@@ -80,24 +80,25 @@ public enum ResourceRecord: Hashable, Sendable {
   case listens(ListeningReport)
 }
 
-/// What the scheduler knows about an instance's use of resources.
-struct BackgroundRules: Hashable, Sendable {
+/// The measurement of an instance's use of resources during a stint.
+struct UseMeasurement: Hashable, Sendable {
+  var progress = Progress.asked
+  /// The present window; nil until the first answer.
+  var window: Window?
   /// The percentage of one CPU to which the instance is throttled.
   var throttledTo: Int?
-  /// Whether the instance was throttled before in this stretch in the background.
+  /// Whether the instance was throttled before in this stint.
   var wasThrottled = false
-  /// The addresses that it listened on when it was last suspended.
-  var listening = ListeningReport()
-  var look = Look.none
-  var stretch: Stretch?
 
-  enum Look: Hashable {
-    case none, asked
+  enum Progress: Hashable {
+    /// The scheduler waits for an answer of the daemon.
+    case asked
+    /// The scheduler asks again at this instant.
     case due(Instant)
   }
 
-  /// The window in which the scheduler measures the use.
-  struct Stretch: Hashable {
+  /// The time over which the scheduler compares the use of CPUs with the limit.
+  struct Window: Hashable {
     var since: Instant
     /// The CPU time used before the window.
     var processor: Duration
@@ -105,23 +106,17 @@ struct BackgroundRules: Hashable, Sendable {
     let gpu: Duration
   }
 
-  /// When the next measurement is due.
-  var nextLook: Instant? {
-    if case .due(let due) = look { due } else { nil }
-  }
-
-  /// Ends the measurements.
-  mutating func forgetUse() {
-    look = .none
-    stretch = nil
-    throttledTo = nil
-    wasThrottled = false
+  /// When the scheduler asks again.
+  var nextDue: Instant? {
+    switch progress {
+    case .asked: nil
+    case .due(let due): due
+    }
   }
 
   func check() throws(InvariantViolation) {
     try require(
       (1...99).contains(throttledTo ?? 1), "a throttle is not 1 to 99 percent of one CPU")
-    try require(look != .none || throttledTo == nil, "a throttled instance is not measured")
   }
 }
 

@@ -7,19 +7,19 @@ extension Instance {
     if !tasks.isEmpty, hasTimeLeft(policy, at: now) { entitlements.append(.backgroundTask) }
     if !callbacks.isEmpty { entitlements.append(.callback) }
     entitlements += activities.entitlements
-    let isHandling = launchEnds != nil || !handling.isEmpty
+    let isHandling = stint?.launchEnds != nil || !handling.isEmpty
     if isHandling, !entitlements.contains(.event) { entitlements.append(.event) }
     return entitlements
   }
 
   private func isEntitled(_ policy: Policy, at now: Instant) -> Bool {
-    !callbacks.isEmpty || launchEnds != nil || !handling.isEmpty || !activities.isEmpty
+    !callbacks.isEmpty || stint?.launchEnds != nil || !handling.isEmpty || !activities.isEmpty
       || (!tasks.isEmpty && hasTimeLeft(policy, at: now))
   }
 
   private func hasTimeLeft(_ policy: Policy, at now: Instant) -> Bool {
     guard let stint, !isTraced else { return true }
-    return now < stint.limit(policy)
+    return now < stint.time.limit(policy)
   }
 
   /// Suspends an instance without an entitlement, and resumes one that has an entitlement again.
@@ -28,44 +28,47 @@ extension Instance {
   /// - Parameter debuggerIsAbsent: Whether the daemon has just found no debugger. If not, the
   ///   daemon checks that before the end of the background time kills the application.
   mutating func reconsider(debuggerIsAbsent: Bool = false, in turn: inout Turn) {
-    guard state == .background, termination == nil else { return }
+    guard let stint, termination == nil else { return }
     if isEntitled(turn.policy, at: turn.instant) {
       undoSuspension(in: &turn)
       watchUse(in: &turn)
     } else if !tasks.isEmpty {
       guard debuggerIsAbsent else { return askForDebugger(in: &turn) }
       kill(.backgroundTimeExpired, tasks.endDetail, in: &turn)
-    } else if suspension == .none {
-      suspension = .stopping
+    } else if stint.suspension == .none {
+      self.stint?.suspension = .stopping
       turn.emit(.suspend(id))
     }
   }
 
   mutating func undoSuspension(in turn: inout Turn) {
-    if suspension == .stopping {
+    if isStopping {
       turn.emit(.resume(id))
       throttleAgain(in: &turn)
     }
-    suspension = .none
+    stint?.suspension = .none
   }
 
   mutating func suspensionCompleted(in turn: inout Turn) {
-    guard suspension == .stopping else { return }
-    suspension = .none
-    if state != .suspended { move(to: .suspended, cause: .noEntitlement, in: &turn) }
+    guard isStopping else { return }
+    if state == .suspended {
+      phase = .suspended(isStopping: false)
+    } else {
+      move(to: .suspended(isStopping: false), cause: .noEntitlement, in: &turn)
+    }
     if !sockets.isEmpty { turn.emit(.socket(.watch(id))) }
     if turn.policy.memoryPageOut { turn.emit(.memory(.pageOut(id))) }
   }
 
   mutating func suspensionFailed(reason: String, in turn: inout Turn) {
-    guard suspension == .stopping else { return }
+    guard isStopping else { return }
     if state == .suspended {
       if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
-      move(to: .background, cause: .suspensionLost, in: &turn)
+      move(to: .background(Stint(at: turn.instant)), cause: .suspensionLost, in: &turn)
       hearChanges(in: &turn)
       hearMemoryWarning(in: &turn)
     }
-    suspension = .failed(retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
+    delaySuspension(in: turn)
     throttleAgain(in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
     // The instance runs until the next try, or for as long as a new entitlement lasts.
@@ -80,19 +83,24 @@ extension Instance {
   /// another process was less than `SuspendRetryInterval` ago, the scheduler waits for that
   /// interval first.
   mutating func suspensionLost(reason: String, in turn: inout Turn) {
-    guard state == .suspended, suspension == .none, termination == nil else { return }
+    guard phase == .suspended(isStopping: false), termination == nil else { return }
     let insists = suspensionLostAt.map {
       turn.instant < $0.advanced(by: turn.policy.suspendRetryInterval)
     }
     suspensionLostAt = turn.instant
-    leaveSuspended(to: .background, cause: .suspensionLost, in: &turn)
+    leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .suspensionLost, in: &turn)
     record(.suspensionFailed(reason: reason), in: &turn)
     if insists == true {
-      suspension = .failed(
-        retryAt: turn.instant.advanced(by: turn.policy.suspendRetryInterval))
+      delaySuspension(in: turn)
       watchUse(in: &turn)
     }
     reconsider(in: &turn)
+  }
+
+  /// Waits for `SuspendRetryInterval` before the next try.
+  private mutating func delaySuspension(in turn: Turn) {
+    let retryAt = turn.instant.advanced(by: turn.policy.suspendRetryInterval)
+    stint?.suspension = .failed(retryAt: retryAt)
   }
 
   // MARK: Background tasks
@@ -106,7 +114,7 @@ extension Instance {
       return record(.refused(refusal), in: &turn)
     }
     grantTask(name: name, request: request, in: &turn)
-    if stint?.warnedAt != nil { expireTasks(in: &turn) }
+    if stint?.time.warnedAt != nil { expireTasks(in: &turn) }
     reconsider(in: &turn)
   }
 
@@ -157,7 +165,7 @@ extension Instance {
     }
     activities.begin(activity)
     if activity == .event, state == .suspended, termination == nil {
-      leaveSuspended(to: .background, cause: .event, in: &turn)
+      leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .event, in: &turn)
     }
     reconsider(in: &turn)
   }

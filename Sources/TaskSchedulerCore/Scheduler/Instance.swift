@@ -16,40 +16,49 @@ struct Instance: Hashable, Sendable {
   let stopSignal: Signal
   let startedAt: Instant
 
-  var state: ApplicationState
+  var phase: Phase
   var stateSince: Instant
-  /// Whether the instance becomes active as soon as it has acknowledged the callbacks on its way to
-  /// the foreground.
-  var isActivating = false
   var reasons = Reasons()
-  /// Whether the application has ever opened its event stream.
-  var isAware = false
-  var hasStream = false
+  var stream = EventStream.neverOpened
   var callbacks = Callbacks()
   var tasks = BackgroundTasks()
   var activities = Activities()
   var sockets = ManagedSockets()
   var handling = HandledEvents()
   var inbox = Inbox()
-  /// The current stretch in the background; nil in all other states.
-  var stint: Stint?
-  var suspension = Suspension.none
   /// When a process of the suspended instance was last found running.
   var suspensionLostAt: Instant?
   var termination: Termination?
-  /// When the time to open the event stream ends, for an instance that started in the background.
-  var launchEnds: Instant?
   var tracer = Tracer.absent
-  var rules = BackgroundRules()
+  /// The addresses on which the application listened when it was last suspended.
+  var listening = ListeningReport()
 
-  /// The progress of stopping the processes.
-  enum Suspension: Hashable {
-    case none
-    /// The daemon is stopping the processes. A suspended instance has this after a recovery, while
-    /// the daemon stops them again.
-    case stopping
-    /// The processes could not all be stopped; the daemon tries again at the instant given.
-    case failed(retryAt: Instant)
+  /// The state of an instance (contract §2), with all that exists in this state only.
+  enum Phase: Hashable {
+    /// With `isActivating`, the instance becomes active once it has acknowledged the callbacks on
+    /// its way to the foreground.
+    case inactive(isActivating: Bool)
+    case active
+    case background(Stint)
+    /// With `isStopping`, the daemon is stopping the processes once more, after a recovery.
+    case suspended(isStopping: Bool)
+
+    var state: ApplicationState {
+      switch self {
+      case .inactive: .inactive
+      case .active: .active
+      case .background: .background
+      case .suspended: .suspended
+      }
+    }
+  }
+
+  /// The connection on which the application receives its events.
+  enum EventStream: Hashable {
+    /// The application is unaware: it receives no callbacks.
+    case neverOpened
+    case open
+    case closed
   }
 
   /// What the scheduler knows about a debugger.
@@ -60,12 +69,36 @@ struct Instance: Hashable, Sendable {
     case present(nextCheck: Instant)
   }
 
+  var state: ApplicationState { phase.state }
+
+  /// The stint; nil outside of the background. Setting it has an effect in the background only.
+  var stint: Stint? {
+    get { if case .background(let stint) = phase { stint } else { nil } }
+    set { if let newValue, case .background = phase { phase = .background(newValue) } }
+  }
+
+  /// Whether the instance becomes active once it has acknowledged its callbacks.
+  var isActivating: Bool { phase == .inactive(isActivating: true) }
+
+  /// Whether the daemon is stopping the processes.
+  var isStopping: Bool {
+    switch phase {
+    case .background(let stint): stint.suspension == .stopping
+    case .suspended(let isStopping): isStopping
+    case .inactive, .active: false
+    }
+  }
+
+  /// Whether the application has ever opened its event stream.
+  var isAware: Bool { stream != .neverOpened }
+  var hasStream: Bool { stream == .open }
+
   /// Returns the rest of the background time; zero if the instance is suspended. nil is unlimited:
   /// in the foreground, and while a debugger traces the instance.
   func timeRemaining(_ policy: Policy, at now: Instant) -> Duration? {
     if state == .suspended { return .zero }
     guard let stint, !isTraced else { return nil }
-    return now.duration(to: stint.limit(policy))
+    return now.duration(to: stint.time.limit(policy))
   }
 
   var isTraced: Bool {
@@ -90,31 +123,18 @@ struct Instance: Hashable, Sendable {
     try callbacks.check()
     try tasks.check()
     try sockets.check()
-    try rules.check()
-    try require(state != .notRunning, "an instance that is not running is stored")
-    try require(
-      (stint != nil) == (state == .background),
-      "an instance has a stint outside of the background, or none in it")
-    if state != .background {
-      try require(
-        rules.nextLook == nil && rules.throttledTo == nil,
-        "the CPU use of an instance outside of the background is watched")
-    }
+    try stint?.use?.check()
     if state == .suspended {
       try require(callbacks.isEmpty, "a suspended instance has an unacknowledged callback")
       try require(handling.isEmpty, "a suspended instance handles an event")
       try require(tasks.isEmpty, "a suspended instance has an outstanding task")
     }
-    if suspension != .none, state != .suspended {
-      try require(state == .background, "an instance outside of the background is being suspended")
-    }
     try require(isAware || callbacks.isEmpty, "an unaware instance has a callback")
     if isActivating {
       try require(
-        state == .inactive && termination == nil && callbacks.hasEntry,
+        termination == nil && callbacks.hasEntry,
         "an activating instance has no callback that its activation waits for")
     }
-    try require(isAware || !hasStream, "an unaware instance has an event stream")
   }
 }
 
@@ -133,17 +153,15 @@ extension Instance {
     stopSignal = plan.stopSignal
     startedAt = now
     stateSince = now
-    isAware = plan.isAware
-    hasStream = plan.isAware
+    stream = plan.isAware ? .open : .neverOpened
     inbox = plan.inbox
     switch plan.target {
     case .foreground:
-      state = isAware ? .inactive : .active
-      isActivating = isAware
+      phase = plan.isAware ? .inactive(isActivating: true) : .active
     case .background:
-      state = .background
-      stint = Stint(at: now)
-      if !isAware { launchEnds = now.advanced(by: policy.launchTime) }
+      var stint = Stint(at: now)
+      if !plan.isAware { stint.launchEnds = now.advanced(by: policy.launchTime) }
+      phase = .background(stint)
     }
   }
 }

@@ -53,7 +53,9 @@ extension Instance {
     // At most one call waits behind an unacknowledged callback. It reaches the application after
     // this burst.
     if termination != nil || callbacks.waits(.keepAlive) { return }
-    if state == .suspended { leaveSuspended(to: .background, cause: .event, in: &turn) }
+    if state == .suspended {
+      leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .event, in: &turn)
+    }
     record(.keepAliveCalled, in: &turn)
     enqueue([.keepAlive], in: &turn)
     reconsider(in: &turn)

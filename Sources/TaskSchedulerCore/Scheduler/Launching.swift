@@ -116,7 +116,7 @@ extension Scheduler {
       turn.reply(request, .started(id, adoption.leader))
       guard let name = adoption.backgroundTask else { return }
       // The background task entitles the instance to run, not the launch.
-      instance.launchEnds = nil
+      instance.stint?.launchEnds = nil
       instance.grantTask(name: name, request: nil, in: &turn)
     }
   }

@@ -5,18 +5,17 @@ extension Instance {
   /// Opens the event stream of the instance, for the first time or again after a lost connection.
   mutating func openStream(_ request: RequestID, in turn: inout Turn) {
     let wasAware = isAware
-    isAware = true
-    launchEnds = nil
+    // The reply comes first on the stream.
+    stream = .closed
+    stint?.launchEnds = nil
     if !wasAware, state == .suspended, termination == nil {
       // The call was on its way when the processes were stopped: the launch is not over.
-      leaveSuspended(to: .background, cause: .register, in: &turn)
+      leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .register, in: &turn)
     } else if !wasAware, state == .active, termination == nil {
       // From now on, the instance must acknowledge the callbacks on its way to the foreground.
-      move(to: .inactive, cause: .register, in: &turn)
-      isActivating = true
+      move(to: .inactive(isActivating: true), cause: .register, in: &turn)
     }
-    // The reply comes first on the stream.
-    hasStream = true
+    stream = .open
     turn.reply(request, .registered(registration(turn)))
     record(.registered, in: &turn)
     // Held changes come before the callbacks of the resume, also if the stream was closed then.
@@ -32,13 +31,17 @@ extension Instance {
     reconsider(in: &turn)
   }
 
+  mutating func closeStream() {
+    if hasStream { stream = .closed }
+  }
+
   /// Brings the instance to the foreground. An aware application is inactive until it has
   /// acknowledged willEnterForeground; an unaware application is active at once.
   mutating func activate(in turn: inout Turn) {
-    let next: ApplicationState = isAware ? .inactive : .active
+    let next: Phase = isAware ? .inactive(isActivating: true) : .active
     switch state {
     case .inactive:
-      isActivating = true
+      phase = .inactive(isActivating: true)
       reasons.moved(to: .inactive, .activate)
       return finishActivation(cause: .activate, in: &turn)
     case .background:
@@ -49,7 +52,6 @@ extension Instance {
     case .active, .notRunning:
       preconditionFailure("no such transition: \(state) to active")
     }
-    isActivating = isAware
     enqueue([.willEnterForeground], in: &turn)
   }
 
@@ -63,10 +65,17 @@ extension Instance {
   /// Interrupts the instance. An instance on its way to the foreground stays inactive.
   mutating func interrupt(in turn: inout Turn) {
     precondition(state.isForeground, "the instance is not in the foreground")
-    isActivating = false
-    guard state == .active else { return reasons.moved(to: .inactive, .interruption) }
-    move(to: .inactive, cause: .interruption, in: &turn)
+    guard state == .active else {
+      cancelActivation()
+      return reasons.moved(to: .inactive, .interruption)
+    }
+    move(to: .inactive(isActivating: false), cause: .interruption, in: &turn)
     enqueue([.willResignActive], in: &turn)
+  }
+
+  /// Leaves an instance on its way to the foreground inactive.
+  mutating func cancelActivation() {
+    if isActivating { phase = .inactive(isActivating: false) }
   }
 
   mutating func enterBackground(cause: TransitionCause, in turn: inout Turn) {
@@ -76,42 +85,38 @@ extension Instance {
     }
     let kinds: [CallbackKind] =
       state == .active ? [.willResignActive, .didEnterBackground] : [.didEnterBackground]
-    move(to: .background, cause: cause, in: &turn)
+    move(to: .background(Stint(at: turn.instant)), cause: cause, in: &turn)
     enqueue(kinds, in: &turn)
     reconsider(in: &turn)
   }
 
   /// Resumes the processes exactly where they were stopped.
   mutating func leaveSuspended(
-    to next: ApplicationState, cause: TransitionCause, in turn: inout Turn
+    to next: Phase, cause: TransitionCause, in turn: inout Turn
   ) {
     precondition(state == .suspended, "the instance is not suspended")
     if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
     // The processes must not run with the old priority.
-    prioritize(from: state, to: next, in: &turn)
+    prioritize(from: state, to: next.state, in: &turn)
     turn.emit(.resume(id))
-    suspension = .none
     move(to: next, cause: cause, isPrioritized: true, in: &turn)
     hearChanges(in: &turn)
     hearMemoryWarning(in: &turn)
   }
 
   mutating func move(
-    to next: ApplicationState, cause: TransitionCause, isPrioritized: Bool = false,
+    to next: Phase, cause: TransitionCause, isPrioritized: Bool = false,
     in turn: inout Turn
   ) {
-    record(.transition(from: state, to: next, cause: cause), in: &turn)
-    reasons.moved(to: next, cause)
+    record(.transition(from: state, to: next.state, cause: cause), in: &turn)
+    reasons.moved(to: next.state, cause)
     if state == .background {
       stopWatchingUse(in: &turn)
       tasks.endStint()
     }
-    if !isPrioritized { prioritize(from: state, to: next, in: &turn) }
-    state = next
-    isActivating = false
+    if !isPrioritized { prioritize(from: state, to: next.state, in: &turn) }
+    phase = next
     stateSince = turn.instant
-    stint = next == .background ? Stint(at: turn.instant) : nil
-    if next != .background { launchEnds = nil }
   }
 
   // MARK: Callbacks (contract §3)

@@ -2,7 +2,67 @@
 // comes after the transition. A request for the state that an application is already in changes
 // nothing and is answered "done".
 
+/// What a person, an operator or a service of the daemon asked for.
+public enum OperationEvent: Hashable, Sendable {
+  case launch(RequestID?, ApplicationKey, target: LaunchTarget, reason: LaunchReason)
+  case adopt(RequestID, Adoption)
+  case activate(RequestID?, ApplicationKey)
+  case deactivate(RequestID?, ApplicationKey)
+  case sendToBackground(RequestID?, ApplicationKey)
+  case terminate(RequestID?, ApplicationKey, byUser: Bool)
+
+  var request: RequestID? {
+    switch self {
+    case .launch(let request, _, _, _), .activate(let request, _), .deactivate(let request, _),
+      .sendToBackground(let request, _), .terminate(let request, _, _):
+      request
+    case .adopt(let request, _): request
+    }
+  }
+}
+
+/// A running process that the scheduler shall manage.
+public struct Adoption: Hashable, Sendable {
+  public var application: ApplicationKey
+  public var leader: Leader
+  public var target: LaunchTarget
+  public var seat: SeatID
+  /// The name of a background task that begins at once; nil begins none.
+  public var backgroundTask: String?
+  /// Takes the place of the modes of a manifest.
+  public var backgroundModes: [BackgroundMode]
+
+  public init(
+    application: ApplicationKey, leader: Leader, target: LaunchTarget, seat: SeatID,
+    backgroundTask: String? = nil, backgroundModes: [BackgroundMode] = []
+  ) {
+    self.application = application
+    self.leader = leader
+    self.target = target
+    self.seat = seat
+    self.backgroundTask = backgroundTask
+    self.backgroundModes = backgroundModes
+  }
+}
+
 extension Scheduler {
+  mutating func handle(_ event: OperationEvent, in turn: inout Turn) {
+    switch event {
+    case .launch(let request, let key, let target, let reason):
+      launch(request, key, target: target, reason: reason, in: &turn)
+    case .adopt(let request, let adoption):
+      adopt(request, adoption, in: &turn)
+    case .activate(let request, let key):
+      activate(request, key, in: &turn)
+    case .deactivate(let request, let key):
+      deactivate(request, key, in: &turn)
+    case .sendToBackground(let request, let key):
+      sendToBackground(request, key, in: &turn)
+    case .terminate(let request, let key, let byUser):
+      terminate(request, key, byUser: byUser, in: &turn)
+    }
+  }
+
   /// Brings an application to the foreground; launches it if it does not run.
   mutating func activate(_ request: RequestID?, _ key: ApplicationKey, in turn: inout Turn) {
     guard let application = applications[key] else {

@@ -89,7 +89,7 @@ extension Scheduler {
       id: instance.id, leader: instance.leader, isAware: instance.isAware,
       launchReason: instance.launchReason, startedAt: instance.startedAt,
       ending: instance.termination?.reason,
-      isSuspending: instance.suspension == .stopping && instance.state != .suspended,
+      isSuspending: instance.stint?.suspension == .stopping,
       displacedBy: instance.reasons.displacedBy,
       entitlements: instance.entitlements(policy, at: now),
       callbacksPending: instance.callbacks.count,
@@ -101,8 +101,8 @@ extension Scheduler {
       },
       managedSockets: instance.sockets.ids.count,
       heldChanges: instance.state == .suspended ? instance.heldChanges(changes).count : 0,
-      priority: ProcessPriority(instance.state), throttledTo: instance.rules.throttledTo,
-      listening: instance.rules.listening)
+      priority: ProcessPriority(instance.state), throttledTo: instance.stint?.use?.throttledTo,
+      listening: instance.listening)
   }
 }
 

@@ -22,8 +22,8 @@ extension Instance {
     turn.emitLast(.resources(.prioritize(id, ProcessPriority(state))))
     // The daemon may have died while it stopped or resumed the processes. It now does one of the
     // two.
-    if state == .suspended || suspension == .stopping {
-      suspension = .stopping
+    if state == .suspended || isStopping {
+      if state == .suspended { phase = .suspended(isStopping: true) }
       turn.emit(.suspend(id))
     } else {
       turn.emit(.resume(id))
@@ -39,12 +39,14 @@ extension Instance {
     let now = turn.instant
     let policy = turn.policy
     func passed(_ due: Instant?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }
-    if passed(stint?.nextDue(policy)) { stint?.restartLead(at: now) }
+    if passed(stint?.time.nextDue(policy)) { stint?.time.restartLead(at: now) }
     if passed(callbacks.deadline(policy)) { callbacks.restartLimit(at: now) }
     if passed(handling.nextEnd) {
       handling.extend(until: now.advanced(by: policy.eventTime))
     }
-    if passed(launchEnds) { launchEnds = now.advanced(by: policy.launchTime) }
+    if passed(stint?.launchEnds) {
+      stint?.launchEnds = now.advanced(by: policy.launchTime)
+    }
     if case .signalled(let killAt) = termination?.phase, passed(killAt) {
       termination?.phase = .signalled(killAt: now.advanced(by: policy.terminateTimeout))
     }

@@ -65,84 +65,12 @@ public struct Scheduler: Sendable {
     return turn.takeEffects()
   }
 
-  private mutating func handle(_ event: ApplicationEvent, in turn: inout Turn) {
-    switch event {
-    case .register(let request, let key, let leader, let target, let seat):
-      register(request, key, leader, target: target, seat: seat, in: &turn)
-    case .openStream(let request, let id, let name):
-      openStream(request, id, named: name, in: &turn)
-    case .streamClosed(let id):
-      updateInstance(id, in: &turn) { instance, _ in instance.hasStream = false }
-    case .acknowledge(let request, let id, let callback):
-      updateInstance(id, orRefuse: request, in: &turn) {
-        $0.acknowledge(callback, request: request, in: &$1)
-      }
-    case .beginBackgroundTask(let request, let id, let name):
-      let count = instances[id].map { applications.taskCount(of: $0.application.owner) } ?? 0
-      updateInstance(id, orRefuse: request, in: &turn) {
-        $0.beginTask(name: name, userCount: count, request: request, in: &$1)
-      }
-    case .endBackgroundTask(let request, let id, let task):
-      updateInstance(id, orRefuse: request, in: &turn) {
-        $0.endTask(task, request: request, in: &$1)
-      }
-    case .setKeepAlive(let request, let id, let interval):
-      setKeepAlive(request, id, interval: interval, in: &turn)
-    }
-  }
-
-  private mutating func handle(_ event: OperationEvent, in turn: inout Turn) {
-    switch event {
-    case .launch(let request, let key, let target, let reason):
-      launch(request, key, target: target, reason: reason, in: &turn)
-    case .adopt(let request, let adoption):
-      adopt(request, adoption, in: &turn)
-    case .activate(let request, let key):
-      activate(request, key, in: &turn)
-    case .deactivate(let request, let key):
-      deactivate(request, key, in: &turn)
-    case .sendToBackground(let request, let key):
-      sendToBackground(request, key, in: &turn)
-    case .terminate(let request, let key, let byUser):
-      terminate(request, key, byUser: byUser, in: &turn)
-    }
-  }
-
-  private mutating func handle(_ event: ProcessEvent, in turn: inout Turn) {
-    switch event {
-    case .spawned(let id, let leader):
-      spawned(id, leader, in: &turn)
-    case .spawnFailed(let id, let reason):
-      spawnFailed(id, reason: reason, in: &turn)
-    case .leaderExited(let id, let status):
-      leaderExited(id, status, in: &turn)
-    case .suspensionCompleted(let id):
-      updateInstance(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
-    case .stillSuspended(let ids):
-      for id in ids where instances[id]?.state == .suspended {
-        updateInstance(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
-      }
-    case .suspensionFailed(let id, let reason):
-      updateInstance(id, in: &turn) { $0.suspensionFailed(reason: reason, in: &$1) }
-    case .suspensionLost(let id, let reason):
-      updateInstance(id, in: &turn) { $0.suspensionLost(reason: reason, in: &$1) }
-    case .signalFailed(let id, let reason):
-      updateInstance(id, in: &turn) { $0.signalFailed(reason: reason, in: &$1) }
-    case .tracerChecked(let id, let isTraced):
-      updateInstance(id, in: &turn) { $0.tracerChecked(isTraced: isTraced, in: &$1) }
-    case .activityBegan(let id, let activity):
-      updateInstance(id, in: &turn) { $0.begin(activity, in: &$1) }
-    case .activityEnded(let id, let activity):
-      updateInstance(id, in: &turn) { $0.end(activity, in: &$1) }
-    }
-  }
-
   private mutating func handle(_ event: SchedulerEvent, in turn: inout Turn) {
     switch event {
     case .deadlineReached:
       while let id = deadlines.popDue(at: turn.instant) {
         updateInstance(id, in: &turn) { instance, turn in
-          instance.lookIfDue(in: &turn)
+          instance.measureIfDue(in: &turn)
           instance.deadlinePassed(in: &turn)
         }
       }
@@ -201,7 +129,7 @@ public struct Scheduler: Sendable {
     turn.policy = policy
     for id in instances.keys.sorted() {
       updateInstance(id, in: &turn) { instance, turn in
-        instance.stint?.endIfOver(turn.policy, at: turn.instant)
+        instance.stint?.time.endIfOver(turn.policy, at: turn.instant)
         instance.reconsider(in: &turn)
       }
     }

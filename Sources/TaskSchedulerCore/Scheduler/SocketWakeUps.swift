@@ -35,7 +35,7 @@ extension Instance {
     sockets.add(socket)
     turn.emit(.socket(.hold(id, socket)))
     // The request was on its way when the processes were stopped.
-    if state == .suspended, suspension == .none { turn.emit(.socket(.watch(id))) }
+    if phase == .suspended(isStopping: false) { turn.emit(.socket(.watch(id))) }
     turn.reply(request, .managed(socket))
     record(.socketManaged(socket), in: &turn)
   }
@@ -85,7 +85,9 @@ extension Instance {
     let event = callbacks.nextID()
     let notice = Notice.socketsReady(event, ready)
     handling.begin(event, notice, until: turn.instant.advanced(by: turn.policy.eventTime))
-    if state == .suspended { leaveSuspended(to: .background, cause: .event, in: &turn) }
+    if state == .suspended {
+      leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .event, in: &turn)
+    }
     if hasStream { turn.emit(.notify(id, notice)) }
     reconsider(in: &turn)
   }

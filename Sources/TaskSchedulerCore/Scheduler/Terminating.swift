@@ -19,7 +19,7 @@ extension Instance {
       termination?.waiters = waiters
       return enforceOrder(in: &turn)
     }
-    isActivating = false
+    cancelActivation()
     undoSuspension(in: &turn)
     stopWatchingUse(in: &turn)
     termination = Termination(
@@ -62,9 +62,10 @@ extension Instance {
     next.phase = .killed(retryAt: nil)
     if next.reason == reason, let detail { next.detail = detail }
     termination = next
-    isActivating = false
-    suspension = .none
-    rules.forgetUse()
+    cancelActivation()
+    if state == .suspended { phase = .suspended(isStopping: false) }
+    stint?.suspension = .none
+    stint?.use = nil
     turn.emit(.kill(id))
   }
 
@@ -85,7 +86,7 @@ extension Instance {
   /// Ends the instance because the scheduler stops. The processes continue without it.
   func letGo(in turn: inout Turn) -> End {
     let end = End(reason: .schedulerStopped, at: turn.instant)
-    if state == .suspended || suspension == .stopping { turn.emit(.resume(id)) }
+    if state == .suspended || isStopping { turn.emit(.resume(id)) }
     record(.transition(from: state, to: .notRunning, cause: .schedulerStopped), in: &turn)
     record(.ended(end), in: &turn)
     turn.emit(.release(id, killing: false))

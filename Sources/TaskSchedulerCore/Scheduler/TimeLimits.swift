@@ -6,7 +6,7 @@
 extension Instance {
   /// Returns the nearest deadline.
   func deadline(_ policy: Policy) -> Instant? {
-    earlier(limit(policy), rules.nextLook)
+    earlier(limit(policy), stint?.use?.nextDue)
   }
 
   /// Returns the nearest limit. If a debugger holds no limit, the scheduler does not wait for it to
@@ -32,10 +32,6 @@ extension Instance {
     }
     var limits: [Limit] = []
     if let answer { limits.append(answer) }
-    if let launchEnds { limits.append(Limit(kind: .launch, at: launchEnds)) }
-    if case .failed(let retryAt) = suspension {
-      limits.append(Limit(kind: .suspension, at: retryAt))
-    }
     if let stint { limits += stint.limits(policy) }
     if let due = handling.nextEnd { limits.append(Limit(kind: .event, at: due)) }
     return limits
@@ -72,14 +68,14 @@ extension Instance {
 
   /// Restarts each limit after a debugger has left.
   private mutating func restartLimits(in turn: inout Turn) {
-    stint?.restartLimit(at: turn.instant)
+    stint?.time.restartLimit(at: turn.instant)
     restartAnswers(in: &turn)
   }
 
   /// Restarts the limits of unanswered messages after the machine slept past a limit. The
   /// background time still ends, after the lead.
   private mutating func forgiveSleep(in turn: inout Turn) {
-    stint?.restartLead(at: turn.instant)
+    stint?.time.restartLead(at: turn.instant)
     restartAnswers(in: &turn)
   }
 
@@ -87,7 +83,9 @@ extension Instance {
   mutating func restartAnswers(in turn: inout Turn) {
     callbacks.restartLimit(at: turn.instant)
     handling.extend(until: turn.instant.advanced(by: turn.policy.eventTime))
-    if launchEnds != nil { launchEnds = turn.instant.advanced(by: turn.policy.launchTime) }
+    if stint?.launchEnds != nil {
+      stint?.launchEnds = turn.instant.advanced(by: turn.policy.launchTime)
+    }
     if case .signalled = termination?.phase {
       termination?.phase = .signalled(
         killAt: turn.instant.advanced(by: turn.policy.terminateTimeout))
@@ -106,16 +104,16 @@ extension Instance {
       return kill(late.kind.reasonOfLimit, .callback(late.kind), in: &turn)
     }
     if handling.endIfOver(at: now) { reasons.entitlementEnded(.eventTime, at: now) }
-    if let due = launchEnds, due <= now {
-      launchEnds = nil
+    if let due = stint?.launchEnds, due <= now {
+      stint?.launchEnds = nil
       reasons.entitlementEnded(.launchTime, at: now)
     }
-    if case .failed(let retryAt) = suspension, retryAt <= now { suspension = .none }
-    if let due = stint?.warningDue(turn.policy), due <= now {
-      stint?.warn(at: now)
+    if case .failed(let retryAt) = stint?.suspension, retryAt <= now { stint?.suspension = .none }
+    if let due = stint?.time.warningDue(turn.policy), due <= now {
+      stint?.time.warn(at: now)
       expireTasks(in: &turn)
     }
-    stint?.endIfOver(turn.policy, at: now)
+    stint?.time.endIfOver(turn.policy, at: now)
     reconsider(debuggerIsAbsent: true, in: &turn)
   }
 
@@ -150,9 +148,15 @@ extension CallbackKind {
 }
 
 extension Stint {
-  /// Returns the limits that are left, in order.
+  /// Returns the limits that are left, in no order.
   fileprivate func limits(_ policy: Policy) -> [Limit] {
-    let warning = warningDue(policy).map { [Limit(kind: .expiration, at: $0)] } ?? []
-    return warning + (isOver ? [] : [Limit(kind: .backgroundTime, at: limit(policy))])
+    var limits: [Limit] = []
+    if let launchEnds { limits.append(Limit(kind: .launch, at: launchEnds)) }
+    if case .failed(let retryAt) = suspension {
+      limits.append(Limit(kind: .suspension, at: retryAt))
+    }
+    if let due = time.warningDue(policy) { limits.append(Limit(kind: .expiration, at: due)) }
+    if !time.isOver { limits.append(Limit(kind: .backgroundTime, at: time.limit(policy))) }
+    return limits
   }
 }

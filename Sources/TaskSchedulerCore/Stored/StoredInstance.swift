@@ -2,21 +2,31 @@ extension Instance: StoredByForm {
   static let form = Form(
     Instance.init(
       id:application:leader:seat:launchReason:backgroundModes:mayStayInBackground:stopSignal:
-        startedAt:state:stateSince:isActivating:reasons:isAware:hasStream:callbacks:tasks:
-        activities:sockets:handling:inbox:stint:suspension:suspensionLostAt:termination:
-        launchEnds:tracer:rules:),
+      startedAt:phase:stateSince:reasons:stream:callbacks:tasks:activities:sockets:handling:inbox:
+      suspensionLostAt:termination:tracer:listening:),
     \.id, \.application, \.leader, \.seat, \.launchReason, \.backgroundModes,
-    \.mayStayInBackground, \.stopSignal, \.startedAt, \.state, \.stateSince, \.isActivating,
-    \.reasons, \.isAware, \.hasStream, \.callbacks, \.tasks, \.activities, \.sockets, \.handling,
-    \.inbox, \.stint, \.suspension, \.suspensionLostAt, \.termination, \.launchEnds, \.tracer,
-    \.rules)
+    \.mayStayInBackground, \.stopSignal, \.startedAt, \.phase, \.stateSince, \.reasons,
+    \.stream, \.callbacks, \.tasks, \.activities, \.sockets, \.handling, \.inbox,
+    \.suspensionLostAt, \.termination, \.tracer, \.listening)
 }
 
-extension Instance.Suspension: StoredByForm {
+extension Instance.Phase: StoredByForm {
   static let form = Form(cases: [
-    Case("none", Instance.Suspension.none),
-    Case("stopping", Instance.Suspension.stopping),
-    Case("failed", Instance.Suspension.failed) { if case .failed(let a) = $0 { a } else { nil } },
+    Case("inactive", Instance.Phase.inactive) { if case .inactive(let a) = $0 { a } else { nil } },
+    Case("active", Instance.Phase.active),
+    Case("background", Instance.Phase.background) {
+      if case .background(let a) = $0 { a } else { nil }
+    },
+    Case("suspended", Instance.Phase.suspended) {
+      if case .suspended(let a) = $0 { a } else { nil }
+    },
+  ])
+}
+
+extension Instance.EventStream: StoredByForm {
+  static let form = Form(cases: [
+    Case("neverOpened", Instance.EventStream.neverOpened),
+    Case("open", Instance.EventStream.open), Case("closed", Instance.EventStream.closed),
   ])
 }
 
@@ -121,7 +131,20 @@ extension MemoryHeard: StoredByForm {
 
 extension Stint: StoredByForm {
   static let form = Form(
-    Stint.init(limitStart:warnedAt:isOver:), \.limitStart, \.warnedAt, \.isOver)
+    Stint.init(time:suspension:launchEnds:use:), \.time, \.suspension, \.launchEnds, \.use)
+}
+
+extension BackgroundTime: StoredByForm {
+  static let form = Form(
+    BackgroundTime.init(limitStart:warnedAt:isOver:), \.limitStart, \.warnedAt, \.isOver)
+}
+
+extension Stint.Suspension: StoredByForm {
+  static let form = Form(cases: [
+    Case("none", Stint.Suspension.none),
+    Case("stopping", Stint.Suspension.stopping),
+    Case("failed", Stint.Suspension.failed) { if case .failed(let a) = $0 { a } else { nil } },
+  ])
 }
 
 extension Termination: StoredByForm {
@@ -142,20 +165,20 @@ extension Termination.Phase: StoredByForm {
   ])
 }
 
-extension BackgroundRules: StoredByForm {
+extension UseMeasurement: StoredByForm {
   static let form = Form(
-    BackgroundRules.init(throttledTo:wasThrottled:listening:look:stretch:), \.throttledTo,
-    \.wasThrottled, \.listening, \.look, \.stretch)
+    UseMeasurement.init(progress:window:throttledTo:wasThrottled:), \.progress, \.window,
+    \.throttledTo, \.wasThrottled)
 }
 
-extension BackgroundRules.Look: StoredByForm {
+extension UseMeasurement.Progress: StoredByForm {
   static let form = Form(cases: [
-    Case("none", BackgroundRules.Look.none), Case("asked", BackgroundRules.Look.asked),
-    Case("due", BackgroundRules.Look.due) { if case .due(let a) = $0 { a } else { nil } },
+    Case("asked", UseMeasurement.Progress.asked),
+    Case("due", UseMeasurement.Progress.due) { if case .due(let a) = $0 { a } else { nil } },
   ])
 }
 
-extension BackgroundRules.Stretch: StoredByForm {
+extension UseMeasurement.Window: StoredByForm {
   static let form = Form(
-    BackgroundRules.Stretch.init(since:processor:gpu:), \.since, \.processor, \.gpu)
+    UseMeasurement.Window.init(since:processor:gpu:), \.since, \.processor, \.gpu)
 }

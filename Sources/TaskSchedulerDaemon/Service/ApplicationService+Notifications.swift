@@ -5,8 +5,9 @@ import TaskSchedulerWire
 // The services that let a suspended application be reached (contract §6, §7, §9).
 
 extension ApplicationService {
-  func setKeepAliveTimeout(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.SetKeepAliveTimeout.Input.self)
+  func setKeepAliveTimeout(
+    _ input: Interface.SetKeepAliveTimeout.Input, _ connection: Connection
+  ) throws {
     let interval = try input.seconds.map { try Self.interval($0) }
     let instance = try registered(connection)
     if interval != nil, pump.isForgetful { throw Interface.Failure.stateNotSaved }
@@ -25,8 +26,7 @@ extension ApplicationService {
     return .seconds(seconds)
   }
 
-  func manageSocket(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.ManageSocket.Input.self)
+  func manageSocket(_ input: Interface.ManageSocket.Input, _ connection: Connection) throws {
     guard let descriptor = connection.take(input.socketFileDescriptor) else {
       throw ParameterError(
         parameter: "socketFileDescriptor", problem: "the call has no such descriptor")
@@ -53,8 +53,7 @@ extension ApplicationService {
     if !closed.isEmpty { post(.socket(.closed(id, closed))) }
   }
 
-  func releaseSocket(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.ReleaseSocket.Input.self)
+  func releaseSocket(_ input: Interface.ReleaseSocket.Input, _ connection: Connection) throws {
     guard let socket = UInt64(exactly: input.socket) else {
       throw Interface.Failure.unknownSocket(socket: input.socket)
     }
@@ -65,8 +64,9 @@ extension ApplicationService {
 
   // MARK: Notifications
 
-  func scheduleNotification(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.ScheduleNotification.Input.self)
+  func scheduleNotification(
+    _ input: Interface.ScheduleNotification.Input, _ connection: Connection
+  ) throws {
     let draft: NotificationDraft
     do throws(NotificationMistake) {
       draft = try NotificationDraft(input.content, input.schedule, notifications)
@@ -80,8 +80,9 @@ extension ApplicationService {
     post(.notification(.schedule(request, key, draft, unshown: unshown)))
   }
 
-  func listNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.ListNotifications.Input.self)
+  func listNotifications(
+    _ input: Interface.ListNotifications.Input, _ connection: Connection
+  ) throws {
     let after = try input.after.map { try NotificationID(after: $0) }
     let (key, _) = try speaker(connection)
     do throws(StoreError) {
@@ -95,8 +96,9 @@ extension ApplicationService {
     }
   }
 
-  func cancelNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.CancelNotifications.Input.self)
+  func cancelNotifications(
+    _ input: Interface.CancelNotifications.Input, _ connection: Connection
+  ) throws {
     let id = try input.notification.map { number in
       guard let id = UInt64(exactly: number) else {
         throw Interface.Failure.unknownNotification(notification: number)
@@ -114,8 +116,7 @@ extension ApplicationService {
     post(.notification(.cancel(request, key, id, stored: stored)))
   }
 
-  func setBadge(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.SetBadge.Input.self)
+  func setBadge(_ input: Interface.SetBadge.Input, _ connection: Connection) throws {
     guard (0...NotificationDraft.badgeMax).contains(input.badge) else {
       throw ParameterError(
         parameter: "badge", problem: "a badge is from 0 to \(NotificationDraft.badgeMax)")

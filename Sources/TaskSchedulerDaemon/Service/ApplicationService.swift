@@ -4,7 +4,7 @@ import TaskSchedulerWire
 
 /// The calls of `org.taskschedd.Application`. An application calls for itself (contract §16), and
 /// the socket identifies its instance.
-final class ApplicationService {
+final class ApplicationService: ApplicationInterface.Implementation {
   typealias Interface = ApplicationInterface
 
   /// The maximum length of a task's name.
@@ -35,27 +35,9 @@ final class ApplicationService {
 
   func post(_ event: Event) { pump.post(event) }
 
-  func handle(
-    _ method: Interface.MethodName, _ call: ReceivedCall, on connection: Connection
+  func beginBackgroundTask(
+    _ input: Interface.BeginBackgroundTask.Input, _ connection: Connection
   ) throws {
-    switch method {
-    case .beginBackgroundTask: try beginBackgroundTask(call, connection)
-    case .endBackgroundTask: try endBackgroundTask(call, connection)
-    case .acknowledge: try acknowledge(call, connection)
-    case .setKeepAliveTimeout: try setKeepAliveTimeout(call, connection)
-    case .manageSocket: try manageSocket(call, connection)
-    case .releaseSocket: try releaseSocket(call, connection)
-    case .scheduleNotification: try scheduleNotification(call, connection)
-    case .listNotifications: try listNotifications(call, connection)
-    case .cancelNotifications: try cancelNotifications(call, connection)
-    case .setBadge: try setBadge(call, connection)
-    case .getStatus: try getStatus(call, connection)
-    case .register: try register(call, connection)
-    }
-  }
-
-  private func beginBackgroundTask(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.BeginBackgroundTask.Input.self)
     if let name = input.name { try Self.checkTaskName(name, parameter: "name") }
     let instance = try registered(connection)
     if pump.isForgetful { throw Interface.Failure.stateNotSaved }
@@ -63,8 +45,9 @@ final class ApplicationService {
     post(.application(.beginBackgroundTask(request, instance.id, name: input.name)))
   }
 
-  private func endBackgroundTask(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.EndBackgroundTask.Input.self)
+  func endBackgroundTask(
+    _ input: Interface.EndBackgroundTask.Input, _ connection: Connection
+  ) throws {
     guard let task = UInt64(exactly: input.task) else {
       throw Interface.Failure.unknownTask(task: input.task)
     }
@@ -73,8 +56,7 @@ final class ApplicationService {
     post(.application(.endBackgroundTask(request, instance.id, TaskID(task))))
   }
 
-  private func acknowledge(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.Acknowledge.Input.self)
+  func acknowledge(_ input: Interface.Acknowledge.Input, _ connection: Connection) throws {
     guard let callback = UInt64(exactly: input.callback) else {
       throw Interface.Failure.unknownCallback(callback: input.callback)
     }
@@ -83,8 +65,7 @@ final class ApplicationService {
     post(.application(.acknowledge(request, instance.id, CallbackID(callback))))
   }
 
-  private func getStatus(_ call: ReceivedCall, _ connection: Connection) throws {
-    _ = try call.decode(Interface.GetStatus.Input.self)
+  func getStatus(_: Interface.GetStatus.Input, _ connection: Connection) throws {
     let id = try registered(connection).id
     let scheduler = pump.scheduler
     guard let key = scheduler.application(of: id),
@@ -98,9 +79,8 @@ final class ApplicationService {
         tasks: status.tasks.map { .init($0) }))
   }
 
-  private func register(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.Register.Input.self)
-    guard call.more else { throw StandardFailure.expectedMore }
+  func register(_ input: Interface.Register.Input, _ connection: Connection) throws {
+    guard connection.takesMore else { throw StandardFailure.expectedMore }
     guard let id = ApplicationID(input.application) else {
       throw Interface.Failure.invalidApplicationID(application: input.application)
     }
@@ -189,12 +169,5 @@ final class ApplicationService {
 
 extension ApplicationInterface.MethodName {
   /// Whether the method only answers. Such a call is not carried out without a client.
-  var onlyAsks: Bool {
-    switch self {
-    case .getStatus, .listNotifications: true
-    case .register, .acknowledge, .beginBackgroundTask, .endBackgroundTask, .setKeepAliveTimeout,
-      .manageSocket, .releaseSocket, .scheduleNotification, .cancelNotifications, .setBadge:
-      false
-    }
-  }
+  var onlyAsks: Bool { [.getStatus, .listNotifications].contains(self) }
 }

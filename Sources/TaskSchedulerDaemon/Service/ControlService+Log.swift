@@ -8,8 +8,7 @@ extension ControlService {
   /// The maximum number of records in one answer, small compared with the limit of unread bytes.
   private static let recordsAtOnceMax = 100
 
-  func getLog(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.GetLog.Input.self)
+  func getLog(_ input: Interface.GetLog.Input, _ connection: Connection) throws {
     let owner = try logOwner(input, connection.peer)
     var application: ApplicationID?
     if let name = input.application {

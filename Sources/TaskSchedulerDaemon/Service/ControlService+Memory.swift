@@ -4,8 +4,7 @@ import TaskSchedulerWire
 // The memory methods for operators (contract §11).
 
 extension ControlService {
-  func getMemory(_ call: ReceivedCall, _ connection: Connection) throws {
-    _ = try call.decode(Interface.GetMemory.Input.self)
+  func getMemory(_: Interface.GetMemory.Input, _ connection: Connection) throws {
     let scheduler = pump.scheduler
     let ids = visible(connection.peer).compactMap { $0.instance?.id }
     let order = scheduler.memoryOrder(memory.sizes(of: ids))
@@ -19,8 +18,7 @@ extension ControlService {
         applications: order.enumerated().map { .init($1, position: $0 + 1) }))
   }
 
-  func warnMemory(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.WarnMemory.Input.self)
+  func warnMemory(_ input: Interface.WarnMemory.Input, _ connection: Connection) throws {
     if input.application == nil, input.owner != nil {
       throw ParameterError(parameter: "owner", problem: "it requires the name of an application")
     }

@@ -4,8 +4,9 @@ import TaskSchedulerWire
 // The methods about notifications and system changes for operators (contract §9, §10).
 
 extension ControlService {
-  func listNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.ListNotifications.Input.self)
+  func listNotifications(
+    _ input: Interface.ListNotifications.Input, _ connection: Connection
+  ) throws {
     if input.application == nil, input.owner != nil {
       throw ParameterError(parameter: "owner", problem: "it requires the name of an application")
     }
@@ -38,8 +39,9 @@ extension ControlService {
     try key(application, owner, peer) { [notifications] in notifications.owners(of: $0) }
   }
 
-  func postNotification(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.PostNotification.Input.self)
+  func postNotification(
+    _ input: Interface.PostNotification.Input, _ connection: Connection
+  ) throws {
     let key = try key(input.application, input.owner, connection.peer)
     let draft: NotificationDraft
     do throws(NotificationMistake) {
@@ -53,8 +55,9 @@ extension ControlService {
     post(.notification(.schedule(request, key, draft, unshown: unshown)))
   }
 
-  func cancelNotifications(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.CancelNotifications.Input.self)
+  func cancelNotifications(
+    _ input: Interface.CancelNotifications.Input, _ connection: Connection
+  ) throws {
     if input.application == nil, input.owner != nil {
       throw ParameterError(parameter: "owner", problem: "it requires the name of an application")
     }
@@ -102,8 +105,9 @@ extension ControlService {
   private static let changeNameBytesMax = 64
   private static let changeValueBytesMax = 256
 
-  func postSystemChange(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.PostSystemChange.Input.self)
+  func postSystemChange(
+    _ input: Interface.PostSystemChange.Input, _ connection: Connection
+  ) throws {
     let isName = input.name.utf8.allSatisfy {
       ApplicationID.isLabelByte($0) || $0 == UInt8(ascii: ".")
     }

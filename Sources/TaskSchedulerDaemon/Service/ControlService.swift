@@ -6,7 +6,7 @@ import TaskSchedulerWire
 
 /// The calls of `org.taskschedd.Control`. Operators are root, the daemon's own user and the
 /// operators' group; each user operates their own applications (contract §16).
-final class ControlService {
+final class ControlService: ControlInterface.Implementation {
   typealias Interface = ControlInterface
 
   let requests: Requests
@@ -39,45 +39,6 @@ final class ControlService {
 
   func post(_ event: Event) { pump.post(event) }
 
-  func handle(
-    _ method: Interface.MethodName, _ call: ReceivedCall, on connection: Connection
-  ) throws {
-    switch method {
-    case .listApplications: try listApplications(call, connection)
-    case .getApplication: try getApplication(call, connection)
-    case .explain: try explain(call, connection)
-    case .monitor: try monitor(call, connection)
-    case .getSettings: try getSettings(call, connection)
-    case .getLog: try getLog(call, connection)
-    case .reload: try reload(call, connection)
-    case .listNotifications: try listNotifications(call, connection)
-    case .postNotification: try postNotification(call, connection)
-    case .cancelNotifications: try cancelNotifications(call, connection)
-    case .postSystemChange: try postSystemChange(call, connection)
-    case .getMemory: try getMemory(call, connection)
-    case .warnMemory: try warnMemory(call, connection)
-    case .launch: try launch(call, connection)
-    case .adopt: try adopt(call, connection)
-    case .activate:
-      let input = try call.decode(Interface.Activate.Input.self)
-      let (request, key) = try open(connection, .activate, input.application, input.owner)
-      post(.operation(.activate(request, key)))
-    case .deactivate:
-      let input = try call.decode(Interface.Deactivate.Input.self)
-      let (request, key) = try open(connection, .deactivate, input.application, input.owner)
-      post(.operation(.deactivate(request, key)))
-    case .sendToBackground:
-      let input = try call.decode(Interface.SendToBackground.Input.self)
-      let (request, key) = try open(
-        connection, .sendToBackground, input.application, input.owner)
-      post(.operation(.sendToBackground(request, key)))
-    case .terminate:
-      let input = try call.decode(Interface.Terminate.Input.self)
-      let (request, key) = try open(connection, .terminate, input.application, input.owner)
-      post(.operation(.terminate(request, key, byUser: input.byUser ?? false)))
-    }
-  }
-
   // MARK: States
 
   /// Compares suspended applications with the kernel before the answer.
@@ -95,15 +56,13 @@ final class ControlService {
     processes.compareSuspended([id])
   }
 
-  private func listApplications(_ call: ReceivedCall, _ connection: Connection) throws {
-    _ = try call.decode(Interface.ListApplications.Input.self)
+  func listApplications(_: Interface.ListApplications.Input, _ connection: Connection) throws {
     connection.reply(
       Interface.ListApplications.Output(
         applications: described(visibleNow(connection.peer), for: connection.peer)))
   }
 
-  private func getApplication(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.GetApplication.Input.self)
+  func getApplication(_ input: Interface.GetApplication.Input, _ connection: Connection) throws {
     let key = try key(input.application, input.owner, connection.peer)
     compareSuspended(key)
     guard let status = pump.scheduler.status(of: key, at: pump.now) else {
@@ -114,8 +73,7 @@ final class ControlService {
         application: described(status, for: connection.peer, withUnit: true)))
   }
 
-  private func explain(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.Explain.Input.self)
+  func explain(_ input: Interface.Explain.Input, _ connection: Connection) throws {
     let key = try key(input.application, input.owner, connection.peer)
     compareSuspended(key)
     guard let status = pump.scheduler.status(of: key, at: pump.now),
@@ -130,9 +88,8 @@ final class ControlService {
         explanation: .init(explanation) { mayAll || $0.uid == connection.peer.uid }))
   }
 
-  private func monitor(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.Monitor.Input.self)
-    guard call.more else { throw StandardFailure.expectedMore }
+  func monitor(_ input: Interface.Monitor.Input, _ connection: Connection) throws {
+    guard connection.takesMore else { throw StandardFailure.expectedMore }
     let monitor = try limits(of: input, connection.peer)
     let max = settings.configuration.options.monitorsPerUserMax
     let count = monitors.count(of: connection.peer.uid, watching: monitor.application)
@@ -165,8 +122,7 @@ final class ControlService {
     return Holdings.Monitor(uid: owner, application: input.application)
   }
 
-  private func getSettings(_ call: ReceivedCall, _ connection: Connection) throws {
-    _ = try call.decode(Interface.GetSettings.Input.self)
+  func getSettings(_: Interface.GetSettings.Input, _ connection: Connection) throws {
     connection.reply(
       Interface.GetSettings.Output(
         settings: settings.configuration.effectiveSettings.map {
@@ -175,8 +131,7 @@ final class ControlService {
         }, warnings: settings.warnings))
   }
 
-  private func reload(_ call: ReceivedCall, _ connection: Connection) throws {
-    _ = try call.decode(Interface.Reload.Input.self)
+  func reload(_: Interface.Reload.Input, _ connection: Connection) throws {
     guard isOperator(connection.peer) else {
       throw Interface.Failure.notPermitted(application: nil)
     }
@@ -187,18 +142,40 @@ final class ControlService {
     connection.reply(Interface.Reload.Output())
   }
 
+  // MARK: Operations
+
+  func activate(_ input: Interface.Activate.Input, _ connection: Connection) throws {
+    let (request, key) = try open(connection, .activate, input.application, input.owner)
+    post(.operation(.activate(request, key)))
+  }
+
+  func deactivate(_ input: Interface.Deactivate.Input, _ connection: Connection) throws {
+    let (request, key) = try open(connection, .deactivate, input.application, input.owner)
+    post(.operation(.deactivate(request, key)))
+  }
+
+  func sendToBackground(
+    _ input: Interface.SendToBackground.Input, _ connection: Connection
+  ) throws {
+    let (request, key) = try open(connection, .sendToBackground, input.application, input.owner)
+    post(.operation(.sendToBackground(request, key)))
+  }
+
+  func terminate(_ input: Interface.Terminate.Input, _ connection: Connection) throws {
+    let (request, key) = try open(connection, .terminate, input.application, input.owner)
+    post(.operation(.terminate(request, key, byUser: input.byUser ?? false)))
+  }
+
   // MARK: Launching and adopting
 
-  private func launch(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.Launch.Input.self)
+  func launch(_ input: Interface.Launch.Input, _ connection: Connection) throws {
     if pump.isForgetful { throw Interface.Failure.stateNotSaved }
     let (request, key) = try open(connection, .launch, input.application, input.owner)
     let target: LaunchTarget = input.background == true ? .background : .foreground
     post(.operation(.launch(request, key, target: target, reason: .operator)))
   }
 
-  private func adopt(_ call: ReceivedCall, _ connection: Connection) throws {
-    let input = try call.decode(Interface.Adopt.Input.self)
+  func adopt(_ input: Interface.Adopt.Input, _ connection: Connection) throws {
     guard let id = ApplicationID(input.application) else {
       throw Interface.Failure.invalidApplicationID(application: input.application)
     }
@@ -405,13 +382,9 @@ final class ControlService {
 extension ControlInterface.MethodName {
   /// Whether the method only answers. Such a call is not carried out without a client.
   var onlyAsks: Bool {
-    switch self {
-    case .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,
-      .getSettings, .getLog:
-      true
-    case .launch, .adopt, .activate, .deactivate, .sendToBackground, .terminate,
-      .postNotification, .cancelNotifications, .postSystemChange, .warnMemory, .reload:
-      false
-    }
+    [
+      .listApplications, .getApplication, .explain, .listNotifications, .getMemory, .monitor,
+      .getSettings, .getLog,
+    ].contains(self)
   }
 }

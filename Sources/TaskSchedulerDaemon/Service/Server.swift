@@ -380,9 +380,9 @@ final class Server: ConnectionOwner {
       defer { speakers.note(connection) }
       if let method = ApplicationInterface.MethodName(rawValue: call.method) {
         save(connection)
-        try applications.handle(method, call, on: connection)
+        try ApplicationInterface.carryOut(method, call, by: applications, for: connection)
       } else if let method = ControlInterface.MethodName(rawValue: call.method) {
-        try control.handle(method, call, on: connection)
+        try ControlInterface.carryOut(method, call, by: control, for: connection)
       } else {
         connection.fail(StandardFailure.methodNotImplemented(method: call.method))
       }

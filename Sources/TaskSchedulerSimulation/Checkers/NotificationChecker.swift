@@ -175,7 +175,7 @@ struct NotificationChecker: Checker {
     case _:
       try require(false, "transaction \(number.number) is stored without a request")
     }
-    pending[number] = (observed.event.requester, transaction)
+    pending[number] = (observed.event.request, transaction)
   }
 
   /// Returns the notifications that a cancellation applies to.

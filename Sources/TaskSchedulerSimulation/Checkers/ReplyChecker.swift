@@ -10,7 +10,7 @@ struct ReplyChecker: Checker {
   private var current: RequestID?
 
   mutating func before(_ event: Event, _ observed: ObservedState) throws(Finding) {
-    current = event.requester
+    current = event.request
     if let current { waiting.insert(current) }
   }
 

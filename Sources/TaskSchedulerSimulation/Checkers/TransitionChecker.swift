@@ -136,14 +136,8 @@ struct TransitionChecker: Checker {
       key
     case .operation(.adopt(_, let adoption)): adoption.application
     case .process(.spawned(let id, _)): observed.launches[id]?.key
-    case .application(.openStream), .application(.streamClosed), .application(.acknowledge),
-      .application(.beginBackgroundTask), .application(.endBackgroundTask),
-      .application(.setKeepAlive), .socket, .notification, .systemChanged, .operation(.launch),
-      .operation(.deactivate), .operation(.sendToBackground), .operation(.terminate),
-      .process(.spawnFailed), .process(.leaderExited), .process(.suspensionCompleted),
-      .process(.stillSuspended), .process(.suspensionFailed), .process(.suspensionLost),
-      .process(.signalFailed), .process(.tracerChecked), .process(.activityBegan),
-      .process(.activityEnded), .scheduler, .memory, .resources:
+    case .application, .operation, .process, .socket, .notification, .systemChanged, .scheduler,
+      .memory, .resources:
       nil
     }
   }

@@ -130,9 +130,7 @@ public struct EventLogTimeline {
     case .systemChanged(_, let change, _): return "change \(EventLogWords.text(change))"
     case .notification(let event): return EventLogWords.step(event)
     case .memory(let event): return EventLogWords.step(event)
-    case .application(.openStream), .application(.streamClosed), .application(.acknowledge),
-      .application(.beginBackgroundTask), .application(.endBackgroundTask),
-      .application(.setKeepAlive), .socket, .process, .scheduler(.recovered), .resources:
+    case .application, .socket, .process, .scheduler(.recovered), .resources:
       return stepOfInstance(event)
     }
   }
@@ -166,10 +164,8 @@ public struct EventLogTimeline {
       return "start \(name(id)) \(activity.rawValue)"
     case .process(.activityEnded(let id, let activity)):
       return "stop \(name(id)) \(activity.rawValue)"
-    case .application(.openStream), .process(.spawned), .process(.suspensionCompleted),
-      .process(.stillSuspended), .process(.suspensionFailed), .process(.suspensionLost),
-      .process(.signalFailed), .process(.tracerChecked), .socket, .application(.register),
-      .operation, .notification, .systemChanged, .scheduler, .memory, .resources:
+    case .application, .process, .socket, .operation, .notification, .systemChanged, .scheduler,
+      .memory, .resources:
       return nil
     }
   }

@@ -67,7 +67,7 @@ struct ObservedState {
     self.event = event
     newPlan = nil
     isExpected = false
-    isRefused = event.requester.map { request in
+    isRefused = event.request.map { request in
       effects.contains {
         if case .reply(request, .refused) = $0 { true } else { false }
       }
@@ -101,16 +101,11 @@ struct ObservedState {
     case .socket(let event): apply(event)
     case .notification(.chosen(_, let key)): notificationChosen(key)
     case .scheduler(.stop): relaunching = []
-    case .application(.openStream), .application(.beginBackgroundTask), .application(.setKeepAlive),
-      .notification, .systemChanged, .operation(.launch),
+    case .application, .notification, .systemChanged, .operation(.launch),
       .scheduler(.deadlineReached), .scheduler(.clockRead), .scheduler(.started), .memory:
       break
     case .resources(let event): apply(event)
-    case .process(.spawnFailed), .process(.leaderExited), .process(.suspensionCompleted),
-      .process(.stillSuspended), .process(.suspensionFailed),
-      .process(.suspensionLost), .process(.signalFailed), .process(.tracerChecked),
-      .process(.activityBegan), .process(.activityEnded), .scheduler(.recovered):
-      report(event)
+    case .process, .scheduler(.recovered): report(event)
     }
   }
 
@@ -315,7 +310,7 @@ extension ObservedState {
       plan: ObservedInstance.Plan(
         target: target, reason: reason, seat: manifest.seat, modes: manifest.backgroundModes,
         mayStay: manifest.multitasking, stopSignal: manifest.stopSignal),
-      request: event.requester)
+      request: event.request)
   }
 
   private mutating func manage(_ id: InstanceID, _ key: ApplicationKey) {

@@ -166,7 +166,7 @@ extension Simulation {
     checkers.machineWoke(at: now)
     for process in processes { process.restartCounters(at: now) }
     let keepsConnections = chance.happens(600)
-    let arrivals = keepsConnections ? waiting : waiting.filter { $0.requester == nil }
+    let arrivals = keepsConnections ? waiting : waiting.filter { $0.request == nil }
     waiting = []
     memory.isRecovering = true
     carryOut(rest: effectsLeft)
@@ -194,34 +194,6 @@ extension Simulation {
         schedule(
           after: chance.below(100 * Nanoseconds.millisecond), .reaction(index, .openStream))
       }
-    }
-  }
-}
-
-extension Event {
-  /// The request that it makes; nil where none waits for an answer. Not the core's `request`, which
-  /// the event log relies on: the checkers would overlook with it what it overlooks.
-  var requester: RequestID? {
-    switch self {
-    case .application(.register(let request, _, _, _, _)),
-      .application(.openStream(let request, _, _)),
-      .application(.acknowledge(let request, _, _)),
-      .application(.beginBackgroundTask(let request, _, _)),
-      .application(.endBackgroundTask(let request, _, _)), .operation(.adopt(let request, _)),
-      .application(.setKeepAlive(let request, _, _)), .socket(.manage(let request, _, _)),
-      .socket(.release(let request, _, _)), .notification(.schedule(let request, _, _, _)),
-      .notification(.cancel(let request, _, _, _)), .notification(.setBadge(let request, _, _)):
-      request
-    case .operation(.launch(let request, _, _, _)), .operation(.activate(let request, _)),
-      .operation(.deactivate(let request, _)),
-      .operation(.sendToBackground(let request, _)), .operation(.terminate(let request, _, _)),
-      .systemChanged(let request, _, _):
-      request
-    case .memory(.warn(let request, _, _)): request
-    case .application(.streamClosed), .process, .socket(.ready), .socket(.closed), .socket(.lost),
-      .notification(.stored), .notification(.storeFailed), .notification(.nextFound),
-      .notification(.chosen), .notification(.loaded), .scheduler, .memory, .resources:
-      nil
     }
   }
 }

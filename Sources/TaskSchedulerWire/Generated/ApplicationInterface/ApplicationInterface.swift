@@ -55,4 +55,593 @@ public enum ApplicationInterface {
     case setBadge = "org.taskschedd.Application.SetBadge"
     case getStatus = "org.taskschedd.Application.GetStatus"
   }
+
+  /// A type that carries out the methods of the interface. A method replies to its caller, at
+  /// once or later, or throws a ``MethodFailure``.
+  public protocol Implementation {
+    /// The client that calls.
+    associatedtype Caller
+
+    func register(_ input: Register.Input, _ caller: Caller) throws
+    func acknowledge(_ input: Acknowledge.Input, _ caller: Caller) throws
+    func beginBackgroundTask(_ input: BeginBackgroundTask.Input, _ caller: Caller) throws
+    func endBackgroundTask(_ input: EndBackgroundTask.Input, _ caller: Caller) throws
+    func setKeepAliveTimeout(_ input: SetKeepAliveTimeout.Input, _ caller: Caller) throws
+    func manageSocket(_ input: ManageSocket.Input, _ caller: Caller) throws
+    func releaseSocket(_ input: ReleaseSocket.Input, _ caller: Caller) throws
+    func scheduleNotification(_ input: ScheduleNotification.Input, _ caller: Caller) throws
+    func listNotifications(_ input: ListNotifications.Input, _ caller: Caller) throws
+    func cancelNotifications(_ input: CancelNotifications.Input, _ caller: Caller) throws
+    func setBadge(_ input: SetBadge.Input, _ caller: Caller) throws
+    func getStatus(_ input: GetStatus.Input, _ caller: Caller) throws
+  }
+
+  /// Decodes the parameters of a call, and carries it out.
+  ///
+  /// - Throws: ``ParameterError`` if they are not those of the method.
+  public static func carryOut<Methods: Implementation>(
+    _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
+    for caller: Methods.Caller
+  ) throws {
+    switch method {
+    case .register:
+      try methods.register(call.decode(Register.Input.self), caller)
+    case .acknowledge:
+      try methods.acknowledge(call.decode(Acknowledge.Input.self), caller)
+    case .beginBackgroundTask:
+      try methods.beginBackgroundTask(call.decode(BeginBackgroundTask.Input.self), caller)
+    case .endBackgroundTask:
+      try methods.endBackgroundTask(call.decode(EndBackgroundTask.Input.self), caller)
+    case .setKeepAliveTimeout:
+      try methods.setKeepAliveTimeout(call.decode(SetKeepAliveTimeout.Input.self), caller)
+    case .manageSocket:
+      try methods.manageSocket(call.decode(ManageSocket.Input.self), caller)
+    case .releaseSocket:
+      try methods.releaseSocket(call.decode(ReleaseSocket.Input.self), caller)
+    case .scheduleNotification:
+      try methods.scheduleNotification(call.decode(ScheduleNotification.Input.self), caller)
+    case .listNotifications:
+      try methods.listNotifications(call.decode(ListNotifications.Input.self), caller)
+    case .cancelNotifications:
+      try methods.cancelNotifications(call.decode(CancelNotifications.Input.self), caller)
+    case .setBadge:
+      try methods.setBadge(call.decode(SetBadge.Input.self), caller)
+    case .getStatus:
+      try methods.getStatus(call.decode(GetStatus.Input.self), caller)
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Opens the event stream. It must be called with `more`, on a connection of its own. The first
+  /// reply sets `registered`; each later reply sets exactly one of the other fields.
+  ///
+  /// A process that belongs to no instance becomes the leader of a new instance of `application`.
+  /// The instance starts in the foreground unless `background` is true. The seat of a process with
+  /// a controlling terminal is that terminal; see org.taskschedd.Control.Application.
+  ///
+  /// A process that belongs to an instance opens the event stream of that instance, and
+  /// `application` must name its application. A second event stream replaces the first, which ends
+  /// with StreamReplaced.
+  ///
+  /// In the foreground, the state in `registered` is inactive, even if the instance was active
+  /// before. The application is active when it has acknowledged didFinishLaunching.
+  public enum Register: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.Register"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var background: Bool?
+
+      public static let fieldNames = ["application", "background"]
+
+      public init(application: String, background: Bool? = nil) {
+        self.application = application
+        self.background = background
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        background = try fields.optional("background")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "background", background)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var registered: Registration?
+      public var callback: Callback?
+      public var expiration: Expiration?
+      public var socketEvent: SocketEvent?
+      /// System changes in the order in which they happened.
+      public var systemChanges: [SystemChange]?
+      public var notification: NotificationEvent?
+      /// True when memory is low. The application should release memory that it can restore later,
+      /// such as caches. It does not acknowledge the warning.
+      public var memoryWarning: Bool?
+
+      public static let fieldNames = [
+        "registered", "callback", "expiration", "socketEvent", "systemChanges", "notification",
+        "memoryWarning",
+      ]
+
+      public init(
+        registered: Registration? = nil, callback: Callback? = nil, expiration: Expiration? = nil,
+        socketEvent: SocketEvent? = nil, systemChanges: [SystemChange]? = nil,
+        notification: NotificationEvent? = nil, memoryWarning: Bool? = nil
+      ) {
+        self.registered = registered
+        self.callback = callback
+        self.expiration = expiration
+        self.socketEvent = socketEvent
+        self.systemChanges = systemChanges
+        self.notification = notification
+        self.memoryWarning = memoryWarning
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        registered = try fields.optional("registered")
+        callback = try fields.optional("callback")
+        expiration = try fields.optional("expiration")
+        socketEvent = try fields.optional("socketEvent")
+        systemChanges = try fields.optional("systemChanges")
+        notification = try fields.optional("notification")
+        memoryWarning = try fields.optional("memoryWarning")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "registered", registered)
+        object.append(field: "callback", callback)
+        object.append(field: "expiration", expiration)
+        object.append(field: "socketEvent", socketEvent)
+        object.append(field: "systemChanges", systemChanges)
+        object.append(field: "notification", notification)
+        object.append(field: "memoryWarning", memoryWarning)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Acknowledges the last callback, or a socket event.
+  ///
+  /// The daemon may suspend the caller after didEnterBackground, keepAlive or a socket event, if
+  /// nothing else entitles the application to run. It sends the reply before it suspends the
+  /// application. The caller may read the reply only after the application is resumed.
+  public enum Acknowledge: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.Acknowledge"
+
+    public struct Input: WireStructure {
+      public var callback: Int
+
+      public static let fieldNames = ["callback"]
+
+      public init(callback: Int) {
+        self.callback = callback
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        callback = try fields.required("callback")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "callback", callback)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Begins a background task. The application must end each task with EndBackgroundTask. taskctl
+  /// and the log show the name. It has at most 256 bytes and no control characters.
+  public enum BeginBackgroundTask: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.BeginBackgroundTask"
+
+    public struct Input: WireStructure {
+      public var name: String?
+
+      public static let fieldNames = ["name"]
+
+      public init(name: String? = nil) {
+        self.name = name
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        name = try fields.optional("name")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "name", name)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var task: Int
+      public var backgroundTimeRemainingUSec: Int?
+
+      public static let fieldNames = ["task", "backgroundTimeRemainingUSec"]
+
+      public init(task: Int, backgroundTimeRemainingUSec: Int? = nil) {
+        self.task = task
+        self.backgroundTimeRemainingUSec = backgroundTimeRemainingUSec
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        task = try fields.required("task")
+        backgroundTimeRemainingUSec = try fields.optional("backgroundTimeRemainingUSec")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "task", task)
+        object.append(field: "backgroundTimeRemainingUSec", backgroundTimeRemainingUSec)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Ends a background task.
+  ///
+  /// The daemon may suspend the caller after the end of the last task, if nothing else entitles the
+  /// application to run. It sends the reply before it suspends the application. The caller may read
+  /// the reply only after the application is resumed.
+  public enum EndBackgroundTask: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.EndBackgroundTask"
+
+    public struct Input: WireStructure {
+      public var task: Int
+
+      public static let fieldNames = ["task"]
+
+      public init(task: Int) {
+        self.task = task
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        task = try fields.required("task")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "task", task)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Sets the interval of the keep-alive handler; null clears it.
+  ///
+  /// The daemon sends the callback keepAlive at least once in each interval, which counts from the
+  /// last keepAlive. It resumes a suspended application for this. The interval is at least
+  /// KeepAliveMinimum (600 s by default) and at most 1000000000 s. The application needs the
+  /// background mode voip and an event stream.
+  public enum SetKeepAliveTimeout: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.SetKeepAliveTimeout"
+
+    public struct Input: WireStructure {
+      public var seconds: Double?
+
+      public static let fieldNames = ["seconds"]
+
+      public init(seconds: Double? = nil) {
+        self.seconds = seconds
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        seconds = try fields.optional("seconds")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "seconds", seconds)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Makes a connected stream socket a managed socket. While the application is suspended, the
+  /// daemon monitors the socket and does not read from it. When data arrives, the daemon resumes
+  /// the application and sends a socketEvent.
+  ///
+  /// `socket` is the cookie of the socket (SO_COOKIE). It stays the same if the application calls
+  /// ManageSocket for the socket again. The application needs the background mode voip.
+  public enum ManageSocket: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.ManageSocket"
+
+    public struct Input: WireStructure {
+      public var socketFileDescriptor: FileDescriptorIndex
+
+      public static let fieldNames = ["socketFileDescriptor"]
+
+      public init(socketFileDescriptor: FileDescriptorIndex) {
+        self.socketFileDescriptor = socketFileDescriptor
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        socketFileDescriptor = try fields.required("socketFileDescriptor")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "socketFileDescriptor", socketFileDescriptor)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var socket: Int
+
+      public static let fieldNames = ["socket"]
+
+      public init(socket: Int) {
+        self.socket = socket
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        socket = try fields.required("socket")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "socket", socket)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Ends the management of a socket. An application that closes a managed socket need not call
+  /// this: the daemon does not keep the connection open.
+  public enum ReleaseSocket: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.ReleaseSocket"
+
+    public struct Input: WireStructure {
+      public var socket: Int
+
+      public static let fieldNames = ["socket"]
+
+      public init(socket: Int) {
+        self.socket = socket
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        socket = try fields.required("socket")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "socket", socket)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Schedules a local notification, or presents it now if `schedule` is null. The daemon stores
+  /// the notification durably before it replies, and keeps it until it was shown or cancelled.
+  ///
+  /// The error QuotaExceeded names the quota that is used up. MaxNotificationsPerApplication limits
+  /// the scheduled notifications of an application. MaxNotificationsPerUser limits the scheduled
+  /// and fired notifications of all applications of a user.
+  public enum ScheduleNotification: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.ScheduleNotification"
+
+    public struct Input: WireStructure {
+      public var content: NotificationContent
+      public var schedule: NotificationSchedule?
+
+      public static let fieldNames = ["content", "schedule"]
+
+      public init(content: NotificationContent, schedule: NotificationSchedule? = nil) {
+        self.content = content
+        self.schedule = schedule
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        content = try fields.required("content")
+        schedule = try fields.optional("schedule")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "content", content)
+        object.append(field: "schedule", schedule)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var notification: Int
+
+      public static let fieldNames = ["notification"]
+
+      public init(notification: Int) {
+        self.notification = notification
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        notification = try fields.required("notification")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "notification", notification)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Lists the application's notifications in the order of their ids, in pages. A page begins after
+  /// the id `after`. `next` is the `after` of the next page, and null in the last page. A page has
+  /// at most 256 notifications and at most 256 KiB of texts, or one notification.
+  ///
+  /// The daemon keeps the latest 128 notifications that were presented and do not fire again.
+  public enum ListNotifications: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.ListNotifications"
+
+    public struct Input: WireStructure {
+      public var after: Int?
+
+      public static let fieldNames = ["after"]
+
+      public init(after: Int? = nil) {
+        self.after = after
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        after = try fields.optional("after")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "after", after)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var notifications: [Notification]
+      public var next: Int?
+
+      public static let fieldNames = ["notifications", "next"]
+
+      public init(notifications: [Notification], next: Int? = nil) {
+        self.notifications = notifications
+        self.next = next
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        notifications = try fields.required("notifications")
+        next = try fields.optional("next")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "notifications", notifications)
+        object.append(field: "next", next)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Cancels a notification or, if `notification` is null, all notifications of the application.
+  /// The daemon also closes those that are shown. `cancelled` lists their ids.
+  public enum CancelNotifications: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.CancelNotifications"
+
+    public struct Input: WireStructure {
+      public var notification: Int?
+
+      public static let fieldNames = ["notification"]
+
+      public init(notification: Int? = nil) {
+        self.notification = notification
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        notification = try fields.optional("notification")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "notification", notification)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var cancelled: [Int]
+
+      public static let fieldNames = ["cancelled"]
+
+      public init(cancelled: [Int]) {
+        self.cancelled = cancelled
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        cancelled = try fields.required("cancelled")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "cancelled", cancelled)
+      }
+    }
+  }
+}
+
+extension ApplicationInterface {
+  /// Sets the application's badge, at most 999999999; 0 removes it.
+  public enum SetBadge: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.SetBadge"
+
+    public struct Input: WireStructure {
+      public var badge: Int
+
+      public static let fieldNames = ["badge"]
+
+      public init(badge: Int) {
+        self.badge = badge
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        badge = try fields.required("badge")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "badge", badge)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ApplicationInterface {
+  /// Returns the state of the calling instance.
+  public enum GetStatus: InterfaceMethod {
+    public static let name = "org.taskschedd.Application.GetStatus"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var application: String
+      public var instance: Int
+      public var state: State
+      /// null means unlimited (foreground).
+      public var backgroundTimeRemainingUSec: Int?
+      public var tasks: [BackgroundTask]
+
+      public static let fieldNames = [
+        "application", "instance", "state", "backgroundTimeRemainingUSec", "tasks",
+      ]
+
+      public init(
+        application: String, instance: Int, state: State, backgroundTimeRemainingUSec: Int? = nil,
+        tasks: [BackgroundTask]
+      ) {
+        self.application = application
+        self.instance = instance
+        self.state = state
+        self.backgroundTimeRemainingUSec = backgroundTimeRemainingUSec
+        self.tasks = tasks
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        instance = try fields.required("instance")
+        state = try fields.required("state")
+        backgroundTimeRemainingUSec = try fields.optional("backgroundTimeRemainingUSec")
+        tasks = try fields.required("tasks")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "instance", instance)
+        object.append(field: "state", state)
+        object.append(field: "backgroundTimeRemainingUSec", backgroundTimeRemainingUSec)
+        object.append(field: "tasks", tasks)
+      }
+    }
+  }
 }

@@ -58,4 +58,968 @@ public enum ControlInterface {
     case getLog = "org.taskschedd.Control.GetLog"
     case reload = "org.taskschedd.Control.Reload"
   }
+
+  /// A type that carries out the methods of the interface. A method replies to its caller, at
+  /// once or later, or throws a ``MethodFailure``.
+  public protocol Implementation {
+    /// The client that calls.
+    associatedtype Caller
+
+    func listApplications(_ input: ListApplications.Input, _ caller: Caller) throws
+    func getApplication(_ input: GetApplication.Input, _ caller: Caller) throws
+    func explain(_ input: Explain.Input, _ caller: Caller) throws
+    func launch(_ input: Launch.Input, _ caller: Caller) throws
+    func adopt(_ input: Adopt.Input, _ caller: Caller) throws
+    func activate(_ input: Activate.Input, _ caller: Caller) throws
+    func deactivate(_ input: Deactivate.Input, _ caller: Caller) throws
+    func sendToBackground(_ input: SendToBackground.Input, _ caller: Caller) throws
+    func terminate(_ input: Terminate.Input, _ caller: Caller) throws
+    func listNotifications(_ input: ListNotifications.Input, _ caller: Caller) throws
+    func postNotification(_ input: PostNotification.Input, _ caller: Caller) throws
+    func cancelNotifications(_ input: CancelNotifications.Input, _ caller: Caller) throws
+    func postSystemChange(_ input: PostSystemChange.Input, _ caller: Caller) throws
+    func getMemory(_ input: GetMemory.Input, _ caller: Caller) throws
+    func warnMemory(_ input: WarnMemory.Input, _ caller: Caller) throws
+    func monitor(_ input: Monitor.Input, _ caller: Caller) throws
+    func getSettings(_ input: GetSettings.Input, _ caller: Caller) throws
+    func getLog(_ input: GetLog.Input, _ caller: Caller) throws
+    func reload(_ input: Reload.Input, _ caller: Caller) throws
+  }
+
+  /// Decodes the parameters of a call, and carries it out.
+  ///
+  /// - Throws: ``ParameterError`` if they are not those of the method.
+  public static func carryOut<Methods: Implementation>(
+    _ method: MethodName, _ call: ReceivedCall, by methods: Methods,
+    for caller: Methods.Caller
+  ) throws {
+    switch method {
+    case .listApplications:
+      try methods.listApplications(call.decode(ListApplications.Input.self), caller)
+    case .getApplication:
+      try methods.getApplication(call.decode(GetApplication.Input.self), caller)
+    case .explain:
+      try methods.explain(call.decode(Explain.Input.self), caller)
+    case .launch:
+      try methods.launch(call.decode(Launch.Input.self), caller)
+    case .adopt:
+      try methods.adopt(call.decode(Adopt.Input.self), caller)
+    case .activate:
+      try methods.activate(call.decode(Activate.Input.self), caller)
+    case .deactivate:
+      try methods.deactivate(call.decode(Deactivate.Input.self), caller)
+    case .sendToBackground:
+      try methods.sendToBackground(call.decode(SendToBackground.Input.self), caller)
+    case .terminate:
+      try methods.terminate(call.decode(Terminate.Input.self), caller)
+    case .listNotifications:
+      try methods.listNotifications(call.decode(ListNotifications.Input.self), caller)
+    case .postNotification:
+      try methods.postNotification(call.decode(PostNotification.Input.self), caller)
+    case .cancelNotifications:
+      try methods.cancelNotifications(call.decode(CancelNotifications.Input.self), caller)
+    case .postSystemChange:
+      try methods.postSystemChange(call.decode(PostSystemChange.Input.self), caller)
+    case .getMemory:
+      try methods.getMemory(call.decode(GetMemory.Input.self), caller)
+    case .warnMemory:
+      try methods.warnMemory(call.decode(WarnMemory.Input.self), caller)
+    case .monitor:
+      try methods.monitor(call.decode(Monitor.Input.self), caller)
+    case .getSettings:
+      try methods.getSettings(call.decode(GetSettings.Input.self), caller)
+    case .getLog:
+      try methods.getLog(call.decode(GetLog.Input.self), caller)
+    case .reload:
+      try methods.reload(call.decode(Reload.Input.self), caller)
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Lists the applications that the caller may see, in the order of the application switcher.
+  /// Those that were never active follow in the order of their ids.
+  public enum ListApplications: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.ListApplications"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var applications: [Application]
+
+      public static let fieldNames = ["applications"]
+
+      public init(applications: [Application]) {
+        self.applications = applications
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        applications = try fields.required("applications")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "applications", applications)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Returns an application.
+  public enum GetApplication: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.GetApplication"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+
+      public static let fieldNames = ["application", "owner"]
+
+      public init(application: String, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var application: Application
+
+      public static let fieldNames = ["application"]
+
+      public init(application: Application) {
+        self.application = application
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Explains why an application is in its state, what entitles it to run, and what happens next.
+  public enum Explain: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.Explain"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+
+      public static let fieldNames = ["application", "owner"]
+
+      public init(application: String, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var application: Application
+      public var explanation: Explanation
+
+      public static let fieldNames = ["application", "explanation"]
+
+      public init(application: Application, explanation: Explanation) {
+        self.application = application
+        self.explanation = explanation
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        explanation = try fields.required("explanation")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "explanation", explanation)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Launches the program of the application's manifest, in the foreground unless `background` is
+  /// true. Replies when the program has been executed.
+  ///
+  /// In the foreground the application is active. When it opens its event stream, it is inactive
+  /// until it has acknowledged didFinishLaunching.
+  public enum Launch: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.Launch"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+      public var background: Bool?
+
+      public static let fieldNames = ["application", "owner", "background"]
+
+      public init(application: String, owner: Int? = nil, background: Bool? = nil) {
+        self.application = application
+        self.owner = owner
+        self.background = background
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+        background = try fields.optional("background")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+        object.append(field: "background", background)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var instance: Int
+      public var pid: Int
+
+      public static let fieldNames = ["instance", "pid"]
+
+      public init(instance: Int, pid: Int) {
+        self.instance = instance
+        self.pid = pid
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        instance = try fields.required("instance")
+        pid = try fields.required("pid")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "instance", instance)
+        object.append(field: "pid", pid)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Makes a running process an instance of an application, in the foreground unless `background`
+  /// is true. Its seat is that of its controlling terminal; see Application.seat.
+  ///
+  /// Users may adopt their own processes, and operators those of every user. A user's own daemon
+  /// manages only processes of that user.
+  public enum Adopt: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.Adopt"
+
+    public struct Input: WireStructure {
+      public var application: String
+      /// A pidfd of the process.
+      public var processFileDescriptor: FileDescriptorIndex
+      public var background: Bool?
+      /// The name of a background task that begins at once. It lasts until the process exits or the
+      /// background time is over.
+      public var backgroundTask: String?
+      /// The background modes of this instance: audio, location, voip.
+      public var backgroundModes: [String]?
+      /// The value of TASKSCHEDD_INSTANCE in the environment of the process. The daemon recognizes
+      /// the descendants of the process by it.
+      public var marker: String?
+
+      public static let fieldNames = [
+        "application", "processFileDescriptor", "background", "backgroundTask", "backgroundModes",
+        "marker",
+      ]
+
+      public init(
+        application: String, processFileDescriptor: FileDescriptorIndex, background: Bool? = nil,
+        backgroundTask: String? = nil, backgroundModes: [String]? = nil, marker: String? = nil
+      ) {
+        self.application = application
+        self.processFileDescriptor = processFileDescriptor
+        self.background = background
+        self.backgroundTask = backgroundTask
+        self.backgroundModes = backgroundModes
+        self.marker = marker
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        processFileDescriptor = try fields.required("processFileDescriptor")
+        background = try fields.optional("background")
+        backgroundTask = try fields.optional("backgroundTask")
+        backgroundModes = try fields.optional("backgroundModes")
+        marker = try fields.optional("marker")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "processFileDescriptor", processFileDescriptor)
+        object.append(field: "background", background)
+        object.append(field: "backgroundTask", backgroundTask)
+        object.append(field: "backgroundModes", backgroundModes)
+        object.append(field: "marker", marker)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var instance: Int
+
+      public static let fieldNames = ["instance"]
+
+      public init(instance: Int) {
+        self.instance = instance
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        instance = try fields.required("instance")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "instance", instance)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Brings an application to the foreground. Launches it if it does not run and a manifest says
+  /// how. Replies when its processes run and it is in the foreground of its seat.
+  ///
+  /// An application that has opened its event stream is inactive until it has acknowledged
+  /// willEnterForeground. Activate, Deactivate, SendToBackground and Terminate succeed and change
+  /// nothing if the application already is in the requested state.
+  public enum Activate: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.Activate"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+
+      public static let fieldNames = ["application", "owner"]
+
+      public init(application: String, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Makes an active application inactive, because it is interrupted or has lost the focus. It
+  /// stays in the foreground of its seat until Activate makes it active again, or another
+  /// application of its seat is activated.
+  public enum Deactivate: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.Deactivate"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+
+      public static let fieldNames = ["application", "owner"]
+
+      public init(application: String, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Sends an application from the foreground to the background.
+  public enum SendToBackground: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.SendToBackground"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+
+      public static let fieldNames = ["application", "owner"]
+
+      public init(application: String, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Terminates an application. Replies with its end when its leader has exited. With `byUser`, the
+  /// reason is terminatedByUser instead of terminatedByOperator.
+  ///
+  /// The daemon cancels a planned relaunch. If the application does not run, the reply is its last
+  /// end; null if it has never run.
+  public enum Terminate: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.Terminate"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+      public var byUser: Bool?
+
+      public static let fieldNames = ["application", "owner", "byUser"]
+
+      public init(application: String, owner: Int? = nil, byUser: Bool? = nil) {
+        self.application = application
+        self.owner = owner
+        self.byUser = byUser
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+        byUser = try fields.optional("byUser")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+        object.append(field: "byUser", byUser)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var end: End?
+
+      public static let fieldNames = ["end"]
+
+      public init(end: End? = nil) {
+        self.end = end
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        end = try fields.optional("end")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "end", end)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Lists the notifications of an application or, if `application` is null, of all applications
+  /// that the caller may see. The order is that of the ids, in pages. A page begins after the id
+  /// `after`. `next` is the `after` of the next page, and null in the last page. A page has at most
+  /// 256 notifications and at most 256 KiB of texts, or one notification.
+  ///
+  /// An application may have notifications although the daemon knows it no longer.
+  public enum ListNotifications: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.ListNotifications"
+
+    public struct Input: WireStructure {
+      public var application: String?
+      public var owner: Int?
+      public var after: Int?
+
+      public static let fieldNames = ["application", "owner", "after"]
+
+      public init(application: String? = nil, owner: Int? = nil, after: Int? = nil) {
+        self.application = application
+        self.owner = owner
+        self.after = after
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.optional("application")
+        owner = try fields.optional("owner")
+        after = try fields.optional("after")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+        object.append(field: "after", after)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var notifications: [ApplicationNotification]
+      public var next: Int?
+
+      public static let fieldNames = ["notifications", "next"]
+
+      public init(notifications: [ApplicationNotification], next: Int? = nil) {
+        self.notifications = notifications
+        self.next = next
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        notifications = try fields.required("notifications")
+        next = try fields.optional("next")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "notifications", notifications)
+        object.append(field: "next", next)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Schedules a notification of an application, or presents it now if `schedule` is null. The
+  /// application itself uses org.taskschedd.Application.ScheduleNotification.
+  public enum PostNotification: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.PostNotification"
+
+    public struct Input: WireStructure {
+      public var application: String
+      public var owner: Int?
+      public var content: NotificationContent
+      public var schedule: NotificationSchedule?
+
+      public static let fieldNames = ["application", "owner", "content", "schedule"]
+
+      public init(
+        application: String, owner: Int? = nil, content: NotificationContent,
+        schedule: NotificationSchedule? = nil
+      ) {
+        self.application = application
+        self.owner = owner
+        self.content = content
+        self.schedule = schedule
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.required("application")
+        owner = try fields.optional("owner")
+        content = try fields.required("content")
+        schedule = try fields.optional("schedule")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+        object.append(field: "content", content)
+        object.append(field: "schedule", schedule)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var notification: Int
+
+      public static let fieldNames = ["notification"]
+
+      public init(notification: Int) {
+        self.notification = notification
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        notification = try fields.required("notification")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "notification", notification)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Cancels the notification `notification`, or all notifications of `application`. The call must
+  /// set at least one of them. The application need not be known to the daemon any more.
+  public enum CancelNotifications: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.CancelNotifications"
+
+    public struct Input: WireStructure {
+      public var application: String?
+      public var owner: Int?
+      public var notification: Int?
+
+      public static let fieldNames = ["application", "owner", "notification"]
+
+      public init(application: String? = nil, owner: Int? = nil, notification: Int? = nil) {
+        self.application = application
+        self.owner = owner
+        self.notification = notification
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.optional("application")
+        owner = try fields.optional("owner")
+        notification = try fields.optional("notification")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+        object.append(field: "notification", notification)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var cancelled: [Int]
+
+      public static let fieldNames = ["cancelled"]
+
+      public init(cancelled: [Int]) {
+        self.cancelled = cancelled
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        cancelled = try fields.required("cancelled")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "cancelled", cancelled)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Posts a custom system change. If the caller is an operator, the daemon reports it to all
+  /// applications, otherwise to the applications of the caller's user.
+  ///
+  /// The name has at most 64 bytes of letters, digits, dots, - and _. The value has at most 256
+  /// bytes.
+  public enum PostSystemChange: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.PostSystemChange"
+
+    public struct Input: WireStructure {
+      public var name: String
+      public var value: String?
+
+      public static let fieldNames = ["name", "value"]
+
+      public init(name: String, value: String? = nil) {
+        self.name = name
+        self.value = value
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        name = try fields.required("name")
+        value = try fields.optional("value")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "name", name)
+        object.append(field: "value", value)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Returns the state of the machine's memory, and the memory use of the applications that the
+  /// caller may see. Their order is the order in which the daemon would terminate them.
+  public enum GetMemory: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.GetMemory"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var phase: MemoryPhase
+      /// When the daemon last detected memory pressure; null if never.
+      public var pressedAtUSec: Int?
+      /// What the daemon monitors for memory pressure: machine, slice.
+      public var heard: [String]
+      /// The available memory, in bytes.
+      public var available: Int
+      /// The machine's memory, in bytes.
+      public var total: Int
+      /// The daemon terminates applications when less than this percentage of the memory is
+      /// available.
+      public var floorPercent: Int
+      public var applications: [MemoryUse]
+
+      public static let fieldNames = [
+        "phase", "pressedAtUSec", "heard", "available", "total", "floorPercent", "applications",
+      ]
+
+      public init(
+        phase: MemoryPhase, pressedAtUSec: Int? = nil, heard: [String], available: Int, total: Int,
+        floorPercent: Int, applications: [MemoryUse]
+      ) {
+        self.phase = phase
+        self.pressedAtUSec = pressedAtUSec
+        self.heard = heard
+        self.available = available
+        self.total = total
+        self.floorPercent = floorPercent
+        self.applications = applications
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        phase = try fields.required("phase")
+        pressedAtUSec = try fields.optional("pressedAtUSec")
+        heard = try fields.required("heard")
+        available = try fields.required("available")
+        total = try fields.required("total")
+        floorPercent = try fields.required("floorPercent")
+        applications = try fields.required("applications")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "phase", phase)
+        object.append(field: "pressedAtUSec", pressedAtUSec)
+        object.append(field: "heard", heard)
+        object.append(field: "available", available)
+        object.append(field: "total", total)
+        object.append(field: "floorPercent", floorPercent)
+        object.append(field: "applications", applications)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Simulates a memory warning for an application or, if `application` is null, for all
+  /// applications that the caller may operate.
+  public enum WarnMemory: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.WarnMemory"
+
+    public struct Input: WireStructure {
+      public var application: String?
+      public var owner: Int?
+
+      public static let fieldNames = ["application", "owner"]
+
+      public init(application: String? = nil, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.optional("application")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public typealias Output = NoFields
+  }
+}
+
+extension ControlInterface {
+  /// Reports all applications that the caller may see, and then their changes. It must be called
+  /// with `more`. The daemon sends one reply with `application` for each application, then one with
+  /// `ready`, then one with `change` for each change. It disconnects a client that does not read
+  /// fast enough.
+  ///
+  /// `application` limits the reports to one application, which need not be known yet. `owner`
+  /// limits them to the applications of one user. A user may have MaxMonitorsPerUser (64 by
+  /// default) monitors for all applications, and as many for each application.
+  public enum Monitor: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.Monitor"
+
+    public struct Input: WireStructure {
+      public var application: String?
+      public var owner: Int?
+
+      public static let fieldNames = ["application", "owner"]
+
+      public init(application: String? = nil, owner: Int? = nil) {
+        self.application = application
+        self.owner = owner
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.optional("application")
+        owner = try fields.optional("owner")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var application: Application?
+      public var ready: Bool?
+      public var change: Change?
+
+      public static let fieldNames = ["application", "ready", "change"]
+
+      public init(application: Application? = nil, ready: Bool? = nil, change: Change? = nil) {
+        self.application = application
+        self.ready = ready
+        self.change = change
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.optional("application")
+        ready = try fields.optional("ready")
+        change = try fields.optional("change")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "ready", ready)
+        object.append(field: "change", change)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Returns the effective settings. Each of `warnings` is a sentence about a setting that is valid
+  /// but probably a mistake, such as an operators' group that does not exist.
+  public enum GetSettings: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.GetSettings"
+
+    public typealias Input = NoFields
+
+    public struct Output: WireStructure {
+      public var settings: [Setting]
+      public var warnings: [String]
+
+      public static let fieldNames = ["settings", "warnings"]
+
+      public init(settings: [Setting], warnings: [String]) {
+        self.settings = settings
+        self.warnings = warnings
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        settings = try fields.required("settings")
+        warnings = try fields.required("warnings")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "settings", settings)
+        object.append(field: "warnings", warnings)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Returns the latest log records about the applications that the caller may see, the oldest
+  /// first. There are at most 100 records, or `lines` if that is less. With `before`, they precede
+  /// the record of this number.
+  ///
+  /// The call is for users who may not read the journal. The daemon keeps at most 500 records for
+  /// each user, from its start on.
+  public enum GetLog: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.GetLog"
+
+    public struct Input: WireStructure {
+      public var application: String?
+      public var owner: Int?
+      public var before: Int?
+      public var lines: Int?
+
+      public static let fieldNames = ["application", "owner", "before", "lines"]
+
+      public init(
+        application: String? = nil, owner: Int? = nil, before: Int? = nil, lines: Int? = nil
+      ) {
+        self.application = application
+        self.owner = owner
+        self.before = before
+        self.lines = lines
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        application = try fields.optional("application")
+        owner = try fields.optional("owner")
+        before = try fields.optional("before")
+        lines = try fields.optional("lines")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "application", application)
+        object.append(field: "owner", owner)
+        object.append(field: "before", before)
+        object.append(field: "lines", lines)
+      }
+    }
+
+    public struct Output: WireStructure {
+      public var records: [LogRecord]
+
+      public static let fieldNames = ["records"]
+
+      public init(records: [LogRecord]) {
+        self.records = records
+      }
+
+      public init(_ fields: FieldReader) throws(ParameterError) {
+        records = try fields.required("records")
+      }
+
+      public func writeFields(to object: inout [UInt8]) {
+        object.append(field: "records", records)
+      }
+    }
+  }
+}
+
+extension ControlInterface {
+  /// Reads the configuration and the manifests again. If they have a mistake, the previous ones
+  /// stay in force, and InvalidConfiguration lists each mistake.
+  public enum Reload: InterfaceMethod {
+    public static let name = "org.taskschedd.Control.Reload"
+
+    public typealias Input = NoFields
+
+    public typealias Output = NoFields
+  }
 }

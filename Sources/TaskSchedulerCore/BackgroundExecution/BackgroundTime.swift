@@ -1,0 +1,54 @@
+/// The time limit of one stint (contract §4).
+struct BackgroundTime: Hashable, Sendable {
+  /// The start of the limit: the start of the stint, or the instant when a debugger left.
+  private(set) var limitStart: Instant
+  /// When the expiration handlers were called.
+  private(set) var warnedAt: Instant?
+  /// Whether the limit has passed and been enforced.
+  private(set) var isOver = false
+
+  /// Returns when the scheduler must call the expiration handlers; nil if it has called them.
+  func warningDue(_ policy: Policy) -> Instant? {
+    warnedAt == nil
+      ? limitStart.advanced(by: policy.backgroundTime - policy.expirationLead) : nil
+  }
+
+  /// Returns the nearest limit; nil if none is left.
+  func nextDue(_ policy: Policy) -> Instant? {
+    warningDue(policy) ?? (isOver ? nil : limit(policy))
+  }
+
+  /// Returns when the background time ends. If the warning was late because the machine slept, the
+  /// application still gets the whole lead.
+  func limit(_ policy: Policy) -> Instant {
+    let planned = limitStart.advanced(by: policy.backgroundTime)
+    guard let warnedAt else { return planned }
+    return max(planned, warnedAt.advanced(by: policy.expirationLead))
+  }
+
+  mutating func warn(at now: Instant) {
+    warnedAt = now
+  }
+
+  /// Gives the application the whole lead again, after the machine slept past the warning.
+  mutating func restartLead(at now: Instant) {
+    if warnedAt != nil { warnedAt = now }
+  }
+
+  /// Notes whether the limit has passed, so that it is due once. Other entitlements are not
+  /// affected.
+  mutating func endIfOver(_ policy: Policy, at now: Instant) {
+    isOver = limit(policy) <= now
+  }
+
+  /// Restarts the limit after a debugger has left.
+  mutating func restartLimit(at now: Instant) {
+    self = BackgroundTime(at: now)
+  }
+}
+
+extension BackgroundTime {
+  init(at now: Instant) {
+    limitStart = now
+  }
+}

@@ -1,0 +1,53 @@
+/// What an application asked for. The daemon has found out which instance the caller belongs to.
+public enum ApplicationEvent: Hashable, Sendable {
+  /// A process of no instance opened an event stream: the process becomes the leader of a new
+  /// instance.
+  case register(RequestID, ApplicationKey, Leader, target: LaunchTarget, seat: SeatID)
+  /// A process of the instance opened its event stream, naming an application.
+  case openStream(RequestID, InstanceID, named: ApplicationID)
+  /// The event stream is closed.
+  case streamClosed(InstanceID)
+  case acknowledge(RequestID, InstanceID, CallbackID)
+  case beginBackgroundTask(RequestID, InstanceID, name: String?)
+  case endBackgroundTask(RequestID, InstanceID, TaskID)
+  /// Sets the interval of the application's keep-alive handler; nil removes the handler.
+  case setKeepAlive(RequestID, InstanceID, interval: Duration?)
+
+  var request: RequestID? {
+    switch self {
+    case .register(let request, _, _, _, _), .openStream(let request, _, _),
+      .acknowledge(let request, _, _), .beginBackgroundTask(let request, _, _),
+      .endBackgroundTask(let request, _, _), .setKeepAlive(let request, _, _):
+      request
+    case .streamClosed: nil
+    }
+  }
+}
+
+extension Scheduler {
+  mutating func handle(_ event: ApplicationEvent, in turn: inout Turn) {
+    switch event {
+    case .register(let request, let key, let leader, let target, let seat):
+      register(request, key, leader, target: target, seat: seat, in: &turn)
+    case .openStream(let request, let id, let name):
+      openStream(request, id, named: name, in: &turn)
+    case .streamClosed(let id):
+      updateInstance(id, in: &turn) { instance, _ in instance.closeStream() }
+    case .acknowledge(let request, let id, let callback):
+      updateInstance(id, orRefuse: request, in: &turn) {
+        $0.acknowledge(callback, request: request, in: &$1)
+      }
+    case .beginBackgroundTask(let request, let id, let name):
+      let count = instances[id].map { applications.taskCount(of: $0.application.owner) } ?? 0
+      updateInstance(id, orRefuse: request, in: &turn) {
+        $0.beginTask(name: name, userCount: count, request: request, in: &$1)
+      }
+    case .endBackgroundTask(let request, let id, let task):
+      updateInstance(id, orRefuse: request, in: &turn) {
+        $0.endTask(task, request: request, in: &$1)
+      }
+    case .setKeepAlive(let request, let id, let interval):
+      setKeepAlive(request, id, interval: interval, in: &turn)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// What the daemon observed of the processes of an instance.
+public enum ProcessEvent: Hashable, Sendable {
+  /// The program of ``Effect/spawn(_:_:reason:)`` has been executed.
+  case spawned(InstanceID, Leader)
+  case spawnFailed(InstanceID, reason: String)
+  case leaderExited(InstanceID, ExitStatus)
+  /// The daemon has seen every process of the instance stopped.
+  case suspensionCompleted(InstanceID)
+  /// All processes of these instances, which were suspended before the daemon's absence, are still
+  /// stopped: the answer to ``Effect/suspend(_:)`` after ``SchedulerEvent/recovered(lastAlive:)``.
+  /// One event for many instances, because a replay handles each event again.
+  case stillSuspended([InstanceID])
+  /// The daemon could not stop some process, and has resumed all.
+  case suspensionFailed(InstanceID, reason: String)
+  /// A process of a suspended instance runs: something other than the daemon has resumed it.
+  case suspensionLost(InstanceID, reason: String)
+  /// The daemon could not send a signal.
+  case signalFailed(InstanceID, reason: String)
+  /// The answer to ``Effect/checkTracer(_:)``.
+  case tracerChecked(InstanceID, isTraced: Bool)
+  /// An activity that may entitle the instance to run began or ended.
+  case activityBegan(InstanceID, Activity)
+  case activityEnded(InstanceID, Activity)
+}
+
+extension Scheduler {
+  mutating func handle(_ event: ProcessEvent, in turn: inout Turn) {
+    switch event {
+    case .spawned(let id, let leader):
+      spawned(id, leader, in: &turn)
+    case .spawnFailed(let id, let reason):
+      spawnFailed(id, reason: reason, in: &turn)
+    case .leaderExited(let id, let status):
+      leaderExited(id, status, in: &turn)
+    case .suspensionCompleted(let id):
+      updateInstance(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
+    case .stillSuspended(let ids):
+      for id in ids where instances[id]?.state == .suspended {
+        updateInstance(id, in: &turn) { $0.suspensionCompleted(in: &$1) }
+      }
+    case .suspensionFailed(let id, let reason):
+      updateInstance(id, in: &turn) { $0.suspensionFailed(reason: reason, in: &$1) }
+    case .suspensionLost(let id, let reason):
+      updateInstance(id, in: &turn) { $0.suspensionLost(reason: reason, in: &$1) }
+    case .signalFailed(let id, let reason):
+      updateInstance(id, in: &turn) { $0.signalFailed(reason: reason, in: &$1) }
+    case .tracerChecked(let id, let isTraced):
+      updateInstance(id, in: &turn) { $0.tracerChecked(isTraced: isTraced, in: &$1) }
+    case .activityBegan(let id, let activity):
+      updateInstance(id, in: &turn) { $0.begin(activity, in: &$1) }
+    case .activityEnded(let id, let activity):
+      updateInstance(id, in: &turn) { $0.end(activity, in: &$1) }
+    }
+  }
+}
