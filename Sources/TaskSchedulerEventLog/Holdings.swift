@@ -198,7 +198,7 @@ extension Holdings {
     switch note {
     case .arrival(let arrival): arrivals[arrival.leader] = arrival
     case .stopping(let id, let stopped): instances[id]?.stopped += stopped
-    case .letRun(let id): instances[id]?.stopped = []
+    case .resumed(let id): instances[id]?.stopped = []
     case .forgotten(let id): instances[id] = nil
     case .stream(let id, let cookie): connections[cookie, default: Connection()].stream = id
     case .monitor(let monitor, let cookie):
