@@ -7,10 +7,6 @@ public struct FileMapping: ~Copyable {
   /// The file's bytes, valid as long as the mapping.
   public let bytes: UnsafeMutableRawBufferPointer
 
-  private init(bytes: UnsafeMutableRawBufferPointer) {
-    self.bytes = bytes
-  }
-
   private init(_ file: borrowing FileDescriptor, bytesCount: Int) throws(SystemError) {
     let number = file.rawValue
     let address = mmap(nil, bytesCount, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
@@ -51,14 +47,6 @@ public struct FileMapping: ~Copyable {
     let mapping = try FileMapping(file, bytesCount: count)
     mapping.bytes.initializeMemory(as: UInt8.self, repeating: 0)
     return mapping
-  }
-
-  /// Memory of zeros without a file.
-  public static func anonymous(bytesCount: Int) throws(SystemError) -> FileMapping {
-    let address = mmap(
-      nil, bytesCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-    guard let address, address != MAP_FAILED else { throw SystemError(call: "mmap", errno: errno) }
-    return FileMapping(bytes: UnsafeMutableRawBufferPointer(start: address, count: bytesCount))
   }
 
   /// Maps an existing file and allocates the space of its holes. Without space, an access to a hole

@@ -41,7 +41,7 @@ struct Beginning {
     }
     // Before the daemon changes the event log.
     configuration = try Self.whole(ahead, log)
-    if let directory, let found = consume found {
+    if let directory, let found {
       let replay = found.replay
       remains = Remains(replay: replay, unclear: found.unclear)
       scheduler = replay.scheduler
@@ -50,7 +50,7 @@ struct Beginning {
     } else {
       remains = Remains()
       scheduler = Scheduler(policy: configuration.policy)
-      eventLog = try EventLog(directory, boot: boot, scheduler: scheduler, at: now, log: log)
+      eventLog = EventLog(directory, boot: boot, scheduler: scheduler, at: now, log: log)
     }
   }
 

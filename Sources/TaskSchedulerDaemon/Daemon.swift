@@ -37,7 +37,7 @@ public final class Daemon {
     (log, loop, eventLog) = (beginning.log, beginning.loop, beginning.eventLog)
     ownPriority = beginning.ownPriority
     Self.blockSignals()
-    pump = try Pump(scheduler: beginning.scheduler, eventLog: eventLog, loop: loop, log: log)
+    pump = Pump(scheduler: beginning.scheduler, store: eventLog, clock: Instant.sinceBoot)
     settings = CurrentSettings(
       beginning.configuration, paths: arguments.paths, pump: pump, loop: loop, log: log)
     parts = try Self.parts(arguments, beginning, settings, pump)

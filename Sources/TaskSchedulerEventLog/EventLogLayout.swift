@@ -19,7 +19,7 @@ public enum EventLogLayout {
   static let versionPlace = 8
   static let bootPlace = 16
   static let headerSumPlace = 32
-  static let recordHeaderBytes = 8
+  package static let recordHeaderBytes = 8
 
   /// The kind of a record's value.
   enum RecordKind: UInt8 {
@@ -50,7 +50,7 @@ public enum EventLogLayout {
     if let boot, !bytes[bootPlace..<bootPlace + 16].elementsEqual(boot.bytes) { throw .otherBoot }
   }
 
-  /// Returns the correct checksum of a header.
+  /// Returns the checksum of a header's bytes.
   static func headerSum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     Checksum.crc32(UnsafeRawBufferPointer(rebasing: bytes[..<headerSumPlace]))
   }

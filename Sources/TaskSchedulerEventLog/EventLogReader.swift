@@ -57,6 +57,21 @@ public struct EventLogProgress: Hashable, Sendable {
   public var isBehind: Bool
   /// Whether the daemon stopped in good order and left no process suspended.
   public var isClean: Bool
+
+  /// The maximum number of daemons in succession that died before they served. With more, a record
+  /// of the event log is the likely cause, and no process may stay stopped because of it.
+  public static let attemptsMax: UInt32 = 16
+
+  /// Why no daemon may recover from the event log; nil if it may.
+  public var problem: String? {
+    if isBehind {
+      return "the runtime directory was full, and the last actions of the daemon are missing"
+    }
+    if attempts >= Self.attemptsMax {
+      return "\(attempts) daemons in succession died before they served"
+    }
+    return nil
+  }
 }
 
 /// Reads an event log. The bytes may have any content.

@@ -32,6 +32,7 @@ public struct RecordReader: RecordSource {
   /// Skips the record with the holdings. ``holdings()`` decodes it later.
   mutating func skipHoldings() { held = firstRecord(.holdings) }
 
+  /// Decodes the holdings at the start of the event log.
   public func holdings() -> Result<Holdings, EventLogRefusal> {
     guard let held else { preconditionFailure("skipHoldings() was not called") }
     return Result { () throws(EventLogRefusal) in try Self.value(Holdings.self, in: held) }

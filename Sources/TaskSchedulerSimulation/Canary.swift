@@ -32,7 +32,7 @@ public enum Canary: String, CaseIterable, Hashable, Sendable {
   case earlyChoice = "early-choice"
   case dropChoice = "drop-choice"
   case dropPriority = "drop-priority"
-  case dropLook = "drop-look"
+  case dropSample = "drop-sample"
   case dropThrottle = "drop-throttle"
   case killUnused = "kill-unused"
 }
@@ -79,8 +79,11 @@ struct PlantedDefect {
     return shorter
   }
 
-  mutating func event(_ event: Event) -> Event {
-    request = event.request
+  /// Notes the event that the scheduler handles now.
+  mutating func begin(_ event: Event) { request = event.request }
+
+  /// Returns the event that the scheduler receives in place of this one.
+  func event(_ event: Event) -> Event {
     if case .scheduler(.policyChanged(let changed)) = event {
       return .scheduler(.policyChanged(policy(changed)))
     }
@@ -100,12 +103,11 @@ struct PlantedDefect {
     return event
   }
 
-  mutating func mutate(_ effects: inout [Effect]) {
+  /// Returns the effects that are carried out in place of this one.
+  mutating func mutate(_ effect: Effect) -> [Effect] {
     var mutated: [Effect] = []
-    for effect in effects {
-      for one in changeWakeUp(effect) { mutated += change(one) }
-    }
-    effects = mutated
+    for one in changeWakeUp(effect) { mutated += change(one) }
+    return mutated
   }
 
   private mutating func change(_ effect: Effect) -> [Effect] {
@@ -149,8 +151,8 @@ struct PlantedDefect {
       }
     case .resources(.prioritize):
       if canary == .dropPriority, strikes() { return [] }
-    case .resources(.look(let id)):
-      if canary == .dropLook, strikes() { return [] }
+    case .resources(.sample(let id)):
+      if canary == .dropSample, strikes() { return [] }
       if canary == .killUnused, strikes() { return [effect, .kill(id)] }
     case .resources(.throttle):
       if canary == .dropThrottle, strikes() { return [] }

@@ -9,31 +9,31 @@ public final class Simulation {
   let options: SimulationOptions
   let configuration: SimulatedConfiguration
   var faults: Faults
-  var scheduler: Scheduler
   var checkers: Checkers
   var canary: PlantedDefect?
   var hash = TraceHash()
   private(set) var violation: Violation?
 
-  // The clock and what is to come.
+  // The clock and the planned events.
   static let start = 1_000 * Nanoseconds.second
   var now = Simulation.start
-  var agenda: Heap<Appointment> = []
-  private var appointmentLast: UInt64 = 0
-  /// When the daemon's timer fires: at the policy's next deadline, and a little later.
+  var agenda: Heap<AgendaEntry> = []
+  private var agendaLast: UInt64 = 0
+  /// The instant at which the daemon's timer fires: at the scheduler's next deadline, or a little
+  /// later.
   private var armed: (deadline: Instant, fires: UInt64)?
   var isSettling = false
 
   // The processes.
   var processes: [SimulatedProcess] = []
-  /// The process that leads each instance, by the instance's number.
+  /// The leader of each instance, by the number of the instance.
   var byInstance: [Int?] = []
-  /// The processes with the mark of a launch, by the instance's number.
+  /// The process of each launch, by the number of the instance.
   var byMark: [Int?] = []
   var requesters: [Requester] = []
   var configurationLast: UInt64 = 0
   var draws: UInt64 = 0
-  /// Acknowledged to have begun and to be going on.
+  /// The activities that have begun and not ended.
   var activities: [(InstanceID, Activity)] = []
   var sockets = SimulatedSockets()
   var socketLast: UInt64 = 0
@@ -45,19 +45,27 @@ public final class Simulation {
 
   // The daemon.
   var isUp = true
-  var backlog: [Event] = []
-  private var backlogNext = 0
-  private var isHandling = false
+  lazy var pump = boot(Scheduler(policy: policyAtStart))
+  private let policyAtStart: Policy
+  let files = SimulatedFiles()
   /// Events that wait in sockets until the daemon runs again.
   var waiting: [Event] = []
-  var memory = DaemonMemory()
   /// The daemon dies at this many events from now, after so many effects of the last.
   var deathPlanned: (events: Int, effects: Int)?
-  var effectsDoneAtDeath = 0
-  private(set) var eventCount = 0
+  /// The daemon dies after so many effects of the current event.
+  var effectsUntilDeath: Int?
+  /// The scheduler of the daemon that died last.
+  var schedulerAtDeath: Scheduler?
+  /// The event that is being handled. With a canary, it may differ from what the scheduler gets.
+  var current: (event: Event, at: Instant)?
+  /// With a canary: the posted events that the pump has not taken yet.
+  var posted: [Event] = []
+  /// With a canary: the effects that replace each effect of the current event.
+  var planted: ArraySlice<[Effect]> = []
+  var eventCount = 0
   var recoveryCount = 0
 
-  /// Is shown every event with what came of it.
+  /// Receives every event with its effects.
   public var observer: ((Event, [Effect], Instant) -> Void)?
 
   /// The sender of a request.
@@ -69,9 +77,8 @@ public final class Simulation {
     faults = Faults(seed: options.seed, without: options.without)
     let policy = configuration.policy(0)
     canary = options.canary.map { PlantedDefect($0, seed: options.seed) }
-    scheduler = Scheduler(policy: canary?.policy(policy) ?? policy)
+    policyAtStart = canary?.policy(policy) ?? policy
     checkers = Checkers(policy: policy, timerDelayMax: Self.timerDelayMax)
-    memory.snapshot = scheduler
   }
 
   /// The faults of the seed, as text.
@@ -95,76 +102,15 @@ public final class Simulation {
     violation = Violation(
       checker: checker, sentence: sentence, eventNumber: eventCount,
       after: .nanoseconds(Int64(now - Self.start)))
-  }
-
-  // MARK: The daemon
-
-  /// Handles an event and carries out its effects, as `Daemon.post` does. Events that occur
-  /// meanwhile are handled afterwards.
-  func post(_ event: Event) {
-    guard isUp else {
-      waiting.append(event)
-      return
-    }
-    backlog.append(event)
-    if !isHandling { handleBacklog() }
-  }
-
-  /// Carries out the effects that were left when the daemon died, and then handles new events.
-  func carryOut(rest effects: ArraySlice<Effect>) {
-    isHandling = true
-    for effect in effects { carryOut(effect) }
-    isHandling = false
-    handleBacklog()
-  }
-
-  private func handleBacklog() {
-    isHandling = true
-    while backlogNext < backlog.count, isUp, violation == nil {
-      let event = backlog[backlogNext]
-      backlogNext += 1
-      handle(event)
-    }
-    backlog.removeAll(keepingCapacity: true)
-    backlogNext = 0
-    isHandling = false
-    if isUp { armTimer() }
-  }
-
-  private func handle(_ event: Event) {
-    let instant = Instant(nanoseconds: now)
-    let taken = canary?.event(event) ?? event
-    var effects = scheduler.handle(taken, at: instant)
-    memory.append(taken, at: instant, effects)
-    if canary != nil { canary?.mutate(&effects) }
-    eventCount += 1
-    if let request = event.request { store.note(effects, of: request) }
-    hash.add(event, at: instant, effects)
-    observer?(event, effects, instant)
-    if let violatedInvariant = scheduler.violatedInvariant {
-      return report("invariants", violatedInvariant)
-    }
-    if let found = checkers.check(event, effects, at: now) {
-      return report(found.checker, found.sentence)
-    }
-    var effectCount = effects.count
-    var dies = false
-    if let planned = deathPlanned {
-      dies = planned.events == 0
-      deathPlanned = dies ? nil : (planned.events - 1, planned.effects)
-      if dies { effectCount = min(planned.effects, effectCount) }
-    }
-    for effect in effects.prefix(effectCount) { carryOut(effect) }
-    if dies { die(effectsDone: effectCount) } else { memory.snapshotIfDue(scheduler) }
+    pump.stop()
   }
 
   // MARK: Time
 
-  /// The machine's own delay, from a deadline to the timer that was set for it.
+  /// The longest delay of the machine from a deadline to its timer, in nanoseconds.
   static let timerDelayMax = 20 * Nanoseconds.millisecond
 
-  private func armTimer() {
-    let next = scheduler.nextDeadline
+  func armTimer(_ next: Instant?) {
     if next == armed?.deadline { return }
     armed = next.map { deadline in
       var chance = draw(.effects)
@@ -176,15 +122,15 @@ public final class Simulation {
 
   func disarmTimer() { armed = nil }
 
-  /// A stream of chance for what is done in the order of time, not of the actions.
+  /// Returns a stream of random numbers for choices in the order of time, not of the actions.
   func draw(_ stream: Chance.Stream) -> Chance {
     draws += 1
     return Chance(seed: options.seed, stream, draws)
   }
 
-  func schedule(after delay: UInt64, _ happening: Happening) {
-    appointmentLast += 1
-    agenda.insert(Appointment(at: now + delay, number: appointmentLast, happening: happening))
+  func schedule(after delay: UInt64, _ planned: PlannedEvent) {
+    agendaLast += 1
+    agenda.insert(AgendaEntry(at: now + delay, number: agendaLast, planned: planned))
   }
 
   /// Processes all planned events until `end`, in order. Returns false when none was left.
@@ -198,8 +144,8 @@ public final class Simulation {
       if let timer, timer <= next ?? .max {
         armed = nil
         post(.scheduler(.deadlineReached))
-      } else if let appointment = agenda.popMin() {
-        happen(appointment.happening)
+      } else if let entry = agenda.popMin() {
+        perform(entry.planned)
       }
     }
     let isIdle = agenda.isEmpty && (armed == nil || !isUp)
@@ -220,7 +166,8 @@ public final class Simulation {
     }
   }
 
-  /// Mostly short ones, in which things meet; some in which limits pass.
+  /// Returns the pause before the next action. Most pauses are short, so that actions coincide.
+  /// Some are so long that limits expire.
   private func pause(_ chance: inout Chance) -> UInt64 {
     switch chance.below(100) {
     case 0..<25: chance.below(2 * Nanoseconds.millisecond)
@@ -241,13 +188,13 @@ public final class Simulation {
     let end = now + 4000 * Nanoseconds.second
     while violation == nil, advance(to: min(end, now + 100 * Nanoseconds.second)), now < end {}
     guard violation == nil else { return }
-    if now >= end { return report("liveness", "it does not come to rest") }
+    if now >= end { return report("liveness", "work is left 4000 s after the last fault") }
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
-    if let unread = sockets.unread(where: { scheduler.state(of: $0) == .suspended }) {
+    if let unread = sockets.unread(where: { pump.state(of: $0) == .suspended }) {
       return report(
         "sockets",
-        "data waits for instance \(unread.number), and the daemon does not resume it")
+        "instance \(unread.number) has unread data, but the daemon does not resume it")
     }
     store.checkBadges()
     if let sentence = store.violatedInvariant { return report("notifications", sentence) }
@@ -263,24 +210,24 @@ public final class Simulation {
   /// Checks that exactly the processes of suspended applications are stopped.
   private func checkProcesses() {
     for process in processes where process.isAlive {
-      let state = process.instance.map { scheduler.state(of: $0) } ?? .notRunning
+      let state = process.instance.map { pump.state(of: $0) } ?? .notRunning
       if process.priority != ProcessPriority(state) {
         report(
           "priorities",
-          "process \(process.leader.pid) of a \(state) application is favoured as "
+          "process \(process.leader.pid) of a \(state) application has the priority of "
             + "\(process.priority)")
       }
       guard let id = process.instance else {
         if process.isStopped {
-          report("release", "process \(process.leader.pid) is stopped, and no instance's")
+          report("release", "process \(process.leader.pid) is stopped, but has no instance")
         }
         continue
       }
-      let isSuspended = scheduler.state(of: id) == .suspended
+      let isSuspended = pump.state(of: id) == .suspended
       if isSuspended != process.isStopped {
         report(
           "suspension",
-          "instance \(id.number) is \(scheduler.state(of: id)), and its processes are "
+          "instance \(id.number) is \(pump.state(of: id)), but its processes are "
             + (process.isStopped ? "stopped" : "running"))
       }
     }

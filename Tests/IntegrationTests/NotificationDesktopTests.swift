@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Contract §9, with a real notification service (dunst) on a bus of its own. What the service and
-/// the daemon say to each other is shown in detail by `DesktopTests` and `MadeUpServiceTests`; the
+/// the daemon say to each other is shown in detail by `DesktopTests` and `SimulatedServiceTests`; the
 /// sound, which dunst has not, by `DesktopMessageTests`.
 @Suite(
   "§9: The desktop's notification service shows notifications to the user", .serialized,

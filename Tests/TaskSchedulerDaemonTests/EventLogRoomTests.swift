@@ -24,7 +24,7 @@ struct EventLogRoomTests {
   }
 
   private func eventLog() throws -> EventLog {
-    let eventLog = try EventLog(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    let eventLog = EventLog(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
     eventLog.state = { (Holdings(), Scheduler(), requestLast: 0) }
     return eventLog
   }
@@ -37,7 +37,7 @@ struct EventLogRoomTests {
       Manifest(
         id: try #require(ApplicationID("org.example.a\($0)")), displayName: name, owner: UserID(0))
     }
-    #expect(name.utf8.count * manifests.count > EventLog.roomBytes)
+    #expect(name.utf8.count * manifests.count > EventLogRoom().bytes)
     eventLog.record(.scheduler(.manifestsChanged(manifests)), at: now)
     #expect(!eventLog.isBehind)
     #expect(try replay().scheduler.manifests == manifests)

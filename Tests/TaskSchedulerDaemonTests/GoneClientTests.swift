@@ -57,7 +57,7 @@ private final class GoneClientsDaemon: ConnectionOwner {
     let boot = BootID("0f5b4e0c-0000-4000-8000-0123456789ab")
     let log = Log(target: .stderr, level: .error)
     let start = Instant(nanoseconds: 1)
-    eventLog = try EventLog(nil, boot: boot, scheduler: Scheduler(), at: start, log: log)
+    eventLog = EventLog(nil, boot: boot, scheduler: Scheduler(), at: start, log: log)
     let (near, far) = try UnixSocket.pair(nonblocking: true).ends()
     client = FileDescriptor(taking: near)
     let peer = try Peer(

@@ -24,7 +24,7 @@ struct GroupPriorityTests {
     proc = try ProcFS()
     loop = try EventLoop()
     let log = Log(target: .stderr, level: .error)
-    let eventLog = try EventLog(
+    let eventLog = EventLog(
       nil, boot: BootID(""), scheduler: Scheduler(), at: Instant(nanoseconds: 0), log: log)
     // Files are not cut off as the kernel's are: so no number is shorter than the one before.
     folder.write("cgroup.procs", "\(program.pid)\n")

@@ -23,7 +23,7 @@ struct InterruptedCallTests {
   init() throws {
     proc = try ProcFS()
     folder = try EventLogDirectory(path: temporary.file("event-log"), proc: proc)
-    eventLog = try EventLog(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    eventLog = EventLog(folder, boot: boot, scheduler: Scheduler(), at: now, log: log)
     client = try Client(eventLog, proc: proc)
     eventLog.state = { [client] in (client.holdings, Scheduler(), requestLast: 1) }
   }
@@ -229,7 +229,7 @@ struct InterruptedCallTests {
   private func fill() throws {
     let path = temporary.file("measured")
     let other = try EventLogDirectory(path: path, proc: proc)
-    let measured = try EventLog(other, boot: boot, scheduler: Scheduler(), at: now, log: log)
+    let measured = EventLog(other, boot: boot, scheduler: Scheduler(), at: now, log: log)
     measured.state = { (Holdings(), Scheduler(), requestLast: 0) }
     let first = other.numbers
     while true {

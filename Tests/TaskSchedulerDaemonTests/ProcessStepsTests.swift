@@ -108,7 +108,7 @@ struct ManyProcessesTests {
         """, ["\(count)"])
       #expect(try program.readLine() == "ready")
       let log = Log(target: .stderr, level: .error)
-      let eventLog = try EventLog(
+      let eventLog = EventLog(
         nil, boot: BootID(""), scheduler: Scheduler(), at: Instant(nanoseconds: 0), log: log)
       var options = DaemonOptions()
       options.suspendMechanism = .signal

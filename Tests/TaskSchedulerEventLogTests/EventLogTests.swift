@@ -159,6 +159,25 @@ struct EventLogTests {
     }
   }
 
+  @Test("An event log whose last events are missing is damaged")
+  func lastEventsMissing() throws {
+    let recording = RecordingScheduler()
+    recording.fill()
+    for missing in 1...recording.history.count - 1 {
+      let end = recording.history[recording.history.count - 1 - missing].end
+      var bytes = recording.bytes
+      for index in end..<bytes.count { bytes[index] = 0 }
+      let found = try replay(bytes).get()
+      // The daemon counts an event before it writes the record.
+      let isDamaged = missing > 1
+      #expect((found.damage != nil) == isDamaged, "\(missing) events are missing")
+      if isDamaged {
+        #expect(found.damage?.problem == "\(missing) events are missing")
+      }
+      #expect(found.eventCount == UInt64(recording.history.count - 1 - missing))
+    }
+  }
+
   @Test("Records after the damage release no process, because lost records may be later")
   func resumedBeyondDamage() throws {
     let recording = RecordingScheduler()

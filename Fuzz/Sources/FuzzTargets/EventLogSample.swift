@@ -161,7 +161,7 @@ struct EventLogSample: Sendable {
         .pressed(
           MemoryPressure(
             source: .machine, memory: MemoryReading(available: 80 << 20, total: 1000 << 20))))),
-    .event(.memory(.looked(MemoryReading(available: 90 << 20, total: 1000 << 20)))),
+    .event(.memory(.read(MemoryReading(available: 90 << 20, total: 1000 << 20)))),
     .event(.memory(.measured([MemorySize(second, dirty: 5 << 20, total: 9 << 20)]))),
     .event(
       .memory(.reclaimed(second, MemoryReading(available: 500 << 20, total: 1000 << 20)))),

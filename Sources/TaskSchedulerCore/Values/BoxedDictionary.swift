@@ -54,9 +54,12 @@ struct BoxedDictionary<Key: Hashable, Value> {
 
     var underestimatedCount: Int { boxes.count }
 
-    func makeIterator() -> AnyIterator<Value> {
-      var rest = boxes.values.makeIterator()
-      return AnyIterator { rest.next()?.value }
+    func makeIterator() -> Iterator { Iterator(rest: boxes.values.makeIterator()) }
+
+    struct Iterator: IteratorProtocol {
+      fileprivate var rest: Dictionary<Key, Box>.Values.Iterator
+
+      mutating func next() -> Value? { rest.next()?.value }
     }
 
     /// The value at a place, which is changed where it lies.
@@ -73,9 +76,14 @@ struct BoxedDictionary<Key: Hashable, Value> {
 }
 
 extension BoxedDictionary: Sequence {
-  func makeIterator() -> AnyIterator<(key: Key, value: Value)> {
-    var rest = boxes.makeIterator()
-    return AnyIterator { rest.next().map { ($0.key, $0.value.value) } }
+  func makeIterator() -> Iterator { Iterator(rest: boxes.makeIterator()) }
+
+  struct Iterator: IteratorProtocol {
+    fileprivate var rest: Dictionary<Key, Box>.Iterator
+
+    mutating func next() -> (key: Key, value: Value)? {
+      rest.next().map { ($0.key, $0.value.value) }
+    }
   }
 }
 

@@ -9,6 +9,9 @@ extension BootClock {
 }
 
 extension Instant {
+  /// Returns the current instant.
+  static func sinceBoot() -> Instant { Instant(nanoseconds: BootClock.now()) }
+
   /// The microseconds since boot, the unit of the interfaces.
   var microseconds: Int { Int(clamping: nanoseconds / 1000) }
 }

@@ -7,18 +7,22 @@ import TaskSchedulerWire
 final class EffectRunner: EffectHandler {
   private let parts: Parts
   /// Reads what an application has written before a limit is enforced.
-  private let hearing: Hearing
+  private let limitCheck: LimitCheck
+  private let timer: DeadlineTimer
+  private let eventLog: EventLog
   /// The state that systemd shows of the daemon; nil without a service manager.
   private let serviceStatus: ServiceStatus?
   private let log: Log
   private let post: (Event) -> Void
 
   init(
-    _ parts: Parts, hearing: Hearing, serviceStatus: ServiceStatus?, log: Log,
-    post: @escaping (Event) -> Void
+    _ parts: Parts, limitCheck: LimitCheck, timer: DeadlineTimer, eventLog: EventLog,
+    serviceStatus: ServiceStatus?, log: Log, post: @escaping (Event) -> Void
   ) {
     self.parts = parts
-    self.hearing = hearing
+    self.limitCheck = limitCheck
+    self.timer = timer
+    self.eventLog = eventLog
     self.serviceStatus = serviceStatus
     self.log = log
     self.post = post
@@ -31,6 +35,7 @@ final class EffectRunner: EffectHandler {
   private var store: DescriptorStore { parts.store }
 
   func willHandle(_ event: Event) {
+    if event.request != nil { eventLog.call?.takeMessage() }
     if case .scheduler(.stop) = event { parts.launches.leaveRunning(processes.held) }
   }
 
@@ -38,7 +43,10 @@ final class EffectRunner: EffectHandler {
     if let request = event.request { parts.requests.noteIfWaiting(request) }
   }
 
-  func didHandleAll() { parts.launches.forgetArrivals() }
+  func didHandleAll(deadline: Instant?, wakeUp: Instant?) {
+    parts.launches.forgetArrivals()
+    timer.set(deadline: deadline, wakeUp: wakeUp)
+  }
 
   /// Shows the daemon's state in `systemctl status`, if it has changed.
   func reportStatus() { serviceStatus?.tell() }
@@ -82,7 +90,7 @@ final class EffectRunner: EffectHandler {
       sockets.removeAll(of: id)
       processes.release(id, killing: killing)
     case .checkTracer(let id):
-      hearing.ask(id)
+      limitCheck.ask(id)
     case .record(let record):
       log.write(record, at: now) { [processes] in
         record.leader.flatMap { processes.unit(of: $0) }
@@ -99,7 +107,7 @@ final class EffectRunner: EffectHandler {
       if let watch = sockets.watchDescriptor(of: socket.number, id) {
         store.save(socket: socket.number, of: id, watch: watch)
       }
-    case .letGo(let id, let socket):
+    case .release(let id, let socket):
       sockets.remove(socket.number, of: id)
       store.remove(socket: socket.number, of: id)
     case .watch(let id): sockets.watch(id)

@@ -1,5 +1,6 @@
 import Glibc
 import LinuxSystem
+import TaskSchedulerEventLog
 
 /// The directory of the event logs. Each is a file `event-log.NUMBER`, and the highest is in force.
 ///
@@ -7,7 +8,7 @@ import LinuxSystem
 /// complete event log exists whenever the daemon dies. The file of the previous event log becomes
 /// `spare`, and the next one is written into it. So the daemon can write the next event log even if
 /// the file system is full.
-final class EventLogDirectory {
+final class EventLogDirectory: EventLogFiles {
   /// The failure if another user could write the state that the daemon would take over.
   struct Untrusted: Error, CustomStringConvertible {
     var path: String
@@ -66,13 +67,15 @@ final class EventLogDirectory {
   }
 
   var numbers: [UInt64] { (try? Self.numbers(in: path)) ?? [] }
+  var numberLast: UInt64? { numbers.first }
 
-  /// Creates the file for a new event log, filled with zeros.
-  ///
-  /// - Parameters:
-  ///   - bytesCount: The length of the file. It may become slightly longer.
-  ///   - least: The minimum length if there is no room for `bytesCount`.
   func make(
+    _ number: UInt64, bytesCount: Int, least: Int
+  ) throws(SystemError) -> any EventLogFile {
+    MappedEventLog(try map(number, bytesCount: bytesCount, least: least))
+  }
+
+  private func map(
     _ number: UInt64, bytesCount: Int, least: Int
   ) throws(SystemError) -> FileMapping {
     let path = unfinished(number)
@@ -98,7 +101,6 @@ final class EventLogDirectory {
 
   private func unfinished(_ number: UInt64) -> String { "\(path)/unfinished.\(number)" }
 
-  /// Puts a complete event log in force, in place of all earlier ones.
   func finish(_ number: UInt64) throws(SystemError) {
     try Folder.rename(unfinished(number), to: path(of: number))
     let earlier = numbers.filter { $0 < number }
@@ -123,8 +125,6 @@ final class EventLogDirectory {
     return facts.bytesCount
   }
 
-  /// Ensures that the spare file has room for the next event log.
-  ///
   /// - Throws: ENOSPC or EDQUOT. A shorter spare file stays.
   func keepSpare(bytesCount: Int) throws(SystemError) {
     let bytesCount = Self.length(of: bytesCount)
@@ -144,3 +144,12 @@ final class EventLogDirectory {
   }
 }
 
+
+/// A file of an event log, mapped into memory.
+final class MappedEventLog: EventLogFile {
+  private let mapping: FileMapping
+
+  init(_ mapping: consuming FileMapping) { self.mapping = mapping }
+
+  var bytes: UnsafeMutableRawBufferPointer { mapping.bytes }
+}

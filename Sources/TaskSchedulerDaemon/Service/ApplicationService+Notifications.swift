@@ -10,7 +10,7 @@ extension ApplicationService {
   ) throws {
     let interval = try input.seconds.map { try Self.interval($0) }
     let instance = try registered(connection)
-    if interval != nil, pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    if interval != nil, requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let request = requests.open(connection, .setKeepAlive, application: instance.name)
     post(.application(.setKeepAlive(request, instance.id, interval: interval)))
   }
@@ -32,7 +32,7 @@ extension ApplicationService {
         parameter: "socketFileDescriptor", problem: "the call has no such descriptor")
     }
     let instance = try registered(connection)
-    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let cookie: UInt64
     do {
       cookie = try connection.cookie(ofReceived: descriptor.rawValue)

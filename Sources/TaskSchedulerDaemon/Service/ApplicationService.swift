@@ -40,7 +40,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
   ) throws {
     if let name = input.name { try Self.checkTaskName(name, parameter: "name") }
     let instance = try registered(connection)
-    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let request = requests.open(connection, .beginBackgroundTask, application: instance.name)
     post(.application(.beginBackgroundTask(request, instance.id, name: input.name)))
   }
@@ -88,7 +88,7 @@ final class ApplicationService: ApplicationInterface.Implementation {
       let request = requests.open(connection, .register, application: id.name)
       return post(.application(.openStream(request, instance.id, named: id)))
     }
-    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let process = try self.process(of: connection)
     guard !membership.isOurs(process.identity) else {
       throw StandardFailure.permissionDenied

@@ -167,7 +167,7 @@ final class Connection: TurnTaker, LoggedCall {
   /// Reads what is on the socket now, and nothing that arrives later.
   ///
   /// - Parameter end: When to stop (CLOCK_BOOTTIME).
-  func hear(until end: UInt64) {
+  func carryOutPending(until end: UInt64) {
     let start = BootClock.now()
     var left = waitingCount
     while left > 0, isOpen, BootClock.now() < end, !wire.isBusy, output.isEmpty,

@@ -169,7 +169,7 @@ final class ControlService: ControlInterface.Implementation {
   // MARK: Launching and adopting
 
   func launch(_ input: Interface.Launch.Input, _ connection: Connection) throws {
-    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let (request, key) = try open(connection, .launch, input.application, input.owner)
     let target: LaunchTarget = input.background == true ? .background : .foreground
     post(.operation(.launch(request, key, target: target, reason: .operator)))
@@ -203,7 +203,7 @@ final class ControlService: ControlInterface.Implementation {
     if input.marker != nil, marker == nil {
       throw ParameterError(parameter: "marker", problem: "it must have 1 to 64 letters and digits")
     }
-    if pump.isForgetful { throw Interface.Failure.stateNotSaved }
+    if requests.isForgetful { throw Interface.Failure.stateNotSaved }
     let leader = launches.expect(.init(process: process, uid: uid, origin: .init(marker: marker)))
     let application = ApplicationKey(id, owner: UserID(uid))
     let places = DefaultSeats(isUserDaemon: settings.isUserDaemon)

@@ -41,6 +41,10 @@ final class Requests {
     self.numberLast = numberLast
   }
 
+  /// Whether a crash would make the daemon forget what it promises now. Asking is another attempt
+  /// to write the event log.
+  var isForgetful: Bool { !eventLog.isWhole(at: .sinceBoot()) }
+
   /// - Parameter application: The application's id as in the call, for errors.
   func open(_ connection: Connection, _ method: Method, application: String) -> RequestID {
     numberLast += 1

@@ -2,13 +2,32 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerEventLog
+import TaskSchedulerWire
+
+/// An event log that a previous daemon left.
+struct FoundEventLog {
+  let number: UInt64
+  let file: MappedEventLog
+  let replay: Replay
+  /// The processes that may be stopped although the event log does not say so, because it or a
+  /// newer one is damaged.
+  let unclear: LeftBehind?
+}
+
+extension EventLog {
+  /// Continues the event log of a previous daemon, and reports its problems to the log.
+  convenience init(
+    continuing found: FoundEventLog, in directory: EventLogDirectory, boot: BootID, log: Log
+  ) {
+    self.init(
+      continuing: found.file, found.number, found.replay, in: directory, boot: boot,
+      version: Version.current
+    ) { log.write($0) }
+  }
+}
 
 /// Finds the event log of an earlier daemon in the event log's directory.
 struct EventLogFinder {
-  /// How many daemons in succession may have died before they served. With more, a record of the
-  /// event log is the likely cause, and no process may stay stopped because of it.
-  static let attemptsMax: UInt32 = 16
-
   let directory: EventLogDirectory
   let boot: BootID
   /// Processes with this path in their environment belong to this daemon.
@@ -23,9 +42,9 @@ struct EventLogFinder {
   func find(at now: Instant) throws(SystemError) -> FoundEventLog? {
     var unclear: LeftBehind?
     for number in directory.numbers {
-      let mapping: FileMapping
+      let file: MappedEventLog
       do throws(SystemError) {
-        mapping = try FileMapping.open(path: directory.path(of: number))
+        file = MappedEventLog(try FileMapping.open(path: directory.path(of: number)))
       } catch {
         switch error.errno {
         case EMFILE, ENFILE, ENOMEM, EIO: throw error
@@ -38,11 +57,11 @@ struct EventLogFinder {
         }
         continue
       }
-      let bytes = UnsafeRawBufferPointer(mapping.bytes)
+      let bytes = UnsafeRawBufferPointer(file.bytes)
       do throws(EventLogRefusal) {
         let replay = try Replay(
           bytes, boot: boot, now: now, readAhead: RecordsAhead.begin)
-        if let problem = problem(with: replay.progress) {
+        if let problem = replay.progress.problem {
           refuse(number, bytes, problem, &unclear)
           continue
         }
@@ -52,22 +71,12 @@ struct EventLogFinder {
             id: .eventLogRefused)
           note(bytes, &unclear)
         }
-        return FoundEventLog(number: number, mapping: mapping, replay: replay, unclear: unclear)
+        return FoundEventLog(number: number, file: file, replay: replay, unclear: unclear)
       } catch {
         refuse(number, bytes, "\(error)", &unclear)
       }
     }
     resume(unclear)
-    return nil
-  }
-
-  private func problem(with progress: EventLogProgress) -> String? {
-    if progress.isBehind {
-      return "the runtime directory was full, and the last actions of the daemon are missing"
-    }
-    if progress.attempts >= Self.attemptsMax {
-      return "\(progress.attempts) daemons in succession died before they served"
-    }
     return nil
   }
 

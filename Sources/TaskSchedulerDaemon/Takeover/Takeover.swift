@@ -66,15 +66,14 @@ struct Takeover {
   /// - Returns: whether that daemon had released all applications.
   private func recover(_ replay: Replay) -> Bool {
     let outcome = takeOver(replay)
-    pump.finish(outcome.effects, of: replay.lastEvent)
     parts.notifications.reportLost(of: pump.scheduler.waitingNotifications)
     // The daemon stopped, and systemd did not restart it: all processes run unmanaged.
     if replay.progress.isClean, inherited.isEmpty {
+      pump.finish(outcome.effects, of: replay.lastEvent)
       pump.post(.scheduler(.stop))
       return true
     }
-    // First: if this daemon dies now, the next one must know of the whole absence.
-    pump.postFirst(.scheduler(.recovered(lastAlive: replay.lastAlive)))
+    pump.resume(outcome.effects, of: replay.lastEvent, lastAlive: replay.lastAlive)
     for id in outcome.lost { pump.post(.process(.leaderExited(id, .unknown))) }
     for id in pump.scheduler.running where !parts.streams.isOpen(id) {
       pump.post(.application(.streamClosed(id)))

@@ -14,7 +14,7 @@ public struct EventLogTimeline {
   /// The invariant that the scheduler violated. The timeline ends at the violation.
   public private(set) var violation: Violation?
 
-  private var replay: TraceReplay
+  private var checker: TraceChecker
   /// The instant of the last event.
   private var now: Instant
   private var names: [InstanceID: ApplicationID] = [:]
@@ -23,48 +23,39 @@ public struct EventLogTimeline {
   /// A hundred years after boot.
   private static let latest = Instant(nanoseconds: 36_525 * 86_400 * Nanoseconds.second)
 
-  /// - Parameter bytes: the event log, of any run of the machine; they may be anything.
+  /// Reads an event log of any boot.
+  ///
+  /// - Parameter bytes: The event log. The bytes may have any content.
   public init(_ bytes: UnsafeRawBufferPointer) throws(EventLogRefusal) {
-    var reader = try EventLogReader(bytes, boot: nil)
-    let scheduler = try reader.scheduler.get()
+    let reader = try EventLogReader(bytes, boot: nil)
     start = reader.start
-    guard start.at <= Self.latest else { throw .damagedStart("it was begun at no time") }
     now = start.at
-    replay = TraceReplay(from: scheduler)
-    for status in scheduler.statuses(at: now) {
+    var replay = try Replay(beginning: reader, now: Self.latest)
+    checker = TraceChecker(from: replay.scheduler)
+    for status in replay.scheduler.statuses(at: now) {
       if let instance = status.instance { names[instance.id] = status.key.id }
       note(status.key.id, .stands(status.state, status.instance?.tasks ?? []))
     }
-    // An event that was being carried out: what was left of it was done here.
+    // The event log begins within an event, whose remaining effects come first.
     for effect in start.effects { note(effect) }
-    while violation == nil, damage == nil {
-      let place = reader.end
-      guard let entry = reader.next() else { break }
-      guard case .event(let event, let at) = entry else { continue }
-      if at < now {
-        damage = EventLogDamage(place: place, problem: "an event is older than the one before it")
-      } else if at > Self.latest {
-        damage = EventLogDamage(place: place, problem: "an event is of a time that never comes")
-      } else {
-        take(event, at: at)
-      }
-    }
-    damage = damage ?? reader.damage
+    while violation == nil, let step = replay.next() { take(step, replay.scheduler) }
+    damage = replay.damage
   }
 
-  private mutating func take(_ event: Event, at instant: Instant) {
-    now = instant
+  private mutating func take(_ handled: Replay.Step, _ scheduler: Scheduler) {
+    let event = handled.event
+    now = handled.at
     eventCount += 1
     // The name of an ending instance is known only before the event, that of a new one only after.
     let step = step(event)
     do throws(Violation) {
-      let effects = try replay.handle(event, at: instant)
+      try checker.check(event, handled.effects, scheduler, at: now)
       if case .scheduler(.recovered) = event { note(nil, .daemonReturned) }
       // An expired deadline without effects is not shown.
-      if let step, event != .scheduler(.deadlineReached) || !effects.isEmpty {
+      if let step, event != .scheduler(.deadlineReached) || !handled.effects.isEmpty {
         note(nil, .step(step))
       }
-      for effect in effects { note(effect) }
+      for effect in handled.effects { note(effect) }
     } catch {
       if let step { note(nil, .step(step)) }
       violation = error
@@ -106,8 +97,8 @@ public struct EventLogTimeline {
     names[id]?.name ?? "instance \(id.number)"
   }
 
-  /// What happened, in the words of a scenario where it has any; nil for what the timeline shows by
-  /// what came of it.
+  /// Returns an event in words, as in a scenario if possible; nil if the timeline shows the event
+  /// only by its effects.
   private func step(_ event: Event) -> String? {
     func to(_ target: LaunchTarget) -> String { target == .background ? " background" : "" }
     switch event {
@@ -121,7 +112,7 @@ public struct EventLogTimeline {
     case .operation(.sendToBackground(_, let key)): return "send-away \(key.id.name)"
     case .operation(.terminate(_, let key, let byUser)):
       return "terminate \(key.id.name)\(byUser ? " by the user" : "")"
-    case .scheduler(.deadlineReached): return "a time has come that the policy waited for"
+    case .scheduler(.deadlineReached): return "a deadline of the scheduler was reached"
     case .scheduler(.policyChanged): return "the settings were read again"
     case .scheduler(.manifestsChanged): return "the manifests were read"
     case .scheduler(.started): return "the daemon starts"

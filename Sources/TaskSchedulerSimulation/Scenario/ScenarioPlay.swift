@@ -4,18 +4,19 @@ import TaskSchedulerCore
 /// Runs the scheduler in virtual time with the applications of a scenario.
 public final class ScenarioPlay {
   let scenario: Scenario
-  private var scheduler: Scheduler
+  lazy var pump = boot()
+  let files = SimulatedFiles()
+  /// When the daemon's timer fires.
+  var deadline: Instant?
   private var timeline = Timeline()
   var actors: [Actor]
   var byInstance: [InstanceID: Int] = [:]
-  private var agenda: Heap<Appointment> = []
-  private var appointmentLast: UInt64 = 0
+  private var agenda: Heap<AgendaEntry> = []
+  private var agendaLast: UInt64 = 0
   private var pidLast: Int32 = 0
-  private var requests: [Request] = []
-  private var backlog: [Event] = []
-  private var isHandling = false
-  private var awayUntil: (lastAlive: Instant, back: UInt64)?
-  private var waiting: [Event] = []
+  private(set) var requests: [Request] = []
+  var isAway = false
+  var waiting: [Event] = []
 
   static let start = 1_000 * Nanoseconds.second
   var now = ScenarioPlay.start
@@ -39,8 +40,8 @@ public final class ScenarioPlay {
     var isStopped = false
     var isTraced = false
     var tasks: [(name: String, id: TaskID)] = []
-    var postponed: [Deed] = []
-    /// Raised by what ends a suspension under way.
+    var postponed: [ApplicationAction] = []
+    /// A number that each suspension and resume increments. It invalidates earlier planned events.
     var generation = 0
     var isStopping = false
     var sockets: [(name: String, id: SocketID)] = []
@@ -50,7 +51,7 @@ public final class ScenarioPlay {
   }
 
   /// An action of an application that runs.
-  enum Deed {
+  enum ApplicationAction {
     case open
     case acknowledge(CallbackID)
     case begin(String)
@@ -61,19 +62,19 @@ public final class ScenarioPlay {
     case takeBack(String)
   }
 
-  enum Happening {
+  enum PlannedEvent {
     case step(Scenario.Step)
-    case deed(Int, Leader, Deed)
+    case action(Int, Leader, ApplicationAction)
     case stopped(Int, Int)
     case exits(Int, Leader, ExitStatus)
     case daemonReturns
     case reclaimed(InstanceID)
   }
 
-  private struct Appointment: Comparable {
+  private struct AgendaEntry: Comparable {
     let at: UInt64
     let number: UInt64
-    let happening: Happening
+    let planned: PlannedEvent
 
     static func < (one: Self, other: Self) -> Bool {
       (one.at, one.number) < (other.at, other.number)
@@ -84,7 +85,6 @@ public final class ScenarioPlay {
 
   private init(_ scenario: Scenario) {
     self.scenario = scenario
-    scheduler = Scheduler(policy: scenario.policy)
     actors = scenario.applications.map { _ in Actor() }
   }
 
@@ -92,6 +92,7 @@ public final class ScenarioPlay {
   public static func timeline(of scenario: Scenario) -> Timeline {
     let play = ScenarioPlay(scenario)
     play.run()
+    play.pump.stop()
     return play.timeline
   }
 
@@ -110,13 +111,13 @@ public final class ScenarioPlay {
       defer {
         quietTurns = agenda.isEmpty && timeline.entries.count == entryCount ? quietTurns + 1 : 0
       }
-      let timer = awayUntil == nil ? scheduler.nextDeadline?.nanoseconds : nil
+      let timer = isAway ? nil : deadline?.nanoseconds
       let next = agenda.min?.at
       guard let at = [timer, next].compactMap({ $0 }).min() else { return }
       guard at <= end else { break }
       now = max(now, at)
-      if let next, next <= timer ?? .max, let appointment = agenda.popMin() {
-        happen(appointment.happening)
+      if let next, next <= timer ?? .max, let entry = agenda.popMin() {
+        perform(entry.planned)
       } else {
         post(.scheduler(.deadlineReached))
       }
@@ -124,13 +125,13 @@ public final class ScenarioPlay {
     timeline.isCut = true
   }
 
-  private func schedule(at: UInt64, _ happening: Happening) {
-    appointmentLast += 1
-    agenda.insert(Appointment(at: at, number: appointmentLast, happening: happening))
+  private func schedule(at: UInt64, _ planned: PlannedEvent) {
+    agendaLast += 1
+    agenda.insert(AgendaEntry(at: at, number: agendaLast, planned: planned))
   }
 
-  func schedule(after delay: Duration, _ happening: Happening) {
-    schedule(at: now + Nanoseconds.of(delay), happening)
+  func schedule(after delay: Duration, _ planned: PlannedEvent) {
+    schedule(at: now + Nanoseconds.of(delay), planned)
   }
 
   func note(_ index: Int?, _ kind: Timeline.Kind) {
@@ -145,28 +146,9 @@ public final class ScenarioPlay {
     return RequestID(UInt64(requests.count - 1))
   }
 
-  // MARK: The daemon
+  // MARK: Effects
 
-  func post(_ event: Event) {
-    if awayUntil != nil {
-      waiting.append(event)
-      return
-    }
-    backlog.append(event)
-    guard !isHandling else { return }
-    isHandling = true
-    var next = 0
-    while next < backlog.count {
-      for effect in scheduler.handle(backlog[next], at: Instant(nanoseconds: now)) {
-        carryOut(effect)
-      }
-      next += 1
-    }
-    backlog.removeAll()
-    isHandling = false
-  }
-
-  private func carryOut(_ effect: Effect) {
+  func carryOut(_ effect: Effect) {
     switch effect {
     case .reply(let request, let reply): answer(requests[Int(request.number)], reply)
     case .deliver(let id, let callback, _):
@@ -187,7 +169,7 @@ public final class ScenarioPlay {
       byInstance[id] = index
       actors[index].instance = id
     case .suspend(let id): suspend(id)
-    case .resume(let id): if let index = byInstance[id] { letRun(index) }
+    case .resume(let id): if let index = byInstance[id] { resumeProcesses(index) }
     case .terminate(let id, let signal):
       guard let index = byInstance[id] else { return }
       note(index, .signal(signal))
@@ -204,8 +186,8 @@ public final class ScenarioPlay {
       post(
         .process(.tracerChecked(id, isTraced: byInstance[id].map { actors[$0].isTraced } ?? false)))
     case .record(let record): note(index(of: record.application), .change(record.change))
-    case .resources(.look(let id)):
-      // What a scenario's applications use is not told in it: nothing.
+    case .resources(.sample(let id)):
+      // The applications of a scenario use no resources.
       post(.resources(.used(id, ResourceUse(processor: .zero, gpu: .zero))))
     case .resources: break
     }
@@ -251,22 +233,22 @@ public final class ScenarioPlay {
     schedule(after: delay, .stopped(index, actors[index].generation))
   }
 
-  private func letRun(_ index: Int) {
+  private func resumeProcesses(_ index: Int) {
     actors[index].generation += 1
     actors[index].isStopped = false
     actors[index].isStopping = false
     actors[index].unread = []
     let postponed = actors[index].postponed
     actors[index].postponed = []
-    for deed in postponed { plan(index, .zero, deed) }
+    for action in postponed { plan(index, .zero, action) }
   }
 
-  // MARK: What happens
+  // MARK: Planned events
 
   /// Plans an action of an application; a delay of nil plans none.
-  func plan(_ index: Int, _ delay: Duration?, _ deed: Deed) {
+  func plan(_ index: Int, _ delay: Duration?, _ action: ApplicationAction) {
     guard let delay, let leader = actors[index].leader else { return }
-    schedule(after: delay, .deed(index, leader, deed))
+    schedule(after: delay, .action(index, leader, action))
   }
 
   private func exit(_ index: Int, _ status: ExitStatus, after delay: Duration) {
@@ -274,13 +256,13 @@ public final class ScenarioPlay {
     schedule(after: delay, .exits(index, leader, status))
   }
 
-  private func happen(_ happening: Happening) {
-    switch happening {
+  private func perform(_ planned: PlannedEvent) {
+    switch planned {
     case .step(let step):
       note(nil, .step(step.text))
       take(step.action)
-    case .deed(let index, let leader, let deed):
-      if actors[index].leader == leader { perform(index, deed) }
+    case .action(let index, let leader, let action):
+      if actors[index].leader == leader { perform(index, action) }
     case .stopped(let index, let generation):
       guard actors[index].generation == generation, let id = actors[index].instance else { return }
       actors[index].isStopped = true
@@ -294,31 +276,20 @@ public final class ScenarioPlay {
     }
   }
 
-  private func daemonReturns() {
-    guard let away = awayUntil else { return }
-    awayUntil = nil
-    note(nil, .daemonReturned)
-    let arrivals = waiting
-    waiting = []
-    post(.scheduler(.recovered(lastAlive: away.lastAlive)))
-    post(.scheduler(.clockRead(wallClock)))
-    for event in arrivals { post(event) }
-  }
-
-  func perform(_ index: Int, _ deed: Deed) {
+  func perform(_ index: Int, _ action: ApplicationAction) {
     guard let id = actors[index].instance else { return }
     if actors[index].isStopped {
-      actors[index].postponed.append(deed)
+      actors[index].postponed.append(action)
       return
     }
     let name = scenario.applications[index].key.id
-    switch deed {
+    switch action {
     case .open: post(.application(.openStream(request(.stream(index)), id, named: name)))
     case .acknowledge(let callback): post(.application(.acknowledge(request(), id, callback)))
     case .begin(let task):
       post(.application(.beginBackgroundTask(request(.task(index, name: task)), id, name: task)))
     case .end(let task):
-      // The program may have ended it before its handler does.
+      // The program may have ended the task before its handler does.
       guard let place = actors[index].tasks.firstIndex(where: { $0.id == task }) else { return }
       actors[index].tasks.remove(at: place)
       post(.application(.endBackgroundTask(request(), id, task)))
@@ -363,31 +334,25 @@ extension ScenarioPlay {
     case .exit(let index, let status): exit(index, status, after: .zero)
     case .debug(let index, let isTraced): actors[index].isTraced = isTraced
     case .machineStandby(let length): passAsleep(Nanoseconds.of(length))
-    case .daemonDies(let length):
-      guard awayUntil == nil else { return }
-      let back = now + Nanoseconds.of(length)
-      for index in actors.indices { actors[index].isWatched = false }
-      awayUntil = (Instant(nanoseconds: now), back)
-      schedule(at: back, .daemonReturns)
+    case .daemonDies(let length): daemonDies(for: length)
     case .set(let policy): post(.scheduler(.policyChanged(policy)))
     case .keepAlive, .handOver, .takeBack, .arrive, .schedule, .cancel, .choose, .post, .setClock,
       .daemonStarts, .memoryPressure, .warnMemory:
-      takeWakeUp(action)
+      takeServiceAction(action)
     }
   }
 
-  /// Time goes on, and the applications do not: what they were about to do they do when they are
-  /// awake again.
+  /// Advances the time without the applications. Their planned actions follow after the sleep.
   private func passAsleep(_ length: UInt64) {
     now += length
     agenda = Heap(
-      agenda.unordered.map { appointment in
-        switch appointment.happening {
-        case .step, .daemonReturns: appointment
-        case .deed, .stopped, .exits, .reclaimed:
-          Appointment(
-            at: appointment.at + length, number: appointment.number,
-            happening: appointment.happening)
+      agenda.unordered.map { entry in
+        switch entry.planned {
+        case .step, .daemonReturns: entry
+        case .action, .stopped, .exits, .reclaimed:
+          AgendaEntry(
+            at: entry.at + length, number: entry.number,
+            planned: entry.planned)
         }
       })
   }

@@ -1,0 +1,36 @@
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+import TaskSchedulerWire
+
+extension EventLog {
+  /// Begins an event log in an empty directory, and reports its problems to the log.
+  ///
+  /// - Parameter directory: nil stores no event.
+  convenience init(
+    _ directory: EventLogDirectory?, boot: BootID, scheduler: Scheduler, at now: Instant, log: Log
+  ) {
+    self.init(
+      directory, boot: boot, version: Version.current, scheduler: scheduler, at: now
+    ) { log.write($0) }
+  }
+}
+
+extension Log {
+  /// Reports a change of what the event log can promise.
+  func write(_ condition: EventLogCondition) {
+    switch condition {
+    case .behind(let problem):
+      write(
+        .error,
+        "cannot write the event log: \(problem). The daemon accepts no new requests until "
+          + "it can; a crash before then would lose all applications", id: .eventLogBehind)
+    case .whole: write(.notice, "the event log is whole again", id: .eventLogWhole)
+    case .nextHasNoRoom(let problem):
+      write(
+        .error, "the next event log has no room: \(problem). The daemon accepts no new requests",
+        id: .eventLogBehind)
+    case .nextHasRoom:
+      write(.notice, "the next event log has room again", id: .eventLogWhole)
+    }
+  }
+}

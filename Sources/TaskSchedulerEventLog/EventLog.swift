@@ -1,0 +1,312 @@
+import TaskSchedulerCore
+
+/// Stores every event before its effects, and each action of the daemon, in a file that outlives
+/// the daemon. After a crash, the next daemon continues from there.
+///
+/// When the file is full, the daemon begins another one with the current state, in a spare file
+/// that exists already. Without room for a spare file, the daemon makes no new promises
+/// (`isShort`), but the event log still has all earlier ones. Only when the state itself no longer
+/// fits, the event log falls behind (`isBehind`), and the daemon tries at later events to write the
+/// state.
+public final class EventLog: EventStore {
+  private let room: EventLogRoom
+  /// Whether the daemon has just taken over, and may use the reserve.
+  public var isTakingOver = false
+
+  /// nil if there is no event log (--no-event-log).
+  private let files: (any EventLogFiles)?
+  private let boot: BootID
+  /// The version of the daemon.
+  private let version: String
+  private let report: (EventLogCondition) -> Void
+  private var number: UInt64
+  private var file: any EventLogFile
+  private var writer: EventLogWriter
+  public private(set) var isBehind = false
+  /// Whether the spare file is missing or too short.
+  private var isShort = false
+  /// The length that the spare file must have.
+  private var spareBytes = 0
+  private var nextAttempt = Instant(nanoseconds: 0)
+  private static let attemptInterval: Duration = .milliseconds(100)
+  /// The number of events since the scheduler was created.
+  private var eventCount: UInt64
+  /// When the last event was stored.
+  private var lastEventAt: Instant
+  /// The effects of the current event, and the number of those that were carried out.
+  private var effects: [Effect] = []
+  /// The number of effects of that event that an earlier file stores.
+  private var effectsBase = 0
+  private var effectsDone = 0
+  /// The call that is being carried out.
+  public private(set) var call: (any LoggedCall)?
+  /// Whether the event log has the event that the call asks for.
+  private var isCallWritten = false
+  private var isSending = false
+  /// Returns the current state of the daemon. Set once, before the first event.
+  public var state: () -> (Holdings, Scheduler, requestLast: UInt64) = {
+    preconditionFailure("the event log has not been told of the daemon")
+  }
+
+  /// Begins an event log.
+  ///
+  /// - Parameters:
+  ///   - files: where to store it; nil stores no event.
+  ///   - version: the version of the daemon.
+  ///   - report: receives each change of what the event log can promise.
+  public init(
+    _ files: (any EventLogFiles)?, boot: BootID, version: String, scheduler: Scheduler,
+    at now: Instant, room: EventLogRoom = EventLogRoom(),
+    report: @escaping (EventLogCondition) -> Void
+  ) {
+    self.files = files
+    self.boot = boot
+    self.version = version
+    self.room = room
+    self.report = report
+    number = (files?.numberLast ?? 0) + 1
+    eventCount = 0
+    lastEventAt = now
+    let start = EventLogStart(writer: version, eventCount: 0, requestLast: 0, at: now)
+    let beginning = EventLogBeginning(start, Holdings(), scheduler)
+    file = EventLogWithoutFile(bytesCount: beginning.count)
+    writer = Self.writer(in: file, boot, beginning)
+    guard let files else { return }
+    do {
+      let (file, writer) = try begin(beginning, number, in: files)
+      try files.finish(number)
+      (self.file, self.writer) = (file, writer)
+      keepSpare(for: beginning)
+    } catch {
+      // Without room the daemon serves, but makes no promises.
+      fallBehind("\(error)")
+    }
+  }
+
+  /// Continues the event log of a previous daemon.
+  ///
+  /// - Parameters:
+  ///   - number: the number of the file.
+  ///   - replay: what the file contains.
+  public init(
+    continuing file: any EventLogFile, _ number: UInt64, _ replay: borrowing Replay,
+    in files: any EventLogFiles, boot: BootID, version: String,
+    room: EventLogRoom = EventLogRoom(), report: @escaping (EventLogCondition) -> Void
+  ) {
+    self.files = files
+    self.boot = boot
+    self.version = version
+    self.room = room
+    self.report = report
+    self.number = number
+    self.file = file
+    eventCount = replay.eventCount
+    lastEventAt = replay.lastAlive
+    writer = EventLogWriter(continuing: file.bytes, from: replay.end)
+    effects = Array(replay.effectsLeft)
+    effectsBase = replay.effectsDone
+    effectsDone = replay.effectsDone
+    isTakingOver = true
+  }
+
+  private static func writer(
+    in file: any EventLogFile, _ boot: BootID, _ beginning: EventLogBeginning
+  ) -> EventLogWriter {
+    guard let writer = EventLogWriter(in: file.bytes, boot: boot, beginning: beginning) else {
+      preconditionFailure("an event log has room for what it begins with")
+    }
+    return writer
+  }
+
+  private func begin(
+    _ beginning: EventLogBeginning, _ number: UInt64, in files: any EventLogFiles,
+    room least: Int = 0
+  ) throws -> (any EventLogFile, EventLogWriter) {
+    let file = try files.make(
+      number, bytesCount: beginning.count + bytesCount(after: beginning, least),
+      least: beginning.count + least + room.reserveBytes)
+    return (file, Self.writer(in: file, boot, beginning))
+  }
+
+  /// Returns the room for records after the state, in bytes: about a quarter of a large state. The
+  /// next daemon takes twice as long for a byte of an event, because it handles the event.
+  private func bytesCount(after beginning: EventLogBeginning, _ least: Int = 0) -> Int {
+    // The state repeats unfinished messages: a larger room makes that rare.
+    max(room.bytes, beginning.count / 4 + room.reserveBytes, least + room.reserveBytes)
+      + 2 * beginning.unfinishedCount
+  }
+
+  /// Ensures that the next file can be written, too.
+  private func keepSpare(for beginning: EventLogBeginning) {
+    spareBytes = beginning.count + bytesCount(after: beginning)
+    keepSpare()
+  }
+
+  private func keepSpare() {
+    guard let files else { return }
+    do {
+      try files.keepSpare(bytesCount: spareBytes)
+      if isShort { report(.nextHasRoom) }
+      isShort = false
+    } catch {
+      if !isShort { report(.nextHasNoRoom(problem: "\(error)")) }
+      isShort = true
+    }
+  }
+
+  // MARK: Events
+
+  /// Stores an event, before its effects are carried out.
+  public func record(_ event: Event, at now: Instant) {
+    guard files != nil else { return }
+    lastEventAt = now
+    if isBehind, nextAttempt <= now { beginNew(at: now) }
+    forgetEffects()
+    eventCount += 1
+    writer.setEvent(eventCount)
+    // Only for the event of the call itself. After a later event, the call would look unwritten.
+    let isCall = call != nil && event.request != nil
+    if isCall { writer.setCallEvent(eventCount) }
+    defer { if isCall { isCallWritten = true } }
+    if isBehind { return }
+    if hasRoom, writer.append(event, at: now) { return }
+    // The second attempt is for an event that is longer than the usual room.
+    for _ in 1...2 {
+      eventCount -= 1
+      beginNew(at: now, room: writer.lastBytes)
+      eventCount += 1
+      writer.setEvent(eventCount)
+      if isBehind || writer.append(event, at: now) { return }
+    }
+    fallBehind("an event is longer than an event log can be")
+  }
+
+  private var hasRoom: Bool { isTakingOver || writer.freeBytes > room.reserveBytes }
+
+  /// Returns whether a promise made now survives a crash, and any further crashes.
+  public func isWhole(at now: Instant) -> Bool {
+    if isBehind, nextAttempt <= now { beginNew(at: now) }
+    if isShort { keepSpare() }
+    return !isBehind && !isShort
+  }
+
+  private func forgetEffects() {
+    effects = []
+    effectsBase = 0
+    effectsDone = 0
+  }
+
+  /// Notes the effects of the event in their order, before they are carried out.
+  public func willCarryOut(_ effects: [Effect]) {
+    self.effects = effects
+    effectsBase = effectsDone
+  }
+
+  /// Notes that the next effect was carried out.
+  public func effectDone() {
+    effectsDone += 1
+    writer.setEffectsDone(effectsDone)
+    endSending()
+  }
+
+  /// Stores an action that the daemon is about to take.
+  public func note(_ note: Note) {
+    if isBehind || files == nil { return }
+    if hasRoom, writer.append(note) { return }
+    // The second attempt is for a note that is longer than the usual room.
+    for _ in 1...2 {
+      beginNew(at: lastEventAt, room: writer.lastBytes)
+      if isBehind || writer.append(note) { return }
+    }
+    fallBehind("a note is longer than an event log can be")
+  }
+
+  // MARK: Calls
+
+  /// Notes that a call's message was read from its socket without being taken off it (see
+  /// ``EventLogWriter``).
+  public func beginCall(
+    _ call: any LoggedCall, bytes: Int, phase: CallPhase, isOneway: Bool = false
+  ) {
+    self.call = call
+    isCallWritten = false
+    writer.setCall(connection: call.cookie, bytes: bytes, isOneway: isOneway, phase: phase)
+  }
+
+  /// Notes the phase of the call.
+  public func setCallPhase(_ phase: CallPhase) {
+    writer.setCallPhase(phase)
+  }
+
+  /// Notes that the call was answered, or waits for its answer.
+  public func endCall() {
+    writer.setCallPhase(.none)
+    call = nil
+    endSending()
+  }
+
+  /// Notes that an answer is about to be sent.
+  public func willSend(toConnection cookie: UInt64) {
+    writer.setSending(cookie)
+    isSending = true
+  }
+
+  /// Notes that the answer of a previous daemon is settled.
+  public func forgetSending() { writer.setSending(0) }
+
+  private func endSending() {
+    guard isSending else { return }
+    isSending = false
+    writer.setSending(0)
+  }
+
+  // MARK: Beginning anew
+
+  /// Begins a new file with the current state.
+  ///
+  /// - Parameter least: the minimum room for the next record, in bytes.
+  private func beginNew(at now: Instant, room least: Int = 0) {
+    guard let files else { return }
+    nextAttempt = now.advanced(by: Self.attemptInterval)
+    var (holdings, scheduler, requestLast) = state()
+    // The call does not wait for an answer yet: the next daemon finds it in its socket.
+    if let call, !isCallWritten { holdings.connections[call.cookie]?.waiting = nil }
+    var start = EventLogStart(
+      writer: version, eventCount: eventCount, requestLast: requestLast, at: now)
+    start.effects = Array(effects.dropFirst(effectsDone - effectsBase))
+    start.effectsDone = effectsDone
+    let beginning = EventLogBeginning(start, holdings, scheduler)
+    do {
+      let (fresh, freshWriter) = try begin(beginning, number + 1, in: files, room: least)
+      freshWriter.copyProgress(from: writer)
+      freshWriter.setBehind(false)
+      try files.finish(number + 1)
+      number += 1
+      (file, writer) = (fresh, freshWriter)
+      if isBehind { report(.whole) }
+      isBehind = false
+      keepSpare(for: beginning)
+    } catch {
+      fallBehind("\(error)")
+    }
+  }
+
+  private func fallBehind(_ problem: String) {
+    guard !isBehind else { return }
+    isBehind = true
+    writer.setBehind(true)
+    report(.behind(problem: problem))
+  }
+
+  /// Writes the current state, so that the next daemon handles few events again.
+  public func condense(at now: Instant) {
+    forgetEffects()
+    beginNew(at: now)
+  }
+
+  /// Stores the number of attempts to take over from this event log.
+  public func setAttempts(_ count: UInt32) { writer.setAttempts(count) }
+
+  /// Notes whether the daemon stopped and resumed every process.
+  public func setClean(_ isClean: Bool) { writer.setClean(isClean) }
+}

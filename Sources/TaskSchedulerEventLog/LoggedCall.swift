@@ -1,0 +1,11 @@
+/// The call that the daemon carries out, as the event log needs it.
+///
+/// After a crash the next daemon must know the phase of the call. The event log stores the
+/// connection of the call, and whether its message is still in the socket.
+public protocol LoggedCall: AnyObject {
+  /// The number by which the kernel knows the connection of the call (SO_COOKIE).
+  var cookie: UInt64 { get }
+  /// Removes the message of the call from its socket. The event log contains the event that the
+  /// call requests.
+  func takeMessage()
+}

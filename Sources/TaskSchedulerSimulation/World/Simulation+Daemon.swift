@@ -1,0 +1,188 @@
+import TaskSchedulerCore
+import TaskSchedulerEventLog
+
+// The daemon: its pump and its event log are those of production. It dies at any effect, and the
+// next one continues from the event log.
+extension Simulation {
+  private func pump(_ scheduler: Scheduler, _ eventLog: EventLog) -> Pump {
+    let daemon = SimulatedDaemon(self, eventLog)
+    let pump = Pump(scheduler: scheduler, store: daemon) { [unowned self] in
+      Instant(nanoseconds: now)
+    }
+    eventLog.state = { [unowned self, unowned pump] in
+      (Holdings(), pump.scheduler, requestLast: UInt64(max(0, requesters.count - 1)))
+    }
+    pump.start(daemon)
+    return pump
+  }
+
+  /// Starts the first daemon.
+  func boot(_ scheduler: Scheduler) -> Pump {
+    pump(scheduler, files.begin(scheduler, at: Instant(nanoseconds: now)))
+  }
+
+  /// Posts an event to the daemon. While no daemon runs, the event waits.
+  func post(_ event: Event) {
+    guard isUp else {
+      waiting.append(event)
+      return
+    }
+    guard let canary else { return pump.post(event) }
+    posted.append(event)
+    pump.post(canary.event(event))
+  }
+
+  // MARK: Handling an event
+
+  func didRecord(_ event: Event, at now: Instant) {
+    guard isUp else { return }
+    var seen = event
+    if canary != nil {
+      // The pump itself posts `recovered`.
+      if case .scheduler(.recovered) = event {} else { seen = posted.removeFirst() }
+      canary?.begin(seen)
+    }
+    if deathPlanned?.events == 0, deathPlanned?.effects == 0, mayBeLost(seen) {
+      var chance = draw(.deaths)
+      if chance.happens(500) {
+        files.removeLastRecord()
+        die()
+        // The message is still in its socket.
+        if seen.request != nil { waiting.append(seen) }
+        return
+      }
+    }
+    current = (seen, now)
+  }
+
+  /// Returns whether the next daemon receives the event's information again.
+  private func mayBeLost(_ event: Event) -> Bool {
+    event.request != nil || event == .scheduler(.deadlineReached)
+  }
+
+  func willCarryOut(_ effects: [Effect]) {
+    // The effects that a dead daemon left belong to an event that was checked before.
+    guard isUp, let (event, now) = current else { return }
+    current = nil
+    var effects = effects
+    if canary != nil {
+      let planted = effects.map { canary?.mutate($0) ?? [] }
+      self.planted = planted[...]
+      effects = planted.flatMap(\.self)
+    }
+    if let planned = deathPlanned {
+      deathPlanned = planned.events == 0 ? nil : (planned.events - 1, planned.effects)
+      if planned.events == 0 { effectsUntilDeath = planned.effects }
+    }
+    check(event, effects, at: now)
+  }
+
+  private func check(_ event: Event, _ effects: [Effect], at instant: Instant) {
+    eventCount += 1
+    if let request = event.request { store.note(effects, of: request) }
+    hash.add(event, at: instant, effects)
+    observer?(event, effects, instant)
+    if let violatedInvariant = pump.scheduler.violatedInvariant {
+      return report("invariants", violatedInvariant)
+    }
+    if let found = checkers.check(event, effects, at: now) {
+      report(found.checker, found.sentence)
+    }
+  }
+
+  func run(_ effect: Effect) {
+    if effectsUntilDeath == 0 { return die() }
+    if let becomes = planted.popFirst() {
+      for effect in becomes { carryOut(effect) }
+    } else {
+      carryOut(effect)
+    }
+    guard let left = effectsUntilDeath else { return }
+    effectsUntilDeath = left - 1
+    guard left == 1 else { return }
+    // A death here comes before the event log counts the effect.
+    var chance = draw(.deaths)
+    if chance.happens(500) { die() }
+  }
+
+  func didHandle() {
+    planted = []
+    if effectsUntilDeath != nil { die() }
+  }
+
+  // MARK: Death and recovery
+
+  private func die() {
+    schedulerAtDeath = pump.scheduler
+    isUp = false
+    pump.stop()
+    posted = []
+    planted = []
+    current = nil
+    deathPlanned = nil
+    effectsUntilDeath = nil
+    sockets.daemonDied()
+    store.daemonDied()
+    disarmTimer()
+    var chance = draw(.deaths)
+    let delay =
+      chance.happens(900)
+      ? chance.below(500 * Nanoseconds.millisecond) : chance.below(300 * Nanoseconds.second)
+    schedule(after: delay, .daemonStarts)
+  }
+
+  /// Starts the next daemon: replays the event log, and then reports what has changed meanwhile.
+  func start() {
+    var chance = draw(.deaths)
+    let replay: Replay
+    do throws(EventLogRefusal) {
+      replay = try files.replay(at: Instant(nanoseconds: now))
+    } catch {
+      return report("replay", "the event log is refused: \(error)")
+    }
+    if let problem = replay.damage?.description ?? replay.progress.problem {
+      return report("replay", "the event log is not usable: \(problem)")
+    }
+    guard
+      schedulerAtDeath.map({ StoredWriter.bytes(of: $0) })
+        == StoredWriter.bytes(of: replay.scheduler)
+    else { return report("replay", "the event log does not lead to the state at the death") }
+    let eventLog = files.resume(replay)
+    eventLog.setAttempts(replay.progress.attempts + 1)
+    pump = pump(replay.scheduler, eventLog)
+    isUp = true
+    recoveryCount += 1
+    checkers.machineWoke(at: now)
+    for process in processes { process.restartCounters(at: now) }
+    let keepsConnections = chance.happens(600)
+    let arrivals = keepsConnections ? waiting : waiting.filter { $0.request == nil }
+    waiting = []
+    pump.resume(
+      Array(replay.effectsLeft), of: replay.lastEvent, lastAlive: replay.lastAlive)
+    reconcile(keepsConnections, &chance)
+    if isUp, !keepsConnections, chance.happens(500) { loseSockets() }
+    if isUp { post(.scheduler(.clockRead(wallClock))) }
+    if isUp {
+      eventLog.setAttempts(0)
+      eventLog.isTakingOver = false
+    }
+    for event in arrivals { post(event) }
+  }
+
+  /// Reports the leaders and connections that ended while the daemon was down.
+  private func reconcile(_ keepsConnections: Bool, _ chance: inout Chance) {
+    for (number, index) in byInstance.enumerated() {
+      guard isUp, let index else { continue }
+      let id = InstanceID(UInt64(number))
+      let process = processes[index]
+      if !process.isAlive || process.isUnwatchable {
+        post(.process(.leaderExited(id, process.status ?? .unknown)))
+      } else if !keepsConnections, process.hasStream {
+        process.hasStream = false
+        post(.application(.streamClosed(id)))
+        schedule(
+          after: chance.below(100 * Nanoseconds.millisecond), .reaction(index, .openStream))
+      }
+    }
+  }
+}
