@@ -28,7 +28,7 @@ package final class MessageBus {
   }
 
   /// An event of the connection, always delivered from the loop.
-  package enum Happening {
+  package enum Occurrence {
     /// The state is now ``State/connected`` or ``State/lost(_:)``.
     case changed
     case message(OpaquePointer)
@@ -36,7 +36,7 @@ package final class MessageBus {
 
   private let loop: EventLoop
   private let address: BusAddress
-  private var report: ((Happening) -> Void)?
+  private var report: ((Occurrence) -> Void)?
   private var bus: OpaquePointer?
   private var listening: BusSlot?
   private var calls: [BusCall: BusSlot] = [:]
@@ -60,7 +60,7 @@ package final class MessageBus {
   }
 
   /// Sets the handler for all events.
-  package func listen(_ report: @escaping (Happening) -> Void) {
+  package func listen(_ report: @escaping (Occurrence) -> Void) {
     self.report = report
   }
 

@@ -5,7 +5,7 @@ public enum ProcessRelease {
   /// The result of a release.
   public struct Outcome: Sendable {
     /// The processes and control groups that were resumed.
-    public var letRun: [String] = []
+    public var resumed: [String] = []
     public var failures: [String] = []
 
     /// Creates an empty result.
@@ -13,7 +13,7 @@ public enum ProcessRelease {
 
     /// Adds another result.
     public mutating func add(_ other: Outcome) {
-      letRun += other.letRun
+      resumed += other.resumed
       failures += other.failures
     }
   }
@@ -24,7 +24,7 @@ public enum ProcessRelease {
   /// - Parameters:
   ///   - marks: the marks of the dead daemon. Processes of other daemons stay as they are.
   ///   - held: processes that are managed again. They stay as they are.
-  public static func letRun(
+  public static func resume(
     _ marks: ProcessMarks, except held: Set<ProcessIdentity> = [], in proc: ProcFS
   ) -> Outcome {
     let marked = ((try? proc.pids()) ?? []).compactMap { pid -> ProcessIdentity? in
@@ -33,13 +33,13 @@ public enum ProcessRelease {
       else { return nil }
       return stat.identity
     }
-    return letRun(marked, groups: [], in: proc)
+    return resume(marked, groups: [], in: proc)
   }
 
   /// Thaws the control groups that exist, and resumes the processes, the last first. A pidfd and
   /// the start time ensure that no other process gets the signal. Processes that run or do not
   /// exist are skipped.
-  public static func letRun(
+  public static func resume(
     _ processes: [ProcessIdentity], groups: [ControlGroup], in proc: ProcFS
   ) -> Outcome {
     var outcome = Outcome()
@@ -47,7 +47,7 @@ public enum ProcessRelease {
       do throws(SystemError) {
         guard try group.isToBeFrozen() == true else { continue }
         try group.thaw()
-        outcome.letRun.append("control group \(group.path)")
+        outcome.resumed.append("control group \(group.path)")
       } catch {
         outcome.failures.append("control group \(group.path): \(error)")
       }
@@ -59,7 +59,7 @@ public enum ProcessRelease {
           let stat = try proc.stat(process.pid), stat.state == .stopped
         else { continue }
         _ = try pidfd.send(signal: SIGCONT)
-        outcome.letRun.append("process \(process.pid) (\(stat.command))")
+        outcome.resumed.append("process \(process.pid) (\(stat.command))")
       } catch {
         outcome.failures.append("process \(process.pid): \(error)")
       }

@@ -138,7 +138,7 @@ public final class Daemon {
     var holdings = Holdings()
     holdings.instances = parts.processes.held
     holdings.arrivals = parts.launches.held
-    holdings.runningOn = parts.launches.runningOn
+    holdings.leftRunning = parts.launches.leftRunning
     for connection in server.connections.values {
       holdings.connections[connection.cookie] = connection.held
     }

@@ -73,8 +73,9 @@ extension Daemon {
     _ beginning: Beginning, _ parts: Parts, _ server: Server, _ pump: Pump
   ) throws(SystemError) -> EffectRunner {
     let processes = parts.processes
-    let hearing = try Hearing(
-      loop: beginning.loop, ears: server.ears { [unowned processes] in processes[$0]?.uid },
+    let limitCheck = try LimitCheck(
+      loop: beginning.loop,
+      connections: server.limitCheckConnections { [unowned processes] in processes[$0]?.uid },
       isTraced: { [unowned processes] in processes.checkTracer($0, answer: $1) },
       report: { [unowned pump] in pump.post($0) })
     let serviceStatus = try ServiceStatus(loop: beginning.loop) { [unowned pump] in
@@ -84,7 +85,7 @@ extension Daemon {
       pump.post(.scheduler(.deadlineReached))
     }
     return EffectRunner(
-      parts, hearing: hearing, timer: timer, eventLog: beginning.eventLog,
+      parts, limitCheck: limitCheck, timer: timer, eventLog: beginning.eventLog,
       serviceStatus: serviceStatus, log: beginning.log
     ) { [unowned pump] in pump.post($0) }
   }

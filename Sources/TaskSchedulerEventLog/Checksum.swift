@@ -1,7 +1,9 @@
-/// CRC-32 (ISO 3309, as in zlib and Ethernet): tells a record that was written whole from one that
-/// was torn or damaged. No protection against malice; the folder's permissions are.
+/// CRC-32 (ISO 3309, as in zlib and Ethernet), which detects malformed and damaged records.
+///
+/// The checksum does not protect against malice. The permissions of the directory do.
 package enum Checksum {
-  /// What a byte adds to the sum when so many bytes follow it in its word, from 0 to 7.
+  /// The contribution of a byte to the sum, in a table for each number of bytes that follow the
+  /// byte in its word, from 0 to 7.
   private static let tables: [UInt32] = {
     var tables: [UInt32] = (0..<256).map { index in
       (0..<8).reduce(UInt32(index)) { value, _ in
@@ -15,7 +17,8 @@ package enum Checksum {
     return tables
   }()
 
-  /// Eight bytes at a time: an event log of a thousand applications has a megabyte.
+  /// Returns the checksum of some bytes. It processes eight bytes at a time, because the event log
+  /// of a thousand applications has more than a megabyte.
   package static func crc32(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     tables.withUnsafeBufferPointer { tables in
       var sum = ~0 as UInt32

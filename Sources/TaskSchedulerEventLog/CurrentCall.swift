@@ -1,13 +1,13 @@
-/// The call that the daemon carries out now, as the event log sees it.
+/// The call that the daemon carries out, as the event log needs it.
 ///
-/// After a crash the next daemon must know how far the call had come. The event log stores the
+/// After a crash the next daemon must know the phase of the call. The event log stores the
 /// connection of the call, and whether its message is still in the socket.
 public protocol CurrentCall: AnyObject {
   /// The number by which the kernel knows the connection of the call (SO_COOKIE).
   var cookie: UInt64 { get }
-  /// What is needed to answer the call; nil if the scheduler does not answer it.
+  /// The data for a reply to the call; nil if the scheduler does not answer it.
   var waiting: Holdings.Waiting? { get }
-  /// Takes the message of the call off its socket. The event that the call asks for is in the event
-  /// log.
+  /// Removes the message of the call from its socket. The event log contains the event that the
+  /// call requests.
   func takeMessage()
 }

@@ -188,7 +188,7 @@ public final class EventLog: EventStore {
 
   private var hasRoom: Bool { isTakingOver || writer.freeBytes > room.reserveBytes }
 
-  /// Whether a promise of now will be known after a crash, and after the crashes that follow.
+  /// Returns whether a promise made now survives a crash, and any further crashes.
   public func isWhole(at now: Instant) -> Bool {
     if isBehind, nextAttempt <= now { beginNew(at: now) }
     if isShort { keepSpare() }
@@ -218,7 +218,7 @@ public final class EventLog: EventStore {
   public func note(_ note: Note) {
     if isBehind || files == nil { return }
     if hasRoom, writer.append(note) { return }
-    // As for an event.
+    // The second attempt is for a note that is longer than the usual room.
     for _ in 1...2 {
       beginNew(at: lastEventAt, room: writer.lastBytes)
       if isBehind || writer.append(note) { return }
@@ -236,7 +236,7 @@ public final class EventLog: EventStore {
     writer.setCall(connection: call.cookie, bytes: bytes, phase: phase)
   }
 
-  /// Notes how far the call has come.
+  /// Notes the phase of the call.
   public func setCallPhase(_ phase: CallPhase) {
     writer.setCallPhase(phase)
   }

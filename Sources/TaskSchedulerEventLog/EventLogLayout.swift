@@ -1,15 +1,17 @@
 import TaskSchedulerCore
 
-/// The format of the event log: a page that the daemon changes in place, then records.
+/// The format of the event log: a page that the daemon changes in place, followed by records.
 ///
 /// The page begins with the magic (8 bytes), the version of the format (4), 4 unused bytes, the
 /// boot (16) and the CRC-32 of these 32 bytes (4). The daemon writes the words of ``Progress``
-/// while it carries out events. A record is its length (4 bytes), the CRC-32 of what follows (4),
-/// its kind (1) and a value as `Stored` writes it; before that value, an event has its instant (8).
-/// Numbers outside of values are little-endian. The length is written last, so that a record is
-/// either complete or, with length 0, absent. `docs/event-log.md` lists the values.
+/// while it carries out events.
+///
+/// A record has four parts: its length (4 bytes), the CRC-32 of the following bytes (4), its kind
+/// (1), and a value. The value of an event follows the instant of the event (8). The daemon writes
+/// the length last, so that a record is either complete or, with length 0, absent. Numbers outside
+/// of values are little-endian. `docs/event-log.md` lists the values.
 public enum EventLogLayout {
-  /// "tschedJ" and a byte that no text begins with.
+  /// A byte with which no text begins, and "tschedJ".
   static let magic: [UInt8] = [0x89, 0x74, 0x73, 0x63, 0x68, 0x65, 0x64, 0x4A]
   /// The version of the format. Every change of a stored value changes it.
   public static let version: UInt32 = 1
@@ -19,21 +21,21 @@ public enum EventLogLayout {
   static let headerSumPlace = 32
   package static let recordHeaderBytes = 8
 
-  /// What a record holds.
+  /// The kind of a record's value.
   enum RecordKind: UInt8 {
-    /// ``EventLogStart``: always the first.
+    /// ``EventLogStart``, the first record.
     case start = 1
-    /// ``Holdings``: the second.
+    /// ``Holdings``, the second record.
     case holdings
-    /// `Scheduler`: the third.
+    /// `Scheduler`, the third record.
     case scheduler
     case event
     case note
   }
 
-  /// Checks that the header is that of an event log of this boot, in this version of the format.
+  /// Checks that the header belongs to an event log of a boot, in this version of the format.
   ///
-  /// - Parameter boot: nil is any.
+  /// - Parameter boot: The boot; nil accepts every boot.
   static func checkHeader(
     _ bytes: UnsafeRawBufferPointer, boot: BootID?
   ) throws(EventLogRefusal) {
@@ -48,12 +50,12 @@ public enum EventLogLayout {
     if let boot, !bytes[bootPlace..<bootPlace + 16].elementsEqual(boot.bytes) { throw .otherBoot }
   }
 
-  /// What the header's checksum is to be.
+  /// Returns the checksum of a header's bytes.
   static func headerSum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     Checksum.crc32(UnsafeRawBufferPointer(rebasing: bytes[..<headerSumPlace]))
   }
 
-  /// The words of the header that are written while events are carried out: where they stand.
+  /// The offsets of the words in the header that the daemon writes while it carries out events.
   enum Progress {
     static let event = 64
     static let effectsDone = 72
@@ -69,26 +71,26 @@ public enum EventLogLayout {
   }
 }
 
-/// How far the call has come that is being carried out.
+/// The phase of the call that the daemon carries out.
 public enum CallPhase: UInt32, Sendable {
-  /// No call is being carried out.
+  /// The daemon carries out no call.
   case none
-  /// Its message was looked at, and is in the socket still.
+  /// The daemon has read the message, which is still in the socket.
   case peeked
-  /// Its message, or a part of one with descriptors, is being taken off the socket.
+  /// The daemon is removing the message, or a part of one with descriptors, from the socket.
   case taking
-  /// Its message is off the socket, and has not been answered.
+  /// The daemon has removed the message from the socket and has not replied.
   case taken
-  /// A part of its message is being taken: the socket's mark tells how much of that is left.
+  /// The daemon is removing a part of the message. The socket's mark shows how much is left.
   case takingPart
 }
 
-/// Which run of the machine: /proc/sys/kernel/random/boot_id as 16 bytes. What was held before
-/// another is gone.
+/// The identity of a boot: `/proc/sys/kernel/random/boot_id` as 16 bytes. Holdings of an earlier
+/// boot no longer exist.
 public struct BootID: Hashable, Sendable {
   let bytes: [UInt8]
 
-  /// - Parameter text: a UUID.
+  /// - Parameter text: A UUID.
   public init(_ text: String) {
     let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
     var bytes = stride(from: 0, to: min(32, digits.count & ~1), by: 2).map { index in
@@ -99,19 +101,19 @@ public struct BootID: Hashable, Sendable {
   }
 }
 
-/// What an event log begins with.
+/// The first record of an event log.
 public struct EventLogStart: Hashable, Sendable {
-  /// The daemon's version that wrote it, for people.
+  /// The version of the daemon that wrote the event log, as text for people.
   public var writer: String
-  /// How many events there were before.
+  /// The number of earlier events.
   public var eventCount: UInt64
-  /// The highest number of a request before.
+  /// The highest number of an earlier request.
   public var requestLast: UInt64
-  /// When it was begun.
+  /// The instant at which the event log begins.
   public var at: Instant
-  /// Where it was begun while an event was being carried out: the effects that were left, and
-  /// how many there were before them.
+  /// The effects that were not carried out if the event log begins within an event.
   public var effects: [Effect] = []
+  /// The number of effects of that event that were carried out before.
   public var effectsDone = 0
 }
 

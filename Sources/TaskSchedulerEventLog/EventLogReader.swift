@@ -22,9 +22,9 @@ public enum EventLogRefusal: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// Where an event log ends before its last record.
+/// A damage of an event log, which ends its usable part.
 public struct EventLogDamage: Hashable, Sendable, CustomStringConvertible {
-  /// Bytes from its start.
+  /// The offset in bytes from the start of the event log.
   public var place: Int
   public var problem: String
   public var description: String { "from byte \(place) on: \(problem)" }
@@ -35,27 +35,33 @@ public struct EventLogDamage: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Where the daemon was when it wrote last, as the header tells.
+/// The progress of the daemon at its last write, from the header.
 public struct EventLogProgress: Hashable, Sendable {
-  /// The number of the event that was being carried out, from 1.
+  /// The number of the event that the daemon carried out, counted from 1.
   public var event: UInt64
+  /// The number of its effects that were certainly carried out.
   public var effectsDone: Int
   public var callPhase: CallPhase
+  /// The cookie of the connection of the call.
   public var callConnection: UInt64
-  /// The number of the event that the call asks for; 0 while there is none.
+  /// The number of the event that the call requests; 0 before that event is written.
   public var callEvent: UInt64
+  /// The number of bytes of the call's message.
   public var callBytes: Int
-  /// Where an answer was being sent; 0 is nowhere.
+  /// The cookie of the connection to which the daemon was sending a reply; 0 if to none.
   public var sending: UInt64
+  /// The number of daemons that began to recover from this event log, and did not begin to serve.
   public var attempts: UInt32
+  /// Whether the daemon could not write an event to this event log.
   public var isBehind: Bool
+  /// Whether the daemon stopped in good order and left no process suspended.
   public var isClean: Bool
 
-  /// How many daemons in succession may have died before they served. With more, a record of the
-  /// event log is the likely cause, and no process may stay stopped because of it.
+  /// The maximum number of daemons in succession that died before they served. With more, a record
+  /// of the event log is the likely cause, and no process may stay stopped because of it.
   public static let attemptsMax: UInt32 = 16
 
-  /// Why no daemon may continue from the event log; nil if it may.
+  /// Why no daemon may recover from the event log; nil if it may.
   public var problem: String? {
     if isBehind {
       return "the runtime directory was full, and the last actions of the daemon are missing"
@@ -67,19 +73,22 @@ public struct EventLogProgress: Hashable, Sendable {
   }
 }
 
-/// Reads an event log: bytes that may be anything.
+/// Reads an event log. The bytes may have any content.
 public struct EventLogReader {
   public let start: EventLogStart
   public let holdings: Holdings
-  /// nil where it cannot be read: what is held is known all the same.
+  /// The scheduler at the start, or why it cannot be read. The holdings are known in any case.
   public let scheduler: Result<Scheduler, EventLogRefusal>
   public let progress: EventLogProgress
   public private(set) var records: EventLogRecords
 
+  /// Reads the header and the first three records.
+  ///
   /// - Parameters:
-  ///   - boot: the present one; nil reads the event log of any.
-  ///   - readAhead: may hand out what it is given on another thread, which reads while this one
-  ///     does. The bytes must outlive what it returns.
+  ///   - bytes: The event log.
+  ///   - boot: The present boot; nil accepts every boot.
+  ///   - readAhead: Returns a source that may decode the records on another thread. The bytes must
+  ///     outlive that source.
   public init(
     _ bytes: UnsafeRawBufferPointer, boot: BootID?,
     readAhead: (RecordReader) -> any RecordSource = { $0 }
@@ -117,20 +126,20 @@ public struct EventLogReader {
       isClean: word(Place.isClean, UInt32.self) != 0)
   }
 
-  /// Where the next record is, or would be.
+  /// The offset of the next record, or of the end.
   public var end: Int { records.end }
-  /// The next record; nil at the end, which may be a damage's.
+  /// Returns the next record, or nil at the end or at a damage.
   public mutating func next() -> EventLogEntry? { records.next() }
-  /// Set when ``next()`` has come to it.
+  /// The damage that ``next()`` has found.
   public var damage: EventLogDamage? { records.damage }
 }
 
-/// An event log's records, one after the other.
+/// The events and notes of an event log, in order.
 public struct EventLogRecords {
   private var source: any RecordSource
-  /// Where the next record is, or would be.
+  /// The offset of the next record, or of the end.
   public private(set) var end: Int
-  /// Set when ``next()`` has come to it.
+  /// The damage that ``next()`` has found.
   public var damage: EventLogDamage? { source.damage }
 
   init(_ source: any RecordSource, from end: Int) {
@@ -138,7 +147,7 @@ public struct EventLogRecords {
     self.end = end
   }
 
-  /// The next record; nil at the end, which may be a damage's.
+  /// Returns the next record, or nil at the end or at a damage.
   public mutating func next() -> EventLogEntry? {
     guard let record = source.next() else { return nil }
     end = record.end

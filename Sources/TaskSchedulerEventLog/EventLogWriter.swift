@@ -1,13 +1,13 @@
 import TaskSchedulerCore
 
-/// What an event log begins with: where things stand.
+/// The state with which an event log begins, encoded as its first three records.
 public struct EventLogBeginning {
   let records: [[UInt8]]
   let eventCount: UInt64
-  /// Bytes of unfinished messages, of which more may be about to come.
+  /// The number of bytes of incomplete messages. More of them may follow soon.
   public let unfinishedCount: Int
 
-  /// The bytes that it takes, the header's included.
+  /// The size in bytes, including the header.
   public var count: Int {
     records.reduce(EventLogLayout.headerBytes + 4) {
       $0 + EventLogLayout.recordHeaderBytes + $1.count
@@ -29,24 +29,23 @@ public struct EventLogBeginning {
   }
 }
 
-/// Writes an event log into memory, which the daemon maps onto a file: what is stored outlives the
-/// daemon however it dies.
+/// Writes an event log into memory.
 ///
-/// The memory must be writable, at least ``EventLogLayout/headerBytes`` long, and stay for as long
-/// as this is used.
+/// The daemon maps the memory to a file, so that written records survive any death of the daemon.
+/// The memory must be writable, have at least ``EventLogLayout/headerBytes`` bytes, and outlive the
+/// writer.
 public struct EventLogWriter {
   private let memory: UnsafeMutableRawBufferPointer
-  /// Where the next record goes.
+  /// The offset of the next record.
   private var end: Int
   private var scratch = StoredWriter()
 
-  /// Bytes that are written, the header's included.
+  /// The number of written bytes, including the header.
   public var count: Int { end }
   public var capacity: Int { memory.count }
 
-  /// Begins an event log in memory that holds zeros.
-  ///
-  /// - Returns: nil where the memory is too small for what it begins with.
+  /// Begins an event log in memory that contains only zeros, or returns nil if the memory is too
+  /// small for the first records.
   public init?(
     in memory: UnsafeMutableRawBufferPointer, boot: BootID, beginning: EventLogBeginning
   ) {
@@ -56,24 +55,25 @@ public struct EventLogWriter {
     for (index, byte) in boot.bytes.enumerated() { memory[EventLogLayout.bootPlace + index] = byte }
     Self.writeVersion(to: memory)
     end = EventLogLayout.headerBytes
-    // Not by `scratch`, which would keep the memory of the longest for good.
+    // `scratch` is not used here, because it would keep the memory of the longest record.
     for record in beginning.records {
       guard append(record: record) else { return nil }
     }
     setEvent(beginning.eventCount)
   }
 
-  /// Continues an event log that was read up to `end`, and erases what follows.
+  /// Continues an event log that was read up to `end`, and erases all bytes from there on.
   public init(continuing memory: UnsafeMutableRawBufferPointer, from end: Int) {
     precondition(
-      (EventLogLayout.headerBytes...memory.count).contains(end), "no place in an event log")
+      (EventLogLayout.headerBytes...memory.count).contains(end),
+      "the end is outside of the event log")
     self.memory = memory
     self.end = end
     UnsafeMutableRawBufferPointer(rebasing: memory[end...])
       .initializeMemory(as: UInt8.self, repeating: 0)
   }
 
-  /// And the checksum of the header.
+  /// Writes the version of the format and the checksum of the header.
   private static func writeVersion(to memory: UnsafeMutableRawBufferPointer) {
     func store(_ value: UInt32, at place: Int) {
       memory.storeBytes(of: value.littleEndian, toByteOffset: place, as: UInt32.self)
@@ -85,9 +85,9 @@ public struct EventLogWriter {
 
   // MARK: Records
 
-  /// Writes what happened. Returns false, and has written nothing, where there is no room.
+  /// Appends an event. Returns false and writes nothing if there is not enough room.
   ///
-  /// - Parameter call: the call that the event answers.
+  /// - Parameter call: The call that the event answers.
   public mutating func append(
     _ event: Event, for call: LoggedCall? = nil, at now: Instant
   ) -> Bool {
@@ -99,7 +99,7 @@ public struct EventLogWriter {
     return append(record: scratch.bytes)
   }
 
-  /// Writes what the daemon does. Returns false, and has written nothing, where there is no room.
+  /// Appends a note. Returns false and writes nothing if there is not enough room.
   public mutating func append(_ note: Note) -> Bool {
     scratch.removeAll()
     scratch.write(byte: EventLogLayout.RecordKind.note.rawValue)
@@ -107,14 +107,14 @@ public struct EventLogWriter {
     return append(record: scratch.bytes)
   }
 
-  /// Bytes of the record that was to be written last, and what it takes besides.
+  /// The number of bytes that the last appended or refused record requires.
   public var lastBytes: Int { EventLogLayout.recordHeaderBytes + scratch.bytes.count + 4 }
-  /// Bytes that are left for records.
+  /// The number of free bytes.
   public var freeBytes: Int { memory.count - end }
 
   private mutating func append(record: [UInt8]) -> Bool {
     let start = end + EventLogLayout.recordHeaderBytes
-    // The next length must be there to be read as 0.
+    // The length of the next record must exist, so that a reader finds 0 there.
     guard start + record.count + 4 <= memory.count, record.count <= Int(UInt32.max) else {
       return false
     }
@@ -132,7 +132,7 @@ public struct EventLogWriter {
 
   // MARK: Progress
 
-  /// Takes over how far another event log's event and call have come.
+  /// Copies the progress of another event log.
   public func copyProgress(from other: EventLogWriter) {
     let range = EventLogLayout.Progress.event..<EventLogLayout.Progress.end
     UnsafeMutableRawBufferPointer(rebasing: memory[range])
@@ -143,22 +143,24 @@ public struct EventLogWriter {
     memory.storeBytes(of: value.littleEndian, toByteOffset: place, as: Value.self)
   }
 
-  /// The event of this number is about to be written, and none of its effects is carried out.
+  /// Notes that the daemon is about to write the event with this number, and has carried out none
+  /// of its effects.
   public func setEvent(_ number: UInt64) {
-    // In this order: of an event that is known by its number, none is done yet.
+    // In this order: a death in between leaves the old count of effects with the new number, and an
+    // event that is not written has no effects.
     store(number, at: EventLogLayout.Progress.event)
     setEffectsDone(0)
   }
 
-  /// So many effects of the event have been carried out.
+  /// Notes how many effects of the event have been carried out.
   public func setEffectsDone(_ count: Int) {
     store(UInt32(count), at: EventLogLayout.Progress.effectsDone)
   }
 
-  /// A call's message was looked at, or a part of one.
+  /// Notes that the daemon has read the message of a call, or a part of it, in the socket.
   ///
-  /// - Parameter bytes: those of the message that are in the socket, its NUL included; of a part,
-  ///   those that are known of the message when it has been taken.
+  /// - Parameter bytes: The number of bytes of the message in the socket, including its NUL; for a
+  ///   part, the number of received bytes of the message once the part is removed from the socket.
   public func setCall(
     connection: UInt64, bytes: Int, phase: CallPhase = .peeked
   ) {
@@ -168,30 +170,31 @@ public struct EventLogWriter {
     setCallPhase(phase)
   }
 
-  /// The event of this number is what the call asks for.
+  /// Notes the number of the event that the call requests.
   public func setCallEvent(_ number: UInt64) {
     store(number, at: EventLogLayout.Progress.callEvent)
   }
 
-  /// How far the call has come.
+  /// Notes the phase of the call.
   public func setCallPhase(_ phase: CallPhase) {
     store(phase.rawValue, at: EventLogLayout.Progress.callPhase)
   }
 
-  /// An answer is being sent there, and it cannot be known whether it has left; 0 is none.
+  /// Notes that the daemon sends a reply on a connection. After a death it cannot know whether the
+  /// reply was sent. 0 stands for no connection.
   public func setSending(_ connection: UInt64) {
     store(connection, at: EventLogLayout.Progress.sending)
   }
 
-  /// How often a daemon has tried to go on from this event log and not got as far as serving.
+  /// Notes how many daemons began to recover from this event log, and did not begin to serve.
   public func setAttempts(_ count: UInt32) { store(count, at: EventLogLayout.Progress.attempts) }
 
-  /// Whether something happened that could not be written here.
+  /// Notes whether the daemon could not write an event to this event log.
   public func setBehind(_ isBehind: Bool) {
     store(isBehind ? 1 as UInt32 : 0, at: EventLogLayout.Progress.isBehind)
   }
 
-  /// Notes in an event log whose daemon is gone that every process was let run.
+  /// Notes in the event log of a dead daemon that all its processes were resumed.
   public static func setClean(in memory: UnsafeMutableRawBufferPointer) {
     guard memory.count >= EventLogLayout.headerBytes else { return }
     memory.storeBytes(
@@ -199,7 +202,7 @@ public struct EventLogWriter {
       as: UInt32.self)
   }
 
-  /// Whether the daemon stopped in good order, with every process let run.
+  /// Notes whether the daemon stopped in good order and left no process suspended.
   public func setClean(_ isClean: Bool) {
     store(isClean ? 1 as UInt32 : 0, at: EventLogLayout.Progress.isClean)
   }

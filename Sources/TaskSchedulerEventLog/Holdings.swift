@@ -1,30 +1,32 @@
 import TaskSchedulerCore
 
-/// What the daemon holds of the world: processes by their identity, connections by the socket's
-/// cookie (SO_COOKIE, which no other socket of this boot has).
+/// The processes and connections that the daemon holds.
+///
+/// A process is identified by its pid and start time. A connection is identified by the cookie of
+/// its socket (`SO_COOKIE`), which is unique in this boot.
 public struct Holdings: Hashable, Sendable {
   public var instances: [InstanceID: Instance] = [:]
   public var connections: [UInt64: Connection] = [:]
-  /// Leaders that the policy is about to be told of.
+  /// Leaders of which the next events inform the scheduler.
   public var arrivals: [Leader: Arrival] = [:]
-  /// Instances that run on since the scheduler stopped, by their leaders. While one does, its
-  /// application is not started a second time.
-  public var runningOn: [Leader: Instance] = [:]
+  /// Instances that a stop of the scheduler left running, by their leaders. While such an instance
+  /// runs, the daemon does not launch its application again.
+  public var leftRunning: [Leader: Instance] = [:]
 
   public init() {}
 
-  /// A leader, as it was found.
+  /// A leader, with what the daemon found out about it.
   public struct Arrival: Hashable, Sendable {
     public var leader: Leader
     public var uid: UInt32
-    /// The path of its own control group below the mount of cgroup2.
+    /// The path of its own control group below the mount point of cgroup2.
     public var group: String?
-    /// What TASKSCHEDD_INSTANCE is in the environment of its processes.
+    /// The value of `TASKSCHEDD_INSTANCE` in the environment of its processes.
     public var marker: String?
-    /// How its manifest wants it to be stopped.
+    /// The suspension mechanism that its manifest names.
     public var mechanism: String?
     public var isLaunched: Bool
-    /// The launch that it was started for, where it is known before its program runs.
+    /// The id of its launch, if that is known before the program runs.
     public var launch: InstanceID?
 
     public init(
@@ -45,27 +47,27 @@ public struct Holdings: Hashable, Sendable {
   public struct Instance: Hashable, Sendable {
     public var application: String
     public var arrival: Arrival
-    /// Those that were sent SIGSTOP, in that order.
+    /// The processes that received SIGSTOP, in that order.
     public var stopped: [Stopped]
-    /// Whether the instance is over, and what is left of its processes is being seen to.
+    /// What the daemon does with the remaining processes of an ended instance; nil before the end.
     public var release: Release?
-    /// The priorities that were, or are about to be, lowered, in that order.
+    /// The priorities that the daemon has lowered, or is about to lower, in that order.
     public var lowered: [Lowered] = []
-    /// Whether the leader led its session and its process group when it was taken under management;
-    /// nil where it is to be found out.
+    /// Whether the leader led its session and its process group when the daemon began to manage it;
+    /// nil if the daemon has not examined that.
     public var leadsSession: Bool?
     public var leadsGroup: Bool?
   }
 
-  /// What becomes of the processes that an instance leaves.
+  /// What the daemon does with the remaining processes of an ended instance.
   public enum Release: String, Hashable, Sendable {
-    case letRun, kill
+    case resume, kill
   }
 
-  /// A process that was, or is about to be, sent SIGSTOP.
+  /// A process that the daemon has stopped, or is about to stop, with SIGSTOP.
   public struct Stopped: Hashable, Sendable {
     public var process: Leader
-    /// Whether somebody else had stopped it before: then it stays so.
+    /// Whether something else had stopped the process before. The daemon leaves it stopped then.
     public var wasStopped: Bool
 
     public init(process: Leader, wasStopped: Bool) {
@@ -74,15 +76,16 @@ public struct Holdings: Hashable, Sendable {
     }
   }
 
-  /// One priority that was, or is about to be, lowered.
+  /// A priority that the daemon has lowered, or is about to lower.
   public struct Lowered: Hashable, Sendable {
-    /// The id of a thread and when that began; the process, where the whole of it is concerned.
+    /// The id and start time of a thread; of the process if the priority belongs to a whole
+    /// process.
     public var thread: Leader
     /// The pid of the thread's process.
     public var process: Int32
-    /// The path of the control group that is concerned instead.
+    /// The path of a control group if the priority belongs to one.
     public var group: String?
-    /// What was lowered: a name of the daemon's.
+    /// The daemon's name for the kind of priority.
     public var lever: String
     public var before: Int
     public var after: Int
@@ -99,14 +102,15 @@ public struct Holdings: Hashable, Sendable {
     }
   }
 
-  /// A connection of which there is more to know than its socket tells.
+  /// The state of a connection that its socket does not show.
   public struct Connection: Hashable, Sendable {
     public var stream: InstanceID?
     public var monitor: Monitor?
     public var waiting: Waiting?
-    /// What was taken off the socket of a message that is not whole yet.
+    /// The received part of an incomplete message.
     public var input: MessagePart
-    /// Whether something of it is in the daemon's memory alone: it cannot be taken over.
+    /// Whether a part of its state is only in the daemon's memory. The next daemon cannot take over
+    /// such a connection.
     public var isUnsaved: Bool
 
     public init(
@@ -121,7 +125,7 @@ public struct Holdings: Hashable, Sendable {
     }
   }
 
-  /// A connection that is told of changes.
+  /// The options of a connection that monitors changes.
   public struct Monitor: Hashable, Sendable {
     /// The user whose applications it sees; nil is all users.
     public var uid: UInt32?
@@ -134,15 +138,15 @@ public struct Holdings: Hashable, Sendable {
     }
   }
 
-  /// A call that waits for the policy's answer.
+  /// A call without a reply so far.
   public struct Waiting: Hashable, Sendable {
     public var request: RequestID
     public var method: String
     /// The application as the caller named it.
     public var application: String
-    /// Whether the caller takes several answers.
+    /// Whether the caller accepts several replies.
     public var takesMore: Bool
-    /// Whether the caller takes no answer.
+    /// Whether the caller accepts no reply.
     public var isOneway: Bool
 
     public init(
@@ -169,7 +173,7 @@ public struct LoggedCall: Hashable, Sendable {
   }
 }
 
-/// Bytes of a message that is not complete yet.
+/// Bytes of an incomplete message.
 public struct MessagePart: Hashable, Sendable {
   public var bytes: [UInt8]
 
@@ -178,76 +182,80 @@ public struct MessagePart: Hashable, Sendable {
   }
 }
 
-/// What the daemon does or learns that is no event of the policy. Each is written before it is
-/// done, or where it may be repeated without harm, after.
+/// A fact in the event log that is not an event of the scheduler.
+///
+/// The daemon writes a note before the action that the note describes. It writes the note after an
+/// action that may be repeated without harm.
 public enum Note: Hashable, Sendable {
-  /// Before the event that tells the policy of this leader.
+  /// The next events inform the scheduler of this leader.
   case arrival(Holdings.Arrival)
-  /// Before SIGSTOP.
+  /// The daemon is about to send SIGSTOP to these processes.
   case stopping(InstanceID, [Holdings.Stopped])
-  /// After SIGCONT to all that were stopped.
-  case letRun(InstanceID)
-  /// Nothing of an instance that is over is held any more.
+  /// The daemon has sent SIGCONT to all processes that it had stopped.
+  case resumed(InstanceID)
+  /// The daemon has finished with the processes of an ended instance.
   case forgotten(InstanceID)
   case stream(InstanceID, connection: UInt64)
   case monitor(Holdings.Monitor, connection: UInt64)
-  /// Before these bytes of an unfinished message are taken off the socket.
+  /// The daemon is about to receive these bytes of an incomplete message.
   case input(MessagePart, connection: UInt64)
-  /// The message has become whole, and is being carried out.
-  case inputWhole(connection: UInt64)
+  /// The message is complete, and the daemon carries it out.
+  case inputComplete(connection: UInt64)
   case unsaved(Bool, connection: UInt64)
-  /// Before priorities are lowered.
+  /// The daemon is about to lower these priorities.
   case lowering(InstanceID, [Holdings.Lowered])
-  /// After all of them were given back.
-  case gaveBack(InstanceID)
+  /// The daemon has restored all priorities of the instance.
+  case restored(InstanceID)
 }
 
 extension Holdings {
-  /// What a note means for what is held.
+  /// Applies a note.
   public mutating func apply(_ note: Note) {
     switch note {
     case .arrival(let arrival): arrivals[arrival.leader] = arrival
     case .stopping(let id, let stopped): instances[id]?.stopped += stopped
-    case .letRun(let id): instances[id]?.stopped = []
+    case .resumed(let id): instances[id]?.stopped = []
     case .forgotten(let id): instances[id] = nil
     case .stream(let id, let cookie): connections[cookie, default: Connection()].stream = id
     case .monitor(let monitor, let cookie):
       connections[cookie, default: Connection()].monitor = monitor
     case .input(let bytes, let cookie):
       connections[cookie, default: Connection()].input.bytes += bytes.bytes
-    case .inputWhole(let cookie): connections[cookie]?.input = MessagePart()
+    case .inputComplete(let cookie): connections[cookie]?.input = MessagePart()
     case .unsaved(let isUnsaved, let cookie):
       connections[cookie, default: Connection()].isUnsaved = isUnsaved
     case .lowering(let id, let lowered): instances[id]?.lowered += lowered
-    case .gaveBack(let id): instances[id]?.lowered = []
+    case .restored(let id): instances[id]?.lowered = []
     }
   }
 
-  /// The policy has answered the event that told it of this leader: whom it did not take was let
-  /// go.
+  /// Forgets a leader after the scheduler has handled its event. A leader that the scheduler
+  /// refused is not held any longer.
   public mutating func forgetArrival(of leader: Leader) {
     arrivals[leader] = nil
   }
 
-  /// The scheduler stops: all that it held runs on.
-  public mutating func keepRunningOn() {
+  /// Notes that the scheduler stops, which leaves all its instances running.
+  public mutating func leaveRunning() {
     for instance in instances.values where instance.release == nil {
-      runningOn[instance.arrival.leader] = instance
+      leftRunning[instance.arrival.leader] = instance
     }
   }
 
-  /// What an effect that was carried out means for what is held, but for calls that wait: who finds
-  /// those by their requests, knows where they wait.
+  /// Applies an effect that was carried out.
+  ///
+  /// A reply changes nothing here: the caller of this method removes the waiting call, because it
+  /// knows the connection of each request.
   public mutating func apply(_ effect: Effect) {
     switch effect {
     case .manage(let id, let leader, let key):
-      runningOn[leader] = nil
+      leftRunning[leader] = nil
       guard let arrival = arrivals.removeValue(forKey: leader) else { return }
       instances[id] = Instance(application: key.id.name, arrival: arrival)
     case .release(let id, let killing):
-      // Where it was launched and its leader has ended, it may be killed all the same: the one
-      // who lets it go finds out again.
-      instances[id]?.release = killing ? .kill : .letRun
+      // The daemon may kill a launched instance in any case, if the leader has ended. It decides
+      // that again after a restart.
+      instances[id]?.release = killing ? .kill : .resume
     case .reply, .deliver, .expire, .notify, .socket, .notification, .memory, .spawn, .suspend,
       .resume, .terminate, .kill, .checkTracer, .record, .resources:
       break

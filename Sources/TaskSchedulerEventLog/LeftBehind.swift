@@ -1,29 +1,33 @@
 import TaskSchedulerCore
 
-/// What a daemon that is gone has left standing still, as far as its event log tells.
+/// The stopped processes, frozen control groups and lowered priorities that a dead daemon left
+/// behind, as its event log names them.
 ///
-/// The policy is not asked: also of an event log that cannot be gone on from, this can be found,
-/// and beyond what of it is damaged. Who is named is to be checked by the start time, as ever.
+/// Neither the scheduler nor its events are needed, so that this works for an event log from which
+/// no daemon can recover, and also after damaged records. The caller must compare the start time of
+/// each process before it acts on the process.
 public struct LeftBehind: Hashable, Sendable {
-  /// Processes that were, or were about to be, sent SIGSTOP.
+  /// Processes that the daemon has stopped with SIGSTOP, or was about to stop.
   public private(set) var stopped: [Holdings.Stopped] = []
   /// Paths of control groups that may be frozen.
   public private(set) var groups: [String] = []
-  /// Priorities that were, or were about to be, lowered, by instance.
+  /// Priorities that the daemon has lowered, or was about to lower, by instance.
   public private(set) var lowered: [[Holdings.Lowered]] = []
-  /// The first of the event log: who is named there is not known, or not rightly.
+  /// The first damage of the event log. Processes that damaged records name may be missing.
   public private(set) var damage: EventLogDamage?
 
-  /// Of an event log that cannot be opened as one, so much of its beginning is looked at. Source:
-  /// this project; one of a thousand applications has 2 MiB.
+  /// The number of bytes to examine in a file that is not a usable event log: 64 MiB. The event log
+  /// of a thousand applications has 2 MiB.
   public static let bytesMax = 64 << 20
 
-  /// Nobody.
+  /// Creates an empty value.
   public init() {}
 
-  /// - Parameter boot: the present one: of an earlier run of the machine nothing is left.
-  /// - Throws: ``EventLogRefusal/otherBoot``, or why it is no event log, where nothing in it is
-  ///   one's.
+  /// Reads an event log.
+  ///
+  /// - Parameter boot: The present boot. Nothing is left of an earlier one.
+  /// - Throws: ``EventLogRefusal/otherBoot``; or the reason why the bytes are not an event log, if
+  ///   they contain no intact record.
   public init(_ bytes: UnsafeRawBufferPointer, boot: BootID?) throws(EventLogRefusal) {
     var refusal: EventLogRefusal?
     do throws(EventLogRefusal) {
@@ -35,7 +39,7 @@ public struct LeftBehind: Hashable, Sendable {
     var names = Names()
     var records = SalvagedRecords(bytes)
     while let record = records.next() { names.take(record, isAfterDamage: records.damage != nil) }
-    if let refusal, names.wholeCount == 0 { throw refusal }
+    if let refusal, names.intactCount == 0 { throw refusal }
     damage =
       refusal.map { EventLogDamage(place: 0, problem: "\($0)") } ?? records.damage
     stopped = names.stopped.sorted { $0.key < $1.key }.flatMap(\.value)
@@ -43,7 +47,7 @@ public struct LeftBehind: Hashable, Sendable {
     groups = names.groups.sorted()
   }
 
-  /// Adds what another event log tells of.
+  /// Adds what another event log names.
   public mutating func add(_ other: LeftBehind) {
     stopped += other.stopped
     groups += other.groups.filter { !groups.contains($0) }
@@ -51,34 +55,34 @@ public struct LeftBehind: Hashable, Sendable {
     damage = damage ?? other.damage
   }
 
-  /// Who is named in records.
+  /// The processes, control groups and priorities that records name.
   private struct Names {
     var stopped: [InstanceID: [Holdings.Stopped]] = [:]
     var lowered: [InstanceID: [Holdings.Lowered]] = [:]
     var groups: Set<String> = []
-    var wholeCount = 0
+    var intactCount = 0
 
     mutating func take(_ record: SalvagedRecords.Record, isAfterDamage: Bool) {
-      if record.isWhole { wholeCount += 1 }
+      if record.isIntact { intactCount += 1 }
       let value = UnsafeRawBufferPointer(rebasing: record.bytes.dropFirst())
       switch EventLogLayout.RecordKind(rawValue: record.bytes[0]) {
       case .holdings:
         guard let holdings = try? StoredReader.read(Holdings.self, from: value) else { return }
-        take(holdings, isWhole: record.isWhole)
+        take(holdings, isIntact: record.isIntact)
       case .note:
         guard let note = try? StoredReader.read(Note.self, from: value) else { return }
-        if isAfterDamage { add(note, isWhole: record.isWhole) } else { take(note) }
+        if isAfterDamage { add(note, isIntact: record.isIntact) } else { take(note) }
       case .start, .scheduler, .event, nil: break
       }
     }
 
-    private mutating func take(_ holdings: Holdings, isWhole: Bool) {
+    private mutating func take(_ holdings: Holdings, isIntact: Bool) {
       for (id, instance) in holdings.instances {
         stopped[id, default: []] += instance.stopped
-        // What they were before may be what is damaged.
-        if isWhole { lowered[id] = instance.lowered }
+        // In a damaged record, the priorities to restore may be wrong.
+        if isIntact { lowered[id] = instance.lowered }
       }
-      // Who was arriving when the event log was begun has no instance in what it begins with.
+      // A leader whose event follows the start of the event log has no instance here.
       let arrivals = holdings.instances.values.map(\.arrival) + holdings.arrivals.values
       groups.formUnion(arrivals.compactMap(\.group))
     }
@@ -87,20 +91,21 @@ public struct LeftBehind: Hashable, Sendable {
       switch note {
       case .arrival(let arrival): if let group = arrival.group { groups.insert(group) }
       case .stopping(let id, let more): stopped[id, default: []] += more
-      case .letRun(let id): stopped[id] = nil
+      case .resumed(let id): stopped[id] = nil
       case .forgotten(let id): (stopped[id], lowered[id]) = (nil, nil)
       case .lowering(let id, let items): lowered[id, default: []] += items
-      case .gaveBack(let id): lowered[id] = nil
-      case .stream, .monitor, .input, .inputWhole, .unsaved: break
+      case .restored(let id): lowered[id] = nil
+      case .stream, .monitor, .input, .inputComplete, .unsaved: break
       }
     }
 
-    /// Nobody is let go for it: what was lost may have been later.
-    private mutating func add(_ note: Note, isWhole: Bool) {
+    /// Adds the names of a note after a damage. Nothing is removed: a lost record may have stopped
+    /// the process again.
+    private mutating func add(_ note: Note, isIntact: Bool) {
       switch note {
       case .arrival, .stopping: take(note)
-      case .lowering: if isWhole { take(note) }
-      case .letRun, .forgotten, .gaveBack, .stream, .monitor, .input, .inputWhole,
+      case .lowering: if isIntact { take(note) }
+      case .resumed, .forgotten, .restored, .stream, .monitor, .input, .inputComplete,
         .unsaved:
         break
       }

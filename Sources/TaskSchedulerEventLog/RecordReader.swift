@@ -1,26 +1,26 @@
 import TaskSchedulerCore
 
-/// One record after those that an event log begins with.
+/// A record after the first three of an event log.
 public enum EventLogEntry: Sendable {
   case event(Event, for: LoggedCall?, at: Instant)
   case note(Note)
 }
 
-/// Where what is held and an event log's records come from, one after the other.
+/// A source of the holdings and records of an event log.
 public protocol RecordSource {
-  /// What is held when the records begin. To be asked once, before the first of them.
+  /// Returns the holdings at the start of the event log. Call this once, before ``next()``.
   mutating func holdings() -> Result<Holdings, EventLogRefusal>
-  /// The next record, and the place where it ends; nil at the end, which may be a damage's.
+  /// Returns the next record and the offset of its end, or nil at the end or at a damage.
   mutating func next() -> (entry: EventLogEntry, end: Int)?
-  /// Set when ``next()`` has come to it.
+  /// The damage that ``next()`` has found.
   var damage: EventLogDamage? { get }
 }
 
-/// Reads the records of an event log from its bytes, which may be anything.
+/// Reads the records of an event log. The bytes may have any content.
 public struct RecordReader: RecordSource {
   private let bytes: UnsafeRawBufferPointer
   private var held: Result<UnsafeRawBufferPointer, MalformedBytes>?
-  /// Where the next record is, or would be.
+  /// The offset of the next record, or of the end.
   private(set) var end: Int
   public private(set) var damage: EventLogDamage?
 
@@ -29,16 +29,16 @@ public struct RecordReader: RecordSource {
     end = place
   }
 
-  /// Steps over what is held.
+  /// Skips the record with the holdings. ``holdings()`` decodes it later.
   mutating func skipHoldings() { held = firstRecord(.holdings) }
 
-  /// Decoded when it is asked for.
+  /// Decodes the holdings at the start of the event log.
   public func holdings() -> Result<Holdings, EventLogRefusal> {
-    guard let held else { preconditionFailure("what is held has been stepped over") }
+    guard let held else { preconditionFailure("skipHoldings() was not called") }
     return Result { () throws(EventLogRefusal) in try Self.value(Holdings.self, in: held) }
   }
 
-  /// One of the values that an event log begins with.
+  /// Decodes the value of one of the first three records.
   static func value<Value: Stored>(
     _ type: Value.Type, in record: Result<UnsafeRawBufferPointer, MalformedBytes>
   ) throws(EventLogRefusal) -> Value {
@@ -49,7 +49,7 @@ public struct RecordReader: RecordSource {
     }
   }
 
-  /// The value of a record that an event log begins with: its bytes.
+  /// Returns the bytes of the value of one of the first three records, and skips the record.
   mutating func firstRecord(
     _ kind: EventLogLayout.RecordKind
   ) -> Result<UnsafeRawBufferPointer, MalformedBytes> {
@@ -65,7 +65,7 @@ public struct RecordReader: RecordSource {
     }
   }
 
-  /// The record at a place: its kind and value; nil where none has been written yet.
+  /// Returns the kind and value of the record at an offset, or nil if no record was written there.
   static func record(
     in bytes: UnsafeRawBufferPointer, at place: Int
   ) throws(MalformedBytes) -> UnsafeRawBufferPointer? {
@@ -99,7 +99,9 @@ public struct RecordReader: RecordSource {
     }
   }
 
-  /// - Parameter record: its kind and what follows it.
+  /// Decodes an event or a note.
+  ///
+  /// - Parameter record: The kind and the value.
   static func entry(_ record: UnsafeRawBufferPointer) throws(MalformedBytes) -> EventLogEntry {
     switch EventLogLayout.RecordKind(rawValue: record[0]) {
     case .event:

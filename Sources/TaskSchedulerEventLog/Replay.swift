@@ -1,7 +1,7 @@
 import TaskSchedulerCore
 
-/// What a daemon knew when it died: the state at the beginning of its event log, and every event
-/// since handled again.
+/// Restores the state of a dead daemon: begins with the state at the start of its event log, and
+/// handles every later event again.
 public struct Replay {
   /// One event that was handled again.
   public struct Step {
@@ -11,27 +11,28 @@ public struct Replay {
   }
 
   public private(set) var scheduler: Scheduler
-  /// As after the last effect that is known to have been carried out.
+  /// The holdings after the last effect that was certainly carried out.
   public private(set) var holdings: Holdings
-  /// How many events there were in all.
+  /// The number of all events since the first daemon.
   public private(set) var eventCount: UInt64
   /// The highest number of a request.
   public private(set) var requestLast: UInt64
-  /// The last event since the event log was begun.
+  /// The last event in the event log; nil if it has none.
   public private(set) var lastEvent: Event?
-  /// When the daemon is last known to have been alive.
+  /// The last instant at which the daemon certainly lived.
   public private(set) var lastAlive: Instant
-  /// The effects of the last event that were not carried out. Of the first of them it may be
-  /// that it was.
+  /// The effects of the last event that were not carried out. The first of them may have been
+  /// carried out.
   public private(set) var effectsLeft: ArraySlice<Effect> = []
-  /// How many effects of the last event came before those.
+  /// The number of effects of the last event before ``effectsLeft``.
   public private(set) var effectsDone = 0
   public let progress: EventLogProgress
-  /// Whether the message of the call that is written was being collected: nothing of that is held.
+  /// Whether the stored parts of the call's message were dropped, because the event log contains
+  /// the event that the call requests.
   public private(set) var isInputUsedUp = false
-  /// On which connections calls wait.
+  /// The connections of the calls without a reply.
   private var waiting: [RequestID: UInt64] = [:]
-  /// Where the next record of the event log goes.
+  /// The offset of the next record in the event log.
   public private(set) var end: Int
   public private(set) var damage: EventLogDamage?
 
@@ -42,9 +43,10 @@ public struct Replay {
   /// Replays an event log to its end.
   ///
   /// - Parameters:
-  ///   - boot: the present one; nil reads the event log of any.
-  ///   - now: no event after it is believed.
-  ///   - readAhead: as ``EventLogReader`` takes it.
+  ///   - bytes: The event log.
+  ///   - boot: The present boot; nil accepts every boot.
+  ///   - now: The present instant. A later event is a damage.
+  ///   - readAhead: See ``EventLogReader``.
   public init(
     _ bytes: UnsafeRawBufferPointer, boot: BootID?, now: Instant,
     readAhead: (RecordReader) -> any RecordSource = { $0 }
@@ -57,8 +59,8 @@ public struct Replay {
   /// Begins a replay. ``next()`` handles the events.
   ///
   /// - Parameters:
-  ///   - reader: an event log of which no record was read.
-  ///   - now: no event after it is believed.
+  ///   - reader: An event log of which no record was read.
+  ///   - now: The present instant. A later event is a damage.
   public init(
     beginning reader: consuming EventLogReader, now: Instant
   ) throws(EventLogRefusal) {
@@ -76,16 +78,16 @@ public struct Replay {
     }
     guard lastAlive <= now else { throw .damagedStart("it was begun in the future") }
     settle(reader.start.effects[...], alreadyDone: reader.start.effectsDone)
-    // Else the first change of what it has read would copy all of it.
+    // Otherwise the first change of the holdings or the scheduler would copy them.
     _ = consume reader
   }
 
-  /// Handles the next event; nil at the end of the event log.
+  /// Handles the next event. Returns nil at the end of the event log.
   public mutating func next() -> Step? {
     while damage == nil, let entry = records?.next() {
       switch entry {
       case .event(let event, let call, let at):
-        damage = lookAt(at)
+        damage = checkOrder(at)
         guard damage == nil else { break }
         if let call {
           waiting[call.waiting.request] = call.connection
@@ -107,7 +109,7 @@ public struct Replay {
     guard let records else { return }
     damage = damage ?? records.damage
     self.records = nil
-    // Zeros from the end of a record on look like an event log that ends there.
+    // Zeros after a record look like the end of the event log. The header counts the events.
     if damage == nil, !progress.isBehind, eventCount + 1 < progress.event {
       damage = EventLogDamage(
         place: end, problem: "\(progress.event - eventCount) events are missing")
@@ -119,12 +121,12 @@ public struct Replay {
     }
   }
 
-  /// Whether there was a call that was being carried out, and what it asks for is known.
+  /// Whether the daemon died while it carried out a call whose event is in the event log.
   public var isCallWritten: Bool {
     progress.callPhase != .none && progress.callEvent != 0 && progress.callEvent <= eventCount
   }
 
-  private func lookAt(_ at: Instant) -> EventLogDamage? {
+  private func checkOrder(_ at: Instant) -> EventLogDamage? {
     if at > now { return EventLogDamage(place: end, problem: "an event is of the future") }
     if at < lastAlive {
       return EventLogDamage(place: end, problem: "an event is older than the one before it")
@@ -137,15 +139,15 @@ public struct Replay {
     lastAlive = at
     eventCount += 1
     if let request = event.request { requestLast = max(requestLast, request.number) }
-    if case .scheduler(.stop) = event { holdings.keepRunningOn() }
+    if case .scheduler(.stop) = event { holdings.leaveRunning() }
     let effects = scheduler.handle(event, at: at)
     settle(effects[...], alreadyDone: 0)
     return effects
   }
 
-  /// Notes what the effects of the event brought about, as far as they were carried out.
+  /// Applies those effects of the event that were carried out.
   ///
-  /// - Parameter alreadyDone: how many came before these.
+  /// - Parameter alreadyDone: The number of effects of the event before these.
   private mutating func settle(_ effects: ArraySlice<Effect>, alreadyDone: Int) {
     let done =
       eventCount < progress.event
@@ -161,15 +163,15 @@ public struct Replay {
     }
     effectsLeft = effects.dropFirst(done)
     effectsDone = alreadyDone + done
-    if effectsLeft.isEmpty, let leader = lastEvent?.newcomer {
+    if effectsLeft.isEmpty, let leader = lastEvent?.newLeader {
       holdings.forgetArrival(of: leader)
     }
   }
 }
 
 extension Event {
-  /// The leader that it tells the policy of.
-  fileprivate var newcomer: Leader? {
+  /// The leader of which the event informs the scheduler.
+  fileprivate var newLeader: Leader? {
     switch self {
     case .application(.register(_, _, let leader, _, _)), .process(.spawned(_, let leader)): leader
     case .operation(.adopt(_, let adoption)): adoption.leader

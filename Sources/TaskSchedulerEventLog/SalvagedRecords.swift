@@ -1,26 +1,27 @@
 import TaskSchedulerCore
 
-/// The records of an event log one after the other, also beyond what is damaged.
+/// The records of a damaged event log, in order.
 ///
-/// What lies between is lost, so that nothing can be gone on from here; but each may name
-/// processes that stand still.
+/// The iterator skips damaged bytes and continues with the next intact record. A daemon cannot
+/// recover from such records, because earlier ones are missing; but each record may name stopped
+/// processes.
 struct SalvagedRecords: IteratorProtocol {
   struct Record {
-    /// Its kind and value.
+    /// The kind and the value.
     let bytes: UnsafeRawBufferPointer
-    /// Whether its checksum is right.
-    let isWhole: Bool
+    /// Whether the checksum is correct.
+    let isIntact: Bool
   }
 
-  /// Of so many bytes checksums are taken while a record is looked for: some hundred times what a
-  /// event log of a thousand applications has.
+  /// The maximum number of bytes whose checksums the search for intact records computes: about a
+  /// hundred times the size of the event log of a thousand applications.
   private static let searchBytesMax = 256 << 20
 
   private let bytes: UnsafeRawBufferPointer
   private var place = EventLogLayout.headerBytes
   private var isOver = false
   private var searchBytesLeft = Self.searchBytesMax
-  /// The first.
+  /// The first damage.
   private(set) var damage: EventLogDamage?
 
   init(_ bytes: UnsafeRawBufferPointer) {
@@ -32,17 +33,17 @@ struct SalvagedRecords: IteratorProtocol {
     do throws(MalformedBytes) {
       if let record = try RecordReader.record(in: bytes, at: place) {
         place += EventLogLayout.recordHeaderBytes + record.count
-        return Record(bytes: record, isWhole: true)
+        return Record(bytes: record, isIntact: true)
       }
     } catch {
       note(error.problem)
     }
-    let spoiled = spoiledRecord
-    if let spoiled {
-      let end = place + EventLogLayout.recordHeaderBytes + spoiled.count
-      if wholeRecord(at: end) != nil {
+    let damaged = damagedRecord
+    if let damaged {
+      let end = place + EventLogLayout.recordHeaderBytes + damaged.count
+      if intactRecord(at: end) != nil {
         place = end
-        return Record(bytes: spoiled, isWhole: false)
+        return Record(bytes: damaged, isIntact: false)
       }
     }
     if let next = search() {
@@ -51,7 +52,7 @@ struct SalvagedRecords: IteratorProtocol {
       return self.next()
     }
     isOver = true
-    return spoiled.map { Record(bytes: $0, isWhole: false) }
+    return damaged.map { Record(bytes: $0, isIntact: false) }
   }
 
   private mutating func note(_ problem: String) {
@@ -62,8 +63,8 @@ struct SalvagedRecords: IteratorProtocol {
     Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
   }
 
-  /// What is at this place, as long as it says.
-  private var spoiledRecord: UnsafeRawBufferPointer? {
+  /// The bytes of the record at this place, by its length.
+  private var damagedRecord: UnsafeRawBufferPointer? {
     let start = place + EventLogLayout.recordHeaderBytes
     guard start <= bytes.count else { return nil }
     let count = length(at: place)
@@ -71,15 +72,16 @@ struct SalvagedRecords: IteratorProtocol {
     return UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
   }
 
-  private func wholeRecord(at place: Int) -> UnsafeRawBufferPointer? {
+  private func intactRecord(at place: Int) -> UnsafeRawBufferPointer? {
     (try? RecordReader.record(in: bytes, at: place)) ?? nil
   }
 
-  /// Where the next whole record is.
+  /// Returns the place of the next intact record, or nil.
   private mutating func search() -> Int? {
     var next = place + 1
     while next + EventLogLayout.recordHeaderBytes < bytes.count, searchBytesLeft > 0 {
-      // Mostly there is nothing any more: no length begins in the first five of eight zeros.
+      // Most of the remaining bytes are zeros. No record begins in the first five of eight zeros,
+      // because its length would be 0.
       if bytes.loadUnaligned(fromByteOffset: next, as: UInt64.self) == 0 {
         next += 5
         continue
@@ -89,7 +91,7 @@ struct SalvagedRecords: IteratorProtocol {
       if count > 0, count <= bytes.count - start,
         EventLogLayout.RecordKind(rawValue: bytes[start]) != nil {
         searchBytesLeft -= count
-        if wholeRecord(at: next) != nil { return next }
+        if intactRecord(at: next) != nil { return next }
       }
       next += 1
     }

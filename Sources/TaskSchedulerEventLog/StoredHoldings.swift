@@ -1,6 +1,6 @@
 import TaskSchedulerCore
 
-// How the daemon's holdings and notes are stored.
+// The stored forms of holdings and notes.
 
 extension Holdings: StoredByForm {
   package static let form = Form(
@@ -9,11 +9,11 @@ extension Holdings: StoredByForm {
       holdings.instances = $0
       holdings.connections = $1
       for arrival in $2 as [Arrival] { holdings.arrivals[arrival.leader] = arrival }
-      for instance in $3 as [Instance] { holdings.runningOn[instance.arrival.leader] = instance }
+      for instance in $3 as [Instance] { holdings.leftRunning[instance.arrival.leader] = instance }
       return holdings
     }, \.instances, \.connections,
     { @Sendable in $0.arrivals.values.sorted { $0.leader < $1.leader } },
-    { @Sendable in $0.runningOn.values.sorted { $0.arrival.leader < $1.arrival.leader } })
+    { @Sendable in $0.leftRunning.values.sorted { $0.arrival.leader < $1.arrival.leader } })
 }
 
 extension Holdings.Instance: StoredByForm {
@@ -64,7 +64,7 @@ extension LoggedCall: StoredByForm {
     LoggedCall.init(connection:waiting:), \.connection, \.waiting)
 }
 
-/// A count and the bytes.
+/// Stored as a count and the bytes.
 extension MessagePart: Stored {
   package init(from reader: inout StoredReader) throws(MalformedBytes) {
     self.init(Array(try reader.readBytes()))
@@ -79,17 +79,19 @@ extension Note: StoredByForm {
     Case("stopping", Note.stopping) {
       if case .stopping(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("letRun", Note.letRun) { if case .letRun(let a) = $0 { a } else { nil } },
+    Case("resumed", Note.resumed) { if case .resumed(let a) = $0 { a } else { nil } },
     Case("forgotten", Note.forgotten) { if case .forgotten(let a) = $0 { a } else { nil } },
     Case("stream", Note.stream) { if case .stream(let a, let b) = $0 { (a, b) } else { nil } },
     Case("monitor", Note.monitor) { if case .monitor(let a, let b) = $0 { (a, b) } else { nil } },
     Case("input", Note.input) { if case .input(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("inputWhole", Note.inputWhole) { if case .inputWhole(let a) = $0 { a } else { nil } },
+    Case("inputComplete", Note.inputComplete) {
+      if case .inputComplete(let a) = $0 { a } else { nil }
+    },
     Case("unsaved", Note.unsaved) { if case .unsaved(let a, let b) = $0 { (a, b) } else { nil } },
     Case("lowering", Note.lowering) {
       if case .lowering(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("gaveBack", Note.gaveBack) { if case .gaveBack(let a) = $0 { a } else { nil } },
+    Case("restored", Note.restored) { if case .restored(let a) = $0 { a } else { nil } },
   ])
 }
 

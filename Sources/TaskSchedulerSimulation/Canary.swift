@@ -32,7 +32,7 @@ public enum Canary: String, CaseIterable, Hashable, Sendable {
   case earlyChoice = "early-choice"
   case dropChoice = "drop-choice"
   case dropPriority = "drop-priority"
-  case dropLook = "drop-look"
+  case dropSample = "drop-sample"
   case dropThrottle = "drop-throttle"
   case killUnused = "kill-unused"
 }
@@ -160,8 +160,8 @@ struct PlantedDefect {
       }
     case .resources(.prioritize):
       if canary == .dropPriority, strikes() { return [] }
-    case .resources(.look(let id)):
-      if canary == .dropLook, strikes() { return [] }
+    case .resources(.sample(let id)):
+      if canary == .dropSample, strikes() { return [] }
       if canary == .killUnused, strikes() { return [effect, .kill(id)] }
     case .resources(.throttle):
       if canary == .dropThrottle, strikes() { return [] }

@@ -3,11 +3,11 @@ public struct SimulationOptions: Hashable, Sendable {
   public var seed: UInt64
   /// The number of actions in the safety phase.
   public var actionCount: Int
-  /// Actions that are left out, as ranges of their numbers.
+  /// The skipped actions, as ranges of their numbers.
   public var skipped: [Range<Int>]
   /// Faults that do not happen.
   public var without: Set<Fault>
-  /// A defect that is planted, to see whether it is found.
+  /// A planted defect, to see whether the checkers find it.
   public var canary: Canary?
 
   public init(
@@ -38,7 +38,7 @@ public struct SimulationOptions: Hashable, Sendable {
 }
 
 extension SimulationOptions {
-  /// As a test writes them.
+  /// The options as Swift code for a test.
   public var swiftText: String {
     let ranges = skipped.map { "\($0.lowerBound)..<\($0.upperBound)" }.joined(separator: ", ")
     let faults = Fault.allCases.filter { without.contains($0) }.map { ".\($0.rawValue)" }

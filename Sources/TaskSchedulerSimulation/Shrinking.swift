@@ -1,16 +1,16 @@
-/// Makes a failing run smaller, as long as it still fails in the same way.
+/// Reduces the options of a failing run while the run still fails in the same way.
 public struct Shrinking {
   private let fails: (SimulationOptions) -> Violation?
   private let checker: String
   private var smallest: SimulationOptions
   private var attemptsLeft: Int
 
-  /// The smallest options found that bring about a violation of the same checker.
+  /// Returns the smallest options found that cause a violation of the same checker.
   ///
   /// - Parameters:
-  ///   - violation: what the run of `options` came to.
-  ///   - attemptsMax: how many runs it may cost.
-  ///   - fails: runs the simulation.
+  ///   - violation: The violation in the run of `options`.
+  ///   - attemptsMax: The maximum number of runs.
+  ///   - fails: Runs the simulation.
   public static func shrink(
     _ options: SimulationOptions, _ violation: Violation, attemptsMax: Int = 2000,
     fails: (SimulationOptions) -> Violation? = { Simulation($0).run().violation }
@@ -23,7 +23,7 @@ public struct Shrinking {
     }
   }
 
-  /// Takes `options` if they fail too.
+  /// Keeps `options` if their run fails too.
   private mutating func attempt(_ options: SimulationOptions) -> Bool {
     guard attemptsLeft > 0 else { return false }
     attemptsLeft -= 1
@@ -40,7 +40,7 @@ public struct Shrinking {
       _ = attempt(options)
     }
     shorten()
-    // What is left out may let more be left out.
+    // After some actions are left out, others may become unnecessary.
     var before: SimulationOptions
     repeat {
       before = smallest
@@ -52,7 +52,7 @@ public struct Shrinking {
     } while smallest != before && attemptsLeft > 0
   }
 
-  /// The fewest actions from the start.
+  /// Finds the smallest number of actions from the start.
   private mutating func shorten() {
     var low = 0
     var high = smallest.actionCount
@@ -64,7 +64,7 @@ public struct Shrinking {
     }
   }
 
-  /// Leaves out runs of so many actions, the last first.
+  /// Leaves out ranges of a number of actions, the last range first.
   private mutating func leaveOut(_ size: Int) {
     var end = smallest.actionCount
     while end > 0 {

@@ -14,25 +14,26 @@ public final class Simulation {
   var hash = TraceHash()
   private(set) var violation: Violation?
 
-  // The clock and what is to come.
+  // The clock and the planned events.
   static let start = 1_000 * Nanoseconds.second
   var now = Simulation.start
-  var agenda: Heap<Appointment> = []
-  private var appointmentLast: UInt64 = 0
-  /// When the daemon's timer fires: at the policy's next deadline, and a little later.
+  var agenda: Heap<AgendaEntry> = []
+  private var agendaLast: UInt64 = 0
+  /// The instant at which the daemon's timer fires: at the scheduler's next deadline, or a little
+  /// later.
   private var armed: (deadline: Instant, fires: UInt64)?
   var isSettling = false
 
   // The processes.
   var processes: [SimulatedProcess] = []
-  /// The process that leads each instance, by the instance's number.
+  /// The leader of each instance, by the number of the instance.
   var byInstance: [Int?] = []
-  /// The processes with the mark of a launch, by the instance's number.
+  /// The process of each launch, by the number of the instance.
   var byMark: [Int?] = []
   var requesters: [Requester] = []
   var configurationLast: UInt64 = 0
   var draws: UInt64 = 0
-  /// Acknowledged to have begun and to be going on.
+  /// The activities that have begun and not ended.
   var activities: [(InstanceID, Activity)] = []
   var sockets = SimulatedSockets()
   var socketLast: UInt64 = 0
@@ -63,12 +64,12 @@ public final class Simulation {
   var current: (event: Event, at: Instant)?
   /// With a canary: the posted events that the pump has not taken yet.
   var posted: [Event] = []
-  /// With a canary: what each effect of the current event becomes.
+  /// With a canary: the effects that replace each effect of the current event.
   var planted: ArraySlice<[Effect]> = []
   var eventCount = 0
   var recoveryCount = 0
 
-  /// Is shown every event with what came of it.
+  /// Receives every event with its effects.
   public var observer: ((Event, [Effect], Instant) -> Void)?
 
   /// The sender of a request.
@@ -110,7 +111,7 @@ public final class Simulation {
 
   // MARK: Time
 
-  /// The machine's own delay, from a deadline to the timer that was set for it.
+  /// The longest delay of the machine from a deadline to its timer, in nanoseconds.
   static let timerDelayMax = 20 * Nanoseconds.millisecond
 
   func armTimer(_ next: Instant?) {
@@ -125,15 +126,15 @@ public final class Simulation {
 
   func disarmTimer() { armed = nil }
 
-  /// A stream of chance for what is done in the order of time, not of the actions.
+  /// Returns a stream of random numbers for choices in the order of time, not of the actions.
   func draw(_ stream: Chance.Stream) -> Chance {
     draws += 1
     return Chance(seed: options.seed, stream, draws)
   }
 
-  func schedule(after delay: UInt64, _ happening: Happening) {
-    appointmentLast += 1
-    agenda.insert(Appointment(at: now + delay, number: appointmentLast, happening: happening))
+  func schedule(after delay: UInt64, _ planned: PlannedEvent) {
+    agendaLast += 1
+    agenda.insert(AgendaEntry(at: now + delay, number: agendaLast, planned: planned))
   }
 
   /// Processes all planned events until `end`, in order. Returns false when none was left.
@@ -147,8 +148,8 @@ public final class Simulation {
       if let timer, timer <= next ?? .max {
         armed = nil
         post(.scheduler(.deadlineReached))
-      } else if let appointment = agenda.popMin() {
-        happen(appointment.happening)
+      } else if let entry = agenda.popMin() {
+        perform(entry.planned)
       }
     }
     let isIdle = agenda.isEmpty && (armed == nil || !isUp)
@@ -169,7 +170,8 @@ public final class Simulation {
     }
   }
 
-  /// Mostly short ones, in which things meet; some in which limits pass.
+  /// Returns the pause before the next action. Most pauses are short, so that actions coincide.
+  /// Some are so long that limits expire.
   private func pause(_ chance: inout Chance) -> UInt64 {
     switch chance.below(100) {
     case 0..<25: chance.below(2 * Nanoseconds.millisecond)
@@ -190,13 +192,13 @@ public final class Simulation {
     let end = now + 4000 * Nanoseconds.second
     while violation == nil, advance(to: min(end, now + 100 * Nanoseconds.second)), now < end {}
     guard violation == nil else { return }
-    if now >= end { return report("liveness", "it does not come to rest") }
+    if now >= end { return report("liveness", "work is left 4000 s after the last fault") }
     if let found = checkers.checkSettled(at: now) { return report(found.checker, found.sentence) }
     checkProcesses()
     if let unread = sockets.unread(where: { pump.state(of: $0) == .suspended }) {
       return report(
         "sockets",
-        "data waits for instance \(unread.number), and the daemon does not resume it")
+        "instance \(unread.number) has unread data, but the daemon does not resume it")
     }
     store.checkBadges()
     if let sentence = store.violatedInvariant { return report("notifications", sentence) }
@@ -216,12 +218,12 @@ public final class Simulation {
       if process.priority != ProcessPriority(state) {
         report(
           "priorities",
-          "process \(process.leader.pid) of a \(state) application is favoured as "
+          "process \(process.leader.pid) of a \(state) application has the priority of "
             + "\(process.priority)")
       }
       guard let id = process.instance else {
         if process.isStopped {
-          report("release", "process \(process.leader.pid) is stopped, and no instance's")
+          report("release", "process \(process.leader.pid) is stopped, but has no instance")
         }
         continue
       }
@@ -229,7 +231,7 @@ public final class Simulation {
       if isSuspended != process.isStopped {
         report(
           "suspension",
-          "instance \(id.number) is \(pump.state(of: id)), and its processes are "
+          "instance \(id.number) is \(pump.state(of: id)), but its processes are "
             + (process.isStopped ? "stopped" : "running"))
       }
     }

@@ -8,15 +8,15 @@ public struct TraceChecker {
   /// The hash of every event, instant and effect so far.
   public private(set) var hash = TraceHash()
 
-  /// - Parameter scheduler: the state at the start of the trace. The checkers do not know what
-  ///   happened before; so they examine only a trace from the very start.
+  /// - Parameter scheduler: The state at the start of the trace. The checkers do not know earlier
+  ///   events; so they examine only a trace from the very start.
   public init(from scheduler: Scheduler = Scheduler()) {
     let isFresh = scheduler.statuses(at: Instant(nanoseconds: 0)).isEmpty
     checkers = isFresh
       ? Checkers(policy: scheduler.policy, timerDelayMax: Self.timerDelayMax) : nil
   }
 
-  /// A real machine's timers are late by more than a simulated one's.
+  /// The longest delay of a timer on a real machine, in nanoseconds.
   private static let timerDelayMax = 2 * Nanoseconds.second
 
   /// Checks the next event.

@@ -1,7 +1,9 @@
 import TaskSchedulerCore
 
-/// A hash of a trace that is the same in every process, as Swift's own hashing is not: the step of
-/// FNV-1a on words of the bytes that an event log would contain, with the high bits folded back.
+/// A hash of a trace that is the same in every process, unlike Swift's own hashes.
+///
+/// It applies the step of FNV-1a to words of the bytes that an event log would contain, and folds
+/// the high bits back.
 public struct TraceHash: Sendable {
   public private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
   private var writer = StoredWriter()

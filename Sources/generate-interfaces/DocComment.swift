@@ -1,7 +1,7 @@
-/// The comment of a declaration as documentation of Swift: paragraphs and lists, broken anew.
+/// Converts the comment of a Varlink declaration into a Swift doc comment with new line breaks.
 ///
-/// In a comment of an interface a list is indented by two spaces: each item begins with its names,
-/// with commas between them, and goes on further in.
+/// A list in such a comment is indented by two spaces. Each item begins with its names, separated
+/// by commas; further lines of the item are indented more.
 struct DocComment {
   private enum Part {
     case paragraph([String])
@@ -27,13 +27,13 @@ struct DocComment {
     } else if case .paragraph(let before)? = parts.last {
       parts[parts.count - 1] = .paragraph(before + words)
     } else {
-      // Else it would belong to the item.
+      // Without the blank line, the paragraph would belong to the item.
       if case .item? = parts.last { parts.append(.blank) }
       parts.append(.paragraph(words))
     }
   }
 
-  /// The names as code, and a colon between them and what is said of them.
+  /// Returns an item with its names as code, and a colon between the names and the description.
   private static func item(_ words: [String]) -> [String] {
     let nameCount = 1 + words.prefix { $0.hasSuffix(",") }.count
     let names = words.prefix(nameCount).map { word in
@@ -44,14 +44,14 @@ struct DocComment {
     return names.dropLast() + [names[names.count - 1] + ":"] + words.dropFirst(nameCount)
   }
 
-  /// An item whose names have a line of their own gets its colon when more follows.
+  /// Adds the colon to an item whose names have a line of their own.
   private static func continued(_ item: [String]) -> [String] {
     let isNamesOnly = item.dropLast().allSatisfy { $0.hasSuffix("`,") }
     guard isNamesOnly, let last = item.last, last.hasSuffix("`") else { return item }
     return item.dropLast() + [last + ":"]
   }
 
-  /// The lines of the documentation, of so many columns at most.
+  /// Returns the lines of the doc comment, broken at a number of columns.
   func rows(columns: Int) -> [String] {
     let indent = SwiftText.columnsMax - columns
     return parts.flatMap { part -> [String] in

@@ -1,7 +1,7 @@
 import TaskSchedulerWire
 
 extension SwiftText {
-  /// The errors of an interface, as an enumeration with a case each.
+  /// Writes the errors of an interface as an enumeration with a case for each error.
   mutating func failure(_ interface: InterfaceDescription) throws(GeneratorError) {
     let errors = interface.errors
     line("/// An error of `\(interface.name)`: a case each, with its parameters.")
@@ -45,7 +45,8 @@ extension SwiftText {
     list("case \(error.swiftName)(", parameters, ")")
   }
 
-  /// A switch over all errors: what stands behind the case if it is one line and there is room.
+  /// Writes a switch over all errors. A single statement follows its case on the same line if the
+  /// line is short enough.
   private mutating func cases(
     _ errors: [InterfaceDescription.ErrorDeclaration], _ label: (String) -> String,
     body: (InterfaceDescription.ErrorDeclaration) -> [String]
@@ -91,7 +92,7 @@ extension SwiftText {
     }
   }
 
-  /// An enumeration of the full names of what an interface declares.
+  /// Writes an enumeration of the full names of some declarations of an interface.
   mutating func names(
     _ type: String, _ names: [String], of interface: InterfaceDescription, _ summary: String
   ) throws(GeneratorError) {

@@ -11,9 +11,9 @@ enum GenerateInterfaces {
   }
 }
 
-/// What is generated in a package, and from what.
+/// The generated files of a package.
 struct GeneratedSources {
-  /// The package's directory.
+  /// The directory of the package.
   let root: String
   static let interfaces = "Sources/TaskSchedulerWire/Interfaces"
   static let directory = "Sources/TaskSchedulerWire/Generated"
@@ -22,7 +22,7 @@ struct GeneratedSources {
     self.root = root
   }
 
-  /// Writes all files, and removes those that earlier interfaces had.
+  /// Writes all files, and removes generated files of former declarations.
   func write() throws {
     let texts = try self.texts()
     for path in existing() where texts[path] == nil {
@@ -36,7 +36,7 @@ struct GeneratedSources {
     }
   }
 
-  /// The files that are not as they would be written, or should not be there.
+  /// Returns the files that differ from the generated text, or that would not be generated.
   func outdated() throws -> [String] {
     let texts = try self.texts()
     let wrong = texts.filter { path, text in
@@ -46,7 +46,7 @@ struct GeneratedSources {
     return (Array(wrong.keys) + existing().filter { texts[$0] == nil }).sorted()
   }
 
-  /// By path below the package's directory.
+  /// Returns the texts of all files by their paths relative to the package.
   private func texts() throws -> [String: String] {
     let interfaces = try self.interfaces()
     var texts: [String: String] = [:]

@@ -2,14 +2,16 @@ import TaskSchedulerWire
 
 /// The Swift files of a set of interfaces.
 ///
-/// A type that an interface declares as one before it does is that one's: values of both can be
-/// compared and handed on.
+/// If two interfaces declare the same type, the second one uses the Swift type of the first, so
+/// that values of both can be compared and passed on.
 struct InterfaceFiles {
   private let interfaces: [InterfaceDescription]
-  /// The texts, by path below the directory of generated files.
+  /// The texts, by paths relative to the directory of generated files.
   private(set) var texts: [String: String] = [:]
 
-  /// - Parameter interfaces: those that declare a shared type first come first.
+  /// Generates the files.
+  ///
+  /// - Parameter interfaces: The interfaces; the owner of a shared type comes first.
   init(_ interfaces: [InterfaceDescription]) throws(GeneratorError) {
     self.interfaces = interfaces
     for interface in interfaces {
@@ -18,7 +20,7 @@ struct InterfaceFiles {
     }
   }
 
-  /// What is public is documented.
+  /// Checks that every declaration has a comment, because the Swift types are public.
   private static func requireComments(
     _ interface: InterfaceDescription
   ) throws(GeneratorError) {
@@ -67,7 +69,7 @@ struct InterfaceFiles {
     }
   }
 
-  /// The Swift name of the first interface that declares the type in the same way.
+  /// Returns the Swift name of the first earlier interface that declares the same type.
   private func firstOwner(
     of type: InterfaceDescription.TypeDeclaration, before interface: InterfaceDescription
   ) -> String? {
@@ -103,7 +105,7 @@ struct InterfaceFiles {
 }
 
 extension InterfaceDescription.FieldType {
-  /// Whether both say the same, comments apart.
+  /// Returns whether two types are equal except for comments.
   func isSame(as other: InterfaceDescription.FieldType) -> Bool {
     guard case .structure(let fields) = self, case .structure(let others) = other else {
       return self == other
@@ -114,7 +116,7 @@ extension InterfaceDescription.FieldType {
 }
 
 extension SwiftText {
-  /// The interface itself: its name, its text and its methods.
+  /// Writes the interface itself: its name, its text and its methods.
   mutating func interface(
     _ interface: InterfaceDescription, _ swiftName: String
   ) throws(GeneratorError) {

@@ -3,8 +3,8 @@ import TaskSchedulerWire
 extension SwiftText {
   typealias Field = InterfaceDescription.Field
 
-  /// A structure with its fields, and how they are read and written; one without fields is the
-  /// one that all share.
+  /// Writes a structure with its fields and their coding. All structures without fields are
+  /// `NoFields`.
   mutating func structure(_ name: String, _ fields: [Field]) throws(GeneratorError) {
     if fields.isEmpty { return line("public typealias \(name) = NoFields") }
     try block("public struct \(name): WireStructure") { (text) throws(GeneratorError) in
@@ -61,7 +61,7 @@ extension SwiftText {
     "object.append(field: \"\(field.name)\", \(SwiftNames.escaped(field.name)))"
   }
 
-  /// An enumeration: on one line if that is not too long.
+  /// Writes an enumeration, on one line if the line is short enough.
   mutating func enumeration(_ name: String, _ names: [String]) throws(GeneratorError) {
     try block("public enum \(name): String, WireEnumeration") { (text) in
       let cases = names.map { SwiftNames.escaped($0) }

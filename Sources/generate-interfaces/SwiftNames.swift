@@ -1,24 +1,24 @@
 import TaskSchedulerWire
 
-/// What of an interface has no Swift type.
+/// A declaration of an interface that has no Swift form.
 struct GeneratorError: Error, CustomStringConvertible {
   let description: String
 }
 
-/// The names of an interface as Swift has them.
+/// The Swift names of declarations.
 enum SwiftNames {
-  /// `ApplicationInterface` of `org.taskschedd.Application`.
+  /// Returns `ApplicationInterface` for `org.taskschedd.Application`.
   static func type(of interface: String) -> String {
     let last = interface.split(separator: ".").last ?? ""
     return last.prefix(1).uppercased() + last.dropFirst() + "Interface"
   }
 
-  /// `beginBackgroundTask` of `BeginBackgroundTask`.
+  /// Returns `beginBackgroundTask` for `BeginBackgroundTask`.
   static func member(_ name: String) -> String {
     escaped(name.prefix(1).lowercased() + name.dropFirst())
   }
 
-  /// With back quotes where it is a word of the language.
+  /// Returns a name, in back quotes if it is a keyword of Swift.
   static func escaped(_ name: String) -> String {
     words.contains(name) ? "`\(name)`" : name
   }
@@ -38,7 +38,8 @@ extension InterfaceDescription.Field {
     return false
   }
 
-  /// The Swift type. An int whose name says so is the index of a file descriptor.
+  /// Returns the Swift type. An int whose name ends in `FileDescriptor` is the index of a
+  /// descriptor.
   func swiftType() throws(GeneratorError) -> String {
     let plain = try swiftType(of: type)
     guard name.hasSuffix("FileDescriptor") else { return plain }

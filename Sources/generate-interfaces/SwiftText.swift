@@ -1,18 +1,18 @@
-/// Swift source that grows line by line, indented and broken as the rest of the package.
+/// Swift source text, indented and broken like the rest of the package.
 struct SwiftText {
   static let columnsMax = 100
 
   private(set) var lines: [String] = []
   private var indent = 0
 
-  /// The whole text, with its last end of line.
+  /// The whole text, including the last line break.
   var text: String { lines.joined(separator: "\n") + "\n" }
 
   mutating func line(_ code: String = "") {
     lines.append(code.isEmpty ? "" : String(repeating: " ", count: indent) + code)
   }
 
-  /// `opening {`, what the body adds, and the brace that closes it.
+  /// Adds an opening with a brace, the nested lines of `body`, and the closing brace.
   mutating func block(
     _ opening: String, _ body: (inout SwiftText) throws(GeneratorError) -> Void
   ) throws(GeneratorError) {
@@ -21,7 +21,7 @@ struct SwiftText {
     line("}")
   }
 
-  /// What the body adds, one step further in.
+  /// Indents the lines that `body` adds.
   mutating func nested(
     _ body: (inout SwiftText) throws(GeneratorError) -> Void
   ) throws(GeneratorError) {
@@ -30,8 +30,8 @@ struct SwiftText {
     indent -= 2
   }
 
-  /// The items between two brackets: on one line if that is not too long, else on lines of their
-  /// own. The last item of a literal that is broken has a comma, too.
+  /// Adds items between two brackets, on one line if the line is short enough. The last item of a
+  /// literal with several lines has a comma, too.
   mutating func list(_ opening: String, _ items: [String], _ closing: String) {
     let whole = opening + items.joined(separator: ", ") + closing
     if indent + whole.count <= Self.columnsMax { return line(whole) }
@@ -44,14 +44,14 @@ struct SwiftText {
     line(closing)
   }
 
-  /// A comment of documentation.
+  /// Adds a doc comment.
   mutating func documentation(_ comment: [String]) {
     for row in DocComment(comment).rows(columns: Self.columnsMax - indent - "/// ".count) {
       line(row.isEmpty ? "///" : "/// " + row)
     }
   }
 
-  /// As many words on each row as fit behind the indentation.
+  /// Returns rows with as many words as fit after an indentation.
   static func rows(_ words: [String], _ indent: Int) -> [String] {
     var rows: [String] = []
     for word in words {

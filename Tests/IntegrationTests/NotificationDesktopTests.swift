@@ -4,9 +4,9 @@ import TaskSchedulerWire
 import TestSupport
 import Testing
 
-/// Contract §9, with a real notification service (dunst) on a bus of its own. What the service and
-/// the daemon say to each other is shown in detail by `DesktopTests` and `MadeUpServiceTests`; the
-/// sound, which dunst has not, by `DesktopMessageTests`.
+/// Contract §9, with a real notification service (dunst) on a bus of its own. `DesktopTests` and
+/// `SimulatedServiceTests` show the messages between the service and the daemon in detail;
+/// `DesktopMessageTests` shows the sound, which dunst does not play.
 @Suite(
   "§9: The desktop's notification service shows notifications to the user", .serialized,
   .enabled(if: Desktop.missing == nil, Comment(rawValue: Desktop.missing ?? "possible")))

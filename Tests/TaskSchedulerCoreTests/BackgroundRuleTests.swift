@@ -29,7 +29,7 @@ struct BackgroundRuleTests {
   }
 
   private func looks(_ world: World) -> Int {
-    resources(world).count { if case .look = $0 { true } else { false } }
+    resources(world).count { if case .sample = $0 { true } else { false } }
   }
 
   @Test("Background instances run at lower weight; foreground returns at once, before it runs")

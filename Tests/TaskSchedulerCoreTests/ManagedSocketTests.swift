@@ -11,7 +11,7 @@ struct ManagedSocketTests {
     var world = World()
     let id = world.register(mail)
     #expect(world.ask { .socket(.manage($0, id, unheardOf)) } == .refused(.modeNotDeclared(.voip)))
-    #expect(world.effects.contains(.socket(.letGo(id, unheardOf))), "it is not kept")
+    #expect(world.effects.contains(.socket(.release(id, unheardOf))), "it is not kept")
   }
 
   @Test("The application passes a socket, which the daemon holds from then on")
@@ -108,7 +108,7 @@ struct ManagedSocketTests {
     let id = world.makeVoIP(mail, .active)
     let socket = world.manage(id)
     #expect(world.ask { .socket(.release($0, id, socket)) } == .done)
-    #expect(world.effects.contains(.socket(.letGo(id, socket))))
+    #expect(world.effects.contains(.socket(.release(id, socket))))
     world.forget()
     world.ask { .operation(.sendToBackground($0, mail)) }
     world.acknowledgeAll(id)
@@ -316,7 +316,7 @@ struct ManagedSocketTests {
     world.forget()
     world.feed(.socket(.closed(id, [socket, unheardOf])))
     #expect(world.state(id) == .suspended)
-    #expect(world.effects.contains(.socket(.letGo(id, socket))))
+    #expect(world.effects.contains(.socket(.release(id, socket))))
     #expect(world.changes(of: mail) == [.socketReleased(socket)])
   }
 

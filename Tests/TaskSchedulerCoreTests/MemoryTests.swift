@@ -25,7 +25,7 @@ struct MemoryTests {
     world.available = 1
     _ = world.make(mail, .suspended)
     #expect(world.scheduler.nextDeadline == nil)
-    world.feed(.memory(.looked(world.reading)))
+    world.feed(.memory(.read(world.reading)))
     #expect(world.chosen.isEmpty)
   }
 

@@ -79,7 +79,7 @@ extension Event {
     .memory(
       .pressed(
         MemoryPressure(source: .slice, memory: MemoryReading(available: 0, total: .max)))),
-    .memory(.looked(MemoryReading(available: .max, total: 0))),
+    .memory(.read(MemoryReading(available: .max, total: 0))),
     .memory(.measured([MemorySize(instance, dirty: .max, total: 1, isEstimate: true)])),
     .memory(.reclaimed(instance, MemoryReading(available: 1, total: 2))),
     .memory(.warn(one, mail, owner: nil)), .memory(.warn(one, nil, owner: mail.owner)),

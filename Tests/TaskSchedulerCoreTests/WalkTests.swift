@@ -175,7 +175,7 @@ struct Walk {
   private mutating func memoryEvent() -> Event {
     let id = instance()
     switch Int.random(in: 0..<6, using: &generator) {
-    case 0: return .memory(.looked(world.reading))
+    case 0: return .memory(.read(world.reading))
     case 1: return .memory(.measured([MemorySize(id, dirty: pick([0, 1, 2]), total: 3)]))
     case 2: return .memory(.reclaimed(id, world.reading))
     case 3:

@@ -93,7 +93,7 @@ struct World {
       return .notification(.nextFound(id, wall.map { $0.advanced(by: .seconds(60)) }))
     case .memory(let effect):
       return answer(to: effect)
-    case .resources(.look(let id)):
+    case .resources(.sample(let id)):
       return .resources(.used(id, use(of: id)))
     case .reply, .expire, .notify, .socket, .notification, .manage, .resume, .release, .record,
       .resources:
@@ -103,7 +103,7 @@ struct World {
 
   private func answer(to effect: MemoryEffect) -> Event? {
     switch effect {
-    case .look: return .memory(.looked(reading))
+    case .read: return .memory(.read(reading))
     case .measure(let ids):
       let sizes = ids.map { MemorySize($0, dirty: (dirty[$0] ?? 1) << 20, total: 64 << 20) }
       return measuring == .atOnce ? .memory(.measured(sizes)) : nil

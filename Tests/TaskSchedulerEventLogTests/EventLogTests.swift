@@ -8,14 +8,14 @@ private let otherBoot = BootID("1f5b4e0c-0000-4000-8000-0123456789ab")
 private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: UserID(1000))
 private let leader = Leader(pid: 4711, startTime: 12345)
 
-/// A daemon that registers one application, whose events are written as they come.
-private final class Diary {
+/// A scheduler whose events are written into an event log in memory.
+private final class RecordingScheduler {
   let memory: UnsafeMutableRawBufferPointer
   var writer: EventLogWriter
   var scheduler = Scheduler()
   var now = Instant(nanoseconds: 1_000_000_000)
   var eventCount: UInt64 = 0
-  /// How long the event log was after each event, and what then was known.
+  /// The length of the event log and the state of the scheduler after each event.
   var history: [(end: Int, scheduler: Scheduler)] = []
 
   init(bytesCount: Int = 1 << 16) {
@@ -30,7 +30,7 @@ private final class Diary {
   deinit { memory.deallocate() }
 
   @discardableResult
-  func happen(_ event: Event, effectsDone: Int? = nil) -> [Effect] {
+  func handle(_ event: Event, effectsDone: Int? = nil) -> [Effect] {
     now = now.advanced(by: .milliseconds(1))
     eventCount += 1
     writer.setEvent(eventCount)
@@ -48,15 +48,15 @@ private final class Diary {
     let arrival = Holdings.Arrival(
       leader: leader, uid: 1000, group: nil, marker: "m", mechanism: nil, isLaunched: false)
     #expect(note(.arrival(arrival)))
-    happen(
+    handle(
       .application(
         .register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0"))))
     for number in 2...9 as ClosedRange<UInt64> {
-      happen(
+      handle(
         .application(.beginBackgroundTask(RequestID(number), InstanceID(1), name: "task \(number)"))
       )
     }
-    happen(.operation(.sendToBackground(RequestID(10), mail)))
+    handle(.operation(.sendToBackground(RequestID(10), mail)))
     let child = Holdings.Stopped(process: Leader(pid: 4712, startTime: 1), wasStopped: true)
     #expect(note(.stopping(InstanceID(1), [child])))
   }
@@ -77,37 +77,38 @@ private func replay(
 }
 
 @Suite("An acknowledged promise is never forgotten")
-struct JournalTests {
+struct EventLogTests {
   @Test("The event log restores the scheduler's state and the held processes")
   func whole() throws {
-    let diary = Diary()
-    diary.fill()
-    let found = try replay(diary.bytes).get()
+    let recording = RecordingScheduler()
+    recording.fill()
+    let found = try replay(recording.bytes).get()
     #expect(found.damage == nil)
-    #expect(same(found.scheduler, diary.scheduler))
+    #expect(same(found.scheduler, recording.scheduler))
     #expect(found.eventCount == 10)
     #expect(found.requestLast == 10)
-    #expect(found.lastAlive == diary.now)
+    #expect(found.lastAlive == recording.now)
     #expect(found.effectsLeft.isEmpty)
     let instance = try #require(found.holdings.instances[InstanceID(1)])
     #expect(instance.application == "org.example.mail")
     #expect(instance.arrival.marker == "m")
     #expect(instance.stopped.map(\.process.pid) == [4712])
-    #expect(found.end == diary.writer.count)
+    #expect(found.end == recording.writer.count)
   }
 
   @Test("An event log that is truncated at any byte is used up to its last intact record")
   func truncated() throws {
-    let diary = Diary()
-    diary.fill()
-    let begun = diary.history[0].end
-    for count in 0..<diary.bytes.count {
-      switch replay(Array(diary.bytes[..<count])) {
+    let recording = RecordingScheduler()
+    recording.fill()
+    let begun = recording.history[0].end
+    for count in 0..<recording.bytes.count {
+      switch replay(Array(recording.bytes[..<count])) {
       case .success(let found):
         #expect(count >= begun)
-        let known = diary.history.last { $0.end <= count }
+        let known = recording.history.last { $0.end <= count }
         #expect(same(found.scheduler, try #require(known).scheduler), "cut at \(count)")
-        #expect(found.damage != nil || diary.history.contains { $0.end + 4 == count }
+        #expect(
+          found.damage != nil || recording.history.contains { $0.end + 4 == count }
           || found.end + 4 <= count)
       case .failure:
         #expect(count < begun, "cut at \(count)")
@@ -117,11 +118,11 @@ struct JournalTests {
 
   @Test("A damaged byte causes neither a crash nor an event that was not written")
   func damaged() throws {
-    let diary = Diary()
-    diary.fill()
-    let states = Set(diary.history.map { StoredWriter.bytes(of: $0.scheduler) })
-    for index in diary.bytes.indices {
-      var bytes = diary.bytes
+    let recording = RecordingScheduler()
+    recording.fill()
+    let states = Set(recording.history.map { StoredWriter.bytes(of: $0.scheduler) })
+    for index in recording.bytes.indices {
+      var bytes = recording.bytes
       bytes[index] ^= 0x10
       if case .success(let found) = replay(bytes) {
         #expect(states.contains(StoredWriter.bytes(of: found.scheduler)), "at \(index)")
@@ -131,23 +132,23 @@ struct JournalTests {
 
   @Test("One wrong bit: every process that another record names is found, and none is forgotten")
   func namedBeyondDamage() throws {
-    let diary = Diary()
-    diary.fill()
+    let recording = RecordingScheduler()
+    recording.fill()
     var ranges: [Range<Int>] = []
     let pids = (1...4).map { Int32($0) }
     for pid in pids {
-      let begin = diary.writer.count
+      let begin = recording.writer.count
       let one = Holdings.Stopped(process: Leader(pid: pid, startTime: 7), wasStopped: false)
-      #expect(diary.note(.stopping(InstanceID(UInt64(pid)), [one])))
-      ranges.append(begin..<diary.writer.count)
-      diary.happen(
+      #expect(recording.note(.stopping(InstanceID(UInt64(pid)), [one])))
+      ranges.append(begin..<recording.writer.count)
+      recording.handle(
         .application(.beginBackgroundTask(RequestID(UInt64(20 + pid)), InstanceID(1), name: "x")))
     }
-    let all = try diary.bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
+    let all = try recording.bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
     #expect(all.damage == nil)
-    for index in diary.bytes.indices where index < 40 || index >= EventLogLayout.headerBytes {
+    for index in recording.bytes.indices where index < 40 || index >= EventLogLayout.headerBytes {
       for bit in 0..<8 {
-        var bytes = diary.bytes
+        var bytes = recording.bytes
         bytes[index] ^= 1 << bit
         let left = try bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
         let found = Set(left.stopped.map(\.process.pid))
@@ -160,11 +161,11 @@ struct JournalTests {
 
   @Test("An event log whose last events are missing is damaged")
   func lastEventsMissing() throws {
-    let diary = Diary()
-    diary.fill()
-    for missing in 1...diary.history.count - 1 {
-      let end = diary.history[diary.history.count - 1 - missing].end
-      var bytes = diary.bytes
+    let recording = RecordingScheduler()
+    recording.fill()
+    for missing in 1...recording.history.count - 1 {
+      let end = recording.history[recording.history.count - 1 - missing].end
+      var bytes = recording.bytes
       for index in end..<bytes.count { bytes[index] = 0 }
       let found = try replay(bytes).get()
       // The daemon counts an event before it writes the record.
@@ -173,62 +174,62 @@ struct JournalTests {
       if isDamaged {
         #expect(found.damage?.problem == "\(missing) events are missing")
       }
-      #expect(found.eventCount == UInt64(diary.history.count - 1 - missing))
+      #expect(found.eventCount == UInt64(recording.history.count - 1 - missing))
     }
   }
 
   @Test("Records after the damage release no process, because lost records may be later")
-  func letRunBeyondDamage() throws {
-    let diary = Diary()
-    diary.fill()
+  func resumedBeyondDamage() throws {
+    let recording = RecordingScheduler()
+    recording.fill()
     let one = Holdings.Stopped(process: Leader(pid: 1, startTime: 7), wasStopped: false)
-    #expect(diary.note(.stopping(InstanceID(1), [one])))
-    let end = diary.writer.count
-    diary.happen(.application(.beginBackgroundTask(RequestID(20), InstanceID(1), name: "x")))
-    #expect(diary.note(.letRun(InstanceID(1))))
+    #expect(recording.note(.stopping(InstanceID(1), [one])))
+    let end = recording.writer.count
+    recording.handle(.application(.beginBackgroundTask(RequestID(20), InstanceID(1), name: "x")))
+    #expect(recording.note(.resumed(InstanceID(1))))
     func named(_ bytes: [UInt8]) throws -> Bool {
       let left = try bytes.withUnsafeBytes { try LeftBehind($0, boot: boot) }
       return left.stopped.contains(one)
     }
-    #expect(try !named(diary.bytes))
+    #expect(try !named(recording.bytes))
     // The record between: its length wiped out, as if the event log ended there, or one wrong bit.
-    var ended = diary.bytes
+    var ended = recording.bytes
     for index in end..<end + 4 { ended[index] = 0 }
     #expect(try replay(ended).get().damage == nil)
     #expect(try named(ended))
-    var wrong = diary.bytes
+    var wrong = recording.bytes
     wrong[end + 12] ^= 1
     #expect(try named(wrong))
   }
 
   @Test("The effects of the last event that were not carried out are known")
   func effectsLeft() throws {
-    let diary = Diary()
-    diary.fill()
-    let effects = diary.happen(.process(.leaderExited(InstanceID(1), .unknown)), effectsDone: 1)
+    let recording = RecordingScheduler()
+    recording.fill()
+    let effects = recording.handle(.process(.leaderExited(InstanceID(1), .unknown)), effectsDone: 1)
     #expect(effects.count > 1)
-    #expect(try Array(replay(diary.bytes).get().effectsLeft) == Array(effects.dropFirst()))
+    #expect(try Array(replay(recording.bytes).get().effectsLeft) == Array(effects.dropFirst()))
     // Died between the header and the record: all that is written was carried out.
-    diary.writer.setEvent(diary.eventCount + 1)
-    #expect(try replay(diary.bytes).get().effectsLeft.isEmpty)
+    recording.writer.setEvent(recording.eventCount + 1)
+    #expect(try replay(recording.bytes).get().effectsLeft.isEmpty)
   }
 
   @Test("An event log that begins while an event is carried out has the rest of its effects")
   func begunWithin() throws {
-    let diary = Diary()
-    diary.fill()
-    let effects = diary.happen(.process(.leaderExited(InstanceID(1), .unknown)), effectsDone: 1)
-    var start = EventLogStart(writer: "test", eventCount: 11, requestLast: 11, at: diary.now)
+    let recording = RecordingScheduler()
+    recording.fill()
+    let effects = recording.handle(.process(.leaderExited(InstanceID(1), .unknown)), effectsDone: 1)
+    var start = EventLogStart(writer: "test", eventCount: 11, requestLast: 11, at: recording.now)
     start.effects = Array(effects.dropFirst())
     start.effectsDone = 1
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { memory.deallocate() }
     memory.initializeMemory(as: UInt8.self, repeating: 0)
-    let beginning = EventLogBeginning(start, Holdings(), diary.scheduler)
+    let beginning = EventLogBeginning(start, Holdings(), recording.scheduler)
     let writer = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
-    writer.copyProgress(from: diary.writer)
+    writer.copyProgress(from: recording.writer)
     func left() throws -> [Effect] {
-      Array(try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: diary.now).effectsLeft)
+      Array(try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: recording.now).effectsLeft)
     }
     #expect(try left() == Array(effects.dropFirst()))
     writer.setEffectsDone(effects.count)
@@ -237,16 +238,16 @@ struct JournalTests {
 
   @Test("A process that was arriving when the event log began is not left stopped")
   func arrivingAtTheBeginning() throws {
-    let diary = Diary()
+    let recording = RecordingScheduler()
     var holdings = Holdings()
     holdings.arrivals[leader] = Holdings.Arrival(
       leader: leader, uid: 1000, group: "/applications/mail", marker: nil, mechanism: "freezer",
       isLaunched: true)
-    let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: diary.now)
+    let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: recording.now)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { memory.deallocate() }
     memory.initializeMemory(as: UInt8.self, repeating: 0)
-    let beginning = EventLogBeginning(start, holdings, diary.scheduler)
+    let beginning = EventLogBeginning(start, holdings, recording.scheduler)
     _ = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
     let left = try LeftBehind(UnsafeRawBufferPointer(memory), boot: boot)
     #expect(left.groups == ["/applications/mail"])
@@ -254,32 +255,32 @@ struct JournalTests {
 
   @Test("Each of several arriving processes is held until its event has been handled, in any order")
   func severalArrivals() throws {
-    let diary = Diary()
-    diary.happen(
+    let recording = RecordingScheduler()
+    recording.handle(
       .scheduler(.manifestsChanged(Self.names.map { Manifest(id: $0.id, owner: $0.owner) })))
     for key in Self.names {
-      diary.happen(.operation(.launch(nil, key, target: .background, reason: .boot)))
+      recording.handle(.operation(.launch(nil, key, target: .background, reason: .boot)))
     }
     let leaders = (1...3).map { Leader(pid: Int32($0), startTime: 7) }
-    for leader in leaders { #expect(diary.note(.arrival(Self.arrival(leader)))) }
+    for leader in leaders { #expect(recording.note(.arrival(Self.arrival(leader)))) }
     for (index, leader) in leaders.enumerated() {
       #expect(
-        try Set(replay(diary.bytes).get().holdings.arrivals.keys) == Set(leaders[index...]))
-      diary.happen(.process(.spawned(InstanceID(UInt64(index + 1)), leader)))
+        try Set(replay(recording.bytes).get().holdings.arrivals.keys) == Set(leaders[index...]))
+      recording.handle(.process(.spawned(InstanceID(UInt64(index + 1)), leader)))
     }
-    let found = try replay(diary.bytes).get()
+    let found = try replay(recording.bytes).get()
     #expect(found.holdings.arrivals.isEmpty)
     #expect(
       Self.names.indices.map { found.holdings.instances[InstanceID(UInt64($0 + 1))]?.arrival }
         == leaders.map { Self.arrival($0) })
     // Only a process that the scheduler did not accept is released.
     let others = (4...5).map { Leader(pid: Int32($0), startTime: 7) }
-    for leader in others { #expect(diary.note(.arrival(Self.arrival(leader)))) }
-    diary.happen(
+    for leader in others { #expect(recording.note(.arrival(Self.arrival(leader)))) }
+    recording.handle(
       .application(
         .register(
           RequestID(90), Self.names[0], others[0], target: .background, seat: SeatID("seat0"))))
-    #expect(try Array(replay(diary.bytes).get().holdings.arrivals.keys) == [others[1]])
+    #expect(try Array(replay(recording.bytes).get().holdings.arrivals.keys) == [others[1]])
   }
 
   private static let names = ["mail", "maps", "music"].map {
@@ -294,83 +295,84 @@ struct JournalTests {
 
   @Test("Processes that were arriving when the event log began are held, too")
   func arrivalsAtTheBeginning() throws {
-    let diary = Diary()
+    let recording = RecordingScheduler()
     var holdings = Holdings()
     holdings.arrivals[leader] = Self.arrival(leader)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { memory.deallocate() }
     memory.initializeMemory(as: UInt8.self, repeating: 0)
-    let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: diary.now)
-    let beginning = EventLogBeginning(start, holdings, diary.scheduler)
+    let start = EventLogStart(writer: "test", eventCount: 0, requestLast: 0, at: recording.now)
+    let beginning = EventLogBeginning(start, holdings, recording.scheduler)
     var writer = try #require(EventLogWriter(in: memory, boot: boot, beginning: beginning))
-    let hasRoom = writer.append(.scheduler(.clockRead(WallTime(nanoseconds: 1))), at: diary.now)
+    let hasRoom = writer.append(.scheduler(.clockRead(WallTime(nanoseconds: 1))), at: recording.now)
     #expect(hasRoom)
-    let found = try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: diary.now)
+    let found = try Replay(UnsafeRawBufferPointer(memory), boot: boot, now: recording.now)
     #expect(found.holdings.arrivals == holdings.arrivals)
   }
 
   @Test("Processes that run on after a stop are known until they are managed again")
   func runsOn() throws {
-    let diary = Diary()
-    diary.fill()
-    #expect(try replay(diary.bytes).get().holdings.runningOn.isEmpty)
-    diary.happen(.scheduler(.stop))
-    #expect(diary.note(.forgotten(InstanceID(1))))
-    diary.happen(.scheduler(.stop))
-    let stopped = try replay(diary.bytes).get()
+    let recording = RecordingScheduler()
+    recording.fill()
+    #expect(try replay(recording.bytes).get().holdings.leftRunning.isEmpty)
+    recording.handle(.scheduler(.stop))
+    #expect(recording.note(.forgotten(InstanceID(1))))
+    recording.handle(.scheduler(.stop))
+    let stopped = try replay(recording.bytes).get()
     #expect(stopped.holdings.instances.isEmpty)
-    #expect(stopped.holdings.runningOn[leader]?.application == "org.example.mail")
-    #expect(diary.note(.arrival(Self.arrival(leader))))
-    diary.happen(
+    #expect(stopped.holdings.leftRunning[leader]?.application == "org.example.mail")
+    #expect(recording.note(.arrival(Self.arrival(leader))))
+    recording.handle(
       .application(
         .register(RequestID(91), mail, leader, target: .background, seat: SeatID("seat0"))))
-    #expect(try replay(diary.bytes).get().holdings.runningOn == [:])
+    #expect(try replay(recording.bytes).get().holdings.leftRunning == [:])
   }
 
   @Test("A restored scheduler knows whether it had started, so that no launch at start is lost")
   func started() throws {
-    let diary = Diary()
-    #expect(try !replay(diary.bytes).get().scheduler.isStarted)
-    diary.happen(.scheduler(.clockRead(WallTime(nanoseconds: 1))))
-    #expect(try !replay(diary.bytes).get().scheduler.isStarted)
-    diary.happen(.scheduler(.started))
-    #expect(try replay(diary.bytes).get().scheduler.isStarted)
-    diary.happen(.scheduler(.stop))
-    #expect(try !replay(diary.bytes).get().scheduler.isStarted)
+    let recording = RecordingScheduler()
+    #expect(try !replay(recording.bytes).get().scheduler.isStarted)
+    recording.handle(.scheduler(.clockRead(WallTime(nanoseconds: 1))))
+    #expect(try !replay(recording.bytes).get().scheduler.isStarted)
+    recording.handle(.scheduler(.started))
+    #expect(try replay(recording.bytes).get().scheduler.isStarted)
+    recording.handle(.scheduler(.stop))
+    #expect(try !replay(recording.bytes).get().scheduler.isStarted)
   }
 
   @Test("An event log continues where it ended, whatever malformed bytes are there")
   func continued() throws {
-    let diary = Diary()
-    diary.fill()
-    let end = diary.writer.count
-    diary.memory[end] = 40
-    diary.memory[end + 9] = 77
-    diary.writer = EventLogWriter(continuing: diary.memory, from: end)
-    diary.happen(.application(.endBackgroundTask(RequestID(12), InstanceID(1), TaskID(1))))
-    let found = try replay(diary.bytes).get()
+    let recording = RecordingScheduler()
+    recording.fill()
+    let end = recording.writer.count
+    recording.memory[end] = 40
+    recording.memory[end + 9] = 77
+    recording.writer = EventLogWriter(continuing: recording.memory, from: end)
+    recording.handle(.application(.endBackgroundTask(RequestID(12), InstanceID(1), TaskID(1))))
+    let found = try replay(recording.bytes).get()
     #expect(found.damage == nil)
-    #expect(same(found.scheduler, diary.scheduler))
+    #expect(same(found.scheduler, recording.scheduler))
   }
 
   @Test("A record without room is not written, and no earlier one is lost")
   func full() throws {
-    let diary = Diary(bytesCount: EventLogLayout.headerBytes + 2048)
+    let recording = RecordingScheduler(bytesCount: EventLogLayout.headerBytes + 2048)
     var number: UInt64 = 1
-    while diary.writer.append(.operation(.activate(RequestID(number), mail)), at: diary.now) {
+    while recording.writer.append(.operation(.activate(RequestID(number), mail)), at: recording.now)
+    {
       number += 1
     }
     #expect(number > 3)
-    let found = try replay(Array(diary.memory)).get()
+    let found = try replay(Array(recording.memory)).get()
     #expect(found.damage == nil)
     #expect(found.requestLast == number - 1)
   }
 
   @Test("An event log of another version, another boot or the future is refused with the reason")
   func refused() throws {
-    let diary = Diary()
-    diary.fill()
-    var bytes = diary.bytes
+    let recording = RecordingScheduler()
+    recording.fill()
+    var bytes = recording.bytes
     func refusal(_ result: Result<Replay, EventLogRefusal>) -> EventLogRefusal? {
       if case .failure(let refusal) = result { refusal } else { nil }
     }

@@ -44,7 +44,7 @@ struct StoredHoldingsTests {
     holdings.instances = [InstanceID(1): instance, InstanceID(2): plain]
     holdings.connections = [.max: connection, 0: .init()]
     holdings.arrivals = [leader: arrival]
-    holdings.runningOn = [leader: instance]
+    holdings.leftRunning = [leader: instance]
     let bytes = StoredWriter.bytes(of: holdings)
     #expect(try StoredReader.read(Holdings.self, from: bytes) == holdings)
   }
@@ -57,14 +57,14 @@ struct StoredHoldingsTests {
       .arrival(
         .init(
           leader: leader, uid: 0, group: nil, marker: nil, mechanism: nil, isLaunched: false)),
-      .stopping(id, [.init(process: leader, wasStopped: true)]), .letRun(id), .forgotten(id),
+      .stopping(id, [.init(process: leader, wasStopped: true)]), .resumed(id), .forgotten(id),
       .stream(id, connection: 1), .monitor(.init(uid: nil, application: "a.b"), connection: 2),
-      .input(MessagePart([0, 255]), connection: 3), .inputWhole(connection: 4),
+      .input(MessagePart([0, 255]), connection: 3), .inputComplete(connection: 4),
       .unsaved(true, connection: 5),
       .lowering(
         id,
         [.init(thread: leader, process: 4, group: nil, lever: "nice", before: 0, after: 10)]),
-      .gaveBack(id),
+      .restored(id),
     ]
     for note in notes {
       #expect(try StoredReader.read(Note.self, from: StoredWriter.bytes(of: note)) == note)

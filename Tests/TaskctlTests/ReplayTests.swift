@@ -9,7 +9,7 @@ private let mail = ApplicationKey(ApplicationID("org.example.mail")!, owner: Use
 private let instance = InstanceID(1)
 
 /// An event log as a daemon writes it, in memory; saved where a test wants it.
-private final class Diary {
+private final class RecordedDaemon {
   private let memory: UnsafeMutableRawBufferPointer
   private var writer: EventLogWriter
   private var scheduler: Scheduler
@@ -31,7 +31,7 @@ private final class Diary {
   deinit { memory.deallocate() }
 
   @discardableResult
-  func happen(after delay: Duration, _ event: Event) -> [Effect] {
+  func handle(after delay: Duration, _ event: Event) -> [Effect] {
     now = now.advanced(by: delay)
     let hasRoom = writer.append(event, at: now)
     #expect(hasRoom)
@@ -42,17 +42,17 @@ private final class Diary {
   /// Is registered, begins a task, is sent away, ends the task, is suspended.
   func upload() {
     let leader = Leader(pid: 4711, startTime: 1)
-    let effects = happen(
+    let effects = handle(
       after: .seconds(1),
       .application(
         .register(RequestID(1), mail, leader, target: .foreground, seat: SeatID("seat0"))))
     acknowledge(effects, 2)
-    happen(
+    handle(
       after: .seconds(1), .application(.beginBackgroundTask(RequestID(4), instance, name: "photos"))
     )
-    acknowledge(happen(after: .seconds(1), .operation(.sendToBackground(RequestID(5), mail))), 2)
-    happen(after: .seconds(1), .application(.endBackgroundTask(RequestID(8), instance, TaskID(1))))
-    happen(after: .seconds(1), .process(.suspensionCompleted(instance)))
+    acknowledge(handle(after: .seconds(1), .operation(.sendToBackground(RequestID(5), mail))), 2)
+    handle(after: .seconds(1), .application(.endBackgroundTask(RequestID(8), instance, TaskID(1))))
+    handle(after: .seconds(1), .process(.suspensionCompleted(instance)))
   }
 
   private func acknowledge(_ effects: [Effect], _ count: Int) {
@@ -65,7 +65,7 @@ private final class Diary {
         Issue.record("no callback in \(effects)")
         return
       }
-      effects = happen(
+      effects = handle(
         after: .milliseconds(10),
         .application(.acknowledge(RequestID(100 + number), instance, callback)))
     }
@@ -86,7 +86,7 @@ private func replay(_ arguments: [String], socket: String? = nil) throws -> Task
   try TaskctlProcess(["simulate", "--replay"] + arguments, socket: socket).outcome()
 }
 
-/// What `Diary.upload` comes to.
+/// What `RecordedDaemon.upload` comes to.
 private let uploadTimeline = """
      1s  > register org.example.mail
          org.example.mail  notRunning -> inactive (register)
@@ -101,10 +101,10 @@ private let uploadTimeline = """
 struct ReplayTests {
   @Test("The timeline shows the events and the scheduler's decisions with their causes")
   func timeline() throws {
-    let diary = Diary()
-    diary.upload()
+    let recorded = RecordedDaemon()
+    recorded.upload()
     let directory = TemporaryDirectory()
-    let path = try directory.write("event-log.1", diary.bytes)
+    let path = try directory.write("event-log.1", recorded.bytes)
     let outcome = try replay([path])
     #expect(outcome.code == 0 && outcome.errors == "")
     #expect(
@@ -137,10 +137,10 @@ struct ReplayTests {
     _ = scheduler.handle(
       .application(.beginBackgroundTask(RequestID(2), instance, name: "photos")),
       at: Instant(nanoseconds: 2_000_000_000))
-    let diary = Diary(from: scheduler, eventsBefore: 2)
-    diary.happen(after: .seconds(3), .process(.leaderExited(instance, .signaled(11))))
+    let recorded = RecordedDaemon(from: scheduler, eventsBefore: 2)
+    recorded.handle(after: .seconds(3), .process(.leaderExited(instance, .signaled(11))))
     let directory = TemporaryDirectory()
-    let path = try directory.write("event-log.7", diary.bytes)
+    let path = try directory.write("event-log.7", recorded.bytes)
     let outcome = try replay([path])
     #expect(
       outcome.output == """
@@ -158,10 +158,10 @@ struct ReplayTests {
   func folder() throws {
     let directory = TemporaryDirectory()
     mkdir(directory.file("event-log"), 0o700)
-    let diary = Diary()
-    diary.upload()
-    _ = try directory.write("event-log/event-log.9", Diary().bytes)
-    _ = try directory.write("event-log/event-log.10", diary.bytes)
+    let recorded = RecordedDaemon()
+    recorded.upload()
+    _ = try directory.write("event-log/event-log.9", RecordedDaemon().bytes)
+    _ = try directory.write("event-log/event-log.10", recorded.bytes)
     _ = try directory.write("event-log/unfinished.11", [])
     for outcome in [
       try replay([directory.file("event-log")]), try replay([], socket: directory.file("socket")),
@@ -174,21 +174,21 @@ struct ReplayTests {
   @Test("Replay changes nothing in the directory and ignores the lock of a running daemon")
   func readsOnly() throws {
     let directory = TemporaryDirectory()
-    let diary = Diary()
-    diary.upload()
-    let path = try directory.write("event-log.1", diary.bytes)
+    let recorded = RecordedDaemon()
+    recorded.upload()
+    let path = try directory.write("event-log.1", recorded.bytes)
     chmod(path, 0o400)
     #expect(try replay([directory.path]).code == 0)
-    #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == diary.bytes)
+    #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == recorded.bytes)
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["event-log.1"])
   }
 
   @Test("Replay with --json prints one document on one line, with the facts of the event log")
   func json() throws {
-    let diary = Diary()
-    diary.upload()
+    let recorded = RecordedDaemon()
+    recorded.upload()
     let directory = TemporaryDirectory()
-    let outcome = try replay([try directory.write("event-log.1", diary.bytes), "--json"])
+    let outcome = try replay([try directory.write("event-log.1", recorded.bytes), "--json"])
     #expect(outcome.output.split(separator: "\n").count == 1)
     struct Document: Decodable {
       struct Entry: Decodable {
@@ -216,11 +216,11 @@ struct ReplayTests {
 
   @Test("A damaged event log is shown up to its last intact record, with the place and the damage")
   func damaged() throws {
-    let diary = Diary()
-    diary.upload()
-    let place = diary.count
-    diary.happen(after: .seconds(1), .process(.leaderExited(instance, .signaled(9))))
-    var bytes = diary.bytes
+    let recorded = RecordedDaemon()
+    recorded.upload()
+    let place = recorded.count
+    recorded.handle(after: .seconds(1), .process(.leaderExited(instance, .signaled(9))))
+    var bytes = recorded.bytes
     bytes[place + 12] ^= 1
     let directory = TemporaryDirectory()
     let path = try directory.write("event-log.1", bytes)
@@ -230,7 +230,7 @@ struct ReplayTests {
     #expect(
       outcome.errors == "taskctl: DamagedEventLog: \(path): from byte \(place) on: a record's"
         + " checksum is wrong; only the records before it are shown\n")
-    let cut = try replay([try directory.write("event-log.1", Array(diary.bytes.dropLast(10)))])
+    let cut = try replay([try directory.write("event-log.1", Array(recorded.bytes.dropLast(10)))])
     #expect(cut.output == outcome.output)
     #expect(cut.code == 1 && cut.errors.contains("was cut off"))
   }
@@ -238,13 +238,13 @@ struct ReplayTests {
   @Test("A file that is not an event log is refused with its path and the reason")
   func refused() throws {
     let directory = TemporaryDirectory()
-    var newer = Diary().bytes
+    var newer = RecordedDaemon().bytes
     newer[8] = 77
     for (bytes, sentence) in [
       ([], "the file is not an event log of taskschedd, or is truncated"),
       (Array("application org.example.mail\n".utf8), "the file is not an event log of taskschedd"),
       (newer, "its format version is 77; this taskschedd reads version 1"),
-      (Array(Diary().bytes.prefix(4200)), "its first record is damaged: "),
+      (Array(RecordedDaemon().bytes.prefix(4200)), "its first record is damaged: "),
     ] {
       let path = try directory.write("event-log.1", bytes)
       let outcome = try replay([path])

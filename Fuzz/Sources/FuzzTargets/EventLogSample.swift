@@ -130,7 +130,7 @@ struct EventLogSample: Sendable {
     .event(.resources(.listens(first, ListeningReport(["0.0.0.0:80", "@abstract"])))),
     .event(.process(.suspensionFailed(first, reason: "EPERM"))),
     .event(.process(.suspensionLost(first, reason: "process 7 runs"))),
-    .note(.letRun(first)),
+    .note(.resumed(first)),
     .event(.process(.suspensionCompleted(first))),
     .event(.process(.stillSuspended([first, second]))),
     .event(.scheduler(.deadlineReached)),
@@ -145,7 +145,7 @@ struct EventLogSample: Sendable {
             backgroundTask: "rsync", backgroundModes: [.voip])))),
     .note(.monitor(Holdings.Monitor(uid: 1000), connection: 9)),
     .note(.input(MessagePart([0x7B]), connection: 9)),
-    .note(.inputWhole(connection: 9)),
+    .note(.inputComplete(connection: 9)),
     .note(.unsaved(true, connection: 9)),
     .event(.scheduler(.clockRead(WallTime(nanoseconds: 1_800_000_000_000_000_000)))),
     .event(.scheduler(.started)),
@@ -162,7 +162,7 @@ struct EventLogSample: Sendable {
         .pressed(
           MemoryPressure(
             source: .machine, memory: MemoryReading(available: 80 << 20, total: 1000 << 20))))),
-    .event(.memory(.looked(MemoryReading(available: 90 << 20, total: 1000 << 20)))),
+    .event(.memory(.read(MemoryReading(available: 90 << 20, total: 1000 << 20)))),
     .event(.memory(.measured([MemorySize(second, dirty: 5 << 20, total: 9 << 20)]))),
     .event(
       .memory(.reclaimed(second, MemoryReading(available: 500 << 20, total: 1000 << 20)))),

@@ -65,7 +65,7 @@ public enum ResourceEffect: Hashable, Sendable {
   /// Sets the priority of all processes, including later ones.
   case prioritize(InstanceID, ProcessPriority)
   /// Measures the use of an instance; answered by ``ResourceEvent/used(_:_:)``.
-  case look(InstanceID)
+  case sample(InstanceID)
   /// Limits an instance to a percentage of one CPU; nil removes the limit.
   case throttle(InstanceID, percent: Int?)
 }

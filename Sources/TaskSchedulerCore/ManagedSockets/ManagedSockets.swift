@@ -55,7 +55,7 @@ public enum SocketEvent: Hashable, Sendable {
 public enum SocketEffect: Hashable, Sendable {
   /// Manages the socket from now on.
   case hold(InstanceID, SocketID)
-  case letGo(InstanceID, SocketID)
+  case release(InstanceID, SocketID)
   /// Watches the sockets of a suspended instance. The daemon reports what arrives from now on, or
   /// has arrived since the instance last read, by ``SocketEvent/ready(_:_:)``.
   case watch(InstanceID)

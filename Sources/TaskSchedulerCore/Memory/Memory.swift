@@ -59,7 +59,7 @@ public enum MemoryEvent: Hashable, Sendable {
   /// A trigger has fired.
   case pressed(MemoryPressure)
   /// The answer to ``MemoryEffect/look``.
-  case looked(MemoryReading)
+  case read(MemoryReading)
   /// The answer to ``MemoryEffect/measure(_:)``.
   case measured([MemorySize])
   /// The answer to ``MemoryEffect/reclaim(_:)``: its processes are gone.
@@ -70,7 +70,7 @@ public enum MemoryEvent: Hashable, Sendable {
   var request: RequestID? {
     switch self {
     case .warn(let request, _, _): request
-    case .pressed, .looked, .measured, .reclaimed: nil
+    case .pressed, .read, .measured, .reclaimed: nil
     }
   }
 }
@@ -78,7 +78,7 @@ public enum MemoryEvent: Hashable, Sendable {
 /// An action of the daemon on memory.
 public enum MemoryEffect: Hashable, Sendable {
   /// Reads the machine's memory; answered by `looked`.
-  case look
+  case read
   /// Measures the memory of instances; answered by `measured`.
   case measure([InstanceID])
   /// Frees the memory of an instance that has been killed or has ended, waits for the end of its

@@ -17,7 +17,7 @@ extension Scheduler {
   mutating func handle(_ event: MemoryEvent, in turn: inout Turn) {
     switch event {
     case .pressed(let pressure): memoryPressed(pressure, in: &turn)
-    case .looked(let reading): memoryLooked(reading, in: &turn)
+    case .read(let reading): memoryRead(reading, in: &turn)
     case .measured(let sizes): memoryMeasured(sizes, in: &turn)
     case .reclaimed(let id, let reading):
       guard case .reclaiming(id, _) = memory.phase else { return }
@@ -55,7 +55,7 @@ extension Scheduler {
   }
 
   /// Handles the reading at the end of the time after the warning.
-  private mutating func memoryLooked(_ reading: MemoryReading, in turn: inout Turn) {
+  private mutating func memoryRead(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard case .warned(let patience, _) = memory.phase,
       (patience <= turn.instant && isMemoryShort) || isMemoryCritical
@@ -78,7 +78,7 @@ extension Scheduler {
   private mutating func giveUpWaiting(in turn: inout Turn) {
     let patience = max(turn.instant, memory.warningEnds)
     wait(until: patience, looking: patience > turn.instant, turn)
-    if memory.phase != .calm { turn.emit(.memory(.look)) }
+    if memory.phase != .calm { turn.emit(.memory(.read)) }
   }
 
   /// Waits for the next trigger, or for the end of pressure.
@@ -243,7 +243,7 @@ extension Scheduler {
         measureAhead(in: &turn)
       } else if looks {
         memory.phase = .warned(patience: patience, looks: false)
-        turn.emit(.memory(.look))
+        turn.emit(.memory(.read))
       }
     case .ending, .reclaiming: giveUpWaiting(in: &turn)
     }

@@ -22,7 +22,7 @@ extension Instance {
       !callbacks.contains(.didEnterBackground)
     else { return }
     self.stint?.use = UseMeasurement()
-    turn.emit(.resources(.look(id)))
+    turn.emit(.resources(.sample(id)))
   }
 
   mutating func measureIfDue(in turn: inout Turn) {
@@ -31,7 +31,7 @@ extension Instance {
 
   private mutating func askUse(in turn: inout Turn) {
     stint?.use?.progress = .asked
-    turn.emit(.resources(.look(id)))
+    turn.emit(.resources(.sample(id)))
   }
 
   /// Ends the measurements and the throttle.

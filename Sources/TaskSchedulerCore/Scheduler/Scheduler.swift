@@ -148,7 +148,7 @@ public struct Scheduler: Sendable {
       deadlines.set(id, to: nil)
       keepAlives.remove(id)
       applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
-      let end = instance.letGo(in: &turn)
+      let end = instance.leaveRunning(in: &turn)
       if instance.termination?.reason.isOrdered == true {
         applications.change(instance.application) { $0.relaunch = Relaunch(isBarred: true) }
       }

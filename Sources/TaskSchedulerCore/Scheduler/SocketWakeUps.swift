@@ -28,7 +28,7 @@ extension Instance {
   ) {
     if sockets.ids.contains(socket) { return turn.reply(request, .managed(socket)) }
     if let refusal = refusalOfSocket(turn.policy) {
-      turn.emit(.socket(.letGo(id, socket)))
+      turn.emit(.socket(.release(id, socket)))
       turn.reply(request, .refused(refusal))
       return record(.refused(refusal), in: &turn)
     }
@@ -63,7 +63,7 @@ extension Instance {
 
   fileprivate mutating func dropSocket(_ socket: SocketID, in turn: inout Turn) {
     guard sockets.remove(socket) else { return }
-    turn.emit(.socket(.letGo(id, socket)))
+    turn.emit(.socket(.release(id, socket)))
     record(.socketReleased(socket), in: &turn)
   }
 

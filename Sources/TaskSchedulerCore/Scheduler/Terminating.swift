@@ -84,7 +84,7 @@ extension Instance {
   }
 
   /// Ends the instance because the scheduler stops. The processes continue without it.
-  func letGo(in turn: inout Turn) -> End {
+  func leaveRunning(in turn: inout Turn) -> End {
     let end = End(reason: .schedulerStopped, at: turn.instant)
     if state == .suspended || isStopping { turn.emit(.resume(id)) }
     record(.transition(from: state, to: .notRunning, cause: .schedulerStopped), in: &turn)

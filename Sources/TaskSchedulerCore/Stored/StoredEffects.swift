@@ -143,7 +143,9 @@ extension ResourceRecord: StoredByForm {
 extension SocketEffect: StoredByForm {
   package static let form = Form(cases: [
     Case("hold", SocketEffect.hold) { if case .hold(let a, let b) = $0 { (a, b) } else { nil } },
-    Case("letGo", SocketEffect.letGo) { if case .letGo(let a, let b) = $0 { (a, b) } else { nil } },
+    Case("release", SocketEffect.release) {
+      if case .release(let a, let b) = $0 { (a, b) } else { nil }
+    },
     Case("watch", SocketEffect.watch) { if case .watch(let a) = $0 { a } else { nil } },
     Case("stopWatching", SocketEffect.stopWatching) {
       if case .stopWatching(let a) = $0 { a } else { nil }
@@ -184,7 +186,7 @@ extension NotificationTransaction: StoredByForm {
 
 extension MemoryEffect: StoredByForm {
   package static let form = Form(cases: [
-    Case("look", MemoryEffect.look),
+    Case("read", MemoryEffect.read),
     Case("measure", MemoryEffect.measure) { if case .measure(let a) = $0 { a } else { nil } },
     Case("reclaim", MemoryEffect.reclaim) { if case .reclaim(let a) = $0 { a } else { nil } },
     Case("pageOut", MemoryEffect.pageOut) { if case .pageOut(let a) = $0 { a } else { nil } },
@@ -196,7 +198,7 @@ extension ResourceEffect: StoredByForm {
     Case("prioritize", ResourceEffect.prioritize) {
       if case .prioritize(let a, let b) = $0 { (a, b) } else { nil }
     },
-    Case("look", ResourceEffect.look) { if case .look(let a) = $0 { a } else { nil } },
+    Case("sample", ResourceEffect.sample) { if case .sample(let a) = $0 { a } else { nil } },
     Case("throttle", ResourceEffect.throttle) {
       if case .throttle(let a, let b) = $0 { (a, b) } else { nil }
     },

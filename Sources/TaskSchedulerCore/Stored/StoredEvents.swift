@@ -187,7 +187,7 @@ extension NotificationEvent: StoredByForm {
 extension MemoryEvent: StoredByForm {
   package static let form = Form(cases: [
     Case("pressed", MemoryEvent.pressed) { if case .pressed(let a) = $0 { a } else { nil } },
-    Case("looked", MemoryEvent.looked) { if case .looked(let a) = $0 { a } else { nil } },
+    Case("read", MemoryEvent.read) { if case .read(let a) = $0 { a } else { nil } },
     Case("measured", MemoryEvent.measured) { if case .measured(let a) = $0 { a } else { nil } },
     Case("reclaimed", MemoryEvent.reclaimed) {
       if case .reclaimed(let a, let b) = $0 { (a, b) } else { nil }

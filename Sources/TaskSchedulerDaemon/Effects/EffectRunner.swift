@@ -7,7 +7,7 @@ import TaskSchedulerWire
 final class EffectRunner: EffectHandler {
   private let parts: Parts
   /// Reads what an application has written before a limit is enforced.
-  private let hearing: Hearing
+  private let limitCheck: LimitCheck
   private let timer: DeadlineTimer
   private let eventLog: EventLog
   /// The state that systemd shows of the daemon; nil without a service manager.
@@ -16,11 +16,11 @@ final class EffectRunner: EffectHandler {
   private let post: (Event) -> Void
 
   init(
-    _ parts: Parts, hearing: Hearing, timer: DeadlineTimer, eventLog: EventLog,
+    _ parts: Parts, limitCheck: LimitCheck, timer: DeadlineTimer, eventLog: EventLog,
     serviceStatus: ServiceStatus?, log: Log, post: @escaping (Event) -> Void
   ) {
     self.parts = parts
-    self.hearing = hearing
+    self.limitCheck = limitCheck
     self.timer = timer
     self.eventLog = eventLog
     self.serviceStatus = serviceStatus
@@ -36,7 +36,7 @@ final class EffectRunner: EffectHandler {
 
   func willHandle(_ event: Event) {
     if event.request != nil { eventLog.call?.takeMessage() }
-    if case .scheduler(.stop) = event { parts.launches.keepRunningOn(processes.held) }
+    if case .scheduler(.stop) = event { parts.launches.leaveRunning(processes.held) }
   }
 
   func didHandle(_ event: Event) {
@@ -90,7 +90,7 @@ final class EffectRunner: EffectHandler {
       sockets.removeAll(of: id)
       processes.release(id, killing: killing)
     case .checkTracer(let id):
-      hearing.ask(id)
+      limitCheck.ask(id)
     case .record(let record):
       log.write(record, at: now) { [processes] in
         record.leader.flatMap { processes.unit(of: $0) }
@@ -107,7 +107,7 @@ final class EffectRunner: EffectHandler {
       if let watch = sockets.watchDescriptor(of: socket.number, id) {
         store.save(socket: socket.number, of: id, watch: watch)
       }
-    case .letGo(let id, let socket):
+    case .release(let id, let socket):
       sockets.remove(socket.number, of: id)
       store.remove(socket: socket.number, of: id)
     case .watch(let id): sockets.watch(id)

@@ -21,7 +21,8 @@ extension Log {
     switch condition {
     case .behind(let problem):
       write(
-        .error, "cannot write the event log: \(problem). The daemon accepts no new requests until "
+        .error,
+        "cannot write the event log: \(problem). The daemon accepts no new requests until "
           + "it can; a crash before then would lose all applications", id: .eventLogBehind)
     case .whole: write(.notice, "the event log is whole again", id: .eventLogWhole)
     case .nextHasNoRoom(let problem):

@@ -20,7 +20,7 @@ final class Launches {
   /// The manifests in force, by application.
   var manifests: [ApplicationID: ApplicationManifest] = [:]
   /// The processes that a stopped scheduler released, and that still run.
-  private(set) var runningOn: [Leader: Holdings.Instance] = [:]
+  private(set) var leftRunning: [Leader: Holdings.Instance] = [:]
   private var arrivals: [Leader: Arrival] = [:]
   /// The launches that are under way, and those whose outcome the scheduler is being told.
   private var launching: Set<InstanceID> = []
@@ -136,27 +136,27 @@ final class Launches {
   // MARK: Released processes
 
   /// Remembers the processes that the scheduler releases because it stops.
-  func keepRunningOn(_ held: [InstanceID: Holdings.Instance]) {
+  func leaveRunning(_ held: [InstanceID: Holdings.Instance]) {
     for instance in held.values where instance.release == nil {
-      runningOn[instance.arrival.leader] = instance
+      leftRunning[instance.arrival.leader] = instance
     }
   }
 
   /// Restores the processes that a previous daemon released, as far as they still run.
-  func restoreRunningOn(_ left: [Leader: Holdings.Instance]) {
+  func restoreLeftRunning(_ left: [Leader: Holdings.Instance]) {
     for (leader, instance) in left {
       let stat = (try? proc.stat(leader.pid)) ?? nil
       guard let stat, stat.identity == ProcessIdentity(leader), !stat.state.hasEnded else {
         continue
       }
-      runningOn[leader] = instance
+      leftRunning[leader] = instance
     }
   }
 
   /// Returns the processes that a previous daemon released and that still run, by application.
   func unmanagedProcesses() -> [ApplicationKey: Leader] {
     var processes: [ApplicationKey: Leader] = [:]
-    for (leader, instance) in runningOn {
+    for (leader, instance) in leftRunning {
       guard let id = ApplicationID(instance.application) else { continue }
       let key = ApplicationKey(id, owner: UserID(instance.arrival.uid))
       if let other = processes[key], other.startTime <= leader.startTime { continue }
@@ -172,12 +172,12 @@ final class Launches {
   /// Returns the process of an application that a previous daemon released, if it still runs and
   /// belongs to no instance: an application has at most one running instance.
   private func takeBack(_ key: ApplicationKey) -> Leader? {
-    let left = runningOn.values.filter {
+    let left = leftRunning.values.filter {
       $0.application == key.id.name && $0.arrival.uid == key.owner.uid
     }
     for instance in left.sorted(by: { $0.arrival.leader.startTime < $1.arrival.leader.startTime }) {
       let leader = instance.arrival.leader
-      runningOn[leader] = nil
+      leftRunning[leader] = nil
       do throws(SystemError) {
         let identity = ProcessIdentity(leader)
         guard let process = try ProcessHandle(identity, in: proc),

@@ -66,8 +66,8 @@ final class MemoryService {
 
   func run(_ effect: MemoryEffect) {
     switch effect {
-    case .look:
-      post(.memory(.looked(reading)))
+    case .read:
+      post(.memory(.read(reading)))
     case .measure(let ids):
       measuring.measure(ids) { [unowned self] in post(.memory(.measured($0))) }
     case .reclaim(let id):

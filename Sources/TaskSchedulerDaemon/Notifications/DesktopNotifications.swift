@@ -9,7 +9,7 @@ import TaskSchedulerCore
 /// What cannot be shown is kept here until it can, for as long as the daemon runs.
 final class DesktopNotifications {
   /// What has become of a notification.
-  enum Happening: Equatable {
+  enum Occurrence: Equatable {
     /// The service shows it; again, where it was shown anew.
     case shown(NotificationID)
     /// The user has chosen it. What is started for it may be given the token as
@@ -72,7 +72,7 @@ final class DesktopNotifications {
   private let addresses: DesktopAddresses?
   private let answerTime: Duration
   private let log: Log
-  private let report: (Happening) -> Void
+  private let report: (Occurrence) -> Void
   private var sessions: [UserID: DesktopSession] = [:]
   /// For what fails before there is a session.
   private var failed: [(NotificationID, Failure)] = []
@@ -85,7 +85,7 @@ final class DesktopNotifications {
   ///   - report: called from the loop, never from within ``show(_:)`` or ``close(_:)``.
   init(
     loop: EventLoop, addresses: DesktopAddresses?, answerTime: Duration = .seconds(25),
-    log: Log, report: @escaping (Happening) -> Void
+    log: Log, report: @escaping (Occurrence) -> Void
   ) throws(SystemError) {
     self.loop = loop
     self.addresses = addresses

@@ -26,7 +26,7 @@ final class DesktopSession {
   private let user: UserID
   private let loop: EventLoop
   private let log: Log
-  private let report: (DesktopNotifications.Happening) -> Void
+  private let report: (DesktopNotifications.Occurrence) -> Void
   private let bus: MessageBus
   private var table = PresentationTable()
   private var service = Service.unknown(asked: false)
@@ -49,7 +49,7 @@ final class DesktopSession {
 
   init(
     user: UserID, address: BusAddress, answerTime: Duration, loop: EventLoop, log: Log,
-    report: @escaping (DesktopNotifications.Happening) -> Void
+    report: @escaping (DesktopNotifications.Occurrence) -> Void
   ) throws(SystemError) {
     self.user = user
     self.loop = loop
@@ -460,8 +460,8 @@ final class DesktopSession {
 
   // MARK: What is heard
 
-  private func heard(_ happening: MessageBus.Happening) {
-    switch happening {
+  private func heard(_ occurrence: MessageBus.Occurrence) {
+    switch occurrence {
     case .changed: worker?.request()
     case .message(let message):
       guard let signal = DesktopSignal(message, from: owner) else { return }

@@ -63,7 +63,7 @@ final class LocalNotifications {
           + "\(count) notifications from it", id: .storeFailed)
     }
     desktop = try DesktopNotifications(loop: loop, addresses: addresses, log: log) {
-      [unowned self] in hear($0)
+      [unowned self] in handle($0)
     }
     if let store {
       writer = try StoreWriter(store, loop: loop) { [unowned self] in takeAnswers() }
@@ -326,8 +326,8 @@ final class LocalNotifications {
       body: stored.content.body, sound: stored.content.sound)
   }
 
-  private func hear(_ happening: DesktopNotifications.Happening) {
-    switch happening {
+  private func handle(_ occurrence: DesktopNotifications.Occurrence) {
+    switch occurrence {
     case .shown(let id):
       log.write(.debug, "notification \(id.number) is shown")
       note(

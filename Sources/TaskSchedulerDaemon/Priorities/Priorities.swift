@@ -379,7 +379,7 @@ final class Priorities {
         .process(.signalFailed(instance.id, reason: "cannot restore its \(lever.name): \(error)")))
     }
     instance.lowered.forget()
-    eventLog.note(.gaveBack(instance.id))
+    eventLog.note(.restored(instance.id))
   }
 
   /// Tries again later to set a session. The kernel permits one change at a time, and sessions of

@@ -66,7 +66,7 @@ extension ProcessController {
     membership.add(instance)
     switch release {
     case .kill: resumeKilling(instance)
-    case .letRun:
+    case .resume:
       instance.isReleased = true
       forget(instance)
     }
@@ -118,7 +118,7 @@ extension ProcessController {
       }
     }
     var outcome = unclear.resume(except: held, heldGroups: groups, in: proc)
-    outcome.add(ProcessRelease.letRun(marks, except: held, in: proc))
+    outcome.add(ProcessRelease.resume(marks, except: held, in: proc))
     return outcome
   }
 

@@ -15,7 +15,7 @@ extension LeftBehind {
       items.compactMap { LoweredPriority($0) }.filter { !held.contains($0.thread) }
     }
     let priorities = PriorityRelease.all(strangers, in: proc)
-    var outcome = ProcessRelease.letRun(
+    var outcome = ProcessRelease.resume(
       stopped.filter { !$0.wasStopped }.map { ProcessIdentity($0.process) }
         .filter { !held.contains($0) },
       groups: groups.filter { !heldGroups.contains($0) }.map { ControlGroup(path: $0) }, in: proc)

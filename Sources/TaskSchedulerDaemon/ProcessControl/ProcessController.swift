@@ -23,7 +23,7 @@ final class ProcessController {
   private var leaderEnds: LeaderEnds?
   let steps: ProcessSteps
   private var sweeper: Sweeper?
-  private(set) var lastLooks: LastLooks?
+  private(set) var suspensionScans: SuspensionScans?
   private(set) var gpuLooks: GPULooks?
   private(set) var catchUp: CatchUp?
   private(set) var priorityCatchUp: CatchUp?
@@ -94,7 +94,7 @@ final class ProcessController {
 
   private func setUpLooks() throws(SystemError) {
     let scans = try DescriptorScans(proc: proc, loop: loop)
-    lastLooks = try LastLooks(scans: scans, loop: loop) { [weak self] id, findings in
+    suspensionScans = try SuspensionScans(scans: scans, loop: loop) { [weak self] id, findings in
       guard let self, let instance = instances[id], instance.standsStill else { return }
       take(findings, of: instance)
     } ended: { [weak self] in
@@ -255,7 +255,7 @@ final class ProcessController {
     instance.isToBeSuspended = false
     instance.standsStill = false
     instance.lastLook?.cancel()
-    lastLooks?.cancel(instance.id)
+    suspensionScans?.cancel(instance.id)
     endThrottle(instance, resuming: false)
   }
 

@@ -7,7 +7,7 @@ extension ProcessController {
   func run(_ effect: ResourceEffect) {
     switch effect {
     case .prioritize(let id, let priority): prioritize(id, priority)
-    case .look(let id): look(id)
+    case .sample(let id): sample(id)
     case .throttle(let id, let percent): throttle(id, percent)
     }
   }
@@ -38,7 +38,7 @@ extension ProcessController {
     }
   }
 
-  private func look(_ id: InstanceID) {
+  private func sample(_ id: InstanceID) {
     if catchUp?.isUnderWay == true {
       useCatchUp?.add(id)
       useCatchUp?.start()
@@ -93,7 +93,7 @@ extension ProcessController {
   /// An instance that stayed suspended during an absence of the daemon has done nothing meanwhile.
   func lookAtSuspended(_ instance: InstanceProcesses) {
     if isSuspended(instance.id) {
-      lastLooks?.add(instance.id)
+      suspensionScans?.add(instance.id)
       return
     }
     guard instance.origin.group != nil else {
@@ -118,7 +118,7 @@ extension ProcessController {
     let meter = resources(of: instance).meter
     scan.findsGPUs = meter.isWatched
     scan.knownGPUFiles = meter.gpuFiles
-    lastLooks?.add(instance.id, user: instance.uid, scan)
+    suspensionScans?.add(instance.id, user: instance.uid, scan)
   }
 
   /// Stores the findings of the last look.

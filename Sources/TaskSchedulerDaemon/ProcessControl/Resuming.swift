@@ -75,7 +75,7 @@ extension ProcessController {
     for member in resumption.refused.reversed() {
       instance.noteStopped(member.process, wasStopped: false)
     }
-    if resumption.isNoted { eventLog.note(.letRun(instance.id)) }
+    if resumption.isNoted { eventLog.note(.resumed(instance.id)) }
     let stopped = instance.allStopped
     if !stopped.isEmpty { eventLog.note(.stopping(instance.id, stopped)) }
   }

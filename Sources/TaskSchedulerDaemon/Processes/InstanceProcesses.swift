@@ -197,7 +197,7 @@ final class InstanceProcesses {
       application: application, arrival: origin.arrival(of: leader.identity, uid: uid),
       stopped: allStopped)
     (held.leadsSession, held.leadsGroup) = (leadsSession, leadsGroup)
-    if isReleased { held.release = isBeingKilled ? .kill : .letRun }
+    if isReleased { held.release = isBeingKilled ? .kill : .resume }
     return held
   }
 

@@ -167,7 +167,7 @@ final class Connection: TurnTaker, CurrentCall {
   /// Reads what is on the socket now, and nothing that arrives later.
   ///
   /// - Parameter end: When to stop (CLOCK_BOOTTIME).
-  func hear(until end: UInt64) {
+  func carryOutPending(until end: UInt64) {
     let start = BootClock.now()
     var left = waitingCount
     while left > 0, isOpen, BootClock.now() < end, !wire.isBusy, output.isEmpty,
@@ -297,7 +297,7 @@ final class Connection: TurnTaker, CurrentCall {
     }
     // Not when the message is taken: the daemon must not begin an event log between a call's event
     // and the effects of that event.
-    if wasCollecting { eventLog.note(.inputWhole(connection: cookie)) }
+    if wasCollecting { eventLog.note(.inputComplete(connection: cookie)) }
     input.forgetMessage()
     eventLog.endCall()
   }

@@ -299,13 +299,13 @@ final class Server: ConnectionOwner {
 
   // MARK: Calls
 
-  /// Returns the operations that ``Hearing`` needs before a limit is enforced.
+  /// Returns the operations that ``LimitCheck`` needs before a limit is enforced.
   ///
   /// - Parameter user: Returns the user of an instance; nil if it has ended.
-  func ears(user: @escaping (InstanceID) -> UInt32?) -> Hearing.Ears {
-    Hearing.Ears(
+  func limitCheckConnections(user: @escaping (InstanceID) -> UInt32?) -> LimitCheck.Connections {
+    LimitCheck.Connections(
       accept: { [unowned self] in acceptWaiting() },
-      hear: { [unowned self] in hear($0, of: $1, until: $2) }, user: user)
+      carryOut: { [unowned self] in carryOutPendingCalls($0, of: $1, until: $2) }, user: user)
   }
 
   /// Accepts the waiting connections: an instance's first call may be on one of them.
@@ -320,13 +320,13 @@ final class Server: ConnectionOwner {
   ///
   /// - Parameter end: When to stop (CLOCK_BOOTTIME).
   /// - Returns: Whether all calls were carried out.
-  private func hear(
+  private func carryOutPendingCalls(
     _ instances: Set<InstanceID>, of user: UInt32, until end: UInt64
   ) -> Bool {
     for id in instances {
       for connection in speakers.known(of: id) where connection.hasUnheard {
         guard BootClock.now() < end else { return false }
-        connection.hear(until: end)
+        connection.carryOutPending(until: end)
       }
     }
     guard hearUnplaced(instances, of: user, until: end) else { return false }
@@ -349,7 +349,7 @@ final class Server: ConnectionOwner {
     let (found, isAll) = speakers.place(of: user, applications, until: end)
     fairShare.spend(BootClock.now() - start, by: .user(user))
     for connection in found where connection.speaksFor.map(instances.contains) == true {
-      connection.hear(until: end)
+      connection.carryOutPending(until: end)
     }
     return isAll
   }

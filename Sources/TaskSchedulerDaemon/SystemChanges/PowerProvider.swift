@@ -55,8 +55,8 @@ final class PowerProvider: SystemChangeProvider {
     try bus.connect(waiting: true)
   }
 
-  private func heard(_ happening: MessageBus.Happening) {
-    switch happening {
+  private func heard(_ occurrence: MessageBus.Occurrence) {
+    switch occurrence {
     case .message(let message):
       if Self.isSign(message) { ask() }
     case .changed:

@@ -101,10 +101,11 @@ struct EventLogFinder {
   /// environment. No daemon manages them any more.
   private func resume(_ unclear: LeftBehind?) {
     var outcome = (unclear ?? LeftBehind()).resume(in: proc)
-    outcome.add(ProcessRelease.letRun(ProcessMarks(socket: socketPath), in: proc))
-    if unclear != nil || !outcome.letRun.isEmpty {
+    outcome.add(ProcessRelease.resume(ProcessMarks(socket: socketPath), in: proc))
+    if unclear != nil || !outcome.resumed.isEmpty {
       log.write(
-        .warning, "found no usable event log; resumed \(outcome.letRun.count) stopped processes or "
+        .warning,
+        "found no usable event log; resumed \(outcome.resumed.count) stopped processes or "
           + "control groups. Applications register again", id: .eventLogRefused)
     }
     for failure in outcome.failures { log.write(.error, "cannot resume \(failure)") }

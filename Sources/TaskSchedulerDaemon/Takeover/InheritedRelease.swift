@@ -22,7 +22,7 @@ extension DescriptorStore.Inherited {
         let leader = try PIDFD(adopting: FileDescriptor(taking: number))
         if let identity = try leader.identity(in: proc) {
           let stopped = try proc.descendants(of: [identity]).filter { $0.state == .stopped }
-          outcome.add(ProcessRelease.letRun(stopped.map(\.identity), groups: [], in: proc))
+          outcome.add(ProcessRelease.resume(stopped.map(\.identity), groups: [], in: proc))
         }
       } catch {
         if error.errno != noSuchProcess { outcome.failures.append("instance \(id): \(error)") }

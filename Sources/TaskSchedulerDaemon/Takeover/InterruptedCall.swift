@@ -60,7 +60,7 @@ struct InterruptedCall {
       return false
     }
     if isKnown { eventLog.setCallPhase(.taken) }
-    if isKnown, isInputUsedUp { eventLog.note(.inputWhole(connection: cookie)) }
+    if isKnown, isInputUsedUp { eventLog.note(.inputComplete(connection: cookie)) }
     return !isKnown
   }
 

@@ -58,7 +58,7 @@ struct Takeover {
   /// Remembers the programs that a previous daemon launched, without an event log that names them.
   private func restoreLaunched() {
     let marks = ProcessMarks(socket: socketPath)
-    parts.launches.restoreRunningOn(LaunchedBefore(marks: marks, proc: processes.proc).leaders())
+    parts.launches.restoreLeftRunning(LaunchedBefore(marks: marks, proc: processes.proc).leaders())
   }
 
   /// Continues with the state of the previous daemon.
@@ -116,12 +116,12 @@ struct Takeover {
   private func takeOver(_ replay: Replay) -> Outcome {
     var outcome = Outcome()
     outcome.lost = processes.takeOver(replay.holdings.instances, leaders: inherited.leaders)
-    parts.launches.restoreRunningOn(replay.holdings.runningOn)
+    parts.launches.restoreLeftRunning(replay.holdings.leftRunning)
     if let unclear = remains.unclear {
       // A process that belongs to an instance already is not added.
       restoreLaunched()
       let found = processes.claimStopped(unclear, ProcessMarks(socket: socketPath))
-      for name in found.letRun {
+      for name in found.resumed {
         log.write(.warning, "resumed \(name), which belongs to no application")
       }
       for failure in found.failures { log.write(.error, "cannot resume \(failure)") }

@@ -44,7 +44,7 @@ struct MemoryChecker: Checker {
       isCalm = false
       pressedAt = observed.now
       reading = pressed.memory
-    case .memory(.looked(let read)): reading = read
+    case .memory(.read(let read)): reading = read
     case .memory(.measured(let sizes)): take(sizes)
     case .memory(.reclaimed(let id, let read)):
       guard victim?.id == id else { return }
@@ -197,7 +197,7 @@ struct MemoryChecker: Checker {
     var mayHelp = isShort(observed)
     switch observed.event {
     case .memory(.pressed(let pressed)): mayHelp = mayHelp || pressed.source == .slice
-    case .memory(.looked), .memory(.reclaimed): break
+    case .memory(.read), .memory(.reclaimed): break
     case .memory(.measured), .memory(.warn), .scheduler, .application, .operation, .process,
       .socket, .notification, .systemChanged, .resources:
       return "the event does not report memory"
@@ -257,7 +257,7 @@ struct MemoryChecker: Checker {
     case .memory(.pressed(let pressed)):
       try checkWarned(observed)
       try checkChoosing(pressed.source == .slice || isShort(observed), observed)
-    case .memory(.looked), .memory(.reclaimed):
+    case .memory(.read), .memory(.reclaimed):
       try checkChoosing(isShort(observed), observed)
     case .memory(.warn), .scheduler, .application, .operation, .process, .socket, .notification,
       .systemChanged, .resources:

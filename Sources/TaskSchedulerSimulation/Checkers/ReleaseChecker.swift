@@ -30,9 +30,9 @@ struct ReleaseChecker: Checker {
       }
     case .deliver(let id, _, _), .expire(let id, _, _), .notify(let id, _), .suspend(let id),
       .resume(let id), .terminate(let id, _), .kill(let id), .checkTracer(let id),
-      .resources(.prioritize(let id, _)), .resources(.look(let id)),
+      .resources(.prioritize(let id, _)), .resources(.sample(let id)),
       .resources(.throttle(let id, _)),
-      .socket(.hold(let id, _)), .socket(.letGo(let id, _)), .socket(.watch(let id)),
+      .socket(.hold(let id, _)), .socket(.release(let id, _)), .socket(.watch(let id)),
       .socket(.stopWatching(let id)):
       try require(observed[id] != nil, "an effect names instance \(id.number), which has ended")
     case .reply, .notification, .memory, .spawn, .record: break

@@ -7,7 +7,7 @@ struct ResourceChecker: Checker {
 
   mutating func see(_ effect: Effect, _ observed: ObservedState) throws(Finding) {
     switch effect {
-    case .resources(.look(let id)):
+    case .resources(.sample(let id)):
       guard let instance = observed[id] else { return }
       try require(
         instance.state == .background, "\(instance.name) is sampled in the foreground")

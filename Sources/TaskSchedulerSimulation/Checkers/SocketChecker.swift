@@ -23,7 +23,7 @@ struct SocketChecker: Checker {
       try require(
         !instance.sockets.contains(socket),
         "\(instance.name) has two sockets \(socket.number)")
-    case .socket(.letGo(let id, let socket)):
+    case .socket(.release(let id, let socket)):
       guard let instance = observed[id] else { return }
       // The daemon releases the descriptor of a refused socket.
       if case .socket(.manage(_, id, socket)) = observed.event, observed.isRefused { return }

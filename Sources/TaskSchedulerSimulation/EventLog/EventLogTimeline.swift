@@ -23,7 +23,9 @@ public struct EventLogTimeline {
   /// A hundred years after boot.
   private static let latest = Instant(nanoseconds: 36_525 * 86_400 * Nanoseconds.second)
 
-  /// - Parameter bytes: the event log, of any run of the machine; they may be anything.
+  /// Reads an event log of any boot.
+  ///
+  /// - Parameter bytes: The event log. The bytes may have any content.
   public init(_ bytes: UnsafeRawBufferPointer) throws(EventLogRefusal) {
     let reader = try EventLogReader(bytes, boot: nil)
     start = reader.start
@@ -34,7 +36,7 @@ public struct EventLogTimeline {
       if let instance = status.instance { names[instance.id] = status.key.id }
       note(status.key.id, .stands(status.state, status.instance?.tasks ?? []))
     }
-    // An event that was being carried out: what was left of it was done here.
+    // The event log begins within an event, whose remaining effects come first.
     for effect in start.effects { note(effect) }
     while violation == nil, let step = replay.next() { take(step, replay.scheduler) }
     damage = replay.damage
@@ -95,8 +97,8 @@ public struct EventLogTimeline {
     names[id]?.name ?? "instance \(id.number)"
   }
 
-  /// What happened, in the words of a scenario where it has any; nil for what the timeline shows by
-  /// what came of it.
+  /// Returns an event in words, as in a scenario if possible; nil if the timeline shows the event
+  /// only by its effects.
   private func step(_ event: Event) -> String? {
     func to(_ target: LaunchTarget) -> String { target == .background ? " background" : "" }
     switch event {
@@ -110,7 +112,7 @@ public struct EventLogTimeline {
     case .operation(.sendToBackground(_, let key)): return "send-away \(key.id.name)"
     case .operation(.terminate(_, let key, let byUser)):
       return "terminate \(key.id.name)\(byUser ? " by the user" : "")"
-    case .scheduler(.deadlineReached): return "a time has come that the policy waited for"
+    case .scheduler(.deadlineReached): return "a deadline of the scheduler was reached"
     case .scheduler(.policyChanged): return "the settings were read again"
     case .scheduler(.manifestsChanged): return "the manifests were read"
     case .scheduler(.started): return "the daemon starts"

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
-/// Events of no one instance in the words of a scenario.
+/// Words for events that belong to no single instance.
 enum EventLogWords {
-  /// nil for what the timeline shows by what came of it.
+  /// Returns an event in words; nil if the timeline shows the event only by its effects.
   static func step(_ event: NotificationEvent) -> String? {
     switch event {
     case .schedule(_, let key, let draft, _):
@@ -18,13 +18,13 @@ enum EventLogWords {
     }
   }
 
-  /// nil for what the timeline shows by what came of it.
+  /// Returns an event in words.
   static func step(_ event: MemoryEvent) -> String? {
     switch event {
     case .pressed(let pressure):
       let whose = pressure.source == .slice ? "of its own slice" : "of the machine"
       return "memory-pressure \(whose), \(percent(pressure.memory)) available"
-    case .looked(let reading): return "memory was read, \(percent(reading)) available"
+    case .read(let reading): return "memory was read, \(percent(reading)) available"
     case .measured(let sizes): return "\(sizes.count) applications were measured"
     case .reclaimed(let id, let reading):
       return "the memory of instance \(id.number) is back, \(percent(reading)) available"

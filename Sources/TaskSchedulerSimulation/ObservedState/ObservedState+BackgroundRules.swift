@@ -41,7 +41,7 @@ extension ObservedState {
   func apply(_ effect: ResourceEffect) {
     switch effect {
     case .prioritize(let id, let priority): self[id]?.priority = priority
-    case .look(let id): self[id]?.isSampled = true
+    case .sample(let id): self[id]?.isSampled = true
     case .throttle(let id, let percent):
       self[id]?.throttledTo = percent
       if percent != nil { self[id]?.wasThrottled = true }

@@ -12,7 +12,7 @@ extension ObservedState {
   func apply(_ effect: SocketEffect) {
     switch effect {
     case .hold(let id, let socket): self[id]?.sockets.append(socket)
-    case .letGo(let id, let socket): self[id]?.sockets.removeAll { $0 == socket }
+    case .release(let id, let socket): self[id]?.sockets.removeAll { $0 == socket }
     case .watch(let id): self[id]?.isWatched = true
     case .stopWatching(let id): self[id]?.isWatched = false
     }

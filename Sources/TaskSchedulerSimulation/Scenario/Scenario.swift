@@ -24,9 +24,9 @@ public struct Scenario: Hashable, Sendable {
     public var terminateDelay: Duration? = .milliseconds(100)
     /// From an event of its sockets to its acknowledgement; nil lets the time pass.
     public var handleDelay: Duration? = .milliseconds(10)
-    /// Until its processes are stopped; nil for one that cannot be.
+    /// The time until its processes are stopped; nil if they cannot be stopped.
     public var stopDelay: Duration? = .milliseconds(5)
-    /// What its processes have made dirty, in bytes.
+    /// The private dirty memory of its processes, in bytes.
     public var dirty: UInt64 = 64 << 20
 
     var manifest: Manifest {
@@ -40,7 +40,7 @@ public struct Scenario: Hashable, Sendable {
   public struct Step: Hashable, Sendable {
     public var at: Duration
     public var action: Action
-    /// As it was written.
+    /// The text of the step.
     public var text: String
   }
 
@@ -89,7 +89,7 @@ public struct ScenarioProblem: Error, Hashable, Sendable {
   public var column: Int
   /// What is wrong, and what would be right.
   public var message: String
-  /// The word that is none of ``candidates``, for "did you mean".
+  /// The wrong word, which is to be one of ``candidates``, for "did you mean".
   public var word: String?
   public var candidates: [String] = []
 }

@@ -67,7 +67,7 @@ enum ScenarioApplicationReader {
     }
   }
 
-  /// The value of an option, after `=`.
+  /// Returns the value of an option, after `=`.
   private struct Value {
     let text: String
     let line: Int

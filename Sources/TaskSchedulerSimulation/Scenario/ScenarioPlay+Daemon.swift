@@ -54,7 +54,7 @@ extension ScenarioPlay {
   }
 }
 
-/// What is behind the pump of a scenario's daemon.
+/// Carries out the effects of a scenario's daemon.
 private final class ScenarioDaemon: EffectHandler {
   private unowned let play: ScenarioPlay
 

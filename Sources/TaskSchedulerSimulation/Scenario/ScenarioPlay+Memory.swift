@@ -22,7 +22,7 @@ extension ScenarioPlay {
 
   func carryOut(_ effect: MemoryEffect) {
     switch effect {
-    case .look: post(.memory(.looked(reading)))
+    case .read: post(.memory(.read(reading)))
     case .measure(let ids):
       post(
         .memory(

@@ -11,8 +11,8 @@ public final class ScenarioPlay {
   private var timeline = Timeline()
   var actors: [Actor]
   var byInstance: [InstanceID: Int] = [:]
-  private var agenda: Heap<Appointment> = []
-  private var appointmentLast: UInt64 = 0
+  private var agenda: Heap<AgendaEntry> = []
+  private var agendaLast: UInt64 = 0
   private var pidLast: Int32 = 0
   private(set) var requests: [Request] = []
   var isAway = false
@@ -40,8 +40,8 @@ public final class ScenarioPlay {
     var isStopped = false
     var isTraced = false
     var tasks: [(name: String, id: TaskID)] = []
-    var postponed: [Deed] = []
-    /// Raised by what ends a suspension under way.
+    var postponed: [ApplicationAction] = []
+    /// A number that each suspension and resume increments. It invalidates earlier planned events.
     var generation = 0
     var isStopping = false
     var sockets: [(name: String, id: SocketID)] = []
@@ -51,7 +51,7 @@ public final class ScenarioPlay {
   }
 
   /// An action of an application that runs.
-  enum Deed {
+  enum ApplicationAction {
     case open
     case acknowledge(CallbackID)
     case begin(String)
@@ -62,19 +62,19 @@ public final class ScenarioPlay {
     case takeBack(String)
   }
 
-  enum Happening {
+  enum PlannedEvent {
     case step(Scenario.Step)
-    case deed(Int, Leader, Deed)
+    case action(Int, Leader, ApplicationAction)
     case stopped(Int, Int)
     case exits(Int, Leader, ExitStatus)
     case daemonReturns
     case reclaimed(InstanceID)
   }
 
-  private struct Appointment: Comparable {
+  private struct AgendaEntry: Comparable {
     let at: UInt64
     let number: UInt64
-    let happening: Happening
+    let planned: PlannedEvent
 
     static func < (one: Self, other: Self) -> Bool {
       (one.at, one.number) < (other.at, other.number)
@@ -116,8 +116,8 @@ public final class ScenarioPlay {
       guard let at = [timer, next].compactMap({ $0 }).min() else { return }
       guard at <= end else { break }
       now = max(now, at)
-      if let next, next <= timer ?? .max, let appointment = agenda.popMin() {
-        happen(appointment.happening)
+      if let next, next <= timer ?? .max, let entry = agenda.popMin() {
+        perform(entry.planned)
       } else {
         post(.scheduler(.deadlineReached))
       }
@@ -125,13 +125,13 @@ public final class ScenarioPlay {
     timeline.isCut = true
   }
 
-  private func schedule(at: UInt64, _ happening: Happening) {
-    appointmentLast += 1
-    agenda.insert(Appointment(at: at, number: appointmentLast, happening: happening))
+  private func schedule(at: UInt64, _ planned: PlannedEvent) {
+    agendaLast += 1
+    agenda.insert(AgendaEntry(at: at, number: agendaLast, planned: planned))
   }
 
-  func schedule(after delay: Duration, _ happening: Happening) {
-    schedule(at: now + Nanoseconds.of(delay), happening)
+  func schedule(after delay: Duration, _ planned: PlannedEvent) {
+    schedule(at: now + Nanoseconds.of(delay), planned)
   }
 
   func note(_ index: Int?, _ kind: Timeline.Kind) {
@@ -169,7 +169,7 @@ public final class ScenarioPlay {
       byInstance[id] = index
       actors[index].instance = id
     case .suspend(let id): suspend(id)
-    case .resume(let id): if let index = byInstance[id] { letRun(index) }
+    case .resume(let id): if let index = byInstance[id] { resumeProcesses(index) }
     case .terminate(let id, let signal):
       guard let index = byInstance[id] else { return }
       note(index, .signal(signal))
@@ -186,8 +186,8 @@ public final class ScenarioPlay {
       post(
         .process(.tracerChecked(id, isTraced: byInstance[id].map { actors[$0].isTraced } ?? false)))
     case .record(let record): note(index(of: record.application), .change(record.change))
-    case .resources(.look(let id)):
-      // What a scenario's applications use is not told in it: nothing.
+    case .resources(.sample(let id)):
+      // The applications of a scenario use no resources.
       post(.resources(.used(id, ResourceUse(processor: .zero, gpu: .zero))))
     case .resources: break
     }
@@ -233,22 +233,22 @@ public final class ScenarioPlay {
     schedule(after: delay, .stopped(index, actors[index].generation))
   }
 
-  private func letRun(_ index: Int) {
+  private func resumeProcesses(_ index: Int) {
     actors[index].generation += 1
     actors[index].isStopped = false
     actors[index].isStopping = false
     actors[index].unread = []
     let postponed = actors[index].postponed
     actors[index].postponed = []
-    for deed in postponed { plan(index, .zero, deed) }
+    for action in postponed { plan(index, .zero, action) }
   }
 
-  // MARK: What happens
+  // MARK: Planned events
 
   /// Plans an action of an application; a delay of nil plans none.
-  func plan(_ index: Int, _ delay: Duration?, _ deed: Deed) {
+  func plan(_ index: Int, _ delay: Duration?, _ action: ApplicationAction) {
     guard let delay, let leader = actors[index].leader else { return }
-    schedule(after: delay, .deed(index, leader, deed))
+    schedule(after: delay, .action(index, leader, action))
   }
 
   private func exit(_ index: Int, _ status: ExitStatus, after delay: Duration) {
@@ -256,13 +256,13 @@ public final class ScenarioPlay {
     schedule(after: delay, .exits(index, leader, status))
   }
 
-  private func happen(_ happening: Happening) {
-    switch happening {
+  private func perform(_ planned: PlannedEvent) {
+    switch planned {
     case .step(let step):
       note(nil, .step(step.text))
       take(step.action)
-    case .deed(let index, let leader, let deed):
-      if actors[index].leader == leader { perform(index, deed) }
+    case .action(let index, let leader, let action):
+      if actors[index].leader == leader { perform(index, action) }
     case .stopped(let index, let generation):
       guard actors[index].generation == generation, let id = actors[index].instance else { return }
       actors[index].isStopped = true
@@ -276,20 +276,20 @@ public final class ScenarioPlay {
     }
   }
 
-  func perform(_ index: Int, _ deed: Deed) {
+  func perform(_ index: Int, _ action: ApplicationAction) {
     guard let id = actors[index].instance else { return }
     if actors[index].isStopped {
-      actors[index].postponed.append(deed)
+      actors[index].postponed.append(action)
       return
     }
     let name = scenario.applications[index].key.id
-    switch deed {
+    switch action {
     case .open: post(.application(.openStream(request(.stream(index)), id, named: name)))
     case .acknowledge(let callback): post(.application(.acknowledge(request(), id, callback)))
     case .begin(let task):
       post(.application(.beginBackgroundTask(request(.task(index, name: task)), id, name: task)))
     case .end(let task):
-      // The program may have ended it before its handler does.
+      // The program may have ended the task before its handler does.
       guard let place = actors[index].tasks.firstIndex(where: { $0.id == task }) else { return }
       actors[index].tasks.remove(at: place)
       post(.application(.endBackgroundTask(request(), id, task)))
@@ -338,22 +338,21 @@ extension ScenarioPlay {
     case .set(let policy): post(.scheduler(.policyChanged(policy)))
     case .keepAlive, .handOver, .takeBack, .arrive, .schedule, .cancel, .choose, .post, .setClock,
       .daemonStarts, .memoryPressure, .warnMemory:
-      takeWakeUp(action)
+      takeServiceAction(action)
     }
   }
 
-  /// Time goes on, and the applications do not: what they were about to do they do when they are
-  /// awake again.
+  /// Advances the time without the applications. Their planned actions follow after the sleep.
   private func passAsleep(_ length: UInt64) {
     now += length
     agenda = Heap(
-      agenda.unordered.map { appointment in
-        switch appointment.happening {
-        case .step, .daemonReturns: appointment
-        case .deed, .stopped, .exits, .reclaimed:
-          Appointment(
-            at: appointment.at + length, number: appointment.number,
-            happening: appointment.happening)
+      agenda.unordered.map { entry in
+        switch entry.planned {
+        case .step, .daemonReturns: entry
+        case .action, .stopped, .exits, .reclaimed:
+          AgendaEntry(
+            at: entry.at + length, number: entry.number,
+            planned: entry.planned)
         }
       })
   }

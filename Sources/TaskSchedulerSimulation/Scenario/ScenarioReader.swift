@@ -3,7 +3,7 @@ import TaskSchedulerCore
 extension Scenario {
   /// Reads a scenario.
   ///
-  /// - Throws: the first mistake, with its place.
+  /// - Throws: The first mistake, with its place.
   public init(_ text: String) throws(ScenarioProblem) {
     var reader = ScenarioReader()
     var number = 0
@@ -25,13 +25,13 @@ struct ScenarioReader {
   private var scenario = Scenario()
   private var policyLine = 1
   private var time = Duration.zero
-  /// All that was added up.
+  /// The sum of all times so far.
   private var passed = Duration.zero
-  /// The policy as the steps so far have changed it.
+  /// The policy after the steps so far.
   private var policyNow: Policy?
-  /// When the daemon is back that has died.
+  /// The time at which a dead daemon returns.
   private var daemonBack: Duration?
-  /// What each application has handed over and not taken back, by the steps so far.
+  /// The managed sockets of each application after the steps so far.
   private var sockets: [Int: [String]] = [:]
 
   private enum Keyword { case policy, application, at, after, until }
@@ -226,7 +226,7 @@ struct ScenarioReader {
     }
   }
 
-  /// How long the daemon is away; before it is back it cannot die again.
+  /// Reads how long the daemon is down. It cannot die again before it returns.
   private mutating func absence(_ words: inout ScenarioWords) throws(ScenarioProblem) -> Duration {
     let column = words.column
     let length = try moment(&words, "how long it is away")
@@ -239,7 +239,7 @@ struct ScenarioReader {
     return length
   }
 
-  /// What may wake an application.
+  /// Reads a step that may resume an application.
   private mutating func wakeUp(
     _ verb: WakeUpVerb, _ words: inout ScenarioWords
   ) throws(ScenarioProblem) -> Scenario.Action {
@@ -284,7 +284,7 @@ struct ScenarioReader {
     }
   }
 
-  /// How much is available, and whether it is the daemon's own slice that waits.
+  /// Reads the available memory, and whether the pressure comes from the daemon's own slice.
   private func pressure(
     _ words: inout ScenarioWords
   ) throws(ScenarioProblem) -> Scenario.Action {
@@ -299,7 +299,7 @@ struct ScenarioReader {
     return .memoryPressure(percent, words.take("slice") ? .slice : .machine)
   }
 
-  /// A socket that is handed over, and where it is among those of the application.
+  /// Reads the name of a managed socket, and returns its index among those of the application.
   private func socket(
     of index: Int, _ words: inout ScenarioWords
   ) throws(ScenarioProblem) -> (place: Int, name: String) {
@@ -319,7 +319,7 @@ struct ScenarioReader {
     try words.next("the notification's name").text
   }
 
-  /// A time span that nothing is added to.
+  /// Reads a time span that does not count in the sum of all times.
   private func span(
     _ words: inout ScenarioWords, _ what: String
   ) throws(ScenarioProblem) -> Duration {

@@ -15,7 +15,7 @@ struct ScenarioWords {
   private(set) var rest: ArraySlice<Word>
   private let endColumn: Int
 
-  /// Words are apart by spaces; `#` begins a comment where a word might begin.
+  /// Splits a line at spaces. A `#` at the start of a word begins a comment.
   init(_ text: Substring, line: Int) {
     var words: [Word] = []
     var word = ""
@@ -43,7 +43,7 @@ struct ScenarioWords {
 
   var isEmpty: Bool { rest.isEmpty }
 
-  /// Where the next word is, or would be.
+  /// The column of the next word, or of the end of the line.
   var column: Int { rest.first?.column ?? endColumn }
 
   func problem(
@@ -54,7 +54,7 @@ struct ScenarioWords {
       candidates: candidates)
   }
 
-  /// The next word, which is to be `what`.
+  /// Returns the next word. `what` describes it in an error.
   mutating func next(_ what: String) throws(ScenarioProblem) -> Word {
     guard let word = rest.popFirst() else { throw problem("\(what) is missing at the line's end") }
     return word
@@ -66,7 +66,7 @@ struct ScenarioWords {
     return true
   }
 
-  /// One of some words.
+  /// Returns the value of the next word, which must be one of some words.
   mutating func choice<Choice>(
     _ what: String, _ choices: [(String, Choice)]
   ) throws(ScenarioProblem) -> Choice {
@@ -80,7 +80,7 @@ struct ScenarioWords {
     return found.1
   }
 
-  /// A time span of one or more words: all that begin with a digit, or all that are left.
+  /// Reads a time span of one or more words: all that begin with a digit, or all words of the line.
   mutating func timeSpan(
     _ what: String, isToEnd: Bool = false
   ) throws(ScenarioProblem) -> Duration {
@@ -103,6 +103,6 @@ struct ScenarioWords {
       "\(Self.quoted(word.text)) is too much: the line should have ended before", at: word.column)
   }
 
-  /// A text of the file in a message.
+  /// Quotes a text of the file for a message.
   static func quoted(_ text: String) -> String { PrintableText.quoted(text, lengthMax: 60) }
 }

@@ -3,16 +3,16 @@ import TaskSchedulerCore
 /// The timeline of a scenario or of a daemon's event log.
 public struct Timeline: Hashable, Sendable {
   public var entries: [Entry] = []
-  /// Whether it would go on: the scenario's `until` was reached, or the longest timeline, or only
-  /// the policy's own clock goes on and brings nothing.
+  /// Whether the timeline would continue. It ended at the scenario's `until`, at the maximum
+  /// length, or when only timers without effects were left.
   public var isCut = false
 
-  /// Entries of a timeline that does not come to rest by itself.
+  /// The maximum number of entries.
   public static let entriesMax = 100_000
-  /// Instants of one at which anything is done, also where it brings no entry.
+  /// The maximum number of handled instants, including those without an entry.
   public static let turnsMax = 100_000
-  /// How many of these in a row may bring nothing with nothing planned. Then only time goes on, as
-  /// where the policy looks again and again for the debugger that holds a limit.
+  /// The maximum number of successive instants without an entry while no event is planned. More of
+  /// them mean that only timers are left, such as repeated checks for a debugger.
   static let quietTurnsMax = 100
 
   /// One entry of a timeline.

@@ -1,8 +1,7 @@
 import TaskSchedulerCore
 import TaskSchedulerEventLog
 
-/// What is behind the pump of a simulated daemon: the event log, and the simulated world. It ends
-/// with the daemon.
+/// The event log and the effects of a simulated daemon's pump. It ends with the daemon.
 final class SimulatedDaemon: EventStore, EffectHandler {
   private unowned let simulation: Simulation
   let eventLog: EventLog

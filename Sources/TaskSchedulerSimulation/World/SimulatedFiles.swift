@@ -51,7 +51,7 @@ final class SimulatedFiles: EventLogFiles {
   // MARK: After the daemon's death
 
   /// Removes the last record, as if the daemon had died while it wrote the record.
-  func tearLastRecord() {
+  func removeLastRecord() {
     guard let bytes = current?.bytes else { return }
     var last = 0
     var next = EventLogLayout.headerBytes
@@ -80,7 +80,7 @@ final class SimulatedFiles: EventLogFiles {
   /// Returns the event log that a daemon continues.
   func resume(_ replay: borrowing Replay) -> EventLog {
     guard let current, let numberLast else {
-      preconditionFailure("an event log was replayed, and there is none")
+      preconditionFailure("there is no event log to continue")
     }
     return EventLog(
       continuing: current, numberLast, replay, in: self, boot: Self.boot, version: Self.version,

@@ -49,8 +49,8 @@ extension Simulation {
     var chance = draw(.memory)
     let answer: MemoryEvent
     switch effect {
-    case .look:
-      return post(.memory(.looked(machine.reading)))
+    case .read:
+      return post(.memory(.read(machine.reading)))
     case .measure(let ids):
       answer = .measured(
         ids.map {

@@ -64,7 +64,7 @@ final class SimulatedProcess {
   private var gpu: UInt64 = 0
   private var countedAt: UInt64 = 0
   /// Whether the daemon sampled its use since it was last stopped.
-  var isLookedAt = false
+  var isSampled = false
 
   /// Adds its use since the last call. Its state has not changed since then.
   func count(until now: UInt64) {
@@ -105,7 +105,7 @@ enum Reaction {
 }
 
 /// An event that is planned for an instant.
-enum Happening {
+enum PlannedEvent {
   case reaction(Int, Reaction)
   /// The daemon receives a message.
   case arrives(Event)
@@ -128,21 +128,21 @@ enum Happening {
   case presses(again: Int)
   /// The daemon receives the result of a memory effect.
   case memoryAnswers(MemoryEvent, generation: Int)
-  /// Repeating work ends.
-  case farewell(isLast: Bool)
+  /// Repeating work ends; at last also the manifests.
+  case repeatingWorkEnds(isLast: Bool)
 }
 
 /// An entry of the agenda. Entries of the same instant are in the order of their creation.
-struct Appointment: Comparable {
+struct AgendaEntry: Comparable {
   let at: UInt64
   let number: UInt64
-  let happening: Happening
+  let planned: PlannedEvent
 
-  static func < (one: Appointment, other: Appointment) -> Bool {
+  static func < (one: AgendaEntry, other: AgendaEntry) -> Bool {
     (one.at, one.number) < (other.at, other.number)
   }
 
-  static func == (one: Appointment, other: Appointment) -> Bool {
+  static func == (one: AgendaEntry, other: AgendaEntry) -> Bool {
     (one.at, one.number) == (other.at, other.number)
   }
 }

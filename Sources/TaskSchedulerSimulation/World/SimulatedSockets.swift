@@ -23,7 +23,7 @@ struct SimulatedSockets {
     held.append(Held(instance: id, socket: socket))
   }
 
-  mutating func letGo(_ socket: SocketID, of id: InstanceID) {
+  mutating func release(_ socket: SocketID, of id: InstanceID) {
     held.removeAll { $0.instance == id && $0.socket == socket }
   }
 

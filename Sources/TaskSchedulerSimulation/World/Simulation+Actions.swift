@@ -97,12 +97,12 @@ extension Simulation {
       send(.application(.register(request(index), key, leader, target: target, seat: seat)))
     case .begin(let index, let name):
       sendFromInstance(index) { .application(.beginBackgroundTask($0, $1, name: name)) }
-    case .end(let index, let task): happen(.reaction(index, .end(task)))
+    case .end(let index, let task): perform(.reaction(index, .end(task)))
     case .endWrongly(let index, let task):
       sendFromInstance(index) { .application(.endBackgroundTask($0, $1, task)) }
     case .acknowledgeWrongly(let index, let callback):
       sendFromInstance(index) { .application(.acknowledge($0, $1, callback)) }
-    case .openStream(let index): happen(.reaction(index, .openStream))
+    case .openStream(let index): perform(.reaction(index, .openStream))
     case .openStreamAs(let index, let name):
       sendFromInstance(index) { .application(.openStream($0, $1, named: name)) }
     case .machineSleeps, .daemonDies, .configurationChanges, .exit, .debuggerAttaches, .losesStream,
@@ -133,8 +133,8 @@ extension Simulation {
     for (id, activity) in ending { post(.process(.activityEnded(id, activity))) }
     // Before the repeating work ends: messages in transit and transactions of a slow disk; before
     // the manifests go: planned relaunches.
-    schedule(after: 60 * Nanoseconds.second, .farewell(isLast: false))
-    schedule(after: 1500 * Nanoseconds.second, .farewell(isLast: true))
+    schedule(after: 60 * Nanoseconds.second, .repeatingWorkEnds(isLast: false))
+    schedule(after: 1500 * Nanoseconds.second, .repeatingWorkEnds(isLast: true))
   }
 }
 

@@ -48,7 +48,7 @@ extension Simulation {
     guard isUp else { return }
     var seen = event
     if canary != nil {
-      // The pump itself tells of the absence.
+      // The pump itself posts `recovered`.
       if case .scheduler(.recovered) = event {} else { seen = posted.removeFirst() }
       canary?.begin(seen)
     }
@@ -56,7 +56,7 @@ extension Simulation {
     if deathPlanned?.events == 0, deathPlanned?.effects == 0, mayBeLost(seen) {
       var chance = draw(.deaths)
       if chance.happens(500) {
-        files.tearLastRecord()
+        files.removeLastRecord()
         return die()
       }
     }
@@ -64,13 +64,13 @@ extension Simulation {
     current = (seen, now)
   }
 
-  /// Whether the next daemon learns again of what the event reports.
+  /// Returns whether the next daemon receives the event's information again.
   private func mayBeLost(_ event: Event) -> Bool {
     event.request != nil || event == .scheduler(.deadlineReached)
   }
 
   func willCarryOut(_ effects: [Effect]) {
-    // A previous daemon handled the event of the effects that it left.
+    // The effects that a dead daemon left belong to an event that was checked before.
     guard isUp, let (event, now) = current else { return }
     current = nil
     var effects = effects
@@ -110,7 +110,7 @@ extension Simulation {
     guard let left = effectsUntilDeath else { return }
     effectsUntilDeath = left - 1
     guard left == 1 else { return }
-    // The event log does not know yet that the effect was carried out.
+    // A death here comes before the event log counts the effect.
     var chance = draw(.deaths)
     if chance.happens(500) { die() }
   }
@@ -142,7 +142,7 @@ extension Simulation {
     schedule(after: delay, .daemonStarts)
   }
 
-  /// Replays the event log, and then reports what has changed in the world meanwhile.
+  /// Starts the next daemon: replays the event log, and then reports what has changed meanwhile.
   func start() {
     var chance = draw(.deaths)
     let replay: Replay

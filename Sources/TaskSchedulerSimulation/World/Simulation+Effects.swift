@@ -147,7 +147,7 @@ extension Simulation {
     var chance = draw(.effects)
     process.suspensionGeneration += 1
     if chance.happens(faults[.suspendFails]) {
-      letRun(index)
+      resumeProcesses(index)
       return post(.process(.suspensionFailed(id, reason: "EBUSY")))
     }
     let fails = process.habits.forks && !isSettling && chance.happens(500)
@@ -160,10 +160,10 @@ extension Simulation {
   private func resume(_ id: InstanceID) {
     guard let (index, process) = process(of: id) else { return }
     process.suspensionGeneration += 1
-    letRun(index)
+    resumeProcesses(index)
   }
 
-  func letRun(_ index: Int) {
+  func resumeProcesses(_ index: Int) {
     let process = processes[index]
     process.count(until: now)
     process.isStopped = false
@@ -215,15 +215,15 @@ extension Simulation {
     process.suspensionGeneration += 1
     process.priority = .foreground
     process.throttledTo = nil
-    letRun(index)
+    resumeProcesses(index)
   }
 
   private func carryOut(_ effect: ResourceEffect) {
     switch effect {
     case .prioritize(let id, let priority): process(of: id)?.process.priority = priority
-    case .look(let id):
+    case .sample(let id):
       guard let process = process(of: id)?.process else { return }
-      process.isLookedAt = true
+      process.isSampled = true
       post(.resources(.used(id, process.use(at: now))))
     case .throttle(let id, let percent):
       guard let process = process(of: id)?.process else { return }

@@ -144,7 +144,7 @@ extension Simulation {
   func carryOut(_ effect: SocketEffect) {
     switch effect {
     case .hold(let id, let socket): sockets.hold(socket, of: id)
-    case .letGo(let id, let socket): sockets.letGo(socket, of: id)
+    case .release(let id, let socket): sockets.release(socket, of: id)
     case .watch(let id):
       sockets.watch(id)
       reportReadySockets(of: id)
@@ -168,7 +168,7 @@ extension Simulation {
     for id in sockets.owners where isUp {
       let lost = sockets.of(id)
       for socket in lost {
-        sockets.letGo(socket, of: id)
+        sockets.release(socket, of: id)
         if let (_, process) = process(of: id) { process.sockets.removeAll { $0 == socket } }
       }
       post(.socket(.lost(id, lost)))
@@ -177,7 +177,7 @@ extension Simulation {
 
   /// Ends the work that would otherwise repeat forever: keep-alive handlers and notifications, and
   /// at last the manifests with relaunches.
-  func sayFarewell(isLast: Bool) {
+  func endRepeatingWork(isLast: Bool) {
     if isLast { return post(.scheduler(.manifestsChanged([]))) }
     for (index, process) in processes.enumerated() {
       guard process.isAlive, let id = process.instance else { continue }

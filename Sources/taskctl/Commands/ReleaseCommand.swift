@@ -64,7 +64,7 @@ struct ReleaseCommand: ParsableCommand {
     }
 
     fileprivate mutating func add(_ outcome: ProcessRelease.Outcome) {
-      resumed += outcome.letRun
+      resumed += outcome.resumed
       failures += outcome.failures
     }
   }
@@ -236,7 +236,7 @@ struct ReleaseCommand: ParsableCommand {
       }
     }
     // The event log may be missing or older than a suspension; the environment marks the processes.
-    report.add(ProcessRelease.letRun(ProcessMarks(socket: eventLogs.socket), in: try ProcFS()))
+    report.add(ProcessRelease.resume(ProcessMarks(socket: eventLogs.socket), in: try ProcFS()))
     return report
   }
 
@@ -248,7 +248,7 @@ struct ReleaseCommand: ParsableCommand {
     report.restoredPriorities += priorities.count
     report.failures += priorities.failures
     report.add(
-      ProcessRelease.letRun(
+      ProcessRelease.resume(
         left.stopped.filter { !$0.wasStopped }.map {
           ProcessIdentity(pid: $0.process.pid, startTime: $0.process.startTime)
         }, groups: left.groups.map { ControlGroup(path: $0) }, in: proc))

@@ -6,12 +6,12 @@ import TestSupport
 
 @testable import TaskSchedulerDaemon
 
-typealias Happening = DesktopNotifications.Happening
+typealias Occurrence = DesktopNotifications.Occurrence
 
 /// The daemon's loop with nothing on it but notifications, turned for as long as a test waits.
 final class DesktopDriver {
   let loop: EventLoop
-  private(set) var happenings: [Happening] = []
+  private(set) var occurrences: [Occurrence] = []
   /// What was shown so far, in order.
   private(set) var shown: [UInt64] = []
   private(set) var notifications: DesktopNotifications?
@@ -25,9 +25,9 @@ final class DesktopDriver {
     notifications = try DesktopNotifications(
       loop: loop, addresses: addresses, answerTime: answerTime,
       log: Log(target: .stderr, level: .error)
-    ) { [weak self] happening in
-      self?.happenings.append(happening)
-      if case .shown(let id) = happening { self?.shown.append(id.number) }
+    ) { [weak self] occurrence in
+      self?.occurrences.append(occurrence)
+      if case .shown(let id) = occurrence { self?.shown.append(id.number) }
     }
   }
 
@@ -55,16 +55,16 @@ final class DesktopDriver {
   /// Turns the loop until this has happened.
   ///
   /// - Throws: ETIMEDOUT when the deadline passes first.
-  func wait(for happening: Happening) throws {
-    try wait { $0.contains(happening) }
+  func wait(for occurrence: Occurrence) throws {
+    try wait { $0.contains(occurrence) }
   }
 
-  func wait(until isDone: ([Happening]) -> Bool) throws {
+  func wait(until isDone: ([Occurrence]) -> Bool) throws {
     let end = BootClock.now() + UInt64(deadline.components.seconds) * 1_000_000_000
-    while !isDone(happenings) {
+    while !isDone(occurrences) {
       let now = BootClock.now()
       guard now < end else {
-        throw SystemError(call: "waiting; so far \(happenings.suffix(20))", errno: ETIMEDOUT)
+        throw SystemError(call: "waiting; so far \(occurrences.suffix(20))", errno: ETIMEDOUT)
       }
       try loop.turn(within: .nanoseconds(Int64(end - now)))
     }
@@ -80,21 +80,21 @@ final class DesktopDriver {
   private var isIdle = false
 
   /// How often this has happened.
-  func count(_ happening: Happening) -> Int {
-    happenings.count { $0 == happening }
+  func count(_ occurrence: Occurrence) -> Int {
+    occurrences.count { $0 == occurrence }
   }
 }
 
-extension Happening {
-  static func shown(_ number: UInt64) -> Happening { .shown(NotificationID(number)) }
+extension Occurrence {
+  static func shown(_ number: UInt64) -> Occurrence { .shown(NotificationID(number)) }
 
-  static func chosen(_ number: UInt64, token: String? = nil) -> Happening {
+  static func chosen(_ number: UInt64, token: String? = nil) -> Occurrence {
     .chosen(NotificationID(number), activationToken: token)
   }
 
   static func closed(
     _ number: UInt64, _ reason: DesktopNotifications.CloseReason
-  ) -> Happening {
+  ) -> Occurrence {
     .closed(NotificationID(number), reason)
   }
 }
@@ -102,7 +102,7 @@ extension Happening {
 extension DesktopDriver {
   /// What has failed so far, without the words.
   func failures(_ number: UInt64) -> [DesktopNotifications.Failure] {
-    happenings.compactMap {
+    occurrences.compactMap {
       if case .failed(NotificationID(number), let failure) = $0 { failure } else { nil }
     }
   }

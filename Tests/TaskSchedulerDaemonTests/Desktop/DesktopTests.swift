@@ -17,7 +17,7 @@ struct DesktopTests {
     let driver = try DesktopDriver(desktop.bus)
     try driver.show(1, "Lunch", body: "with <Ann> & Bob")
     try driver.wait(for: .shown(1))
-    #expect(driver.happenings.first == .available(driver.user))
+    #expect(driver.occurrences.first == .available(driver.user))
     #expect(try desktop.counts() == .init(displayed: 1))
     try desktop.control("close")
     try driver.wait(for: .closed(1, .dismissed))
@@ -25,7 +25,7 @@ struct DesktopTests {
     #expect(history.contains("\"Lunch\""))
     #expect(history.contains("with &lt;Ann&gt; &amp; Bob"))
     #expect(history.contains("\"Mail\""))
-    #expect(driver.happenings.count == 3)
+    #expect(driver.occurrences.count == 3)
   }
 
   @Test("The user's choice of a notification is reported once, before its end")
@@ -39,7 +39,7 @@ struct DesktopTests {
     for _ in 1...2 { try desktop.control("action", "0") }
     try desktop.control("close")
     try driver.wait(for: .closed(1, .dismissed))
-    #expect(driver.happenings.dropFirst(2) == [.chosen(1), .closed(1, .dismissed)])
+    #expect(driver.occurrences.dropFirst(2) == [.chosen(1), .closed(1, .dismissed)])
   }
 
   @Test("A notification that is shown for long enough expires")
@@ -80,7 +80,7 @@ struct DesktopTests {
     driver.close(1)
     try driver.wait(for: .closed(1, .closedByCall))
     try driver.wait(for: .closed(3, .closedByCall))
-    #expect(!driver.happenings.contains(.shown(2)) && !driver.happenings.contains(.shown(3)))
+    #expect(!driver.occurrences.contains(.shown(2)) && !driver.occurrences.contains(.shown(3)))
     #expect(try desktop.counts() == .init(displayed: 0))
   }
 
@@ -98,7 +98,7 @@ struct DesktopTests {
     }
     try desktop.startService()
     try driver.wait(for: .shown(2))
-    #expect(driver.happenings.suffix(3) == [.available(driver.user), .shown(1), .shown(2)])
+    #expect(driver.occurrences.suffix(3) == [.available(driver.user), .shown(1), .shown(2)])
     #expect(try desktop.counts() == .init(displayed: 2))
   }
 
@@ -118,7 +118,7 @@ struct DesktopTests {
     // It counts from one again: what is chosen is what is shown now.
     try desktop.control("action", "0")
     try driver.wait(for: .chosen(2))
-    #expect(!driver.happenings.contains(.chosen(1)))
+    #expect(!driver.occurrences.contains(.chosen(1)))
   }
 
   @Test("A bus that ends closes its notifications; new ones are shown when it returns")
@@ -220,7 +220,7 @@ struct DesktopTests {
     try desktop.control("action", "0")
     try driver.show(2, "A later one")
     try driver.wait(for: .shown(2))
-    #expect(driver.happenings.dropFirst() == [.shown(1), .shown(2)])
+    #expect(driver.occurrences.dropFirst() == [.shown(1), .shown(2)])
   }
 }
 

@@ -44,7 +44,7 @@ final class ChangeWatcher {
 }
 
 /// A simulated directory such as /etc.
-struct MadeUpEtc {
+struct SimulatedEtc {
   let folder = TemporaryDirectory()
   var path: String { folder.path }
 

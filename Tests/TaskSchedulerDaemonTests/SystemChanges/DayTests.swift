@@ -59,7 +59,7 @@ struct NextDayTests {
       Case("Pacific/Apia", "2011-12-29T20:00:00Z", "2011-12-30T10:00:00Z", "2011-12-31"),
     ])
   func table(_ example: Case) throws {
-    let etc = MadeUpEtc()
+    let etc = SimulatedEtc()
     try etc.setZone(example.zone)
     let zone = MachineZone(etc: etc.path)
     try #require(zone.rules != nil)
@@ -70,7 +70,7 @@ struct NextDayTests {
 
   @Test("Without a zone, or with an invalid zone file, the next day is UTC's")
   func noZone() {
-    let etc = MadeUpEtc()
+    let etc = SimulatedEtc()
     #expect(MachineZone(etc: etc.path).nextDay(after: 86_399) == 86_400)
     etc.folder.write("localtime", "TZif, but not really")
     #expect(MachineZone(etc: etc.path).nextDay(after: -1) == 0)
@@ -91,7 +91,7 @@ struct DayProviderTests {
     }
   }
 
-  private let etc = MadeUpEtc()
+  private let etc = SimulatedEtc()
   private let clock = Clock()
   private let watcher: ChangeWatcher
   private let provider: DayProvider

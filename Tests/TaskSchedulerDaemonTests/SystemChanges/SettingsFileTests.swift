@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A change of the time zone")
 struct TimeZoneProviderTests {
-  private let etc = MadeUpEtc()
+  private let etc = SimulatedEtc()
   private let watcher: ChangeWatcher
   private let looks = Looks()
   private let provider: TimeZoneProvider
@@ -124,7 +124,7 @@ struct TimeZoneProviderTests {
 
 @Suite("A change of the locale")
 struct LocaleProviderTests {
-  private let etc = MadeUpEtc()
+  private let etc = SimulatedEtc()
   private let watcher: ChangeWatcher
   private let provider: LocaleProvider
 

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The providers of system changes")
 struct SystemChangeProvidersTests {
-  private let etc = MadeUpEtc()
+  private let etc = SimulatedEtc()
   private let watcher: ChangeWatcher
 
   init() throws { watcher = try ChangeWatcher() }

@@ -4,7 +4,7 @@ import TestSupport
 
 /// A notification service that misbehaves as a real one cannot be made to. Written on libsystemd,
 /// which the daemon needs too.
-final class MadeUpService {
+final class SimulatedService {
   enum Habit: String {
     /// Answers, and otherwise does what it is told.
     case answers

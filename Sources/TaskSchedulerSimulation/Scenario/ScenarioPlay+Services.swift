@@ -24,7 +24,7 @@ struct ScenarioStore {
 extension ScenarioPlay {
   var wallClock: WallTime { WallTime(nanoseconds: Int64(now - Self.start) + store.wallOffset) }
 
-  func takeWakeUp(_ action: Scenario.Action) {
+  func takeServiceAction(_ action: Scenario.Action) {
     func key(_ index: Int) -> ApplicationKey { scenario.applications[index].key }
     switch action {
     case .keepAlive(let index, let interval): perform(index, .keepAlive(interval))
@@ -84,7 +84,7 @@ extension ScenarioPlay {
 
   func carryOut(_ effect: SocketEffect) {
     switch effect {
-    case .hold, .letGo: break
+    case .hold, .release: break
     case .watch(let id):
       guard let index = byInstance[id] else { return }
       actors[index].isWatched = true

@@ -19,17 +19,17 @@ private final class BareBus {
 @Suite(
   "Notifications on a bus with a simulated service", .serialized,
   .enabled(if: SessionBus.missing == nil, "\(SessionBus.missing ?? "")"))
-struct MadeUpServiceTests {
+struct SimulatedServiceTests {
   @Test("A request to a simulated service that ends during the call goes to the next service")
   func dies() throws {
     let bare = try BareBus()
-    let dying = try MadeUpService(on: bare.bus, .dies)
+    let dying = try SimulatedService(on: bare.bus, .dies)
     let driver = try DesktopDriver(bare.bus)
     try driver.show(1, "deadly")
     try driver.show(2, "harmless")
     try driver.wait { _ in !driver.failures(1).isEmpty }
     try dying.waitForExit()
-    let next = try MadeUpService(on: bare.bus, .answers)
+    let next = try SimulatedService(on: bare.bus, .answers)
     try driver.wait(for: .shown(2))
     #expect(driver.count(.shown(1)) == 1 && driver.count(.shown(2)) == 1)
     #expect(try next.readLine() == "Notify 0 deadly")
@@ -43,7 +43,7 @@ struct MadeUpServiceTests {
       """)
   func remembered() throws {
     let bare = try BareBus()
-    let service = try MadeUpService(on: bare.bus, .answers)
+    let service = try SimulatedService(on: bare.bus, .answers)
     let earlier = try DesktopDriver(bare.bus)
     for number in [1, 2] as [UInt64] { try earlier.show(number, "number \(number)") }
     try earlier.wait(for: .shown(2))
@@ -66,7 +66,7 @@ struct MadeUpServiceTests {
   @Test("A notification of another service counts as closed, and its id is not used")
   func rememberedOfAnother() throws {
     let bare = try BareBus()
-    var first: MadeUpService? = try MadeUpService(on: bare.bus, .answers)
+    var first: SimulatedService? = try SimulatedService(on: bare.bus, .answers)
     let earlier = try DesktopDriver(bare.bus)
     try earlier.show(1, "one")
     try earlier.wait(for: .shown(1))
@@ -77,7 +77,7 @@ struct MadeUpServiceTests {
     let driver = try DesktopDriver(bare.bus)
     driver.notifications?.remember(try driver.notification(1, "one"), as: name)
     try driver.wait(for: .closed(1, .serviceEnded))
-    let second = try MadeUpService(on: bare.bus, .answers)
+    let second = try SimulatedService(on: bare.bus, .answers)
     driver.notifications?.remember(try driver.notification(2, "two"), as: name)
     try driver.wait(for: .closed(2, .serviceEnded))
     try driver.show(3, "three")
@@ -93,15 +93,15 @@ struct MadeUpServiceTests {
       try driver.show(number, number == 3 ? "deadly" : "harmless \(number)")
     }
     for _ in 1...PresentationTable.failuresMax {
-      let dying = try MadeUpService(on: bare.bus, .dies)
-      let before = driver.happenings.count
+      let dying = try SimulatedService(on: bare.bus, .dies)
+      let before = driver.occurrences.count
       try driver.wait {
         $0.dropFirst(before).contains { if case .failed = $0 { true } else { false } }
       }
       try dying.waitForExit()
     }
     #expect(driver.failures(3).last?.isKept == false)
-    let last = try MadeUpService(on: bare.bus, .dies)
+    let last = try SimulatedService(on: bare.bus, .dies)
     for number in [1, 2, 4, 5] as [UInt64] { try driver.wait(for: .shown(number)) }
     #expect(driver.count(.shown(3)) == 0)
     withExtendedLifetime(last) {}
@@ -109,10 +109,10 @@ struct MadeUpServiceTests {
 
   @Test(
     "A simulated service that hangs is reported, and the loop continues",
-    arguments: [MadeUpService.Habit.hangs, .hangsWhenAsked])
-  func hangs(_ habit: MadeUpService.Habit) throws {
+    arguments: [SimulatedService.Habit.hangs, .hangsWhenAsked])
+  func hangs(_ habit: SimulatedService.Habit) throws {
     let bare = try BareBus()
-    var hanging: MadeUpService? = try MadeUpService(on: bare.bus, habit)
+    var hanging: SimulatedService? = try SimulatedService(on: bare.bus, habit)
     let driver = try DesktopDriver(bare.bus, answerTime: .milliseconds(100))
     let ticking = try Ticking(driver.loop)
     for number in 1...100 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
@@ -122,7 +122,7 @@ struct MadeUpServiceTests {
     // Killed, as a user would.
     hanging = nil
     withExtendedLifetime(hanging) {}
-    let next = try MadeUpService(on: bare.bus, .answers)
+    let next = try SimulatedService(on: bare.bus, .answers)
     try driver.wait { _ in driver.shown.count == 100 }
     #expect(Set(driver.shown).count == 100)
     withExtendedLifetime(next) {}
@@ -131,7 +131,7 @@ struct MadeUpServiceTests {
   @Test("A simulated service that loses a reply still gets other requests")
   func losesAnswers() throws {
     let bare = try BareBus()
-    let losing = try MadeUpService(on: bare.bus, .losesAnswers)
+    let losing = try SimulatedService(on: bare.bus, .losesAnswers)
     let driver = try DesktopDriver(bare.bus, answerTime: .milliseconds(100))
     try driver.show(1, "lost")
     try driver.wait { _ in driver.failures(1) == [.noAnswer] }
@@ -144,20 +144,20 @@ struct MadeUpServiceTests {
   @Test("A simulated service without room gets the request again when it has room")
   func isFull() throws {
     let bare = try BareBus()
-    let full = try MadeUpService(on: bare.bus, .isFull)
+    let full = try SimulatedService(on: bare.bus, .isFull)
     let driver = try DesktopDriver(bare.bus)
     for number in 1...3 as ClosedRange<UInt64> { try driver.show(number, "Number \(number)") }
     try driver.wait { _ in !driver.failures(3).isEmpty }
     #expect(driver.failures(3).allSatisfy { $0.isKept })
     try full.send("NotificationClosed 1 1")
     try driver.wait(for: .shown(3))
-    #expect(driver.happenings.contains(.closed(1, .expired)))
+    #expect(driver.occurrences.contains(.closed(1, .expired)))
   }
 
   @Test("A notification that a simulated service refuses three times is given up")
   func refuses() throws {
     let bare = try BareBus()
-    let refusing = try MadeUpService(on: bare.bus, .refuses)
+    let refusing = try SimulatedService(on: bare.bus, .refuses)
     let driver = try DesktopDriver(bare.bus)
     try driver.show(1, "never")
     try driver.wait { _ in driver.failures(1).contains { !$0.isKept } }
@@ -168,7 +168,7 @@ struct MadeUpServiceTests {
   @Test("The token of a simulated service comes with the choice; other actions and ids are ignored")
   func token() throws {
     let bare = try BareBus()
-    let service = try MadeUpService(on: bare.bus, .answers)
+    let service = try SimulatedService(on: bare.bus, .answers)
     let driver = try DesktopDriver(bare.bus)
     try driver.show(1, "a")
     try driver.wait(for: .shown(1))
@@ -178,13 +178,13 @@ struct MadeUpServiceTests {
       "ActionInvoked 1 default", "NotificationClosed 1 77",
     ] { try service.send(line) }
     try driver.wait(for: .closed(1, .undefined))
-    #expect(driver.happenings.dropFirst(2) == [.chosen(1, token: "right"), .closed(1, .undefined)])
+    #expect(driver.occurrences.dropFirst(2) == [.chosen(1, token: "right"), .closed(1, .undefined)])
   }
 
   @Test("A service that the bus can start is started when there is something to show, not before")
   func started() throws {
     let folder = TemporaryDirectory()
-    folder.write("program.py", MadeUpService.program)
+    folder.write("program.py", SimulatedService.program)
     folder.write(
       "service.service",
       "[D-BUS Service]\nName=org.freedesktop.Notifications\n"
@@ -203,7 +203,7 @@ struct MadeUpServiceTests {
   @Test("The connection lasts as long as something waits or is shown, and no longer")
   func connected() throws {
     let bare = try BareBus()
-    let service = try MadeUpService(on: bare.bus, .answers)
+    let service = try SimulatedService(on: bare.bus, .answers)
     let before = try bare.clients()
     let driver = try DesktopDriver(bare.bus)
     try driver.show(1, "a")
@@ -224,7 +224,7 @@ struct MadeUpServiceTests {
     for user in [own, 4242] { mkdir(folder.file("\(user)"), 0o755) }
     let bus = try SessionBus(path: folder.file("\(own)/bus"))
     symlink(bus.path, folder.file("4242/bus"))
-    let service = try MadeUpService(on: bus, .answers)
+    let service = try SimulatedService(on: bus, .answers)
     let driver = try DesktopDriver(.eachUsers(folder: folder.path))
     try driver.show(1, "a")
     try driver.wait(for: .shown(1))
@@ -254,7 +254,7 @@ struct MadeUpServiceTests {
         try driver.wait { _ in !driver.failures(2).isEmpty }
       }
       let bus = try SessionBus(path: folder.file("\(nobody)/bus"), uid: nobody)
-      let service = try MadeUpService(on: bus, .answers, uid: nobody)
+      let service = try SimulatedService(on: bus, .answers, uid: nobody)
       if number == 1 { try driver.show(1, "a") }
       try driver.wait(for: .shown(number))
       #expect(try service.readLine() == "Notify 0 \(number == 1 ? "a" : "b")")
@@ -273,7 +273,7 @@ struct MadeUpServiceTests {
     try driver.wait { _ in !driver.failures(1).isEmpty }
     mkdir(folder.file("\(own)"), 0o755)
     let bus = try SessionBus(path: folder.file("\(own)/bus"))
-    let service = try MadeUpService(on: bus, .answers)
+    let service = try SimulatedService(on: bus, .answers)
     try driver.wait(for: .shown(1))
     withExtendedLifetime(service) {}
   }

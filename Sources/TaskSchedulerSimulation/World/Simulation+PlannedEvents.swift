@@ -1,9 +1,9 @@
 import TaskSchedulerCore
 
-// What happens when its time has come.
+// Planned events of the world, at their instants.
 extension Simulation {
-  func happen(_ happening: Happening) {
-    switch happening {
+  func perform(_ planned: PlannedEvent) {
+    switch planned {
     case .reaction(let index, let reaction): react(index, reaction)
     case .arrives(let event): post(event)
     case .suspensionEnds(let index, let generation, let failure):
@@ -14,12 +14,12 @@ extension Simulation {
       findRunning(processes[index], generation)
     case .exits(let index, let status): exits(index, status)
     case .signalFails(let id):
-      // What the daemon found out is lost with it.
+      // A dead daemon does not report.
       if isUp { post(.process(.signalFailed(id, reason: "EPERM"))) }
     case .debuggerLeaves(let index): processes[index].isTraced = false
     case .daemonStarts: start()
     case .storeAnswers(let event, let generation):
-      // What the daemon was about to hear is lost with it.
+      // A result dies with the daemon that requested it.
       if isUp, generation == recoveryCount { post(.notification(event)) }
     case .storeWrites(let generation):
       if isUp, generation == recoveryCount { store.write(in: self) }
@@ -28,9 +28,9 @@ extension Simulation {
     case .presses(let again):
       if isUp { press(again: again) }
     case .memoryAnswers(let event, let generation):
-      // What the daemon was about to hear is lost with it.
+      // A result dies with the daemon that requested it.
       if isUp, generation == recoveryCount { post(.memory(event)) }
-    case .farewell(let isLast): sayFarewell(isLast: isLast)
+    case .repeatingWorkEnds(let isLast): endRepeatingWork(isLast: isLast)
     }
   }
 
@@ -41,7 +41,7 @@ extension Simulation {
     else { return }
     process.count(until: now)
     guard isUp else {
-      // What the freezer was told it does without the daemon.
+      // The kernel completes a suspension without the daemon.
       process.isStopped = true
       return
     }
@@ -50,8 +50,8 @@ extension Simulation {
       post(.process(.suspensionFailed(id, reason: "it made new processes")))
     } else {
       process.isStopped = true
-      if process.isLookedAt { post(.resources(.used(id, process.use(at: now)))) }
-      process.isLookedAt = false
+      if process.isSampled { post(.resources(.used(id, process.use(at: now)))) }
+      process.isSampled = false
       if process.habits.keepsLock { post(.resources(.held(id, path: "/var/lib/shared.db"))) }
       if id.number % 5 == 0 { post(.resources(.listens(id, .init(["127.0.0.1:80"])))) }
       post(
@@ -73,7 +73,7 @@ extension Simulation {
   private func resumeFromOutside(_ process: SimulatedProcess, _ index: Int, _ generation: Int) {
     guard process.isAlive, process.isStopped, process.suspensionGeneration == generation
     else { return }
-    letRun(index)
+    resumeProcesses(index)
     var chance = draw(.effects)
     schedule(
       after: chance.below(5 * Nanoseconds.second), .runningFound(index, generation: generation))
@@ -92,7 +92,7 @@ extension Simulation {
     process.isAlive = false
     process.status = status
     process.isStopped = false
-    // While the daemon is away, the kernel keeps it for the daemon to find.
+    // While the daemon is down, the kernel keeps the exit status for the next daemon.
     if let id = process.instance, isUp { post(.process(.leaderExited(id, status))) }
   }
 
@@ -125,7 +125,7 @@ extension Simulation {
     return RequestID(UInt64(requesters.count - 1))
   }
 
-  /// A message goes into a socket; it comes out at once, or later.
+  /// Sends a message, which the daemon receives at once or later.
   func send(_ event: Event) {
     var chance = draw(.reactions)
     if chance.happens(faults[.messagesAreSlow]) {

@@ -6,7 +6,7 @@ import TaskSchedulerCore
 /// process can take a lock or close a socket between the look and the suspension.
 ///
 /// The looks run on threads (``DescriptorScans``). A resume cancels the look.
-final class LastLooks {
+final class SuspensionScans {
   private let scans: DescriptorScans
   private let looked: (InstanceID, DescriptorScan.Findings) -> Void
   private let ended: ([InstanceID]) -> Void

@@ -8,14 +8,14 @@ import TaskSchedulerCore
 /// An application that ended its task in time has said so on its connection, even if the daemon was
 /// away or busy at that moment. The daemon reads many calls in steps, so that other clients do not
 /// wait. After a maximum time it reads no further.
-final class Hearing {
+final class LimitCheck {
   /// The operations on connections.
-  struct Ears {
+  struct Connections {
     /// Accepts the waiting connections.
     var accept: () -> Void
     /// Carries out the calls that these instances of one user have made by now. Stops at an instant
     /// of CLOCK_BOOTTIME. Returns whether all calls were carried out.
-    var hear: (Set<InstanceID>, UInt32, UInt64) -> Bool
+    var carryOut: (Set<InstanceID>, UInt32, UInt64) -> Bool
     /// Returns the user of an instance; nil if it has ended.
     var user: (InstanceID) -> UInt32?
   }
@@ -33,7 +33,7 @@ final class Hearing {
   private var spent: [UInt32: UInt64] = [:]
   private var turn: DeferredSource?
   private var rest: TimerSource?
-  private let ears: Ears
+  private let connections: Connections
   private let isTraced: (InstanceID, @escaping (Bool) -> Void) -> Void
   private let report: (Event) -> Void
 
@@ -41,10 +41,11 @@ final class Hearing {
   ///   - isTraced: Determines whether a debugger traces any process of the instance.
   ///   - report: Receives the answers.
   init(
-    loop: EventLoop, ears: Ears, isTraced: @escaping (InstanceID, @escaping (Bool) -> Void) -> Void,
+    loop: EventLoop, connections: Connections,
+    isTraced: @escaping (InstanceID, @escaping (Bool) -> Void) -> Void,
     report: @escaping (Event) -> Void
   ) throws(SystemError) {
-    self.ears = ears
+    self.connections = connections
     self.isTraced = isTraced
     self.report = report
     // Not at once: a call of the instance may have caused this check.
@@ -61,12 +62,12 @@ final class Hearing {
   private func answer() {
     let asked = waiting
     waiting = []
-    ears.accept()
-    let byUser = Dictionary(grouping: asked) { ears.user($0) }
+    connections.accept()
+    let byUser = Dictionary(grouping: asked) { connections.user($0) }
     var heard = byUser[nil] ?? []
     for (user, ids) in byUser.sorted(by: { ($0.key ?? 0) < ($1.key ?? 0) }) {
       guard let user else { continue }
-      if hear(Set(ids), of: user) { heard += ids } else { waiting.formUnion(ids) }
+      if carryOutCalls(Set(ids), of: user) { heard += ids } else { waiting.formUnion(ids) }
     }
     if !waiting.isEmpty { rest?.set(BootClock.after(Self.pause)) }
     for id in heard.sorted() {
@@ -75,9 +76,9 @@ final class Hearing {
   }
 
   /// Carries out calls of these instances. Returns whether none remains, or their time is used up.
-  private func hear(_ ids: Set<InstanceID>, of user: UInt32) -> Bool {
+  private func carryOutCalls(_ ids: Set<InstanceID>, of user: UInt32) -> Bool {
     let start = BootClock.now()
-    let isWhole = ears.hear(ids, user, start + Self.stepTime)
+    let isWhole = connections.carryOut(ids, user, start + Self.stepTime)
     let time = (spent[user] ?? 0) + BootClock.now() - start
     let isOver = isWhole || time >= Self.timeMax * UInt64(ids.count)
     spent[user] = isOver ? nil : time

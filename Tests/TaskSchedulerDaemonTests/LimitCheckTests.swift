@@ -7,13 +7,13 @@ import Testing
 @testable import TaskSchedulerDaemon
 
 @Suite("§15.6: The daemon reads what an application sent before its limit")
-struct HearingTests {
+struct LimitCheckTests {
   /// Hears two users: of one application there is always more to hear.
   private final class Scene {
     let loop: EventLoop
     private(set) var reported: [InstanceID] = []
     private(set) var steps: [UInt32] = []
-    private var hearing: Hearing?
+    private var limitCheck: LimitCheck?
     static let talker = InstanceID(1)
     static let quiet = InstanceID(2)
     static let ended = InstanceID(3)
@@ -21,21 +21,22 @@ struct HearingTests {
     init() throws {
       loop = try EventLoop()
       let users = [Self.talker: 65534 as UInt32, Self.quiet: 65533]
-      let ears = Hearing.Ears(
+      let connections = LimitCheck.Connections(
         accept: {},
-        hear: { [unowned self] instances, user, end in
+        carryOut: { [unowned self] instances, user, end in
           steps.append(user)
           guard instances.contains(Self.talker) else { return true }
           while BootClock.now() < end {}
           return false
         },
         user: { users[$0] })
-      hearing = try Hearing(loop: loop, ears: ears, isTraced: { $1(false) }) { [unowned self] in
+      limitCheck = try LimitCheck(loop: loop, connections: connections, isTraced: { $1(false) }) {
+        [unowned self] in
         if case .process(.tracerChecked(let id, _)) = $0 { reported.append(id) }
       }
     }
 
-    func ask(_ ids: InstanceID...) { for id in ids { hearing?.ask(id) } }
+    func ask(_ ids: InstanceID...) { for id in ids { limitCheck?.ask(id) } }
 
     func run(until count: Int) throws {
       let end = ContinuousClock.now + deadline

@@ -8,7 +8,7 @@ import Testing
 @testable import TaskSchedulerDaemon
 
 @Suite("§12: Descriptors are examined on threads, before the scheduler is told of the suspension")
-struct LastLooksTests {
+struct SuspensionScansTests {
   private let root = TemporaryDirectory()
   private let loop: EventLoop
   private let scans: DescriptorScans
@@ -49,7 +49,7 @@ struct LastLooksTests {
   func order() throws {
     for number in 3..<10 { symlink("/x", root.file("42/fd/\(number)")) }
     var told: [String] = []
-    let looks = try LastLooks(scans: scans, loop: loop) { id, findings in
+    let looks = try SuspensionScans(scans: scans, loop: loop) { id, findings in
       told.append("\(id.number) found \(findings.examinedCount)")
     } ended: {
       told.append("ended \($0.map(\.number))")
@@ -65,7 +65,7 @@ struct LastLooksTests {
     let pipe = blockProcess(42)
     var found: [InstanceID] = []
     var ended: [InstanceID] = []
-    let looks = try LastLooks(scans: scans, loop: loop) { id, _ in
+    let looks = try SuspensionScans(scans: scans, loop: loop) { id, _ in
       found.append(id)
     } ended: {
       ended += $0
@@ -82,7 +82,7 @@ struct LastLooksTests {
   func others() throws {
     let pipe = blockProcess(42)
     var ended: [UInt64] = []
-    let looks = try LastLooks(scans: scans, loop: loop) { _, _ in
+    let looks = try SuspensionScans(scans: scans, loop: loop) { _, _ in
     } ended: {
       ended += $0.map(\.number)
     }
@@ -97,7 +97,7 @@ struct LastLooksTests {
   @Test("Instances without anything to scan end together")
   func unexamined() throws {
     var ended: [[UInt64]] = []
-    let looks = try LastLooks(scans: scans, loop: loop) { _, _ in
+    let looks = try SuspensionScans(scans: scans, loop: loop) { _, _ in
       Issue.record("nothing is scanned")
     } ended: {
       ended.append($0.map(\.number))
