@@ -168,7 +168,17 @@ struct StoredFormTests {
         }
       return "| \(name(type)) | \(content.joined(separator: "; ")) |"
     }
-    let table = rows.sorted().joined(separator: "\n")
+    let settings = PolicySetting.all.map { setting in
+      let type =
+        switch setting.kind {
+        case .timeSpan: name(Duration.self)
+        case .count: name(Int.self)
+        case .flag: name(Bool.self)
+        }
+      return "`\(setting.name)`: \(type)"
+    }
+    let policy = "| \(name(Policy.self)) | \(settings.joined(separator: "; ")) |"
+    let table = (rows + [policy]).sorted().joined(separator: "\n")
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     let document = try String(contentsOfFile: "/\(root)/docs/event-log.md", encoding: .utf8)
     #expect(document.contains(table), "the table should be\n\(table)")

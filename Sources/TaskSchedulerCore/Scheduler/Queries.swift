@@ -149,17 +149,4 @@ extension Scheduler {
       return MemoryStatus(phase: .reclaiming, pressedAt: pressedAt, ending: id)
     }
   }
-
-  /// Returns the measured applications in the order in which they would be ended. Those of the
-  /// foreground come last, and are never ended.
-  public func memoryOrder(_ sizes: [MemorySize]) -> [MemoryCandidate] {
-    sizes.compactMap { size in
-      guard let instance = instances[size.instance], instance.termination == nil else {
-        return nil
-      }
-      return MemoryCandidate(
-        application: instance.application, state: instance.state, size: size,
-        activation: applications[instance.application]?.activation ?? 0)
-    }.sorted { $0.isEnded(before: $1) }
-  }
 }
