@@ -58,7 +58,7 @@ public struct MemorySize: Hashable, Sendable {
 public enum MemoryEvent: Hashable, Sendable {
   /// A trigger has fired.
   case pressed(MemoryPressure)
-  /// The answer to ``MemoryEffect/look``.
+  /// The answer to ``MemoryEffect/read``.
   case read(MemoryReading)
   /// The answer to ``MemoryEffect/measure(_:)``.
   case measured([MemorySize])
@@ -77,7 +77,7 @@ public enum MemoryEvent: Hashable, Sendable {
 
 /// An action of the daemon on memory.
 public enum MemoryEffect: Hashable, Sendable {
-  /// Reads the machine's memory; answered by `looked`.
+  /// Reads the machine's memory; answered by ``MemoryEvent/read(_:)``.
   case read
   /// Measures the memory of instances; answered by `measured`.
   case measure([InstanceID])
@@ -197,7 +197,7 @@ struct Memory: Hashable, Sendable {
   var isBeingMeasured: Bool { measurement.map { $0.sizes == nil } ?? false }
 
   /// Ends the episode of pressure. The sizes are discarded; an answer may be on its way.
-  mutating func calmDown() {
+  mutating func endPressure() {
     phase = .calm
     if !isBeingMeasured { measurement = nil }
   }
