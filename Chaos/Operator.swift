@@ -59,7 +59,7 @@ struct Operator {
     case nil, "InvalidTransition"?, "Terminating"?, "NotLaunchable"?: break
     // It has not registered yet, or not again.
     case "UnknownApplication"?: break
-    case let error?: events.write(.violation, client, "\(method) was answered by \(error)")
+    case _?: events.write(.violation, client, "\(method) was answered by \(answer)")
     }
   }
 

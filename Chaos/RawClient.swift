@@ -173,7 +173,7 @@ final class RawClient: Workload.Port {
       drain()
     case "UnknownCallback"? where isRepeated: last?.acknowledgement = .answered
     case "NotRegistered"?: notRegistered()
-    case let error?: work.violation("Acknowledge \(callback.id) was answered by \(error)")
+    case _?: work.violation("Acknowledge \(callback.id) was answered by \(answer)")
     }
   }
 
@@ -229,7 +229,7 @@ final class RawClient: Workload.Port {
     // Asked for just before it was suspended or is to end.
     case "InvalidState"?, "Terminating"?: break
     case "NotRegistered"?: notRegistered()
-    case let error: work.violation("BeginBackgroundTask was answered by \(error ?? "\(answer)")")
+    case _: work.violation("BeginBackgroundTask was answered by \(answer)")
     }
     return nil
   }
@@ -254,8 +254,8 @@ final class RawClient: Workload.Port {
       case "NotRegistered"?:
         notRegistered()
         return .unknown
-      case let error?:
-        work.violation("EndBackgroundTask \(task) was answered by \(error)")
+      case _?:
+        work.violation("EndBackgroundTask \(task) was answered by \(answer)")
         return .ended
       }
     }

@@ -165,8 +165,8 @@ extension PolicySetting {
         + "BackgroundUseWindow. Then it is throttled."),
     PolicySetting(
       "ThrottledProcessorShare", .count(\.throttledProcessorShare, 1...99),
-      "The percentage of one CPU that a throttled application may use. If it uses that up for "
-        + "another BackgroundUseWindow, or too much again later, it is killed. Less than "
+      "The percentage of one CPU that a throttled application may use. If it uses four fifths of "
+        + "that for another BackgroundUseWindow, or too much again later, it is killed. Less than "
         + "BackgroundProcessorShare."),
   ]
 }
