@@ -20,6 +20,7 @@ enum LanguageRules {
     "Sources/CLinux",
     "Sources/LinuxSystem",
     "Sources/TaskSchedulerClient",
+    "Sources/TaskSchedulerCore",
     "Sources/EventLoop",
     "Sources/TaskSchedulerDaemon",
     "Sources/TaskSchedulerServiceLifecycle",

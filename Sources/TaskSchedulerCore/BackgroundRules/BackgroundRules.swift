@@ -4,9 +4,9 @@
 /// The resources that the processes of an instance have used, counted from an instant that does not
 /// change while one daemon lives.
 public struct ResourceUse: Hashable, Sendable {
-  /// Of all processors together.
+  /// The CPU time of all processes, on all CPUs together.
   public var processor: Duration
-  /// Of all engines of all GPUs together.
+  /// The GPU time of all processes, on all engines of all GPUs together.
   public var gpu: Duration
   /// Whether a debugger traces one of the processes.
   public var isTraced: Bool
@@ -20,8 +20,8 @@ public struct ResourceUse: Hashable, Sendable {
 
 /// What the daemon found about an instance's use of resources.
 public enum ResourceEvent: Hashable, Sendable {
-  /// The answer to ``ResourceEffect/look(_:)``. Also sent when all processes of a measured instance
-  /// have stopped.
+  /// The answer to ``ResourceEffect/sample(_:)``. Also sent when all processes of a measured
+  /// instance have stopped.
   case used(InstanceID, ResourceUse)
   /// All processes have stopped, and the instance holds a lock or a lease on this file of
   /// `SharedResources`. Comes before the completion of the suspension.
@@ -33,7 +33,7 @@ public enum ResourceEvent: Hashable, Sendable {
 
 /// The addresses on which an application listened when it was last suspended.
 public struct ListeningReport: Hashable, Sendable {
-  /// The maximum of addresses that are named.
+  /// The maximum number of addresses in a report.
   public static let namedMax = 10
 
   /// The first addresses.

@@ -50,9 +50,9 @@ struct Inbox: Hashable, Sendable {
 
   private(set) var notices: [Notice] = []
   /// The number of the newest system change that the application has heard of.
-  var changesHeard: UInt64 = 0
+  var changesDelivered: UInt64 = 0
   /// The last episode of memory pressure that the application was warned of.
-  var memoryHeard: MemoryHeard?
+  var memoryWarning: DeliveredMemoryWarning?
 
   mutating func add(_ notice: Notice) {
     if notices.count < Self.noticesMax { notices.append(notice) }
@@ -65,7 +65,7 @@ struct Inbox: Hashable, Sendable {
 }
 
 /// An episode of memory pressure, by its number, and when an instance was warned of it.
-struct MemoryHeard: Hashable {
+struct DeliveredMemoryWarning: Hashable {
   var episode: UInt64
   var at: Instant
 }

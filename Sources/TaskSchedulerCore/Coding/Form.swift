@@ -1,18 +1,18 @@
-/// How values of a type are stored: what makes a value of its parts, and how the parts are found in
-/// a value.
+/// The stored form of a type: a function that makes a value of its parts, and a getter of each
+/// part.
 ///
 ///     extension Leader: StoredByForm {
 ///       static let form = Form(Leader.init(pid:startTime:), \.pid, \.startTime)
 ///     }
 ///
-/// The parts are written and read in the order of the list. The tests compare each list with the
-/// declaration of its type, so that no field and no case is left out.
+/// Parts are written and read in the order of the list. The tests compare each list with the
+/// declaration of its type, so that no field and no case is missing.
 package struct Form<Value>: Sendable {
   package let parts: StoredParts
   fileprivate let write: @Sendable (Value, inout StoredWriter) -> Void
   fileprivate let read: @Sendable (inout StoredReader) throws(MalformedBytes) -> Value
 
-  /// A type that is stored field by field.
+  /// Creates the form of a type that is stored field by field.
   package init<each Field: Stored>(
     _ make: @escaping @Sendable (repeat each Field) throws(MalformedBytes) -> Value,
     _ field: repeat @escaping @Sendable (Value) -> each Field
@@ -20,8 +20,7 @@ package struct Form<Value>: Sendable {
     self.init(make, (repeat each field)) { .fields($0) }
   }
 
-  /// A type that is stored as other values, of which it is made: what follows from these is not
-  /// stored.
+  /// Creates the form of a type that is stored as other values, from which the type is computed.
   package init<each Field: Stored>(
     derived make: @escaping @Sendable (repeat each Field) throws(MalformedBytes) -> Value,
     _ field: repeat @escaping @Sendable (Value) -> each Field
@@ -45,7 +44,7 @@ package struct Form<Value>: Sendable {
     }
   }
 
-  /// An enum: the number of a case is its place in the list. Frequent cases come first.
+  /// Creates the form of an enum. The number of a case is its index in the list.
   package init(cases: [Case<Value>]) {
     precondition(cases.count <= 256, "the number of a case is a byte")
     parts = .cases(cases.map { ($0.name, $0.types) })
@@ -64,13 +63,13 @@ package struct Form<Value>: Sendable {
   }
 }
 
-/// Of which types the parts of a value are, for tests and the documentation.
+/// The types of the parts of a value, for tests and the documentation.
 package enum StoredParts: Sendable {
-  /// Those of the fields that the type declares.
+  /// The types of the fields that the type declares.
   case fields([any Stored.Type])
-  /// Those of the payload of each case.
+  /// The types of the payload of each case.
   case cases([(name: String, payload: [any Stored.Type])])
-  /// Those of the values that a value is made of, in place of its fields.
+  /// The types of the values that a value is computed from, instead of its fields.
   case derived([any Stored.Type])
 }
 
@@ -78,11 +77,12 @@ package enum StoredParts: Sendable {
 package struct Case<Value>: Sendable {
   fileprivate let name: String
   fileprivate let types: [any Stored.Type]
-  /// Returns false, and writes nothing, where the value is of another case.
+  /// Writes the value and returns true. If the value is of another case, writes nothing and returns
+  /// false.
   fileprivate let write: @Sendable (Value, UInt8, inout StoredWriter) -> Bool
   fileprivate let read: @Sendable (inout StoredReader) throws(MalformedBytes) -> Value
 
-  /// - Parameter payload: nil where the value is of another case.
+  /// - Parameter payload: Returns the payload of the value; nil if the value is of another case.
   package init<each Field: Stored>(
     _ name: String, _ make: @escaping @Sendable (repeat each Field) -> Value,
     _ payload: @escaping @Sendable (Value) -> (repeat each Field)?
@@ -113,7 +113,7 @@ package struct Case<Value>: Sendable {
   }
 }
 
-/// A type that is stored as its ``Form`` says.
+/// A type that is stored by a ``Form``.
 package protocol StoredByForm: Stored {
   static var form: Form<Self> { get }
 }

@@ -1,19 +1,20 @@
-/// A value that event logs contain.
+/// A value that an event log contains.
 ///
-/// Most types conform by one ``Form``, the list of their fields or cases: it writes values, reads
-/// them, and says for the documentation what is stored. Traces are hashed from the bytes that it
-/// writes.
+/// Most types conform by a ``Form``, the list of their fields or cases. The form writes and reads
+/// values, and states in the documentation what is stored. The hash of a trace is computed from the
+/// same bytes.
 ///
-/// Numbers are varints (LEB128; signed ones zigzag). A text and a list begin with their count. An
-/// optional value begins with a byte, 1 where the value is there. An enum begins with the number of
-/// its case, from 0, or is the name of its case where it has a raw value. Nothing in the bytes says
-/// what comes next, so every change of a form changes the version of the event log's format.
+/// A number is a varint (LEB128; signed numbers are zigzag-encoded). A text and a list begin with
+/// the number of their bytes or elements. An optional value begins with a byte: 1 if the value
+/// exists, otherwise 0. An enum begins with the number of its case, from 0; an enum with raw values
+/// is stored as the name of its case. The bytes contain no types, so every change of a form
+/// requires a new version of the event log's format.
 package protocol Stored: SendableMetatype {
   init(from reader: inout StoredReader) throws(MalformedBytes)
   func write(to writer: inout StoredWriter)
 }
 
-/// Bytes that are not what was written.
+/// Bytes that are not a value of the expected type.
 package struct MalformedBytes: Error, Hashable {
   package let problem: String
 
@@ -22,20 +23,20 @@ package struct MalformedBytes: Error, Hashable {
   }
 }
 
-/// Appends values to bytes.
+/// Encodes values as bytes.
 package struct StoredWriter {
   package private(set) var bytes: [UInt8] = []
 
   package init() {}
 
-  /// The bytes of one value.
+  /// Returns the bytes of one value.
   package static func bytes(of value: some Stored) -> [UInt8] {
     var writer = StoredWriter()
     value.write(to: &writer)
     return writer.bytes
   }
 
-  /// Removes what was written, and keeps the memory for what comes next.
+  /// Removes all bytes, and keeps their memory for the next values.
   package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
   package mutating func write(byte: UInt8) { bytes.append(byte) }
@@ -49,7 +50,7 @@ package struct StoredWriter {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// Writes 8 bytes, for a number outside of values.
+  /// Writes a number as 8 bytes in little-endian order.
   package mutating func write(littleEndian number: UInt64) {
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
@@ -65,17 +66,17 @@ package struct StoredWriter {
   }
 }
 
-/// Takes values from bytes that may be anything.
+/// Decodes values from untrusted bytes.
 package struct StoredReader {
   private let bytes: UnsafeRawBufferPointer
   private var place = 0
 
-  /// - Parameter bytes: must outlive the reader.
+  /// - Parameter bytes: The memory must outlive the reader.
   package init(_ bytes: UnsafeRawBufferPointer) {
     self.bytes = bytes
   }
 
-  /// The value that the bytes are, all of them.
+  /// Returns the value that the bytes encode. Throws if bytes follow the value.
   package static func read<Value: Stored>(
     _ type: Value.Type, from bytes: UnsafeRawBufferPointer
   ) throws(MalformedBytes) -> Value {
@@ -85,14 +86,14 @@ package struct StoredReader {
     return value
   }
 
-  /// Checks that no bytes are left.
+  /// Throws if bytes are left.
   package func finish() throws(MalformedBytes) {
     guard place == bytes.count else {
       throw MalformedBytes("\(bytes.count - place) bytes follow the last value")
     }
   }
 
-  /// The value that the bytes are, all of them.
+  /// Returns the value that the bytes encode. Throws if bytes follow the value.
   package static func read<Value: Stored>(
     _ type: Value.Type, from bytes: [UInt8]
   ) throws(MalformedBytes) -> Value {
@@ -124,12 +125,13 @@ package struct StoredReader {
     }
   }
 
-  /// A count of bytes, or of values of at least one byte each: at most the bytes that are left.
+  /// Reads a number of bytes, or of values of at least one byte each. Throws if it exceeds the
+  /// number of bytes that are left.
   package mutating func readCount() throws(MalformedBytes) -> Int {
     let number = try readNumber()
     guard number <= UInt64(bytes.count - place) else {
       throw MalformedBytes(
-        "byte \(place) announces \(number) bytes or values, and \(bytes.count - place) follow")
+        "the count before byte \(place) is \(number), and only \(bytes.count - place) bytes follow")
     }
     return Int(number)
   }

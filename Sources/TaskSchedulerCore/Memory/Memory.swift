@@ -197,7 +197,7 @@ struct Memory: Hashable, Sendable {
   var isBeingMeasured: Bool { measurement.map { $0.sizes == nil } ?? false }
 
   /// Ends the episode of pressure. The sizes are discarded; an answer may be on its way.
-  mutating func calmDown() {
+  mutating func endPressure() {
     phase = .calm
     if !isBeingMeasured { measurement = nil }
   }

@@ -1,15 +1,15 @@
-/// How often a notification repeats, by the calendar of its time zone (contract §9).
+/// The calendar unit by which a notification repeats in its time zone (contract §9).
 public enum RepeatInterval: String, Hashable, Sendable, CaseIterable {
   case minute, hour, day, week, month, year
 }
 
 /// When a notification fires: a wall-clock time in a time zone.
 public struct NotificationSchedule: Hashable, Sendable {
-  /// `YYYY-MM-DDTHH:MM:SS`, as the clock on the wall shows it there.
+  /// The local time in the time zone, as `YYYY-MM-DDTHH:MM:SS`.
   public var date: String
-  /// A zone of the tz database, such as `Europe/Berlin`.
+  /// The name of a time zone in the tz database, such as `Europe/Berlin`.
   public var timeZone: String
-  /// nil fires once.
+  /// How often the notification repeats; nil fires once.
   public var repeats: RepeatInterval?
 
   public init(date: String, timeZone: String, repeats: RepeatInterval? = nil) {
@@ -19,16 +19,16 @@ public struct NotificationSchedule: Hashable, Sendable {
   }
 }
 
-/// What a notification says. Of no meaning to the policy, which only carries it to the store.
+/// The content of a notification. The scheduler only passes it to the store.
 public struct NotificationContent: Hashable, Sendable {
   public var title: String
   public var body: String
   /// A name of the freedesktop sound theme, such as `message-new-instant`, or the absolute path of
   /// a sound file; nil is silent.
   public var sound: String?
-  /// What the application's badge is set to when it fires; nil leaves it, 0 removes it.
+  /// The application's badge once the notification has fired; nil leaves the badge, 0 removes it.
   public var badge: Int?
-  /// The application's own, given back when it hears of the notification; not shown.
+  /// Data of the application, which receives it with the notification. The user does not see it.
   public var userData: String?
 
   public init(
@@ -43,12 +43,13 @@ public struct NotificationContent: Hashable, Sendable {
   }
 }
 
-/// A notification that is asked for.
+/// A notification as a client requests it.
 public struct NotificationDraft: Hashable, Sendable {
   public var content: NotificationContent
-  /// nil is to be presented now.
+  /// When the notification fires; nil is now.
   public var schedule: NotificationSchedule?
-  /// When it fires first, found from ``schedule`` by the daemon; nil is now.
+  /// The first time at which the notification fires, which the daemon computes from ``schedule``;
+  /// nil is now.
   public var firesAt: WallTime?
 
   public init(
@@ -60,12 +61,12 @@ public struct NotificationDraft: Hashable, Sendable {
   }
 }
 
-/// A notification that waits for its time, as the policy keeps it.
+/// A notification that waits for its time, as the scheduler stores it.
 public struct ScheduledNotification: Hashable, Sendable {
   public var id: NotificationID
   public var application: ApplicationKey
   public var firesAt: WallTime
-  /// Whether another time comes after that.
+  /// Whether the notification fires again after that.
   public var repeats: Bool
 
   public init(id: NotificationID, application: ApplicationKey, firesAt: WallTime, repeats: Bool) {

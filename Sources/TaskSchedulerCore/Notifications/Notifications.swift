@@ -1,26 +1,27 @@
-// Local notifications (contract §9). What they say lies in the daemon's store; the policy keeps
-// when each fires, and for whom.
+// Local notifications (contract §9). The daemon's store contains their content. The scheduler
+// stores when each notification fires, and its application.
 
-/// What happens of notifications.
+/// An event about notifications.
 public enum NotificationEvent: Hashable, Sendable {
-  /// One is asked for: by an application, or by an operator for it. `unshown` is how many of the
-  /// user's have fired, fire no more and were not shown yet, which only the store knows; nil where
-  /// the store does not say.
+  /// An application, or an operator on its behalf, requests a notification. `unshown` is how many
+  /// of the user's notifications have fired for the last time and were not shown yet, by the store;
+  /// nil if the store cannot be read.
   case schedule(RequestID, ApplicationKey, NotificationDraft, unshown: Int? = nil)
-  /// Cancels one notification of the application, or all (nil). `stored` are those that the store
-  /// has of them, including those that have fired, which the scheduler does not keep.
+  /// Cancels one notification of the application, or all of them (nil). `stored` are those of them
+  /// in the store, including those that have fired, which the scheduler no longer stores.
   case cancel(RequestID, ApplicationKey, NotificationID?, stored: [NotificationID])
   case setBadge(RequestID, ApplicationKey, Int)
   /// The transaction is durable.
   case stored(TransactionID)
   /// The transaction changed nothing in the store.
   case storeFailed(TransactionID, reason: String)
-  /// The answer to ``NotificationEffect/findNext(_:after:)``; nil is never again.
+  /// The answer to ``NotificationEffect/findNext(_:after:)``; nil if the notification does not fire
+  /// again.
   case nextFound(NotificationID, WallTime?)
-  /// The user has chosen one that was shown.
+  /// The user chose a notification that was shown.
   case chosen(NotificationID, ApplicationKey)
-  /// What the store has, at the start of a daemon that goes on from no earlier one. No id up to
-  /// `idLast` is given again.
+  /// The notifications in the store. Sent when the daemon starts without an earlier event log. No
+  /// new notification has an id up to `idLast`.
   case loaded([ScheduledNotification], idLast: UInt64)
 
   var request: RequestID? {
@@ -33,71 +34,77 @@ public enum NotificationEvent: Hashable, Sendable {
   }
 }
 
-/// A change of the store, which is made as a whole or not at all. Making it again changes nothing.
+/// An atomic change of the store. A repeated transaction changes nothing.
 public enum NotificationTransaction: Hashable, Sendable {
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
   case cancel([NotificationID], ApplicationKey)
   case setBadge(ApplicationKey, Int)
-  /// The time `at` of a notification has come. The instance receives it; nil shows it to the user.
+  /// The notification fired at the time `at`. The instance receives it; if that is nil, it is shown
+  /// to the user.
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
 }
 
-/// What is to be done about notifications.
+/// An action of the daemon on notifications.
 public enum NotificationEffect: Hashable, Sendable {
-  /// Makes a transaction durable, after all with lower ids. `stored` or `storeFailed` answers. The
-  /// effect is repeated after an absence of the daemon until one of them has answered.
+  /// Makes a transaction durable, after all transactions with lower ids. Answered by `stored` or
+  /// `storeFailed`. The scheduler repeats an unanswered transaction after a recovery.
   case store(TransactionID, NotificationTransaction)
-  /// Shows a notification to the user; with an instance, only sets the application's badge.
+  /// Shows a notification to the user, or, if an instance receives it, only sets the application's
+  /// badge.
   case fire(NotificationID, ApplicationKey, at: WallTime, to: InstanceID?)
-  /// Finds the next time of a notification that fired at `after`; `nextFound` answers.
+  /// Computes the next time of a notification that fired at `after`; answered by `nextFound`.
   case findNext(NotificationID, after: WallTime)
 }
 
 /// The notifications that wait, and the transactions that the store has not answered.
 ///
-/// Every promise takes the same way. A request becomes a transaction; the store makes it durable
-/// and answers; then the state changes and the caller gets its reply. Until then the transaction is
-/// part of this state, so a recovered daemon gives it to the store once more. Transactions are
-/// answered in the order of their ids. So those that are outstanding are always the latest, and
-/// repeating all of them in order leads to the same store, whichever of them were durable already.
+/// A request becomes a transaction. The store makes the transaction durable and answers. Then the
+/// scheduler changes its state and replies to the caller. Until the store has answered, the
+/// transaction is part of this state, and a recovered daemon sends it to the store again. The store
+/// answers transactions in the order of their ids, so that the outstanding transactions are always
+/// the latest. To repeat all of them in order therefore leads to the same store, whichever of them
+/// were durable before.
 struct Notifications: Sendable {
-  /// A transaction that the store has not answered: nothing is promised yet.
+  /// A transaction that the store has not answered.
   struct Pending: Hashable {
     var id: TransactionID
     var transaction: NotificationTransaction
-    /// nil for a notification that fires.
+    /// The request that waits for the answer; nil for a notification that fires.
     var request: RequestID?
   }
 
   private(set) var scheduled: [NotificationID: ScheduledNotification] = [:]
   private(set) var pending: [TransactionID: Pending] = [:]
-  /// How many pending transactions cancel a notification. It does not fire meanwhile.
+  /// How many pending transactions cancel each notification. Such a notification does not fire.
   private var cancelling: [NotificationID: Int] = [:]
-  /// Those that have fired and whose next time is being found.
+  /// The notifications that have fired, and whose next time the daemon is computing.
   private(set) var awaitingNext: [NotificationID: ScheduledNotification] = [:]
   private var countByApplication: [ApplicationKey: Int] = [:]
   private var countByUser: [UserID: Int] = [:]
   private var due = Deadlines<NotificationID>()
   private(set) var idLast: UInt64 = 0
   private(set) var transactionLast: UInt64 = 0
-  /// What the wall clock shows, less the time since boot, in nanoseconds; nil until it was read.
+  /// The time of the wall clock minus that of CLOCK_BOOTTIME, in nanoseconds; nil until the clock
+  /// was read.
   private(set) var wallOffset: Int64?
 
-  /// When the next fires.
+  /// When the next notification fires; nil if none waits.
   var nextDue: Instant? { due.next }
 
-  /// How many of an application wait for their time, or are being stored to wait for it.
+  /// Returns how many notifications of an application wait for their time, or are being stored.
   func count(of application: ApplicationKey) -> Int { countByApplication[application] ?? 0 }
 
-  /// How many of a user's applications wait to fire, or are being stored.
+  /// Returns how many notifications of all applications of a user wait for their time, or are being
+  /// stored.
   func count(of user: UserID) -> Int { countByUser[user] ?? 0 }
 
-  /// Those that wait for their time, or for the next to be found, and are not being cancelled.
+  /// The notifications that wait for their time and are not being cancelled, including those whose
+  /// next time is being computed.
   var waiting: [NotificationID] {
     (Array(scheduled.keys) + awaitingNext.keys).filter { cancelling[$0] == nil }.sorted()
   }
 
-  /// What the wall clock shows; nil until it was read.
+  /// Returns the time of the wall clock at an instant; nil until the clock was read.
   func wallTime(at now: Instant) -> WallTime? {
     wallOffset.map { WallTime(nanoseconds: Int64(clamping: now.nanoseconds) &+ $0) }
   }
@@ -172,7 +179,8 @@ struct Notifications: Sendable {
     setDue(notification)
   }
 
-  /// Returns the ids of the application's notifications that wait, or of the one that is named.
+  /// Returns the ids of the application's notifications that wait; with `id`, that id only, if its
+  /// notification waits.
   func waiting(of application: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
     let waiting = scheduled.values.filter { $0.application == application }.map(\.id)
     let repeating = awaitingNext.values.filter { $0.application == application }.map(\.id)
@@ -187,13 +195,13 @@ struct Notifications: Sendable {
     }
   }
 
-  /// The next whose time has come, which waits no longer.
+  /// Removes the next notification that is due and returns it; nil if none is due.
   mutating func popDue(at now: Instant) -> ScheduledNotification? {
     guard let id = due.popDue(at: now) else { return nil }
     guard let taken = scheduled.removeValue(forKey: id) else {
-      preconditionFailure("a time of no notification")
+      preconditionFailure("a deadline has no notification")
     }
-    // One that repeats keeps its place while its next time is being found.
+    // A repeating notification counts towards the quota while its next time is being computed.
     if taken.repeats { awaitingNext[id] = taken } else { uncount(taken.application) }
     return taken
   }
@@ -221,12 +229,12 @@ struct Notifications: Sendable {
   }
 
   func check() throws(InvariantViolation) {
-    try require(idLast < InvariantViolation.countMax, "notifications are numbered too high")
+    try require(idLast < InvariantViolation.countMax, "the last notification id is too high")
     try due.check()
     for (id, notification) in scheduled {
       try require(id == notification.id && id.number <= idLast, "a notification has a wrong id")
       let expected = cancelling[id] == nil ? instant(of: notification) : nil
-      try require(due.isSet(id, to: expected), "a notification is not awaited")
+      try require(due.isSet(id, to: expected), "the deadline of a notification is wrong")
     }
     var applications = scheduled.values.map(\.application) + awaitingNext.values.map(\.application)
     var users = applications.map(\.owner)
@@ -241,16 +249,17 @@ struct Notifications: Sendable {
       case .setBadge, .fire: break
       }
     }
-    try require(cancelled == cancelling, "the notifications to be cancelled are miscounted")
+    try require(cancelled == cancelling, "the count of notifications being cancelled is wrong")
     let counts = applications.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    try require(counts == countByApplication, "the notifications are miscounted")
+    try require(
+      counts == countByApplication, "the count of notifications of an application is wrong")
     let userCounts = users.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    try require(userCounts == countByUser, "the users' notifications are miscounted")
+    try require(userCounts == countByUser, "the count of notifications of a user is wrong")
   }
 }
 
 extension Notifications {
-  /// Restores what was stored.
+  /// Restores a stored state.
   init(
     scheduled: [NotificationID: ScheduledNotification], pending: [TransactionID: Pending],
     awaitingNext: [NotificationID: ScheduledNotification], idLast: UInt64,

@@ -4,16 +4,16 @@
 /// changes a limit in the table `[policy]` of taskschedd.toml. ``problems`` checks the bounds and
 /// the relations between limits.
 public struct Policy: Hashable, Sendable {
-  /// `multitasking-supported`: whether anything runs in the background at all. Where false, an
-  /// application that is sent away is terminated. Source: contract §2, iOS 4 on devices without
-  /// multitasking.
+  /// `multitasking-supported`: whether applications may run in the background at all. If false, the
+  /// scheduler terminates an application that is sent to the background. Source: contract §2, iOS 4
+  /// on devices without multitasking.
   public var multitaskingSupported = true
 
-  /// `CallbackTimeout`: how long an application has to acknowledge each lifecycle callback. Then it
-  /// is killed. Source: contract §3.
+  /// `CallbackTimeout`: how long an application has to acknowledge each lifecycle callback. Then
+  /// the daemon kills the application. Source: contract §3.
   public var callbackTimeout: Duration = .seconds(6)
 
-  /// `TerminateTimeout`: how long an application that is ended by SIGTERM has before SIGKILL.
+  /// `TerminateTimeout`: the time between the stop signal (SIGTERM by default) and SIGKILL.
   /// Source: contract §3.
   public var terminateTimeout: Duration = .seconds(5)
 
@@ -21,16 +21,16 @@ public struct Policy: Hashable, Sendable {
   /// the background. Source: contract §4, ten minutes as on iOS 4.
   public var backgroundTime: Duration = .seconds(600)
 
-  /// `ExpirationLead`: how long before that limit the expiration handlers are called. Less than
-  /// `BackgroundTime`. Source: contract §4.
+  /// `ExpirationLead`: how long before the end of `BackgroundTime` the expiration handlers are
+  /// called. Less than `BackgroundTime`. Source: contract §4.
   public var expirationLead: Duration = .seconds(5)
 
   /// `LaunchTime`: how long an application that was launched in the background may run before it
-  /// opens its event stream. Then it is taken for one that knows nothing of the scheduler. Source:
+  /// opens its event stream. Then the scheduler treats it as an unaware application. Source:
   /// this project; iOS ends a launch that takes 20 s.
   public var launchTime: Duration = .seconds(20)
 
-  /// `SuspendRetryInterval`: after a suspension that could not complete, the time to the next try.
+  /// `SuspendRetryInterval`: the time between a failed suspension and the next try.
   /// Source: this project.
   public var suspendRetryInterval: Duration = .seconds(10)
 
@@ -38,10 +38,10 @@ public struct Policy: Hashable, Sendable {
   /// checks whether the debugger has left. The kernel does not report this. Source: this project.
   public var tracerCheckInterval: Duration = .seconds(1)
 
-  /// `WakeTolerance`: a limit that passed longer ago than this has passed while the machine slept:
-  /// the application gets the time anew that it has to answer. That is the limit of a callback, and
-  /// the lead before the end of its background time. Source: this project; far above any delay of a
-  /// machine that is awake.
+  /// `WakeTolerance`: if a limit passed longer ago than this, the scheduler assumes that the
+  /// machine slept, and restarts the time that the application has to answer: the limit of a
+  /// callback, and the lead before the end of the background time. Source: this project; longer
+  /// than any delay on a machine that is awake.
   public var wakeTolerance: Duration = .seconds(2)
 
   /// `KeepAliveMinimum`: the shortest interval of a keep-alive handler. Source: contract §6, as on
@@ -49,25 +49,27 @@ public struct Policy: Hashable, Sendable {
   public var keepAliveMinimum: Duration = .seconds(600)
 
   /// `KeepAliveHandlerTime`: how long an application has to acknowledge the call of its keep-alive
-  /// handler. Then it is killed. Less than `KeepAliveMinimum`. Source: contract §6, as on iOS 4.
+  /// handler. Then the daemon kills the application. Less than `KeepAliveMinimum`. Source: contract
+  /// §6, as on iOS 4.
   public var keepAliveHandlerTime: Duration = .seconds(30)
 
-  /// `EventTime`: how long an application that was woken by a managed socket may run for it.
+  /// `EventTime`: how long an application that a managed socket woke may run to handle the event.
   /// Source: contract §7.
   public var eventTime: Duration = .seconds(10)
 
-  /// `RelaunchDelay`: from the crash of an application of mode voip to its relaunch;
-  /// doubled each time. Source: contract §8.
+  /// `RelaunchDelay`: the delay of the first relaunch of an application of mode voip; each further
+  /// delay is twice as long. Source: contract §8.
   public var relaunchDelay: Duration = .seconds(1)
 
-  /// `RelaunchDelayMax`: the maximum of that delay. Source: contract §8.
+  /// `RelaunchDelayMax`: the longest delay of a relaunch. Source: contract §8.
   public var relaunchDelayMax: Duration = .seconds(300)
 
-  /// `RelaunchResetTime`: the time of running after which the delay is `RelaunchDelay` again.
+  /// `RelaunchResetTime`: if an application ran for at least this long, the next delay is
+  /// `RelaunchDelay`.
   /// Source: contract §8.
   public var relaunchResetTime: Duration = .seconds(600)
 
-  /// `MaxSocketsPerApplication`: how many sockets an application may have handed over. Source: this
+  /// `MaxSocketsPerApplication`: how many managed sockets an application may have. Source: this
   /// project (§16 asks for a quota). Each takes one descriptor of the daemon and one of systemd.
   public var socketsPerApplicationMax = 64
 
@@ -80,9 +82,9 @@ public struct Policy: Hashable, Sendable {
   /// kB of the disk.
   public var notificationsPerUserMax = 1024
 
-  /// `MaxCustomChanges`: how many names of custom system changes each user may post; they are
-  /// remembered for suspended applications. Changes that operators post for all users have the same
-  /// quota. Source: this project.
+  /// `MaxCustomChanges`: how many kinds of custom system changes each user may post. The scheduler
+  /// stores the newest of each for suspended applications. Changes that operators post for all
+  /// users have the same quota. Source: this project.
   public var customChangesMax = 256
 
   /// `MaxTasksPerApplication`: how many background tasks an application may have outstanding.
@@ -98,18 +100,18 @@ public struct Policy: Hashable, Sendable {
   /// asks for a quota).
   public var applicationsPerUserMax = 8192
 
-  /// `MaxQueuedCallbacks`: how many callbacks an application may leave unacknowledged before no
-  /// more changes of state are asked of it. Source: this project; six seconds of a person's fastest
-  /// switching stay far below.
+  /// `MaxQueuedCallbacks`: how many callbacks of an application may be unacknowledged. Beyond that,
+  /// the scheduler refuses requests that change its state. Source: this project; a person who
+  /// switches applications for six seconds causes far fewer.
   public var queuedCallbacksMax = 64
 
   /// `MaxEndedApplications`: how many ended applications without a manifest are remembered for each
   /// user. The switcher shows them, and `taskctl why` explains their ends. Source: this project.
   public var endedApplicationsMax = 64
 
-  /// `MemoryPressureStall`: how long processes must have waited for memory within
-  /// `MemoryPressureWindow` before it is pressure. At most `MemoryPressureWindow`. Source: this
-  /// project, as Android's lmkd has it (psi_partial_stall_ms = 70 of 1000); systemd asks for 200 ms
+  /// `MemoryPressureStall`: how long processes must wait for memory within `MemoryPressureWindow`
+  /// before the kernel reports pressure. At most `MemoryPressureWindow`. Source: this
+  /// project, as in Android's lmkd (psi_partial_stall_ms = 70 of 1000); systemd's default is 200 ms
   /// of 2 s.
   public var memoryPressureStall: Duration = .milliseconds(70)
 
@@ -139,13 +141,14 @@ public struct Policy: Hashable, Sendable {
   /// reports it once in each window.
   public var memoryQuietTime: Duration = .seconds(10)
 
-  /// `MemoryFloorPercent`: pressure of the whole machine ends applications only where less of its
-  /// memory (in percent) is available; below half of it at once. That of the daemon's own slice
-  /// ends them in any case. Source: this project; earlyoom's default is 10.
+  /// `MemoryFloorPercent`: under pressure of the whole machine, the scheduler terminates
+  /// applications only while less than this percentage of the machine's memory is available; below
+  /// half of it, without waiting for `MemoryWarningTime`. Pressure of the daemon's own slice
+  /// terminates applications in any case. Source: this project; earlyoom's default is 10.
   public var memoryFloorPercent = 10
 
-  /// `MemoryPageOut`: whether what suspended applications use is written to swap early, where there
-  /// is swap. Source: this project.
+  /// `MemoryPageOut`: whether the memory of suspended applications is written to swap early, if the
+  /// machine has swap. Source: this project.
   public var memoryPageOut = false
 
   /// `BackgroundProcessorShare`: the percentage of one CPU that an application may use in the
@@ -159,16 +162,18 @@ public struct Policy: Hashable, Sendable {
   public var throttledProcessorShare = 20
 
   /// `BackgroundUseWindow`: how often the daemon samples the resource use of background
-  /// applications. Source: as `BackgroundProcessorShare`.
+  /// applications. Source: the same as for
+  /// `BackgroundProcessorShare`.
   public var backgroundUseWindow: Duration = .seconds(60)
 
-  /// `BackgroundGPUTime`: what GPUs may still do in the background of what was begun before. Then
-  /// the application is killed. Source: this project; three frames.
+  /// `BackgroundGPUTime`: the GPU time that an application may use in the background, for work that
+  /// it submitted before. Beyond that, the daemon kills the application. Source: this project;
+  /// three frames.
   public var backgroundGPUTime: Duration = .milliseconds(50)
 
   public init() {}
 
-  /// The bounds and relations that do not hold, one sentence each; empty where all hold. A
+  /// The violated bounds and relations, one sentence each; empty if there are none. A
   /// ``Scheduler`` accepts only a policy without problems.
   public var problems: [String] {
     let durations: [(String, Duration)] = [

@@ -1,15 +1,14 @@
-// All that the journal, the monitors and the timelines tell about a change. A new record is a case,
-// a kind, a description and a stored form in this file. The readers of descriptions have no case
-// for it.
+// The records of changes for the journal, monitors and timelines. A new record needs a case, a
+// kind, a description and a stored form in this file; the code that prints records does not change.
 
 /// One change, for the log and the monitors.
 public struct Record: Hashable, Sendable {
   public var application: ApplicationKey
-  /// nil where the application does not run.
+  /// The leader of the running instance; nil if the application does not run.
   public var leader: Leader?
   public var change: Change
 
-  /// A record of `change`.
+  /// Creates a record of `change`.
   public init(application: ApplicationKey, leader: Leader?, change: Change) {
     self.application = application
     self.leader = leader
@@ -27,7 +26,7 @@ public struct Record: Hashable, Sendable {
     case refused(Refusal)
     case suspensionFailed(reason: String)
     case signalFailed(reason: String)
-    /// nil has cleared it.
+    /// The interval of the new handler; nil if the application cleared its handler.
     case keepAliveSet(interval: Duration?)
     case keepAliveCalled
     case socketManaged(SocketID)
@@ -38,10 +37,10 @@ public struct Record: Hashable, Sendable {
     case notificationFired(NotificationID)
     case notificationChosen(NotificationID)
     case badgeSet(Int)
-    /// The scheduler will relaunch the application after this delay; where `awaitsMemory`, not
-    /// before memory pressure ends.
+    /// The scheduler will relaunch the application after this delay; with `awaitsMemory`, not
+    /// before memory pressure has ended.
     case relaunchPlanned(after: Duration, awaitsMemory: Bool)
-    /// By an operator, where simulated.
+    /// The scheduler sent a memory warning. An operator requested it if `isSimulated`.
     case memoryWarned(isSimulated: Bool)
     /// The scheduler terminates the application to free its memory.
     case memoryChosen(MemoryChoice)
@@ -98,9 +97,9 @@ extension Record {
 }
 
 extension Record.Change {
-  /// Returns what a reader is told about the change.
+  /// Returns the description of the change for one reader.
   ///
-  /// - Parameter isVisible: Whether the reader may see the applications of a user.
+  /// - Parameter isVisible: Returns whether the reader may see the applications of a user.
   package func description(isVisible: (UserID) -> Bool = { _ in true }) -> RecordDescription {
     switch self {
     case .transition(let from, let to, let cause):

@@ -1,11 +1,11 @@
-/// What is told about a change, for any reader: the journal, a monitor, a timeline.
+/// The description of a change for the journal, a monitor or a timeline.
 package struct RecordDescription {
   package let kind: Record.Kind
   package let level: LogLevel
-  /// Whether the log contains the record even during a flood of records. It reports an act of the
-  /// daemon that clients cannot cause at will.
+  /// Whether the daemon logs the record even while it limits the rate of records. True for actions
+  /// of the daemon that a client cannot cause at any rate.
   package let isIndispensable: Bool
-  // Closures: most readers need some parts only, and a flood of records none.
+  // Closures, because most readers use only some parts, and none if the record is not logged.
   private let makeText: () -> RecordText
   private let makeFields: () -> KeyValuePairs<String, RecordValue?>
 
@@ -23,7 +23,7 @@ package struct RecordDescription {
     makeFields = fields
   }
 
-  /// The text without the application's id, for lines that begin with that.
+  /// The text without the application's id, for lines that begin with the id.
   package var text: String {
     switch makeText() {
     case .predicate(let text), .clause(let text): text
@@ -44,7 +44,7 @@ package struct RecordDescription {
   }
 }
 
-/// The words about a change.
+/// The text of a record, without the application's id.
 enum RecordText {
   /// Follows the application's id: `opened its event stream`.
   case predicate(String)

@@ -1,11 +1,11 @@
-/// What an application asked for. The daemon has found out which instance the caller belongs to.
+/// A request of an application. The daemon has determined the instance of the caller.
 public enum ApplicationEvent: Hashable, Sendable {
-  /// A process of no instance opened an event stream: the process becomes the leader of a new
-  /// instance.
+  /// A process that belongs to no instance opened an event stream. The process becomes the leader
+  /// of a new instance.
   case register(RequestID, ApplicationKey, Leader, target: LaunchTarget, seat: SeatID)
   /// A process of the instance opened its event stream, naming an application.
   case openStream(RequestID, InstanceID, named: ApplicationID)
-  /// The event stream is closed.
+  /// The event stream was closed.
   case streamClosed(InstanceID)
   case acknowledge(RequestID, InstanceID, CallbackID)
   case beginBackgroundTask(RequestID, InstanceID, name: String?)

@@ -164,7 +164,8 @@ struct Applications: Sendable {
   }
 
   func check() throws(InvariantViolation) {
-    try require(activationLast < InvariantViolation.countMax, "activations are numbered too high")
+    try require(
+      activationLast < InvariantViolation.countMax, "the last activation number is too high")
     for (key, application) in byKey {
       try require(key == application.key, "an application is stored under another key")
       try require(

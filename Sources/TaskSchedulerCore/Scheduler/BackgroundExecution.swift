@@ -65,8 +65,8 @@ extension Instance {
     if state == .suspended {
       if !sockets.isEmpty { turn.emit(.socket(.stopWatching(id))) }
       move(to: .background(Stint(at: turn.instant)), cause: .suspensionLost, in: &turn)
-      hearChanges(in: &turn)
-      hearMemoryWarning(in: &turn)
+      deliverChanges(in: &turn)
+      deliverMemoryWarning(in: &turn)
     }
     delaySuspension(in: turn)
     throttleAgain(in: &turn)

@@ -1,5 +1,5 @@
-/// What happened. The daemon translates the outside world into events, and stores them in the event
-/// log before it acts on them.
+/// An input of the scheduler. The daemon stores each event in the event log before the scheduler
+/// handles it.
 public enum Event: Hashable, Sendable {
   case application(ApplicationEvent)
   case operation(OperationEvent)
@@ -7,7 +7,7 @@ public enum Event: Hashable, Sendable {
   case scheduler(SchedulerEvent)
   case socket(SocketEvent)
   case notification(NotificationEvent)
-  /// Something of the machine has changed: for all, or for the applications of one user.
+  /// The system changed, for the applications of one user, or for all users if the user is nil.
   case systemChanged(RequestID?, SystemChange, for: UserID?)
   case memory(MemoryEvent)
   case resources(ResourceEvent)
@@ -26,20 +26,20 @@ public enum Event: Hashable, Sendable {
   }
 }
 
-/// What happened to the scheduler as a whole.
+/// An event that concerns the scheduler as a whole.
 public enum SchedulerEvent: Hashable, Sendable {
   /// ``Scheduler/nextDeadline`` has passed.
   case deadlineReached
-  /// The time of the wall clock: at the start, and whenever the clock was set.
+  /// The time of the wall clock. Sent when the daemon starts, and whenever the clock was set.
   case clockRead(WallTime)
   case policyChanged(Policy)
   case manifestsChanged([Manifest])
-  /// The daemon serves, and does not continue an earlier event log.
+  /// The daemon has started without an earlier event log, and accepts connections.
   case started
   /// The daemon stops and releases every process.
   case stop
-  /// The daemon was away, by crash, kill or upgrade, and is back; it was last alive at the instant
-  /// given. Comes after the daemon has taken over processes and connections, and has carried out
-  /// the effects of the last event.
+  /// The daemon has recovered from a crash, a kill or an upgrade. The previous daemon was last
+  /// alive at the instant given. Sent once the daemon has taken over processes and connections, and
+  /// has carried out the effects of the last event.
   case recovered(lastAlive: Instant)
 }

@@ -10,7 +10,7 @@ struct StartPlan: Hashable, Sendable {
   var mayStayInBackground: Bool
   var stopSignal = Signal.terminate
   var isAware = false
-  /// What the application is told first.
+  /// The messages that the application receives when it opens its event stream.
   var inbox = Inbox()
 }
 
@@ -148,8 +148,8 @@ extension Scheduler {
     return InstanceID(instanceIDLast)
   }
 
-  /// Starts an instance in its first state. `welcome` runs between the transition and the first
-  /// callback.
+  /// Starts an instance in its first state. `welcome` runs after the transition and before the
+  /// first callback.
   private mutating func start(
     _ id: InstanceID, _ key: ApplicationKey, _ leader: Leader, _ plan: StartPlan,
     cause: TransitionCause, in turn: inout Turn,
@@ -161,7 +161,7 @@ extension Scheduler {
     if plan.target == .foreground { vacate(plan.seat, for: key, in: &turn) }
     instances[id] = Instance(
       id: id, application: key, leader: leader, plan: plan, policy: policy, at: turn.instant)
-    instances[id]?.inbox.changesHeard = changes.numberLast
+    instances[id]?.inbox.changesDelivered = changes.numberLast
     turn.emit(.manage(id, leader, key))
     updateInstance(id, in: &turn) { instance, turn in
       instance.reasons.moved(to: instance.state, cause)
@@ -170,7 +170,7 @@ extension Scheduler {
       instance.prioritize(from: .notRunning, to: instance.state, in: &turn)
       welcome(&instance, &turn)
       instance.enqueue([.didFinishLaunching], in: &turn)
-      instance.hearMemoryWarning(in: &turn)
+      instance.deliverMemoryWarning(in: &turn)
       instance.reconsider(in: &turn)
     }
     if plan.target == .foreground { takeSeat(id) }

@@ -9,7 +9,7 @@ extension Instance {
     stream = .closed
     stint?.launchEnds = nil
     if !wasAware, state == .suspended, termination == nil {
-      // The call was on its way when the processes were stopped: the launch is not over.
+      // The application sent the call before its processes were stopped. Its launch continues.
       leaveSuspended(to: .background(Stint(at: turn.instant)), cause: .register, in: &turn)
     } else if !wasAware, state == .active, termination == nil {
       // From now on, the instance must acknowledge the callbacks on its way to the foreground.
@@ -18,16 +18,17 @@ extension Instance {
     stream = .open
     turn.reply(request, .registered(registration(turn)))
     record(.registered, in: &turn)
-    // Held changes come before the callbacks of the resume, also if the stream was closed then.
-    if wasAware, state != .suspended { hearChanges(in: &turn) }
+    // The application receives missed changes before the callbacks that follow a resume, even if
+    // the stream was closed when it was resumed.
+    if wasAware, state != .suspended { deliverChanges(in: &turn) }
     if !wasAware, termination == nil {
       enqueue([.didFinishLaunching], in: &turn)
     } else if let callback = callbacks.inFlight {
       deliver(callback, in: &turn)
     }
     for notice in handling.notices + inbox.takeNotices() { turn.emit(.notify(id, notice)) }
-    if state != .suspended { hearChanges(in: &turn) }
-    hearMemoryWarning(in: &turn)
+    if state != .suspended { deliverChanges(in: &turn) }
+    deliverMemoryWarning(in: &turn)
     reconsider(in: &turn)
   }
 
@@ -100,8 +101,8 @@ extension Instance {
     prioritize(from: state, to: next.state, in: &turn)
     turn.emit(.resume(id))
     move(to: next, cause: cause, isPrioritized: true, in: &turn)
-    hearChanges(in: &turn)
-    hearMemoryWarning(in: &turn)
+    deliverChanges(in: &turn)
+    deliverMemoryWarning(in: &turn)
   }
 
   mutating func move(

@@ -21,7 +21,7 @@ extension Scheduler {
     case .measured(let sizes): memoryMeasured(sizes, in: &turn)
     case .reclaimed(let id, let reading):
       guard case .reclaiming(id, _) = memory.phase else { return }
-      memoryIsBack(reading, in: &turn)
+      memoryReclaimed(reading, in: &turn)
     case .warn(let request, let key, let owner):
       simulateWarning(request, key, owner, in: &turn)
     }
@@ -38,7 +38,7 @@ extension Scheduler {
       memory.episodeLast += 1
       turn.memoryEpisode = memory.episode
       for id in instances.keys.sorted() {
-        updateInstance(id, in: &turn) { $0.hearMemoryWarning(in: &$1) }
+        updateInstance(id, in: &turn) { $0.deliverMemoryWarning(in: &$1) }
       }
       if isMemoryCritical { return choose(in: &turn) }
       // The time after the warning may be shorter than measuring takes.
@@ -64,7 +64,7 @@ extension Scheduler {
   }
 
   /// Handles the end of the chosen application's processes.
-  private mutating func memoryIsBack(_ reading: MemoryReading, in turn: inout Turn) {
+  private mutating func memoryReclaimed(_ reading: MemoryReading, in turn: inout Turn) {
     memory.reading = reading
     guard isMemoryShort else { return wait(until: patience(turn), looking: false, turn) }
     // An application was ended before the end of the warning time; the others still have that time.
@@ -83,7 +83,7 @@ extension Scheduler {
 
   /// Waits for the next trigger, or for the end of pressure.
   private mutating func wait(until patience: Instant, looking looks: Bool, _ turn: Turn) {
-    if isMemoryQuiet(turn) { return memory.calmDown() }
+    if isMemoryQuiet(turn) { return memory.endPressure() }
     memory.phase = .warned(patience: patience, looks: looks)
   }
 
@@ -219,7 +219,7 @@ extension Scheduler {
     let policy = turn.policy
     let isSuspended = choice.chosen.state == .suspended
     updateInstance(id, in: &turn) { instance, turn in
-      let warnedAt = instance.inbox.memoryHeard.flatMap {
+      let warnedAt = instance.inbox.memoryWarning.flatMap {
         $0.episode == turn.memoryEpisode ? $0.at : nil
       }
       instance.record(.memoryChosen(choice), in: &turn)
@@ -239,7 +239,7 @@ extension Scheduler {
   }
 
   /// Notes the end of an instance, which may be the chosen one.
-  mutating func memoryUserEnded(_ id: InstanceID, in turn: inout Turn) {
+  mutating func instanceOfMemoryEnded(_ id: InstanceID, in turn: inout Turn) {
     if case .ending(id, _) = memory.phase { reclaim(id, in: &turn) }
   }
 
@@ -251,7 +251,7 @@ extension Scheduler {
     case .calm, .measuring: break
     case .warned(let patience, let looks):
       if isMemoryQuiet(turn) {
-        memory.calmDown()
+        memory.endPressure()
       } else if looks, turn.instant < patience {
         measureAhead(in: &turn)
       } else if looks {
@@ -301,10 +301,10 @@ extension Scheduler {
 extension Instance {
   /// Warns a running application once in each episode of pressure: at its beginning, or when the
   /// application is resumed or opens its stream.
-  mutating func hearMemoryWarning(in turn: inout Turn) {
-    guard let episode = turn.memoryEpisode, inbox.memoryHeard?.episode != episode else { return }
+  mutating func deliverMemoryWarning(in turn: inout Turn) {
+    guard let episode = turn.memoryEpisode, inbox.memoryWarning?.episode != episode else { return }
     if warnOfMemory(isSimulated: false, in: &turn) {
-      inbox.memoryHeard = MemoryHeard(episode: episode, at: turn.instant)
+      inbox.memoryWarning = DeliveredMemoryWarning(episode: episode, at: turn.instant)
     }
   }
 

@@ -1,4 +1,4 @@
-// What the policy does about notifications (contract §9).
+// Local notifications (contract §9): scheduling, storing and firing them.
 
 extension Scheduler {
   mutating func handle(_ event: NotificationEvent, in turn: inout Turn) {
@@ -26,8 +26,11 @@ extension Scheduler {
     }
   }
 
-  /// An application's quota counts what waits for its time. The user's counts what has fired and
-  /// was not shown yet, too: nothing is taken on that would have to be forgotten.
+  /// Stores a new notification, unless a quota is reached.
+  ///
+  /// The quota of an application counts the notifications that wait for their time. The quota of a
+  /// user also counts those that have fired and were not shown yet, because the store must keep
+  /// them.
   private mutating func schedule(
     _ request: RequestID, _ key: ApplicationKey, _ draft: NotificationDraft, unshown: Int,
     in turn: inout Turn
@@ -98,10 +101,10 @@ extension Scheduler {
       refuse(pending.request, key, refusal, in: &turn)
     case .cancel(_, let key):
       refuse(pending.request, key, refusal, in: &turn)
-      // The time of one may have come meanwhile.
+      // A notification did not fire while it was being cancelled, and may be due.
       notificationsDue(in: &turn)
     case .fire(let id, _, let at, _):
-      // It was given to the user all the same. The store fires it once more after a reboot.
+      // The notification was shown nevertheless. The store fires it again after a reboot.
       findNext(id, after: at, in: &turn)
     }
   }
@@ -113,10 +116,11 @@ extension Scheduler {
 
   // MARK: Firing
 
-  /// How many fire in one turn: others are served in between. The rest is still due.
+  /// The maximum of notifications that fire in one turn, so that other events are not delayed. The
+  /// rest stays due and fires in the next turns.
   private static let firedAtOnceMax = 8
 
-  /// Fires those whose time has come.
+  /// Fires the notifications that are due.
   mutating func notificationsDue(in turn: inout Turn) {
     var count = 0
     while count < Self.firedAtOnceMax, let notification = notifications.popDue(at: turn.instant) {
@@ -133,13 +137,14 @@ extension Scheduler {
     let receiver = isHeard == true ? instance?.id : nil
     let at = notification.firesAt
     store(.fire(notification.id, key, at: at, to: receiver), for: nil, in: &turn)
-    // At once: a slow disk delays no notification.
+    // Without waiting for the store, so that a slow disk delays no notification.
     turn.emit(.notification(.fire(notification.id, key, at: at, to: receiver)))
     if let receiver { turn.emit(.notify(receiver, .notificationFired(notification.id))) }
     tell(key, .notificationFired(notification.id), in: &turn)
   }
 
-  /// The user's choice activates the application, launching it if need be.
+  /// Activates the application of the chosen notification; launches the application if it does not
+  /// run.
   private mutating func chosen(
     _ id: NotificationID, _ key: ApplicationKey, in turn: inout Turn
   ) {
@@ -156,7 +161,7 @@ extension Scheduler {
         launch(nil, key, target: .foreground, reason: .notification, in: &turn)
       }
       if let launching = applications[key]?.launching {
-        // It may have been launched to the background, by itself.
+        // The scheduler may be relaunching the application in the background.
         launches[launching]?.plan.target = .foreground
         launches[launching]?.plan.inbox.add(notice)
       }
@@ -168,8 +173,8 @@ extension Scheduler {
     turn.emit(.record(Record(application: key, leader: leader, change: change)))
   }
 
-  /// After the daemon's absence: gives the store what it has not answered, in order, and asks again
-  /// for the times that were being looked up.
+  /// Repeats unanswered transactions in order, and the requests for the next times, after a
+  /// recovery.
   func recoverNotifications(in turn: inout Turn) {
     var firing: Set<NotificationID> = []
     for pending in notifications.pending.values.sorted(by: { $0.id < $1.id }) {
@@ -184,7 +189,7 @@ extension Scheduler {
 }
 
 extension Instance {
-  /// Tells the application now, or when it opens its event stream.
+  /// Sends the application a notice now, or when it opens its event stream.
   fileprivate mutating func tell(_ notice: Notice, in turn: inout Turn) {
     if termination != nil { return }
     if hasStream { turn.emit(.notify(id, notice)) } else { inbox.add(notice) }

@@ -136,7 +136,7 @@ extension Scheduler {
     applications.taskCountChanged(by: -instance.tasks.count, of: instance.application.owner)
     keepAlives.remove(id)
     // Before the instance is released: the memory of its remaining processes is reclaimed.
-    memoryUserEnded(id, in: &turn)
+    instanceOfMemoryEnded(id, in: &turn)
     let end = instance.finish(status, in: &turn)
     applications.ended(instance.application, end, keeping: policy.endedApplicationsMax)
     relaunchIfCalledFor(instance, end, in: &turn)

@@ -1,4 +1,4 @@
-/// What the daemon observed of the processes of an instance.
+/// An observation of the daemon about the processes of an instance.
 public enum ProcessEvent: Hashable, Sendable {
   /// The program of ``Effect/spawn(_:_:reason:)`` has been executed.
   case spawned(InstanceID, Leader)
@@ -10,7 +10,7 @@ public enum ProcessEvent: Hashable, Sendable {
   /// stopped: the answer to ``Effect/suspend(_:)`` after ``SchedulerEvent/recovered(lastAlive:)``.
   /// One event for many instances, because a replay handles each event again.
   case stillSuspended([InstanceID])
-  /// The daemon could not stop some process, and has resumed all.
+  /// The daemon could not stop all processes, and has resumed them.
   case suspensionFailed(InstanceID, reason: String)
   /// A process of a suspended instance runs: something other than the daemon has resumed it.
   case suspensionLost(InstanceID, reason: String)

@@ -16,7 +16,7 @@ extension Scheduler {
 
 extension Instance {
   mutating func recovered(lastAlive: Instant, in turn: inout Turn) {
-    forgiveAbsence(since: lastAlive, in: &turn)
+    restartLimitsPassed(since: lastAlive, in: &turn)
     if case .asked = tracer { turn.emit(.checkTracer(id)) }
     if isKilled { return turn.emit(.kill(id)) }
     turn.emitLast(.resources(.prioritize(id, ProcessPriority(state))))
@@ -35,7 +35,7 @@ extension Instance {
 
   /// Restarts every limit that passed during the daemon's absence, because the application could be
   /// neither warned nor heard then. All other limits stay as they are.
-  private mutating func forgiveAbsence(since lastAlive: Instant, in turn: inout Turn) {
+  private mutating func restartLimitsPassed(since lastAlive: Instant, in turn: inout Turn) {
     let now = turn.instant
     let policy = turn.policy
     func passed(_ due: Instant?) -> Bool { due.map { lastAlive < $0 && $0 <= now } ?? false }

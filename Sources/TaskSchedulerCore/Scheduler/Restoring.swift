@@ -1,4 +1,4 @@
-// The scheduler as an event log stored it.
+// Restoring the scheduler from the state that an event log contains.
 
 extension Scheduler {
   /// Restores a stored state. Seats, deadlines and counts follow from the rest.

@@ -1,7 +1,7 @@
-/// The policy of the contract, whole: what happens goes in, what is to be done comes out.
+/// The state machine of the contract: takes events and returns effects.
 ///
-/// A pure value: no clock, no chance, no I/O. The same events at the same instants bring about
-/// the same effects, in the daemon, in a simulation and in a replay.
+/// The scheduler uses no clock, no random numbers and no I/O. The same events at the same instants
+/// have the same effects in the daemon, in a simulation and in a replay.
 public struct Scheduler: Sendable {
   public internal(set) var policy: Policy
   var applications = Applications()
@@ -22,23 +22,25 @@ public struct Scheduler: Sendable {
     self.policy = policy
   }
 
-  /// When ``SchedulerEvent/deadlineReached`` is to come next; nil where nothing is due.
+  /// When the caller must send the next ``SchedulerEvent/deadlineReached``; nil if there is no
+  /// deadline.
   public var nextDeadline: Instant? {
-    // The policy is large, and handing it over copies it.
+    // The policy is large, and a call with it as an argument copies it.
     let memoryDeadline = memory.isCalm ? nil : memory.deadline(policy)
     return earlier(deadlines.next, earlier(nextRelaunch, earlier(memoryDeadline, nextWakeUp)))
   }
 
-  /// When a machine that sleeps is to be woken for it: nobody else would call a keep-alive handler
-  /// or remind a person in time.
+  /// When a sleeping machine must wake: the earliest deadline of keep-alive handlers and
+  /// notifications. nil lets the machine sleep.
   public var nextWakeUp: Instant? {
     earlier(keepAlives.nextBurst, notifications.nextDue)
   }
 
   /// Returns ``nextDeadline`` and ``nextWakeUp`` without a copy of the scheduler.
   ///
-  /// A caller that stores the scheduler in an object copies all of it for a getter, with some fifty
-  /// references. A mutating function is called on the stored value itself.
+  /// If the scheduler is a property of an object, a getter is called on a copy of the scheduler,
+  /// which retains about fifty references. A mutating function is called on the stored value
+  /// itself.
   public mutating func timers() -> (deadline: Instant?, wakeUp: Instant?) {
     (nextDeadline, nextWakeUp)
   }
@@ -46,7 +48,9 @@ public struct Scheduler: Sendable {
   /// Returns ``state(of:)`` without a copy of the scheduler, as ``timers()`` does.
   public mutating func storedState(of id: InstanceID) -> ApplicationState { state(of: id) }
 
-  /// The only door: takes one event and says what is to be done, in order.
+  /// Handles an event. Returns its effects, in the order in which the caller must carry them out.
+  ///
+  /// This is the only way to change the scheduler.
   public mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
     var turn = Turn(
       policy: policy, instant: now, changes: changes, memoryEpisode: memory.episode)
@@ -74,7 +78,7 @@ public struct Scheduler: Sendable {
           instance.deadlinePassed(in: &turn)
         }
       }
-      // Pressure that is over holds no relaunch back.
+      // Memory comes first: once pressure has ended, it no longer delays relaunches.
       memoryDue(in: &turn)
       relaunchDue(in: &turn)
       notificationsDue(in: &turn)
@@ -96,13 +100,13 @@ public struct Scheduler: Sendable {
     }
   }
 
-  /// Changes an instance in place and keeps its deadline and the count of its tasks; whoever is to
-  /// end gives its seat up. An event of an instance that has ended meanwhile is of no effect.
+  /// Changes an instance in place, and updates its deadline and the count of tasks. A terminating
+  /// instance releases its seat. If the instance has ended, the function has no effect.
   mutating func updateInstance(
     _ id: InstanceID, in turn: inout Turn, _ change: (inout Instance, inout Turn) -> Void
   ) {
     guard let index = instances.index(forKey: id) else { return }
-    // Where it lies: an instance is large, and every event changes one.
+    // In place, because an instance is large and almost every event changes one.
     let outcome = instances.values[index].change(in: &turn, change)
     applications.taskCountChanged(by: outcome.tasksAdded, of: outcome.application.owner)
     if outcome.becameActive { applications.becameActive(outcome.application) }
@@ -113,7 +117,7 @@ public struct Scheduler: Sendable {
     deadlines.set(id, to: outcome.deadline)
   }
 
-  /// The same for a request, which is answered even where the instance has ended.
+  /// Changes an instance because of a request. If the instance has ended, refuses the request.
   mutating func updateInstance(
     _ id: InstanceID, orRefuse request: RequestID, in turn: inout Turn,
     _ change: (inout Instance, inout Turn) -> Void
@@ -135,10 +139,10 @@ public struct Scheduler: Sendable {
     }
   }
 
-  /// Lets go of every process, running.
+  /// Resumes and releases every process.
   private mutating func stop(in turn: inout Turn) {
     isStarted = false
-    memory.calmDown()
+    memory.endPressure()
     for key in relaunches.all { cancelRelaunch(key) }
     for id in launches.keys.sorted() {
       spawnFailed(id, reason: "the scheduler stops", in: &turn)
@@ -159,12 +163,12 @@ public struct Scheduler: Sendable {
 }
 
 extension Instance {
-  /// What a change of an instance means for what is kept of it elsewhere.
+  /// The consequences of a change of an instance for the rest of the scheduler.
   fileprivate struct ChangeOutcome {
     var tasksAdded: Int
     var application: ApplicationKey
     var becameActive: Bool
-    /// Where it is to end.
+    /// The seat that the instance releases, if it is terminating.
     var seatLeft: SeatID?
     var deadline: Instant?
   }

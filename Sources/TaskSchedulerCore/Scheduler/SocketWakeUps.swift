@@ -34,7 +34,7 @@ extension Instance {
     }
     sockets.add(socket)
     turn.emit(.socket(.hold(id, socket)))
-    // The request was on its way when the processes were stopped.
+    // The application sent the request before its processes were stopped.
     if phase == .suspended(isStopping: false) { turn.emit(.socket(.watch(id))) }
     turn.reply(request, .managed(socket))
     record(.socketManaged(socket), in: &turn)

@@ -6,7 +6,7 @@ extension Scheduler {
   ) {
     let customMax = policy.customChangesMax
     if !changes.hasRoom(for: change, for: owner, customMax: customMax) {
-      changes.forgetNames(upTo: changesHeardByAll)
+      changes.forgetNames(upTo: changesDeliveredToAll)
       guard changes.hasRoom(for: change, for: owner, customMax: customMax) else {
         let refusal = Refusal.quotaExceeded(name: "MaxCustomChanges", limit: customMax)
         return turn.reply(request, .refused(refusal))
@@ -18,7 +18,7 @@ extension Scheduler {
     for id in instances.keys.sorted() {
       guard owner == nil || instances[id]?.application.owner == owner else { continue }
       updateInstance(id, in: &turn) { instance, turn in
-        if instance.state != .suspended { instance.hearChanges(in: &turn) }
+        if instance.state != .suspended { instance.deliverChanges(in: &turn) }
       }
     }
   }
@@ -26,22 +26,22 @@ extension Scheduler {
 
 extension Scheduler {
   /// The number of the newest change that every aware instance has heard of.
-  private var changesHeardByAll: UInt64 {
-    instances.values.filter(\.isAware).map(\.inbox.changesHeard).min() ?? changes.numberLast
+  private var changesDeliveredToAll: UInt64 {
+    instances.values.filter(\.isAware).map(\.inbox.changesDelivered).min() ?? changes.numberLast
   }
 }
 
 extension Instance {
   /// Tells the application of the changes that it has not heard of yet.
-  mutating func hearChanges(in turn: inout Turn) {
+  mutating func deliverChanges(in turn: inout Turn) {
     guard hasStream else { return }
     let missed = heldChanges(turn.changes)
-    inbox.changesHeard = turn.changes.numberLast
+    inbox.changesDelivered = turn.changes.numberLast
     if !missed.isEmpty { turn.emit(.notify(id, .systemChanges(missed))) }
   }
 
   /// Returns the changes that the application has not heard of yet.
   func heldChanges(_ changes: SystemChanges) -> [SystemChange] {
-    isAware ? changes.since(inbox.changesHeard, for: application.owner) : []
+    isAware ? changes.since(inbox.changesDelivered, for: application.owner) : []
   }
 }

@@ -74,7 +74,7 @@ extension Instance {
 
   /// Restarts the limits of unanswered messages after the machine slept past a limit. The
   /// background time still ends, after the lead.
-  private mutating func forgiveSleep(in turn: inout Turn) {
+  private mutating func restartLimitsAfterSleep(in turn: inout Turn) {
     stint?.time.restartLead(at: turn.instant)
     restartAnswers(in: &turn)
   }
@@ -95,7 +95,7 @@ extension Instance {
   private mutating func enforceLimits(in turn: inout Turn) {
     let now = turn.instant
     if let due = nearest(turn.policy), due.advanced(by: turn.policy.wakeTolerance) < now {
-      forgiveSleep(in: &turn)
+      restartLimitsAfterSleep(in: &turn)
     }
     if let termination {
       return enforceTermination(termination.phase, in: &turn)

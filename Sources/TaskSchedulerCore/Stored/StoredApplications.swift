@@ -1,4 +1,4 @@
-/// The manifest is among all manifests.
+/// The manifest is not stored with the application: ``Applications`` stores all manifests.
 extension Application: StoredByForm {
   static let form = Form(
     derived: {
@@ -8,7 +8,7 @@ extension Application: StoredByForm {
     }, \.key, \.instance, \.launching, \.lastEnd, \.launchFailure, \.activation, \.relaunch)
 }
 
-/// What can be counted is not stored.
+/// Counts are not stored, because they follow from the applications.
 extension Applications: StoredByForm {
   static let form = Form(
     derived: {

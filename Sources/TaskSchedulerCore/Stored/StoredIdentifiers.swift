@@ -10,7 +10,7 @@ extension ApplicationID: StoredByForm {
   package static let form = Form(
     { (name: String) throws(MalformedBytes) in
       guard let id = ApplicationID(name) else {
-        throw MalformedBytes("\(name) is no reverse-DNS id")
+        throw MalformedBytes("\(name) is not a reverse-DNS id")
       }
       return id
     }, \.name)

@@ -122,11 +122,12 @@ extension HandledEvents.Entry: StoredByForm {
 
 extension Inbox: StoredByForm {
   static let form = Form(
-    Inbox.init(notices:changesHeard:memoryHeard:), \.notices, \.changesHeard, \.memoryHeard)
+    Inbox.init(notices:changesDelivered:memoryWarning:), \.notices, \.changesDelivered,
+    \.memoryWarning)
 }
 
-extension MemoryHeard: StoredByForm {
-  static let form = Form(MemoryHeard.init(episode:at:), \.episode, \.at)
+extension DeliveredMemoryWarning: StoredByForm {
+  static let form = Form(DeliveredMemoryWarning.init(episode:at:), \.episode, \.at)
 }
 
 extension Stint: StoredByForm {

@@ -25,7 +25,7 @@ extension Notifications.Pending: StoredByForm {
     Notifications.Pending.init(id:transaction:request:), \.id, \.transaction, \.request)
 }
 
-/// Counts and deadlines follow from the notifications.
+/// Counts and deadlines are not stored, because they follow from the notifications.
 extension Notifications: StoredByForm {
   static let form = Form(
     derived: Notifications.init(

@@ -21,7 +21,7 @@ extension Scheduler: StoredByForm {
     \.keepAlives, \.notifications, \.changes, \.memory)
 }
 
-/// A violated invariant of what is read means that the bytes are not what was written.
+/// Reports a violated invariant of a value that was read as malformed bytes.
 func restoring<Value>(
   _ make: () throws(InvariantViolation) -> Value
 ) throws(MalformedBytes) -> Value {
@@ -32,7 +32,7 @@ func restoring<Value>(
   }
 }
 
-/// Every setting, in the order of ``PolicySetting/all``.
+/// Stored as the values of all settings, in the order of ``PolicySetting/all``.
 extension Policy: Stored {
   package init(from reader: inout StoredReader) throws(MalformedBytes) {
     self.init()
@@ -68,7 +68,7 @@ extension KeepAlive: StoredByForm {
     }, \.interval, \.countedFrom, \.lastRun)
 }
 
-/// Deadlines follow from the handlers.
+/// Deadlines are not stored, because they follow from the handlers.
 extension KeepAlivePlanner: StoredByForm {
   package static let form = Form(derived: KeepAlivePlanner.init(_:), \.keepAlives)
 }

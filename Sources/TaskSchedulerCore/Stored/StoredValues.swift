@@ -1,12 +1,12 @@
 import DequeModule
 
-// How numbers, texts, lists and the like are stored. See ``Stored`` for the format.
+// The stored form of numbers, texts and collections. ``Stored`` describes the format.
 
 extension Stored where Self: FixedWidthInteger & UnsignedInteger {
   package init(from reader: inout StoredReader) throws(MalformedBytes) {
     let number = try reader.readNumber()
     guard let value = Self(exactly: number) else {
-      throw MalformedBytes("\(number) is no \(Self.self)")
+      throw MalformedBytes("\(number) is not a \(Self.self)")
     }
     self = value
   }
@@ -20,7 +20,7 @@ extension Stored where Self: FixedWidthInteger & SignedInteger {
     let half = Int64(bitPattern: number >> 1)
     let value = number & 1 == 0 ? half : -1 - half
     guard let value = Self(exactly: value) else {
-      throw MalformedBytes("\(value) is no \(Self.self)")
+      throw MalformedBytes("\(value) is not a \(Self.self)")
     }
     self = value
   }
@@ -70,8 +70,8 @@ extension Optional: Stored where Wrapped: Stored {
 }
 
 extension StoredReader {
-  /// Room is made for so many elements at most before they are read: damaged bytes may promise any
-  /// count.
+  /// The maximum number of elements for which memory is reserved before they are read, because the
+  /// count in damaged bytes may be any number.
   fileprivate static let reservedMax = 4096
 }
 
@@ -97,7 +97,7 @@ extension Deque: Stored where Element: Stored {
   package func write(to writer: inout StoredWriter) { Array(self).write(to: &writer) }
 }
 
-/// Keys and values in turn, in the order of the keys.
+/// Stored as pairs of a key and a value, ordered by key.
 extension Dictionary: Stored where Key: Stored & Comparable, Value: Stored {
   package init(from reader: inout StoredReader) throws(MalformedBytes) {
     let count = try reader.readCount()
@@ -106,7 +106,7 @@ extension Dictionary: Stored where Key: Stored & Comparable, Value: Stored {
     for _ in 0..<count {
       let key = try Key(from: &reader)
       guard updateValue(try Value(from: &reader), forKey: key) == nil else {
-        throw MalformedBytes("\(key) is there twice")
+        throw MalformedBytes("\(key) occurs twice")
       }
     }
   }
@@ -120,7 +120,7 @@ extension Dictionary: Stored where Key: Stored & Comparable, Value: Stored {
   }
 }
 
-/// Stored as a dictionary is.
+/// Stored as a `Dictionary` is.
 extension BoxedDictionary: Stored where Key: Stored & Comparable, Value: Stored {
   init(from reader: inout StoredReader) throws(MalformedBytes) {
     let count = try reader.readCount()
@@ -129,7 +129,7 @@ extension BoxedDictionary: Stored where Key: Stored & Comparable, Value: Stored 
     for _ in 0..<count {
       let key = try Key(from: &reader)
       guard updateValue(try Value(from: &reader), forKey: key) == nil else {
-        throw MalformedBytes("\(key) is there twice")
+        throw MalformedBytes("\(key) occurs twice")
       }
     }
   }
@@ -143,7 +143,7 @@ extension BoxedDictionary: Stored where Key: Stored & Comparable, Value: Stored 
   }
 }
 
-/// The name of the case.
+/// Stored as the name of the case.
 extension Stored where Self: RawRepresentable<String> {
   package init(from reader: inout StoredReader) throws(MalformedBytes) {
     let name = try reader.readText()
@@ -156,7 +156,7 @@ extension Stored where Self: RawRepresentable<String> {
   package func write(to writer: inout StoredWriter) { writer.write(text: rawValue) }
 }
 
-/// The number.
+/// Stored as the number.
 extension Stored where Self: NumberedID {
   package init(from reader: inout StoredReader) throws(MalformedBytes) {
     self.init(try reader.readNumber())
@@ -165,7 +165,7 @@ extension Stored where Self: NumberedID {
   package func write(to writer: inout StoredWriter) { writer.write(number: number) }
 }
 
-/// Whole nanoseconds, the unit of the kernel's clocks.
+/// Stored as whole nanoseconds, the unit of the kernel's clocks.
 extension Duration: Stored {
   package init(from reader: inout StoredReader) throws(MalformedBytes) {
     self = .nanoseconds(try Int64(from: &reader))

@@ -1,8 +1,8 @@
-/// A dictionary of large values, each in memory of its own.
+/// A dictionary of large values that stores each value in a separate allocation.
 ///
-/// The table of a dictionary is a quarter to five eighths empty, and all of it moves when it
-/// grows: instances in a table waste up to twice their size. Here the table holds references.
-/// A copy is independent of its original, as with every value.
+/// The hash table of a `Dictionary` is a quarter to five eighths empty, and is copied when it
+/// grows. With large values in the table, the empty entries waste up to twice the size of the
+/// values. This table contains references instead. The type has value semantics.
 struct BoxedDictionary<Key: Hashable, Value> {
   final class Box {
     fileprivate var value: Value
@@ -30,7 +30,7 @@ struct BoxedDictionary<Key: Hashable, Value> {
     }
   }
 
-  /// Returns the value that was there before.
+  /// Sets the value of a key. Returns the value that it replaces, or nil.
   @discardableResult
   mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     boxes.updateValue(Box(value), forKey: key)?.value
@@ -38,7 +38,7 @@ struct BoxedDictionary<Key: Hashable, Value> {
 
   mutating func removeValue(forKey key: Key) -> Value? { boxes.removeValue(forKey: key)?.value }
 
-  /// The values, in no order.
+  /// The values, in no particular order.
   var values: Values {
     get { Values(boxes: boxes) }
     _modify {
@@ -62,7 +62,7 @@ struct BoxedDictionary<Key: Hashable, Value> {
       mutating func next() -> Value? { rest.next()?.value }
     }
 
-    /// The value at a place, which is changed where it lies.
+    /// The value at an index. Changes happen in place, without a copy of the value.
     subscript(index: Index) -> Value {
       get { boxes.values[index].value }
       _modify {
@@ -94,7 +94,7 @@ extension BoxedDictionary: Equatable where Value: Equatable {
   }
 }
 
-/// A box is changed only while one dictionary has it.
+// Sendable: a box is changed only while a single dictionary refers to it.
 extension BoxedDictionary.Box: @unchecked Sendable where Value: Sendable {}
 extension BoxedDictionary: Sendable where Key: Sendable, Value: Sendable {}
 extension BoxedDictionary.Values: Sendable where Key: Sendable, Value: Sendable {}

@@ -1,9 +1,9 @@
-/// The name of an application: a reverse-DNS id such as `org.example.mail`.
+/// The id of an application: a reverse-DNS name such as `org.example.mail`.
 public struct ApplicationID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let name: String
 
-  /// The longest id, in bytes: that of a file name on Linux, less the suffix `.toml`, is 250;
-  /// a DNS name, which this resembles, has at most 255.
+  /// The maximum length of an id, in bytes. A file name on Linux has at most 255 bytes, and the
+  /// manifest of an application is named after its id, with the suffix `.toml`.
   public static let bytesMax = 250
 
   /// - Returns: nil unless `name` is two or more labels of letters, digits, `-` and `_`, joined by
@@ -26,7 +26,7 @@ public struct ApplicationID: Hashable, Comparable, Sendable, CustomStringConvert
     self.name = name
   }
 
-  /// Whether a label may have it: a letter, a digit, `-` or `_`.
+  /// Returns whether a label may contain the byte: a letter, a digit, `-` or `_`.
   public static func isLabelByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -49,8 +49,10 @@ public struct UserID: Hashable, Comparable, Sendable {
   public static func < (lhs: UserID, rhs: UserID) -> Bool { lhs.uid < rhs.uid }
 }
 
-/// An application as the scheduler keeps it: the same id run by two users is two applications, so
-/// that no user can take another's place.
+/// An application of one user.
+///
+/// Programs with the same id that two users run are two applications. So no user can impersonate
+/// the application of another user.
 public struct ApplicationKey: Hashable, Comparable, Sendable {
   public let id: ApplicationID
   public let owner: UserID
@@ -71,36 +73,37 @@ public protocol NumberedID: Hashable, Sendable {
   init(_ number: UInt64)
 }
 
-/// One run of an application. Unique for the life of the scheduler's state; never 0.
+/// The id of one run of an application. Unique for the life of the scheduler's state; never 0.
 public struct InstanceID: NumberedID, Comparable {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (lhs: InstanceID, rhs: InstanceID) -> Bool { lhs.number < rhs.number }
 }
 
-/// A background task. Unique for its instance's life; never 0.
+/// The id of a background task. Unique for the life of its instance; never 0.
 public struct TaskID: NumberedID, Comparable {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (lhs: TaskID, rhs: TaskID) -> Bool { lhs.number < rhs.number }
 }
 
-/// A callback, or an event that may be acknowledged. Unique for its instance's life; never 0.
+/// The id of a callback, or of an event that the application may acknowledge. Unique for the life
+/// of its instance; never 0.
 public struct CallbackID: NumberedID {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
 }
 
-/// A socket that an application has handed over: its cookie (SO_COOKIE), which no other socket of
-/// this boot has.
+/// The id of a managed socket: its cookie (SO_COOKIE, socket(7)), which is unique until the next
+/// boot.
 public struct SocketID: NumberedID, Comparable {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
   public static func < (lhs: SocketID, rhs: SocketID) -> Bool { lhs.number < rhs.number }
 }
 
-/// A local notification. Unique among all applications for as long as the store of notifications
-/// lasts; never 0.
+/// The id of a local notification. Unique among all applications for the life of the notification
+/// store; never 0.
 public struct NotificationID: NumberedID, Comparable {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
@@ -109,7 +112,7 @@ public struct NotificationID: NumberedID, Comparable {
   }
 }
 
-/// A transaction of the store of notifications. Later transactions have higher ids.
+/// The id of a transaction of the notification store. Later transactions have higher ids.
 public struct TransactionID: NumberedID, Comparable {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
@@ -118,20 +121,22 @@ public struct TransactionID: NumberedID, Comparable {
   }
 }
 
-/// What the daemon calls a request that waits for its reply.
+/// The id that the daemon gives to a request that waits for its reply.
 public struct RequestID: NumberedID {
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
 }
 
-/// Where a person sits: at each seat one application is active.
+/// The name of a seat, as in sd-login(3). At each seat, at most one application is active.
 public struct SeatID: Hashable, Sendable {
   public let name: String
   public init(_ name: String) { self.name = name }
 }
 
-/// The leader of an instance: a pid alone may be reused, so it is never kept without the start
-/// time (field 22 of /proc/PID/stat, in clock ticks since boot).
+/// The leader of an instance: the process that the instance started with.
+///
+/// The kernel may reuse a pid, so that only the pid and the start time together identify a process.
+/// The start time is field 22 of /proc/PID/stat, in clock ticks since boot.
 public struct Leader: Hashable, Comparable, Sendable {
   public let pid: Int32
   public let startTime: UInt64

@@ -38,8 +38,8 @@ struct IndexedPriorityQueue<
     dropOutdated()
   }
 
-  /// Removes the id with the least value and returns it, if the value fulfills the condition. At a
-  /// tie, this is the lowest id.
+  /// Removes the id with the least value and returns it, if the value fulfills the condition. If
+  /// several ids have the least value, this is the lowest of them.
   mutating func popLeast(where condition: (Value) -> Bool) -> ID? {
     guard let first = heap.min, condition(first.value) else { return nil }
     current[first.id] = nil

@@ -1,6 +1,6 @@
-/// A point in time: nanoseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps.
+/// A point in time: nanoseconds of CLOCK_BOOTTIME, which includes the time that the machine sleeps.
 ///
-/// The core is handed its instants; it reads no clock.
+/// The core reads no clock. The caller passes the current instant to it.
 public struct Instant: Hashable, Comparable, Sendable {
   public var nanoseconds: UInt64
 
@@ -12,10 +12,11 @@ public struct Instant: Hashable, Comparable, Sendable {
     lhs.nanoseconds < rhs.nanoseconds
   }
 
-  /// The instant `duration` (not negative) after this one; saturates at the end of time.
+  /// Returns the instant that is `duration` after this one, or the latest instant if that is
+  /// earlier. `duration` must not be negative.
   public func advanced(by duration: Duration) -> Instant {
     let (seconds, attoseconds) = duration.components
-    precondition(seconds >= 0 && attoseconds >= 0, "time only goes forward")
+    precondition(seconds >= 0 && attoseconds >= 0, "a duration is negative")
     let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
     let (added, isTooFar) = nanoseconds.addingReportingOverflow(whole)
     let (sum, isTooFarByParts) = added.addingReportingOverflow(
@@ -23,13 +24,14 @@ public struct Instant: Hashable, Comparable, Sendable {
     return Instant(nanoseconds: isTooLong || isTooFar || isTooFarByParts ? .max : sum)
   }
 
-  /// The instant `duration` (not negative) before this one; saturates at the beginning of time.
+  /// Returns the instant that is `duration` before this one, or instant 0 if that is later.
+  /// `duration` must not be negative.
   public func earlier(by duration: Duration) -> Instant {
     let time = Instant(nanoseconds: 0).advanced(by: duration).nanoseconds
     return Instant(nanoseconds: nanoseconds - min(time, nanoseconds))
   }
 
-  /// How long it is from this instant to `later`; zero if `later` is past.
+  /// Returns the duration from this instant to `later`; zero if `later` is not after this instant.
   public func duration(to later: Instant) -> Duration {
     later <= self ? .zero : .nanoseconds(Int64(clamping: later.nanoseconds - nanoseconds))
   }

@@ -1,12 +1,13 @@
-/// An invariant that is violated.
+/// The violation of an invariant.
 struct InvariantViolation: Error, Hashable {
   let sentence: String
 
-  /// The maximum of every count. No count reaches it in the life of a machine, so that a higher one
-  /// is damaged.
+  /// The upper bound of every counter. No counter reaches it in the life of a machine, so that a
+  /// stored counter beyond it is damaged.
   static let countMax = UInt64.max / 2
 }
 
+/// Throws a violation with the sentence unless the invariant holds.
 func require(_ holds: Bool, _ sentence: String) throws(InvariantViolation) {
   if !holds { throw InvariantViolation(sentence: sentence) }
 }

@@ -1,10 +1,11 @@
-/// Text from outside – of applications, users, files – made fit for terminals, logs and messages.
+/// Escapes untrusted text, such as that of applications, users and files, for terminals, logs and
+/// messages.
 ///
-/// The one place that decides which characters are escaped, and how. What steers a terminal, breaks
-/// a line, turns the direction of writing, or is not seen at all is shown as an escape of C's kind:
-/// `\n`, `\x1b`, `\u202e`, `\U000e0041`.
+/// This type alone decides which characters are escaped, and how. Characters that control a
+/// terminal, break a line, change the direction of text, or are invisible are written as escape
+/// sequences of C: `\n`, `\x1b`, `\u202e`, `\U000e0041`.
 package enum PrintableText {
-  /// Returns the text with escapes in place of what is not printable.
+  /// Returns the text with its unprintable characters escaped.
   package static func of(_ text: String) -> String {
     if isPlain(text) { return text }
     var result = ""
@@ -18,10 +19,11 @@ package enum PrintableText {
     return result
   }
 
-  /// Returns the text in quotes, escaped so that it can be told where it ends, and cut to what a
-  /// line can hold.
+  /// Returns the text in quotes, with its quotes, backslashes and unprintable characters escaped.
+  /// If the text is longer than `lengthMax`, the rest is replaced by `…`.
   ///
-  /// - Parameter lengthMax: in Unicode scalars; a character may be of any length.
+  /// - Parameter lengthMax: The maximum length in Unicode scalars. A character may have any number
+  ///   of scalars.
   package static func quoted(_ text: String, lengthMax: Int = 80) -> String {
     let scalars = text.unicodeScalars
     if scalars.count <= lengthMax { return "\"\(literal(text))\"" }
@@ -31,12 +33,14 @@ package enum PrintableText {
   /// Returns the whole text in quotes, escaped.
   package static func quotedWhole(_ text: String) -> String { "\"\(literal(text))\"" }
 
-  /// False for C0, DEL and C1; for what breaks lines; and for all that has no width or no shape of
-  /// its own: format characters (marks of direction, zero-width ones, tags), variation selectors,
-  /// fillers.
+  /// Returns whether a terminal shows the scalar as a visible character.
+  ///
+  /// False for the control characters C0, DEL and C1, for line and paragraph separators, and for
+  /// invisible scalars: format characters (directional marks, zero-width characters, tags),
+  /// variation selectors and fillers.
   package static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.value < 0x7f { return scalar.value >= 0x20 }
-    // Nothing of these is escaped up to the first letters with marks, but for the soft hyphen.
+    // The soft hyphen (U+00AD) is the only invisible scalar from U+00A0 to U+02FF.
     if scalar.value < 0xa0 || scalar.value == 0xad { return false }
     if scalar.value < 0x300 { return true }
     let properties = scalar.properties
@@ -52,7 +56,7 @@ package enum PrintableText {
       || text.unicodeScalars.allSatisfy(isPrintable)
   }
 
-  /// As ``of(_:)``, and so that a quote and a backslash are the text's own.
+  /// Returns the text with quotes and backslashes escaped, in addition to unprintable characters.
   private static func literal(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -77,7 +81,7 @@ package enum PrintableText {
     }
   }
 
-  /// Returns a number in lower-case hexadecimal digits, with zeros before it.
+  /// Returns a number in lower-case hexadecimal digits, with leading zeros up to `digits` digits.
   package static func hexadecimal(_ value: UInt32, digits: Int) -> String {
     let text = String(value, radix: 16)
     return String(repeating: "0", count: max(0, digits - text.count)) + text

@@ -1,4 +1,4 @@
-/// A signal, by its number on x86 and Arm (signal(7)).
+/// A signal, identified by its number on x86 and Arm (signal(7)).
 public struct Signal: Hashable, Sendable {
   public let number: Int32
 
@@ -7,29 +7,28 @@ public struct Signal: Hashable, Sendable {
   public static let terminate = Signal(15)
   public static let kill = Signal(9)
 
-  /// `SIGSEGV`, or `signal 40` for one without a name.
+  /// The name, such as `SIGSEGV`, or `signal 40` if the signal has no name.
   public var name: String {
     Self.names.indices.contains(Int(number) - 1)
       ? "SIG\(Self.names[Int(number) - 1])" : "signal \(number)"
   }
 
-  /// The signal of a name such as `SIGINT`; nil where there is none of that name.
+  /// Creates the signal with a name such as `SIGINT`; nil if no signal has the name.
   public init?(name: String) {
     guard name.hasPrefix("SIG"), let index = Self.names.firstIndex(of: String(name.dropFirst(3)))
     else { return nil }
     number = Int32(index + 1)
   }
 
-  /// Whether it tells of a mistake of the program that it ended: what the kernel sends for one, and
-  /// what a program sends itself (abort(3)). All others come from outside.
+  /// Whether the signal reports a fault of the program: the kernel sends it for an error of the
+  /// program, or the program sends it to itself with abort(3).
   public var isFault: Bool {
     ["ILL", "TRAP", "ABRT", "BUS", "FPE", "SEGV", "XCPU", "XFSZ", "SYS"].contains {
       name == "SIG\($0)"
     }
   }
 
-  /// The signals that may ask a program to end: each ends it unless it does something about it, and
-  /// none tells of anything else.
+  /// The signals that a manifest may name to ask an application to end.
   public static let stopSignals: [Signal] = [
     "HUP", "INT", "QUIT", "TERM", "USR1", "USR2", "ALRM", "PWR", "WINCH",
   ].compactMap { Signal(name: "SIG\($0)") }

@@ -1,7 +1,6 @@
 /// Time spans as systemd writes them (systemd.time(7), "PARSING TIME SPANS").
 public enum TimeSpan {
-  /// The longest span that can be written. systemd's own limit is 2^64 µs; ours is that of a
-  /// signed 64-bit count of nanoseconds, about 292 years.
+  /// The longest span, in nanoseconds: about 292 years. systemd's maximum is 2^64 µs.
   public static let nanosecondsMax = Int64.max
 
   /// The units, each with systemd's spellings and its length in nanoseconds. A month is 30.44 days
@@ -19,9 +18,11 @@ public enum TimeSpan {
     (["years", "year", "y"], 31_557_600_000_000_000),
   ]
 
-  /// Reads `10min`, `1min 30s`, `500ms`, `1.5h`, or a bare number of seconds. Nil for anything
-  /// else: an empty string, a sign, an unknown unit, a span too long, a fraction finer than a
-  /// nanosecond, and `infinity`, which no setting allows.
+  /// Returns the span that a text such as `10min`, `1min 30s`, `500ms` or `1.5h` states. A number
+  /// without a unit is in seconds.
+  ///
+  /// - Returns: nil if the text is empty, has a sign or an unknown unit, is `infinity`, exceeds
+  ///   ``nanosecondsMax``, or has a fraction finer than a nanosecond.
   public static func parse(_ text: String) -> Duration? {
     var rest = text.unicodeScalars[...]
     var total: Int64 = 0
@@ -38,8 +39,8 @@ public enum TimeSpan {
     return termCount > 0 ? .nanoseconds(total) : nil
   }
 
-  /// The span in systemd's spelling, largest unit first and exact to the nanosecond: `1min 30s`.
-  /// Negative spans, which no setting has, get a minus sign.
+  /// Returns the span as systemd writes it, with the largest unit first, and exact to the
+  /// nanosecond: `1min 30s`. A negative span begins with a minus sign.
   public static func format(_ span: Duration) -> String {
     let (seconds, attoseconds) = span.components
     if seconds < 0 || attoseconds < 0 { return "-" + format(.zero - span) }
@@ -58,7 +59,7 @@ public enum TimeSpan {
     return parts.isEmpty ? "0s" : parts.joined(separator: " ")
   }
 
-  /// One number with its unit, in nanoseconds.
+  /// Parses one number with its unit. Returns nanoseconds.
   private static func parseTerm(_ rest: inout Substring.UnicodeScalarView) -> Int64? {
     let whole = takeDigits(&rest)
     var fraction = Substring.UnicodeScalarView()
@@ -84,7 +85,7 @@ public enum TimeSpan {
     guard let count = whole.isEmpty ? 0 : Int64(String(whole)) else { return nil }
     let (wholePart, overflow) = count.multipliedReportingOverflow(by: unit)
     if overflow { return nil }
-    // Digit by digit: tenths, hundredths, … of the unit, which must divide evenly.
+    // Each digit is a tenth, a hundredth and so on of the unit, in whole nanoseconds.
     var fractionPart: Int64 = 0
     var place = unit
     for digit in fraction {
