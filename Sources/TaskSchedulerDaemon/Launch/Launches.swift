@@ -5,8 +5,9 @@ import TaskSchedulerEventLog
 
 /// Launches programs for applications, and holds each process until the scheduler manages it.
 ///
-/// A daemon may die at any instant of a launch. So each process is in the event log before the
-/// scheduler is told of it: the next daemon finds it, and does not start the program again.
+/// A daemon may die at any instant of a launch. Each process is therefore in the event log before
+/// the scheduler receives it, so that the next daemon finds the process and does not start the
+/// program again.
 final class Launches {
   /// A process that the scheduler is about to be told of.
   struct Arrival {

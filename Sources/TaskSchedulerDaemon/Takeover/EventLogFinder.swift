@@ -97,8 +97,8 @@ struct EventLogFinder {
         + "to \(place)", id: .eventLogRefused)
   }
 
-  /// Resumes the processes that event logs name, and those that have this daemon in their
-  /// environment. No daemon manages them any more.
+  /// Resumes the processes that event logs name, and the processes whose environment names this
+  /// daemon. No daemon manages these processes now.
   private func resume(_ unclear: LeftBehind?) {
     var outcome = (unclear ?? LeftBehind()).resume(in: proc)
     outcome.add(ProcessRelease.resume(ProcessMarks(socket: socketPath), in: proc))
