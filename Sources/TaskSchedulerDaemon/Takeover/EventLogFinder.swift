@@ -80,7 +80,7 @@ struct EventLogFinder {
     return nil
   }
 
-  /// Notes the stopped processes that an event log names that is not used, or not to its end.
+  /// Notes the stopped processes in an event log that the daemon cannot use completely.
   private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout LeftBehind?) {
     unclear = unclear ?? LeftBehind()
     if let left = try? LeftBehind(bytes, boot: boot) { unclear?.add(left) }
