@@ -259,7 +259,7 @@ package struct BusError: CustomStringConvertible {
   private static let prefix = "org.freedesktop.DBus.Error."
 
   /// Whether no service has the name that was called.
-  package var saysNobodyThere: Bool { isOne(of: ["ServiceUnknown", "NameHasNoOwner"]) }
+  package var isServiceUnknown: Bool { isOne(of: ["ServiceUnknown", "NameHasNoOwner"]) }
 
   /// Whether the service left the bus before it replied.
   package var saysNoReply: Bool { isOne(of: ["NoReply"]) }

@@ -78,7 +78,7 @@ struct NotificationSurvivalTests {
       }
     }
     if how.contains("pipe") {
-      #expect(error("\(path) is a pipe, where a regular file must be"))
+      #expect(error("\(path) is a pipe, and must be a regular file"))
       let refused = #expect(throws: ControlInterface.Failure.self) { try daemon.post(id, "13") }
       #expect(refused?.name.hasSuffix("NotStored") == true)
     } else {

@@ -164,7 +164,7 @@ struct NotificationStoreFaultTests {
         if id == 20 { SmallDisk.fill(ballast, leaving: 100 << 10, in: path) }
       }
       #expect(failure?.kind == .full)
-      #expect(failure?.message.contains("no room is left") == true)
+      #expect(failure?.message.contains("no space is left") == true)
       #expect(try store.list().map(\.id.number) == written)
       #expect(written.count >= 40)
       unlink(ballast)

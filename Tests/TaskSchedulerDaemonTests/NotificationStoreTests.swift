@@ -269,7 +269,7 @@ struct NotificationStoreTests {
       let store = try store()
       try store.apply([StoreFixture.schedule(1, mail)])
       #expect(try FileDescriptor.open(reading: path + "-wal").readToEnd().count > 0)
-      try store.putLogIntoDatabase()
+      try store.checkpoint()
       #expect(try FileDescriptor.open(reading: path + "-wal").readToEnd().isEmpty)
     }
     #expect(try store().list().map(\.id) == [NotificationID(1)])

@@ -36,8 +36,8 @@ extension Configuration {
   }
 }
 
-/// The configuration of a starting daemon. A thread of its own reads the manifests, of which there
-/// may be hundreds.
+/// The configuration of a starting daemon. A separate thread reads the manifests, because there may
+/// be hundreds.
 struct ConfigurationAhead {
   private var settings = SettingsLoader()
   private let manifests: ValueAhead<ManifestLoader>

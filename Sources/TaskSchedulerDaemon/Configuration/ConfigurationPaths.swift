@@ -14,8 +14,8 @@ public struct ConfigurationPaths: Hashable, Sendable {
   public var settingFolders: [String]
   /// The directories of manifests, by decreasing precedence.
   public var manifestFolders: [String]
-  /// Those of `manifestFolders` that belong to the user; the system's and users' daemons share the
-  /// others.
+  /// The directories in `manifestFolders` that belong to the user. The system's daemon and users'
+  /// daemons share the other directories.
   public var ownManifestFolders: Set<String>
   /// The file given by `--config`, which replaces the search for `taskschedd.toml`.
   public var explicitFile: String?

@@ -13,7 +13,7 @@ public struct SettingDescription: Sendable {
   public var name: String
   public var section: Section
   public var kind: SettingKind
-  /// What the setting does, for the commented file and for people.
+  /// A description of the setting, for the commented configuration file and for users.
   public var summary: String
   private var read: @Sendable (Configuration) -> SettingValue
   private var write: @Sendable (inout Configuration, SettingValue) -> Void

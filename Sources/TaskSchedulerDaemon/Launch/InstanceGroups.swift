@@ -2,11 +2,12 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// The control groups of launched instances: below the daemon's own group, or those of their units.
+/// The control groups of launched instances. They are below the daemon's own group, or belong to
+/// the instances' units.
 ///
 /// A group below the daemon's own is named `APPLICATION.PID-INSTANCE`, with the daemon's pid. Each
-/// daemon counts instances anew. A daemon that was killed leaves groups behind, and a later daemon
-/// may have the same pid.
+/// daemon numbers instances from the beginning. A daemon that was killed leaves groups behind, and
+/// a later daemon may have the same pid.
 struct InstanceGroups {
   /// The daemon's own group, or the slice of the units.
   let parent: ControlGroup

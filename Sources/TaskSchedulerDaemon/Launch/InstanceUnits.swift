@@ -5,7 +5,7 @@ import TaskSchedulerCore
 ///
 /// A unit is named `app-taskschedd-APPLICATION@INSTANCE-NUMBER.service`, in the form that desktops
 /// use (`app-LAUNCHER-APPLICATION@RANDOM`). The number is random, because a daemon without its
-/// event log counts instances anew. Units of an earlier version lack the launcher's name.
+/// event log numbers instances from the beginning.
 enum InstanceUnits {
   /// systemd's limit on the length of a unit's name.
   private static let nameBytesMax = 255

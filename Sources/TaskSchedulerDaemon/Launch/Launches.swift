@@ -5,10 +5,11 @@ import TaskSchedulerEventLog
 
 /// Launches programs for applications, and holds each process until the scheduler manages it.
 ///
-/// A daemon may die at any instant of a launch. So each process is in the event log before the
-/// scheduler is told of it: the next daemon finds it, and does not start the program again.
+/// A daemon may die at any instant of a launch. Each process is therefore in the event log before
+/// the scheduler receives it, so that the next daemon finds the process and does not start the
+/// program again.
 final class Launches {
-  /// A process that the scheduler is about to be told of.
+  /// A process that the daemon is about to report to the scheduler.
   struct Arrival {
     var process: ProcessHandle
     var uid: UInt32
@@ -22,7 +23,7 @@ final class Launches {
   /// The processes that a stopped scheduler released, and that still run.
   private(set) var leftRunning: [Leader: Holdings.Instance] = [:]
   private var arrivals: [Leader: Arrival] = [:]
-  /// The launches that are under way, and those whose outcome the scheduler is being told.
+  /// The launches that are under way or whose outcome the scheduler is receiving.
   private var launching: Set<InstanceID> = []
   private var launched: Set<InstanceID> = []
   private let launcher: Launcher

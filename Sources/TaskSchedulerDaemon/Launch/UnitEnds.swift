@@ -3,11 +3,10 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// The exit status of programs in units, as systemd reports it. Before Linux 6.15, the kernel
-/// reports it reliably only to the parent process, and systemd is the parent.
+/// The exit statuses of programs in units, as systemd reports them. Before Linux 6.15, the kernel
+/// reports an exit status reliably only to the parent process, which is systemd.
 ///
-/// This needs a connection on which systemd reports all units' changes, for as long as the daemon
-/// runs.
+/// The daemon keeps a connection open on which systemd reports all units' changes.
 final class UnitEnds {
   private let manager: SystemdManager
   private var timer: TimerSource?
@@ -26,7 +25,7 @@ final class UnitEnds {
   init(manager: SystemdManager, loop: EventLoop) throws(SystemError) {
     self.manager = manager
     timer = try loop.timer { [weak self] in self?.giveUp() }
-    manager.listen { [weak self] in self?.heard($0) }
+    manager.listen { [weak self] in self?.received($0) }
   }
 
   /// Begins to watch how the program of a unit ends.
@@ -52,7 +51,7 @@ final class UnitEnds {
     setTimer()
   }
 
-  private func heard(_ message: OpaquePointer) {
+  private func received(_ message: OpaquePointer) {
     guard let unit = Self.unit(of: message), units[unit] != nil,
       let end = Self.mainEnd(in: message)
     else { return }

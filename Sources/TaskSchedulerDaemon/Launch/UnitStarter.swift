@@ -141,7 +141,7 @@ private final class UnitStart {
     }
 
     deinit {
-      // Before the descriptor that it watches.
+      // The source must be removed before its descriptor is closed.
       source = nil
     }
   }
@@ -167,7 +167,7 @@ private final class UnitStart {
   }
 
   deinit {
-    // Before the descriptor that it watches.
+    // The source must be removed before its descriptor is closed.
     holdSource = nil
   }
 

@@ -1,39 +1,38 @@
 import LinuxSystem
 
-/// Tries that become rarer as they fail, each wait twice as long as the one before: what lasts is
-/// tried a few times an hour at first and then hardly ever.
+/// The delay between attempts, which doubles with each failed attempt up to a day.
 struct Backoff {
   private var delay = Self.delayMin
   private var lastTry: UInt64?
-  /// When the next may be, in nanoseconds since boot.
+  /// The earliest time of the next attempt, in nanoseconds since boot.
   private(set) var next: UInt64 = 0
 
   static let delayMin: Duration = .seconds(1)
   static let delayMax: Duration = .seconds(86_400)
-  /// What is wanted anew is tried again after this, at the latest.
-  static let delayWhenWanted: Duration = .seconds(10)
+  /// The longest delay after ``expedite()``.
+  static let delayWhenExpedited: Duration = .seconds(10)
 
-  /// Whether the last try has failed, as far as is known.
+  /// Whether an attempt was made since the last success.
   var isFailing: Bool { delay > Self.delayMin }
 
   func mayTry(at now: UInt64) -> Bool { now >= next }
 
-  /// It is tried; from now on for a failure, until it is said to have succeeded.
+  /// Records an attempt. It counts as failed until ``succeeded()`` is called.
   mutating func tried(at now: UInt64) {
     lastTry = now
     next = now + UInt64(delay.microseconds) * 1000
     delay = min(delay * 2, Self.delayMax)
   }
 
-  /// The next try is as early again as after the first.
+  /// Records a success: the next delay is the shortest again.
   mutating func succeeded() {
     delay = Self.delayMin
     if let lastTry { next = lastTry + UInt64(Self.delayMin.microseconds) * 1000 }
   }
 
-  /// Permits an earlier attempt, because there is a new notification.
-  mutating func wanted() {
+  /// Permits an earlier attempt, because there is a new notification to show.
+  mutating func expedite() {
     guard let lastTry else { return }
-    next = min(next, lastTry + UInt64(Self.delayWhenWanted.microseconds) * 1000)
+    next = min(next, lastTry + UInt64(Self.delayWhenExpedited.microseconds) * 1000)
   }
 }

@@ -1,22 +1,23 @@
 import EventLoop
 import TaskSchedulerCore
 
-/// Where the session buses are on which users' notification services are found.
+/// The addresses of the session buses on which the daemon looks for notification services.
 public enum DesktopAddresses: Hashable, Sendable {
-  /// One bus for all: that of the user whose daemon this is, or one that was named.
+  /// The same bus for all users: the session bus of the user that runs the daemon, or a bus that
+  /// the operator named.
   case one(String)
-  /// The bus of each user, at `UID/bus` in this directory. The listening process must run as that
-  /// user.
-  case eachUsers(folder: String)
+  /// A bus for each user, at `UID/bus` in this directory. The process that listens there must run
+  /// as that user.
+  case perUser(folder: String)
 
-  /// Those of a daemon, unless others are named.
+  /// Returns the default addresses of a daemon.
   ///
-  /// - Returns: nil for a user's daemon in whose environment no session bus is named.
+  /// - Returns: nil for a user's daemon whose environment names no session bus.
   public static func usual(
     for scope: ConfigurationPaths.Scope, environment: [String: String]
   ) -> DesktopAddresses? {
     switch scope {
-    case .system: return .eachUsers(folder: "/run/user")
+    case .system: return .perUser(folder: "/run/user")
     case .user:
       if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty {
         return .one(address)
@@ -26,30 +27,31 @@ public enum DesktopAddresses: Hashable, Sendable {
     }
   }
 
-  /// Where a user's bus is.
+  /// Returns the address of a user's session bus.
   ///
-  /// - Returns: nil where an address was named that is of no Unix socket: sd-bus would start
-  ///   programs for other kinds, or wait for name servers.
+  /// - Returns: nil if the configured address names no Unix socket. For other transports, sd-bus
+  ///   would start programs or wait for name servers.
   func address(of user: UserID) -> BusAddress? {
     switch self {
     case .one(let text):
       let sockets = text.split(separator: ";").filter { $0.hasPrefix("unix:") }
       guard !sockets.isEmpty else { return nil }
       return BusAddress(text: sockets.map(Self.withoutID).joined(separator: ";"), owner: nil)
-    case .eachUsers(let folder):
+    case .perUser(let folder):
       return BusAddress(
         text: "unix:path=\(Self.escaped(folder))/\(user.uid)/bus", owner: user.uid)
     }
   }
 
-  /// The bus of an id ends one day, and that of another takes its place at the same path.
+  /// Returns the address without the bus's id: a bus that restarts at the same path has another id.
   private static func withoutID(_ address: Substring) -> String {
     let colon = address.firstIndex(of: ":").map { address.index(after: $0) } ?? address.startIndex
     let values = address[colon...].split(separator: ",").filter { !$0.hasPrefix("guid=") }
     return address[..<colon] + values.joined(separator: ",")
   }
 
-  /// A path as addresses have it: `%` and hexadecimal digits for most signs.
+  /// Escapes a path for a D-Bus address: `%` and two hexadecimal digits for each byte that is not
+  /// allowed.
   private static func escaped(_ path: String) -> String {
     var result = ""
     for byte in path.utf8 {

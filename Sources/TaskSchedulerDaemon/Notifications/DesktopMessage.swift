@@ -2,37 +2,37 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// A notification as a user is to see it.
+/// A notification to be shown to a user.
 struct DesktopNotification: Hashable {
-  /// How much it matters, as the desktop's services know it.
+  /// The urgency levels of the Desktop Notifications Specification.
   enum Urgency: UInt8 {
     case low, normal, critical
   }
 
   var id: NotificationID
   var application: ApplicationKey
-  /// For people; empty: the application's id is shown.
+  /// The display name of the application. If it is empty, the application's id is shown.
   var applicationName = ""
   var title: String
   var body = ""
-  /// A name of the sound theme, or the absolute path of a sound file; nil is silent.
+  /// A name of the sound theme, or the absolute path of a sound file; nil for no sound.
   var sound: String?
   var urgency = Urgency.normal
   /// One of the specification's categories, such as `im.received`.
   var category: String?
 }
 
-/// What a notification service says it can do (GetCapabilities).
+/// The capabilities of a notification service, as GetCapabilities returns them.
 struct DesktopCapabilities: OptionSet, Hashable {
   let rawValue: Int
 
   static let body = DesktopCapabilities(rawValue: 1)
   /// The body is markup.
   static let bodyMarkup = DesktopCapabilities(rawValue: 2)
-  /// The user can choose a notification.
+  /// The user can activate a notification.
   static let actions = DesktopCapabilities(rawValue: 4)
   static let sound = DesktopCapabilities(rawValue: 8)
-  /// Notifications stay until the user has seen to them.
+  /// Notifications stay until the user activates or dismisses them.
   static let persistence = DesktopCapabilities(rawValue: 16)
 
   static func named(_ names: [String]) -> DesktopCapabilities {
@@ -44,25 +44,25 @@ struct DesktopCapabilities: OptionSet, Hashable {
   }
 }
 
-/// The arguments of Notify, in the words of the Desktop Notifications Specification 1.2, as one
-/// service can make use of them.
+/// The arguments of a call of Notify (Desktop Notifications Specification 1.2), adapted to the
+/// capabilities of a service.
 struct DesktopMessage: Equatable {
-  /// Beside the notification's text.
+  /// A hint: its name and its value.
   enum Hint: Equatable {
     case text(String, String)
     case byte(String, UInt8)
     case flag(String, Bool)
   }
 
-  /// The action that is the user's choosing the notification itself.
+  /// The key of the action that the user invokes by activating the notification itself.
   static let defaultAction = "default"
 
   var applicationName: String
-  /// The id of the notification that this takes the place of; 0: it is a new one.
+  /// The service's id of the notification that this one replaces; 0 for a new one.
   var replaces: UInt32
   var summary: String
   var body: String
-  /// Each a key and a label.
+  /// Keys and labels in turn.
   var actions: [String]
   var hints: [Hint]
 
@@ -79,7 +79,7 @@ struct DesktopMessage: Equatable {
     if capabilities.contains(.body) {
       body = capabilities.contains(.bodyMarkup) ? DesktopText.escaped(text) : text
     } else {
-      // Better in the wrong place than not seen at all.
+      // A service that shows no bodies shows the text as part of the title.
       body = ""
       let all = [title, text].filter { !$0.isEmpty }.joined(separator: ": ")
       if !all.isEmpty {
@@ -89,7 +89,7 @@ struct DesktopMessage: Equatable {
     actions = capabilities.contains(.actions) ? [Self.defaultAction, "Open"] : []
     hints = [
       .byte("urgency", notification.urgency.rawValue),
-      // By it, services find the application's icon and the user's wishes for it.
+      // Services find the application's icon and the user's settings for it by this name.
       .text("desktop-entry", notification.application.id.name),
     ]
     if let category = notification.category {
@@ -107,11 +107,11 @@ struct DesktopMessage: Equatable {
     return .text(sound.hasPrefix("/") ? "sound-file" : "sound-name", name(sound))
   }
 
-  /// Writes them into a call of Notify.
+  /// Appends the arguments to a call of Notify.
   func append(to body: MessageBody) throws(SystemError) {
     try body.append(applicationName)
     try body.append(replaces)
-    // No icon: that of the desktop entry.
+    // An empty icon name: the service uses the icon of the desktop entry.
     try body.append("")
     try body.append(summary)
     try body.append(self.body)
@@ -119,7 +119,7 @@ struct DesktopMessage: Equatable {
     try body.array("{sv}") { () throws(SystemError) in
       for hint in hints { try Self.append(hint, to: body) }
     }
-    // For as long as the service thinks right.
+    // -1: the service decides how long it shows the notification.
     try body.append(Int32(-1))
   }
 
@@ -141,8 +141,9 @@ struct DesktopMessage: Equatable {
 }
 
 extension BusError {
-  /// The service, the bus or its rules take no more for now, whatever it says.
-  var saysNotNow: Bool {
+  /// Whether the service or the bus refused the call because of a limit or a policy, so that a
+  /// later call may succeed.
+  var isTemporary: Bool {
     saysNotAllowed
       || name == "org.freedesktop.Notifications.Error.ExcessNotificationGeneration"
   }

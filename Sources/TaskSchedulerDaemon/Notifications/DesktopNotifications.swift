@@ -3,44 +3,47 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Shows notifications to users, through the notification service of each one's desktop
-/// (`org.freedesktop.Notifications`), and tells what the users make of them.
+/// Shows notifications through the notification service of each user's desktop
+/// (`org.freedesktop.Notifications`), and reports what happens to them.
 ///
-/// What cannot be shown is kept here until it can, for as long as the daemon runs.
+/// A notification that cannot be shown yet is kept in memory until it can be shown.
 final class DesktopNotifications {
-  /// What has become of a notification.
+  /// Something that happened to a notification or to a user's service.
   enum Occurrence: Equatable {
-    /// The service shows it; again, where it was shown anew.
+    /// The service shows the notification. Reported again if the notification is replaced.
     case shown(NotificationID)
-    /// The user has chosen it. What is started for it may be given the token as
-    /// XDG_ACTIVATION_TOKEN. That it is closed is told besides.
+    /// The user has activated the notification. The daemon may pass the token as
+    /// XDG_ACTIVATION_TOKEN to the program that it starts for the notification. ``closed(_:_:)`` is
+    /// reported separately.
     case chosen(NotificationID, activationToken: String?)
-    /// It is shown no longer.
+    /// The service no longer shows the notification.
     case closed(NotificationID, CloseReason)
-    /// It cannot be shown, now or ever; may be told again when the reason changes.
+    /// The notification cannot be shown. Reported again if the reason changes.
     case failed(NotificationID, Failure)
-    /// The user's service takes notifications.
+    /// The user's service accepts notifications.
     case available(UserID)
   }
 
-  /// Why a notification is shown no longer.
+  /// Why a notification is no longer shown.
   enum CloseReason: Hashable {
     case expired, dismissed, closedByCall, undefined
-    /// The service or the user's bus has ended, and has forgotten it. It is not shown again.
+    /// The service or the user's bus has exited, and has lost the notification. The daemon does not
+    /// show the notification again.
     case serviceEnded
   }
 
   /// Why a notification is not shown.
   enum Failure: Hashable, CustomStringConvertible {
-    /// The user has no session bus, or it does not let us in.
+    /// The user has no session bus, or the bus refuses the connection.
     case noBus(String)
     case noService(String)
-    /// The service was asked and says nothing; it may show it yet.
+    /// The service did not reply in time. It may still show the notification.
     case noAnswer
-    /// The service refuses it, or ends of it: it is given up.
+    /// The service refuses the notification, or exits each time that it receives it. The daemon
+    /// drops the notification.
     case refused(String)
 
-    /// Whether it is kept, and shown when that becomes possible.
+    /// Whether the notification is kept and shown as soon as that is possible.
     var isKept: Bool {
       switch self {
       case .noBus, .noService, .noAnswer: true
@@ -48,7 +51,7 @@ final class DesktopNotifications {
       }
     }
 
-    /// Whether it is the same but for the words.
+    /// Whether both failures are the same case, whatever their texts.
     func isSameKind(as other: Failure) -> Bool {
       switch self {
       case .noBus: if case .noBus = other { true } else { false }
@@ -63,7 +66,7 @@ final class DesktopNotifications {
       case .noBus(let text): "no session bus: \(text)"
       case .noService(let text): "no notification service: \(text)"
       case .noAnswer: "the notification service does not answer"
-      case .refused(let text): "the notification service refuses it: \(text)"
+      case .refused(let text): "the notification service refuses the notification: \(text)"
       }
     }
   }
@@ -74,15 +77,15 @@ final class DesktopNotifications {
   private let log: Log
   private let report: (Occurrence) -> Void
   private var sessions: [UserID: DesktopSession] = [:]
-  /// For what fails before there is a session.
+  /// Notifications that failed because no session could be created.
   private var failed: [(NotificationID, Failure)] = []
   private var worker: DeferredSource?
 
   /// - Parameters:
-  ///   - addresses: where the users' buses are; nil: nowhere.
-  ///   - answerTime: a service that says nothing for so long is said to hang. 25 s is the usual
-  ///     limit of D-Bus calls.
-  ///   - report: called from the loop, never from within ``show(_:)`` or ``close(_:)``.
+  ///   - addresses: The addresses of the users' session buses; nil if there are none.
+  ///   - answerTime: The time after which a service that has not replied counts as unresponsive.
+  ///     The usual limit of D-Bus calls is 25 s.
+  ///   - report: Called from the event loop, never from within ``show(_:)`` or ``close(_:)``.
   init(
     loop: EventLoop, addresses: DesktopAddresses?, answerTime: Duration = .seconds(25),
     log: Log, report: @escaping (Occurrence) -> Void
@@ -95,12 +98,12 @@ final class DesktopNotifications {
     worker = try loop.soon { [weak self] in self?.reportFailed() }
   }
 
-  /// Shows a notification to the user who owns its application, as soon as that is possible. One
-  /// with the same id that waits or is shown is replaced.
+  /// Shows a notification to the owner of its application, as soon as that is possible. Replaces a
+  /// notification with the same id that waits or is shown.
   func show(_ notification: DesktopNotification) {
     do throws(SystemError) {
       guard let session = try session(of: notification.application.owner) else {
-        return fail(notification.id, "none is known that is a Unix socket")
+        return fail(notification.id, "no Unix socket address of a session bus is known")
       }
       session.show(notification)
     } catch {
@@ -108,7 +111,7 @@ final class DesktopNotifications {
     }
   }
 
-  /// nil where no bus of that user is known.
+  /// Returns the session of a user, or nil if the address of the user's bus is not known.
   private func session(of user: UserID) throws(SystemError) -> DesktopSession? {
     if let session = sessions[user] { return session }
     guard let address = addresses?.address(of: user) else { return nil }
@@ -123,15 +126,17 @@ final class DesktopNotifications {
     worker?.request()
   }
 
-  /// Takes up a notification that an earlier daemon has had shown by this name. Where the same
-  /// service is still there, it is shown in its own place, without a sound: services may tell of a
-  /// choice only the connection that has last notified. Otherwise it counts as closed.
-  func remember(_ notification: DesktopNotification, as name: DesktopName) {
+  /// Adopts a notification that an earlier daemon had shown under this name.
+  ///
+  /// If the same service still runs, the notification is shown again in its place, without a sound:
+  /// a service may report an activation only to the connection that last called Notify. Otherwise
+  /// the notification counts as closed.
+  func adopt(_ notification: DesktopNotification, as name: DesktopName) {
     guard let session = try? session(of: notification.application.owner) else { return }
-    session.remember(notification, as: name)
+    session.adopt(notification, as: name)
   }
 
-  /// By what name a notification is shown; nil where it is not.
+  /// Returns the name under which a notification is shown; nil if it is not shown.
   func name(of id: NotificationID) -> DesktopName? {
     for session in sessions.values {
       if let name = session.name(of: id) { return name }
@@ -139,7 +144,7 @@ final class DesktopNotifications {
     return nil
   }
 
-  /// Takes a notification back: it is closed where it is shown, and shown no more where it waits.
+  /// Withdraws a notification: closes it if it is shown, and does not show it if it still waits.
   func close(_ id: NotificationID) {
     for session in sessions.values { session.close(id) }
   }

@@ -4,22 +4,23 @@ import Glibc
 import LinuxSystem
 import TaskSchedulerCore
 
-/// One user's notification service, reached over the user's session bus.
+/// The connection to one user's notification service over the user's session bus.
 ///
-/// Connected for as long as something is to be shown or is shown, and no longer: signals reach only
-/// the connection that notified, and each wakes the daemon. Every answer comes later, or never.
+/// The session is connected only while a notification waits or is shown. A service sends its
+/// signals to the connection that called Notify, and each signal wakes the daemon. All calls are
+/// asynchronous, and a service may never reply.
 final class DesktopSession {
   typealias Failure = DesktopNotifications.Failure
 
-  /// What is known of the service on the bus that we are connected to.
+  /// The state of the service on the connected bus.
   private enum Service {
-    /// The bus has been asked, or is to be.
+    /// The owner of the service's name is not known. `asked`: GetNameOwner was called.
     case unknown(asked: Bool)
     case absent
-    /// The bus has been asked to start one.
+    /// The bus was asked to start a service.
     case starting
-    /// Its capabilities have been asked for.
-    case met(owner: String, at: UInt64)
+    /// The service runs, and GetCapabilities was called at `at`, in nanoseconds since boot.
+    case found(owner: String, at: UInt64)
     case ready(owner: String, DesktopCapabilities)
   }
 
@@ -31,20 +32,20 @@ final class DesktopSession {
   private var table = PresentationTable()
   private var service = Service.unknown(asked: false)
   private var requests: RequestWindow
-  /// What the service is to close, and the one for which CloseNotification is not answered.
+  /// Notifications that the service must close, and the one whose CloseNotification is pending.
   private var toClose: Deque<(id: NotificationID, name: UInt32)> = []
   private var closing: NotificationID?
-  /// Why nothing can be shown; nil while it can, and before it was tried.
-  private var trouble: Failure?
-  /// Notifications of which the trouble has not been told.
-  private var untold: [NotificationID] = []
-  /// Tries to connect, to have a service started, and to ask again what was refused for now.
-  private var connecting = Backoff(), starting = Backoff(), asking = Backoff()
+  /// Why notifications cannot be shown; nil if they can, and before the first attempt.
+  private var problem: Failure?
+  /// Notifications for which the problem was not reported yet.
+  private var unreported: [NotificationID] = []
+  /// The delays between attempts to connect, to start a service, and to call Notify after an error.
+  private var connecting = Backoff(), starting = Backoff(), notifying = Backoff()
   private var worker: DeferredSource?
   private var timer: TimerSource?
   private var mounts: MountWatch?
 
-  /// For calls of the bus's own methods.
+  /// The time limit of calls to the bus itself.
   static let busTimeout: Duration = .seconds(25)
 
   init(
@@ -59,37 +60,39 @@ final class DesktopSession {
     bus = MessageBus(loop: loop, address: address)
     worker = try loop.soon { [weak self] in self?.work() }
     timer = try loop.timer { [weak self] in self?.work() }
-    bus.listen { [weak self] in self?.heard($0) }
+    bus.listen { [weak self] in self?.received($0) }
   }
 
   func show(_ notification: DesktopNotification) {
     table.show(notification)
-    if trouble != nil { untold.append(notification.id) }
-    connecting.wanted()
-    starting.wanted()
+    if problem != nil { unreported.append(notification.id) }
+    connecting.expedite()
+    starting.expedite()
     worker?.request()
   }
 
-  /// Takes up a notification that an earlier daemon has had shown.
-  func remember(_ notification: DesktopNotification, as name: DesktopName) {
+  /// Adopts a notification that an earlier daemon had shown under this name.
+  func adopt(_ notification: DesktopNotification, as name: DesktopName) {
     table.remember(notification, as: name)
     worker?.request()
   }
 
-  /// By what name a notification is shown; nil where it is not.
+  /// Returns the name under which a notification is shown; nil if it is not shown.
   func name(of id: NotificationID) -> DesktopName? {
     guard let number = table.name(of: id), let owner else { return nil }
     return DesktopName(number: number, service: identity(of: owner))
   }
 
-  /// The service as no other is called: connections are numbered anew on each bus.
+  /// Returns an identity of a service that is unique across buses. The unique connection names of
+  /// D-Bus are unique only on one bus.
   private func identity(of owner: String) -> String { "\(bus.id ?? "") \(owner)" }
 
-  /// What an earlier daemon has had shown is taken up from this service, which may be another.
+  /// Adopts notifications that an earlier daemon had shown, if this is the same service. Reports
+  /// the others as closed.
   ///
-  /// - Parameter owner: nil: there is no service.
-  private func takeUp(from owner: String?) {
-    let (gone, toClose) = table.takeUpRemembered(from: owner.map { identity(of: $0) })
+  /// - Parameter owner: The unique name of the service; nil if no service runs.
+  private func adoptRemembered(from owner: String?) {
+    let (gone, toClose) = table.adoptRemembered(from: owner.map { identity(of: $0) })
     for id in gone { report(.closed(id, .serviceEnded)) }
     self.toClose += toClose
   }
@@ -99,22 +102,22 @@ final class DesktopSession {
     worker?.request()
   }
 
-  // MARK: Going on
+  // MARK: Progress
 
-  /// Does what can be done now, and has the rest wait for its time or for an event.
+  /// Does everything that is possible now. The timer or an event of the bus continues the rest.
   private func work() {
-    if case .lost(let reason) = bus.state { leave(because: .noBus(reason)) }
+    if case .lost(let reason) = bus.state { disconnect(because: .noBus(reason)) }
     if table.isEmpty, toClose.isEmpty, closing == nil {
-      if bus.state != .closed { leave(because: nil) }
+      if bus.state != .closed { disconnect(because: nil) }
     } else {
       let now = BootClock.now()
       switch bus.state {
       case .closed: connect(at: now)
       case .connecting, .lost: break
-      case .connected: goOn(at: now)
+      case .connected: continueWork(at: now)
       }
     }
-    tellTrouble()
+    reportProblem()
     setTimer()
   }
 
@@ -125,57 +128,59 @@ final class DesktopSession {
       do throws(SystemError) {
         try bus.connect(waiting: false)
       } catch where [ENOENT, ECONNREFUSED].contains(error.errno) {
-        takeUp(from: nil)
+        adoptRemembered(from: nil)
         if table.isEmpty { return }
-        set(trouble: .noBus("\(error)"))
+        set(problem: .noBus("\(error)"))
         try bus.connect(waiting: true)
         // Otherwise the daemon misses a bus whose directory is mounted later, until the next
         // notification.
-        mounts = try? MountWatch(loop: loop) { [weak self] in self?.lookAnew() }
+        mounts = try? MountWatch(loop: loop) { [weak self] in self?.reconnect() }
       }
     } catch {
-      set(trouble: .noBus("\(error)"))
+      set(problem: .noBus("\(error)"))
     }
   }
 
-  /// Waits for a listener in the directories that exist now.
-  private func lookAnew() {
+  /// Connects again, so that the wait covers the directories that are mounted now.
+  private func reconnect() {
     guard bus.state == .connecting else { return }
     try? bus.connect(waiting: true)
     worker?.request()
   }
 
-  /// Drops the connection, and what was known by it. nil: it is not needed any more.
-  private func leave(because failure: Failure?) {
+  /// Disconnects, and discards the state of the connection.
+  ///
+  /// - Parameter failure: The reason; nil if the connection is no longer needed.
+  private func disconnect(because failure: Failure?) {
     endService(isFault: false)
-    if let closing { isClosed(closing) }
+    if let closing { closeAnswered(closing) }
     mounts = nil
     bus.disconnect()
     service = .unknown(asked: false)
-    if !table.isEmpty, let failure { set(trouble: failure) }
-    if table.isEmpty { trouble = nil }
+    if !table.isEmpty, let failure { set(problem: failure) }
+    if table.isEmpty { problem = nil }
     if failure == nil { connecting = Backoff() }
   }
 
-  private func goOn(at now: UInt64) {
+  private func continueWork(at now: UInt64) {
     mounts = nil
     switch service {
     case .unknown(let asked):
-      if !asked { lookForService() }
+      if !asked { findService() }
     case .absent:
       guard table.hasWaiting else { break }
       if starting.mayTry(at: now) {
         startService(at: now)
       } else {
-        set(trouble: .noService("none runs there"))
+        set(problem: .noService("none is running"))
       }
     case .starting: break
-    case .met(_, let at):
-      if now >= at + requests.answerTime { set(trouble: .noAnswer) }
+    case .found(_, let at):
+      if now >= at + requests.answerTime { set(problem: .noAnswer) }
     case .ready(let owner, let capabilities):
-      if requests.findOverdue(at: now) { set(trouble: .noAnswer) }
-      askToClose(owner)
-      ask(owner, capabilities, at: now)
+      if requests.findOverdue(at: now) { set(problem: .noAnswer) }
+      sendCloses(owner)
+      sendNotifications(owner, capabilities, at: now)
     }
   }
 
@@ -188,44 +193,45 @@ final class DesktopSession {
     case .connected:
       switch service {
       case .unknown, .absent, .starting: break
-      case .met(_, let at):
-        if trouble != .noAnswer { times.append(at + requests.answerTime) }
+      case .found(_, let at):
+        if problem != .noAnswer { times.append(at + requests.answerTime) }
       case .ready:
         if let next = requests.nextOverdue { times.append(next) }
-        if table.hasWaiting, requests.hasRoom, closing == nil { times.append(asking.next) }
+        if table.hasWaiting, requests.hasRoom, closing == nil { times.append(notifying.next) }
       }
     }
     if let next = times.min() { timer?.set(next) } else { timer?.clear() }
   }
 
-  // MARK: Trouble
+  // MARK: Problems
 
-  /// Says once that nothing can be shown and why; again only when it is for another kind of reason.
-  private func set(trouble new: Failure) {
-    if let trouble, trouble.isSameKind(as: new) { return }
-    trouble = new
-    untold = table.unshown
+  /// Logs once that notifications cannot be shown and why. Logs again only if the kind of failure
+  /// changes.
+  private func set(problem new: Failure) {
+    if let problem, problem.isSameKind(as: new) { return }
+    problem = new
+    unreported = table.unshown
     log.write(
       .notice, "cannot show notifications to user \(user.uid): \(new)", id: .desktopMissing)
   }
 
-  private func endTrouble() {
-    guard trouble != nil else { return }
-    trouble = nil
-    untold = []
+  private func clearProblem() {
+    guard problem != nil else { return }
+    problem = nil
+    unreported = []
     log.write(.notice, "notifications can be shown to user \(user.uid) again", id: .desktopFound)
   }
 
-  private func tellTrouble() {
-    guard let trouble else { return }
-    let ids = untold
-    untold = []
-    for id in ids where table.isUnshown(id) { report(.failed(id, trouble)) }
+  private func reportProblem() {
+    guard let problem else { return }
+    let ids = unreported
+    unreported = []
+    for id in ids where table.isUnshown(id) { report(.failed(id, problem)) }
   }
 
   // MARK: The service
 
-  private func lookForService() {
+  private func findService() {
     service = .unknown(asked: true)
     do throws(SystemError) {
       for rule in DesktopSignal.rules {
@@ -238,8 +244,8 @@ final class DesktopSession {
       }
       try callBus("GetNameOwner", of: DesktopSignal.service) { [weak self] answer in
         switch answer {
-        case .reply(let values): self?.meet(values.text())
-        case .error(let error) where error.saysNobodyThere: self?.meet(nil)
+        case .reply(let values): self?.serviceOwnerChanged(values.text())
+        case .error(let error) where error.isServiceUnknown: self?.serviceOwnerChanged(nil)
         case .error(let error): self?.bus.lose("\(error)")
         case .dropped: break
         }
@@ -257,25 +263,25 @@ final class DesktopSession {
       arguments: { body throws(SystemError) in try body.append(name) }, answer: answer)
   }
 
-  /// The service's name is now owned by `owner`.
-  private func meet(_ owner: String?) {
+  /// Handles a change of the owner of the service's name.
+  private func serviceOwnerChanged(_ owner: String?) {
     worker?.request()
     if let owner, owner == self.owner { return }
     endService(isFault: true)
-    takeUp(from: owner)
+    adoptRemembered(from: owner)
     guard let owner else {
       service = .absent
       return
     }
-    service = .met(owner: owner, at: BootClock.now())
+    service = .found(owner: owner, at: BootClock.now())
     do throws(SystemError) {
       try bus.call(method("GetCapabilities", of: owner), timeout: nil) { [weak self] answer in
         guard let self, owner == self.owner else { return }
         switch answer {
         case .reply(let values): ready(owner, .named(values.texts() ?? []))
-        // It has gone, of which we are told besides.
-        case .error(let error) where error.saysNobodyThere || error.saysNoReply: break
-        // Then nothing is to be relied on.
+        // The service has exited; NameOwnerChanged reports that too.
+        case .error(let error) where error.isServiceUnknown || error.saysNoReply: break
+        // Assume only what every service can show.
         case .error: ready(owner, .body)
         case .dropped: break
         }
@@ -289,13 +295,14 @@ final class DesktopSession {
     service = .ready(owner: owner, capabilities)
     connecting.succeeded()
     starting.succeeded()
-    asking = Backoff()
-    endTrouble()
+    notifying = Backoff()
+    clearProblem()
     report(.available(user))
     worker?.request()
   }
 
-  /// Has the bus start a service, where it knows of one. To ask whether it does starts none.
+  /// Asks the bus to start a service, if one is activatable. ListActivatableNames itself starts no
+  /// program.
   private func startService(at now: UInt64) {
     starting.tried(at: now)
     service = .starting
@@ -307,7 +314,7 @@ final class DesktopSession {
         {
           startKnownService()
         } else {
-          startFailed("none runs there, and none can be started")
+          startFailed("none is running and none can be started")
         }
       }
     } catch {
@@ -324,9 +331,9 @@ final class DesktopSession {
           try body.append(UInt32(0))
         },
         answer: { [weak self] answer in
-          // That it has started is told by its name's having an owner.
+          // NameOwnerChanged reports a successful start.
           guard let self, case .starting = service, case .error(let error) = answer else { return }
-          startFailed("it cannot be started: \(error)")
+          startFailed("the service cannot be started: \(error)")
         })
     } catch {
       bus.lose("\(error)")
@@ -335,14 +342,14 @@ final class DesktopSession {
 
   private func startFailed(_ reason: String) {
     service = .absent
-    set(trouble: .noService(reason))
+    set(problem: .noService(reason))
     worker?.request()
   }
 
   private var owner: String? {
     switch service {
     case .unknown, .absent, .starting: nil
-    case .met(let owner, _), .ready(let owner, _): owner
+    case .found(let owner, _), .ready(let owner, _): owner
     }
   }
 
@@ -352,24 +359,26 @@ final class DesktopSession {
       member: member)
   }
 
-  /// Handles the end of the service. Pending requests wait again; shown notifications are gone.
+  /// Handles the exit of the service. Pending requests wait again; shown notifications are lost.
   ///
-  /// - Parameter isFault: Whether a request may have caused the end.
+  /// - Parameter isFault: Whether a request may have caused the exit.
   private func endService(isFault: Bool) {
     for call in requests.removeAll() { bus.forget(call) }
     for id in table.serviceEnded() { report(.closed(id, .serviceEnded)) }
     for (id, _) in toClose { report(.closed(id, .closedByCall)) }
     toClose = []
-    // The first of them is to be the first again.
-    for id in table.asked.reversed() {
-      fail(id, isFault: isFault, "it has ended each time that it was asked to show this")
+    // Each failed request is queued first, so the reverse order preserves the original one.
+    for id in table.pending.reversed() {
+      fail(id, isFault: isFault, "the service exited each time it received the notification")
     }
   }
 
   // MARK: Showing
 
-  private func ask(_ owner: String, _ capabilities: DesktopCapabilities, at now: UInt64) {
-    while table.hasWaiting, requests.hasRoom, closing == nil, asking.mayTry(at: now) {
+  private func sendNotifications(
+    _ owner: String, _ capabilities: DesktopCapabilities, at now: UInt64
+  ) {
+    while table.hasWaiting, requests.hasRoom, closing == nil, notifying.mayTry(at: now) {
       guard let (notification, replaced) = table.next() else { return }
       let id = notification.id
       let message = DesktopMessage(notification, replacing: replaced, for: capabilities)
@@ -392,20 +401,20 @@ final class DesktopSession {
     requests.answered(id)
     switch answer {
     case .reply(let values):
-      asking = Backoff()
-      isHeard()
-      endTrouble()
+      notifying = Backoff()
+      serviceResponded()
+      clearProblem()
       guard let name = values.number() else {
-        return fail(id, isFault: true, "its answer is none that it may give")
+        return fail(id, isFault: true, "the reply to Notify has no notification id")
       }
       shown(id, as: name)
     case .error(let error):
-      // Not at once: what it cannot take now it may take later.
-      asking.tried(at: BootClock.now())
-      if error.saysNotNow { set(trouble: .noService("\(error)")) }
-      fail(id, isFault: !error.saysNobodyThere && !error.saysNotNow, "\(error)")
+      // Wait before the next call: the service may accept later what it refuses now.
+      notifying.tried(at: BootClock.now())
+      if error.isTemporary { set(problem: .noService("\(error)")) }
+      fail(id, isFault: !error.isServiceUnknown && !error.isTemporary, "\(error)")
     case .dropped:
-      fail(id, isFault: false, "the bus has ended")
+      fail(id, isFault: false, "the connection to the bus was closed")
     }
   }
 
@@ -417,71 +426,72 @@ final class DesktopSession {
     case .discarded:
       report(.shown(id))
       report(.closed(id, .undefined))
-    case .cancelled(let name): takeBack(id, name)
+    case .cancelled(let name): withdraw(id, name)
     }
   }
 
   private func fail(_ id: NotificationID, isFault: Bool, _ reason: String) {
     switch table.failed(id, isFault: isFault) {
-    case .waits: if trouble != nil { untold.append(id) }
+    case .waits: if problem != nil { unreported.append(id) }
     case .givenUp: report(.failed(id, .refused(reason)))
-    case .cancelled(let name): takeBack(id, name)
+    case .cancelled(let name): withdraw(id, name)
     }
   }
 
-  /// Closes what was taken back while the service was asked for it.
-  private func takeBack(_ id: NotificationID, _ name: UInt32?) {
+  /// Closes a notification that was withdrawn while its Notify call was pending.
+  private func withdraw(_ id: NotificationID, _ name: UInt32?) {
     if let name { toClose.append((id, name)) } else { report(.closed(id, .closedByCall)) }
   }
 
-  private func askToClose(_ owner: String) {
+  private func sendCloses(_ owner: String) {
     while requests.hasRoom, closing == nil, let (id, name) = toClose.popFirst() {
       closing = id
       do throws(SystemError) {
         try bus.call(
-          // Whatever comes of it: who is asked again closes nothing twice.
+          // The result does not matter: closing a notification twice has no effect.
           method("CloseNotification", of: owner),
           timeout: .nanoseconds(Int64(requests.answerTime)),
           arguments: { body throws(SystemError) in try body.append(name) },
-          answer: { [weak self] _ in self?.isClosed(id) })
+          answer: { [weak self] _ in self?.closeAnswered(id) })
       } catch {
         return bus.lose("\(error)")
       }
     }
   }
 
-  /// Also where the service knew nothing of it any more.
-  private func isClosed(_ id: NotificationID) {
+  /// Reports a notification as closed, even if the service replied that it does not know the
+  /// notification.
+  private func closeAnswered(_ id: NotificationID) {
     worker?.request()
     guard id == closing else { return }
     closing = nil
     report(.closed(id, .closedByCall))
   }
 
-  // MARK: What is heard
+  // MARK: Signals
 
-  private func heard(_ occurrence: MessageBus.Occurrence) {
+  private func received(_ occurrence: MessageBus.Occurrence) {
     switch occurrence {
     case .changed: worker?.request()
     case .message(let message):
       guard let signal = DesktopSignal(message, from: owner) else { return }
       switch signal {
-      case .owner(let owner): meet(owner)
+      case .owner(let owner): serviceOwnerChanged(owner)
       case .token(let name, let token): table.keep(token: token, of: name)
       case .chosen(let name):
         if let (id, token) = table.chosen(name) { report(.chosen(id, activationToken: token)) }
       case .closed(let name, let reason):
         if let id = table.closed(name) { report(.closed(id, reason)) }
-        // There is room for another.
-        asking = Backoff()
+        // The service has room for another notification.
+        notifying = Backoff()
       }
-      if signal.isOfService { isHeard() }
+      if signal.isOfService { serviceResponded() }
     }
   }
 
-  private func isHeard() {
+  private func serviceResponded() {
     worker?.request()
-    requests.heard(at: BootClock.now())
-    if trouble == .noAnswer { endTrouble() }
+    requests.received(at: BootClock.now())
+    if problem == .noAnswer { clearProblem() }
   }
 }

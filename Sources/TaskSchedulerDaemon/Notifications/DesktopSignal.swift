@@ -1,17 +1,17 @@
 import CSystemd
 import EventLoop
 
-/// What a message on a session bus says of notifications.
+/// A signal on a session bus that concerns notifications.
 enum DesktopSignal: Equatable {
-  /// Who owns the service's name from now on.
+  /// The new owner of the service's name; nil if it has none.
   case owner(String?)
   case closed(UInt32, DesktopNotifications.CloseReason)
-  /// The user has chosen the notification itself.
+  /// The user has activated the notification itself.
   case chosen(UInt32)
-  /// By which the program that is chosen next may take the focus.
+  /// The token with which the program that handles the activation may take the focus.
   case token(UInt32, String)
 
-  /// Whether the service has sent it, and not the bus.
+  /// Whether the service rather than the bus sends the signal.
   var isOfService: Bool {
     switch self {
     case .owner: false
@@ -22,17 +22,20 @@ enum DesktopSignal: Equatable {
   static let service = "org.freedesktop.Notifications"
   static let path = "/org/freedesktop/Notifications"
 
-  /// What is to be asked for by AddMatch.
+  /// The match rules for AddMatch.
   static let rules = [
     "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
       + "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(service)'",
     "type='signal',sender='\(service)',path='\(path)',interface='\(service)'",
   ]
 
-  /// Longer ones are no tokens.
+  /// The maximum length of a token, in bytes. Longer tokens are ignored.
   static let tokenBytesMax = 1024
 
-  /// - Parameter owner: the service; what others say of notifications is not heard.
+  /// Parses a message.
+  ///
+  /// - Parameter owner: The unique name of the service. Signals about notifications from other
+  ///   senders are ignored.
   /// - Returns: nil for any other message.
   init?(_ message: OpaquePointer, from owner: String?) {
     guard let sender = sd_bus_message_get_sender(message).map({ String(cString: $0) }) else {
@@ -80,7 +83,7 @@ enum DesktopSignal: Equatable {
     }
   }
 
-  /// It becomes a variable of a program's environment.
+  /// Returns whether a token can be the value of an environment variable.
   private static func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= tokenBytesMax
       && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }

@@ -1,23 +1,25 @@
-/// Applications' texts, made fit for other programs' eyes: D-Bus takes no NUL and sd-bus nothing
-/// that Unicode says is no character, and no service is to draw megabytes.
+/// Prepares applications' texts for D-Bus and for display.
+///
+/// D-Bus does not allow NUL, sd-bus refuses Unicode noncharacters, and a notification service must
+/// not have to draw megabytes of text.
 enum DesktopText {
   static let titleBytesMax = 1024
   static let bodyBytesMax = 8192
-  /// Of names of applications, sounds and categories; paths of sounds are no longer either
-  /// (PATH_MAX).
+  /// The maximum length of names of applications, sounds and categories, in bytes. It equals the
+  /// longest path (PATH_MAX without the final NUL).
   static let nameBytesMax = 4095
 
-  /// One line, of `bytesMax` bytes in UTF-8 at most.
+  /// Returns the text as one line of at most `bytesMax` bytes in UTF-8.
   static func line(_ text: String, bytesMax: Int) -> String {
     bounded(text, bytesMax: bytesMax, newline: " ")
   }
 
-  /// Lines, of `bytesMax` bytes in UTF-8 in all at most.
+  /// Returns the text, with its line feeds, in at most `bytesMax` bytes in UTF-8.
   static func lines(_ text: String, bytesMax: Int) -> String {
     bounded(text, bytesMax: bytesMax, newline: "\n")
   }
 
-  /// As markup that shows the text as it is.
+  /// Escapes a text for use in markup.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -33,14 +35,14 @@ enum DesktopText {
 
   private static let ellipsis = "…"
 
-  /// Cut between scalars, for a character may be of any length.
+  /// Cuts between Unicode scalars, because a grapheme cluster can have any length.
   private static func bounded(_ text: String, bytesMax: Int, newline: Unicode.Scalar) -> String {
     var bytes = 0
     var result = String.UnicodeScalarView()
     var previous: Unicode.Scalar = " "
     for scalar in text.unicodeScalars where bytes <= bytesMax {
       defer { previous = scalar }
-      // The second half of a line's end as on Windows.
+      // The line feed of a CR LF pair.
       if scalar == "\n", previous == "\r" { continue }
       let written = replacement(of: scalar, newline: newline)
       bytes += UTF8.width(written)

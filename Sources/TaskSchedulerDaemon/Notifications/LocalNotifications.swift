@@ -2,21 +2,23 @@ import EventLoop
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Carries out what the scheduler decides about local notifications (contract §9): with the store,
+/// Carries out the scheduler's decisions about local notifications (contract §9), using the store,
 /// the calendar and the users' desktops.
 ///
-/// The loop reads ``StoredNotifications``, a copy of the store in memory. ``StoreWriter`` writes on
-/// a thread. What is to be written comes in two kinds. A transaction belongs to the scheduler,
-/// which hears whether it is durable and begins it again in the next daemon. A note says what a
-/// desktop shows; if a note is lost, the next daemon shows the notification once more.
+/// The event loop reads ``StoredNotifications``, a copy of the store in memory. ``StoreWriter``
+/// writes on a thread. There are two kinds of writes. A transaction belongs to the scheduler: it
+/// learns whether the transaction is durable, and the next daemon begins an unfinished one again. A
+/// note records what a desktop shows: if a note is lost, the next daemon shows the notification
+/// once more.
 final class LocalNotifications {
   private enum Writing {
     case transaction(TransactionID, NotificationTransaction, [NotificationChange])
-    /// What is not known to the next daemon if it cannot be written.
+    /// The text describes the failure if the note cannot be written.
     case note(String)
   }
 
-  /// nil where the file cannot be used: nothing is promised then. The writer's while it writes.
+  /// The store; nil if its file is unusable, in which case all notifications are refused. Only the
+  /// writer's thread may use it while the writer runs.
   private let store: NotificationStore?
   private var writer: StoreWriter?
   private let problem: StoreError?
@@ -25,17 +27,17 @@ final class LocalNotifications {
   private var desktop: DesktopNotifications?
   private let log: Log
   private let post: (Event) -> Void
-  /// A name for people, where a manifest has one.
+  /// Returns the display name from an application's manifest, if any.
   var displayName: (ApplicationKey) -> String? = { _ in nil }
-  /// What is being written, by its number at the writer.
+  /// The pending writes, by their job numbers.
   private var writing: [UInt64: Writing] = [:]
-  /// Transactions until ``serve()``: an interrupted event may begin its own before the earlier ones
-  /// are begun again.
+  /// Transactions that arrive before ``serve()``; nil afterwards. They are held back because an
+  /// interrupted event may begin a transaction before the earlier ones are begun again.
   private var held: [TransactionID: NotificationTransaction]? = [:]
 
   /// - Parameters:
-  ///   - path: of the store's file; nil keeps none.
-  ///   - addresses: where the users' session buses are; nil shows nothing.
+  ///   - path: The path of the store's file; nil for a daemon without a state directory.
+  ///   - addresses: The addresses of the users' session buses; nil to show nothing.
   init(
     path: String?, desktops addresses: DesktopAddresses?, loop: EventLoop, log: Log,
     post: @escaping (Event) -> Void
@@ -70,28 +72,29 @@ final class LocalNotifications {
     }
   }
 
-  /// Tells of those that an earlier daemon promised, and that are not in the store.
+  /// Logs the scheduled notifications that the event log has and the store does not.
   ///
-  /// - Parameter waiting: those that wait for their time, by the event log.
+  /// - Parameter waiting: The scheduled notifications in the event log.
   func reportLost(of waiting: [NotificationID]) {
     guard let store else { return }
     let lost = Set(waiting).subtracting(stored.ids).sorted()
     if lost.isEmpty { return }
     log.write(
       .error, "\(lost.count) of \(waiting.count) scheduled notifications are missing in "
-        + "\(store.path) and cannot be shown: \(Self.words(lost)). The file or its -wal was "
+        + "\(store.path) and cannot be shown: \(Self.list(lost)). The file or its -wal was "
         + "removed, emptied or replaced", id: .storeFailed)
   }
 
-  /// The first of many.
-  private static func words(_ ids: [NotificationID]) -> String {
+  /// Returns the first ten ids as text.
+  private static func list(_ ids: [NotificationID]) -> String {
     let first = ids.prefix(10).map { "\($0.number)" }.joined(separator: ", ")
     return ids.count > 10 ? first + ", …" : first
   }
 
-  /// Tells the scheduler what is stored, in a daemon that does not continue from an earlier one.
+  /// Passes the stored notifications to the scheduler of a daemon that does not recover an event
+  /// log.
   ///
-  /// What an earlier boot was to present at once, and did not, fires now.
+  /// A notification without a schedule that an earlier boot did not present fires now.
   func load() {
     guard let store else { return }
     let now = WallTime(nanoseconds: WallClock.nanoseconds)
@@ -100,7 +103,7 @@ final class LocalNotifications {
     var scheduled: [ScheduledNotification] = []
     for row in stored.rows(where: { $0.firesAt != nil }) {
       guard let stored = row.firesAt else { continue }
-      // By the rules of today's time zones.
+      // Corrected by the current tz database.
       let firesAt = ((try? calendar.corrected(row)) ?? nil) ?? stored
       if firesAt != stored { changes.append(.moved(row.id, to: firesAt)) }
       scheduled.append(
@@ -109,64 +112,65 @@ final class LocalNotifications {
           repeats: row.schedule?.repeats != nil))
     }
     stored.apply(changes)
-    attempt("the times of some are not stored") { () throws(StoreError) in
+    attempt("cannot store corrected firing times") { () throws(StoreError) in
       try store.apply(changes)
     }
-    attempt("they cannot be read") { () throws(StoreError) in
+    attempt("cannot read the last id") { () throws(StoreError) in
       post(.notification(.loaded(scheduled, idLast: try store.idLast().number)))
     }
   }
 
-  /// Takes up what an earlier daemon has had shown, and shows what has fired and was not shown.
-  private func showRest() {
+  /// Adopts the notifications that an earlier daemon had shown, and shows those that have fired and
+  /// were not shown.
+  private func showUnpresented() {
     for row in stored.rows(where: { $0.shownAs != nil }) {
-      if let name = row.shownAs { desktop?.remember(desktopNotification(row), as: name) }
+      if let name = row.shownAs { desktop?.adopt(desktopNotification(row), as: name) }
     }
     for row in stored.unpresented { show(row) }
   }
 
-  /// Continues what the desktop shows, and carries out transactions from now on, those of an
-  /// earlier daemon first.
+  /// Begins to show notifications and to carry out transactions, those of an earlier daemon first.
   func serve() {
-    showRest()
+    showUnpresented()
     let earlier = held ?? [:]
     held = nil
     for (id, transaction) in earlier.sorted(by: { $0.key < $1.key }) {
-      // The earlier daemon may not have come to show it, and the store does not know yet.
+      // The earlier daemon may have died before it showed the notification and stored the firing.
       if case .fire(let id, _, let at, to: nil) = transaction { show(id, firedAt: at) }
       write(id, transaction)
     }
   }
 
-  /// Waits until everything is written, and tells the scheduler, before the daemon ends. It waits
-  /// for the disk, so every application is resumed before.
+  /// Waits until all changes are written, and passes the results to the scheduler, before the
+  /// daemon exits. Waits for the disk; the caller resumes all applications first.
   func finish() {
     guard let store, let writer else { return }
     while !writing.isEmpty {
       writer.waitUntilIdle()
       takeAnswers()
     }
-    attempt("their log cannot be put into the database") { () throws(StoreError) in
-      try store.putLogIntoDatabase()
+    attempt("cannot checkpoint the database") { () throws(StoreError) in
+      try store.checkpoint()
     }
   }
 
-  // MARK: Asked
+  // MARK: Reading
 
-  /// When a schedule fires first.
+  /// Returns the first firing time of a schedule.
   func first(_ schedule: NotificationSchedule) throws(ScheduleError) -> WallTime {
     try calendar.first(schedule)
   }
 
   func notification(_ id: NotificationID) -> StoredNotification? { stored[id] }
 
-  /// How many of a user's have fired, fire no more and were not shown.
+  /// Returns the number of a user's notifications that have fired for the last time and were not
+  /// shown.
   func unshownCount(of user: UserID) -> Int { stored.unshownCount(of: user) }
 
-  /// The number at an application's icon; nil is none.
+  /// Returns the number on an application's icon; nil if it has none.
   func badge(of key: ApplicationKey) -> Int? { stored.badges[key] }
 
-  /// A page of a list, by id.
+  /// Returns a page of a list in the order of the ids.
   func page(
     of scope: NotificationScope, after id: NotificationID?
   ) throws(StoreError) -> NotificationPage {
@@ -174,10 +178,14 @@ final class LocalNotifications {
     return stored.page(of: scope, after: id)
   }
 
-  /// The users whose applications of an id have notifications; empty where that cannot be read.
+  /// Returns the users that own notifications of applications with an id; empty if the store is
+  /// unusable.
   func owners(of id: ApplicationID) -> [UserID] { stored.owners(of: id) }
 
-  /// The ids of an application's notifications, or the one that is named if it is its own.
+  /// Returns the ids of an application's notifications.
+  ///
+  /// - Parameter id: If not nil, only this notification is returned, and only if it belongs to the
+  ///   application.
   func ids(
     of key: ApplicationKey, _ id: NotificationID?
   ) throws(StoreError) -> [NotificationID] {
@@ -201,12 +209,13 @@ final class LocalNotifications {
     }
   }
 
-  /// When one that fired at `time` fires again; nil is never.
+  /// Returns the next firing time of a notification that fired at `time`; nil if it does not fire
+  /// again.
   private func next(
     of row: StoredNotification, after time: WallTime, _ now: WallTime
   ) -> WallTime? {
     guard let schedule = row.schedule, schedule.repeats != nil else { return nil }
-    // Unless its firing could not be stored, the next time is stored with it.
+    // The next time is stored together with the firing, unless that write failed.
     if row.firedAt == time, row.firesAt == nil { return nil }
     if let firesAt = row.firesAt, firesAt > time { return firesAt }
     return (try? calendar.next(schedule, after: max(now, time))) ?? nil
@@ -220,7 +229,7 @@ final class LocalNotifications {
       return post(.notification(.storeFailed(id, reason: reason)))
     }
     let changes = changes(by: transaction, at: WallTime(nanoseconds: WallClock.nanoseconds))
-    // A fact is true before it is stored.
+    // The notification has fired, even if the firing cannot be stored.
     if case .fire = transaction { stored.apply(changes) }
     writing[writer.add(changes)] = .transaction(id, transaction, changes)
   }
@@ -241,7 +250,7 @@ final class LocalNotifications {
     }
   }
 
-  /// Writes what the next daemon is to know of the desktop.
+  /// Writes a note about the desktop for the next daemon.
   private func note(_ what: String, _ changes: [NotificationChange]) {
     stored.apply(changes)
     if let writer { writing[writer.add(changes)] = .note(what) }
@@ -260,7 +269,7 @@ final class LocalNotifications {
     }
   }
 
-  /// What is kept no longer is shown no longer: it cannot be chosen.
+  /// Closes notifications that the store has removed: the user could no longer activate them.
   private func forget(_ ids: [NotificationID]) {
     for id in ids {
       stored.remove(id)
@@ -279,7 +288,7 @@ final class LocalNotifications {
       stored.apply(changes)
       for id in ids { desktop?.close(id) }
     case .fire:
-      // A badge that was set before it may have come to the disk, and here, meanwhile.
+      // A badge that was set earlier may have been stored after the firing was applied.
       stored.apply(changes.filter { if case .badge = $0 { true } else { false } })
     }
     post(.notification(.stored(id)))
@@ -293,7 +302,7 @@ final class LocalNotifications {
           + "\(error)", id: .storeFailed)
       post(.notification(.storeFailed(id, reason: "\(error)")))
     case .transaction(let id, _, _):
-      log.write(.error, "refused a change of the notifications: \(error)", id: .storeFailed)
+      log.write(.error, "refused a change of notifications: \(error)", id: .storeFailed)
       post(.notification(.storeFailed(id, reason: "\(error)")))
     case .note(let what):
       log.write(.error, "notifications: \(what): \(error)", id: .storeFailed)
@@ -310,7 +319,8 @@ final class LocalNotifications {
 
   // MARK: The desktop
 
-  /// Shows one whose time `at` has come, unless an earlier daemon stored that it was shown then.
+  /// Shows a notification that fired at `at`, unless an earlier daemon stored that it was shown
+  /// after that firing.
   private func show(_ id: NotificationID, firedAt at: WallTime) {
     if let row = stored[id], row.firedAt != at || row.isDue { show(row) }
   }
@@ -331,7 +341,7 @@ final class LocalNotifications {
     case .shown(let id):
       log.write(.debug, "notification \(id.number) is shown")
       note(
-        "that the desktop shows one is not stored",
+        "cannot store that the desktop shows notification \(id.number)",
         [
           .presented(id, at: WallTime(nanoseconds: WallClock.nanoseconds)),
           .shown(id, desktop?.name(of: id)),
@@ -342,7 +352,7 @@ final class LocalNotifications {
     case .failed(let id, let failure):
       log.write(.debug, "notification \(id.number) is not shown: \(failure)")
     case .closed(let id, _):
-      note("that the desktop closed one is not stored", [.shown(id, nil)])
+      note("cannot store that the desktop closed notification \(id.number)", [.shown(id, nil)])
     case .available:
       break
     }

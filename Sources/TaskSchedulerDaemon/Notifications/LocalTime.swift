@@ -1,16 +1,17 @@
 import TaskSchedulerCore
 
-/// What a clock on the wall shows: a day of the Gregorian calendar and a time of that day.
+/// A local time: a day of the Gregorian calendar and a time of that day.
 struct LocalTime: Hashable {
   var day: LocalDay
-  /// Seconds since the day's beginning, below 86,400.
+  /// Seconds since midnight, from 0 to 86,399.
   var secondOfDay: Int
 
-  /// Seconds from 1970-01-01T00:00:00 on the same wall, as if its clock were never changed.
+  /// Seconds since 1970-01-01T00:00:00 in local time, without clock changes.
   var seconds: Int64 { Int64(day.number) * Self.secondsPerDay + Int64(secondOfDay) }
 
   static let secondsPerDay: Int64 = 86_400
-  /// Until then rules of zones are guesses anyway, and nanoseconds since 1970 end in 2262.
+  /// The range of years. Nanoseconds since 1970 overflow in 2262, and time zone rules that far
+  /// ahead are guesses.
   static let yearMax = 2199
   static let yearMin = 1970
 
@@ -19,14 +20,14 @@ struct LocalTime: Hashable {
     self.secondOfDay = secondOfDay
   }
 
-  /// Reads `YYYY-MM-DDTHH:MM:SS`, nothing else; the error says what is wrong with it.
+  /// Parses `YYYY-MM-DDTHH:MM:SS`. No other format is accepted.
   init(_ text: String) throws(ScheduleError) {
     let wrong = { (what: String) in
-      ScheduleError(field: .date, "\(PrintableText.quoted(text)) is no time: \(what)")
+      ScheduleError(field: .date, "\(PrintableText.quoted(text)) is not a valid time: \(what)")
     }
     let bytes = Array(text.utf8.prefix(Self.pattern.count + 1))
     guard bytes.count == Self.pattern.count, zip(bytes, Self.pattern).allSatisfy(Self.fits) else {
-      throw wrong("it is to be written YYYY-MM-DDTHH:MM:SS, such as 2026-12-24T18:00:00")
+      throw wrong("the format is YYYY-MM-DDTHH:MM:SS, such as 2026-12-24T18:00:00")
     }
     let number = { (range: Range<Int>) in
       bytes[range].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
@@ -34,21 +35,21 @@ struct LocalTime: Hashable {
     let (year, month, day) = (number(0..<4), number(5..<7), number(8..<10))
     let (hour, minute, second) = (number(11..<13), number(14..<16), number(17..<19))
     guard (Self.yearMin...Self.yearMax).contains(year) else {
-      throw wrong("years go from \(Self.yearMin) to \(Self.yearMax)")
+      throw wrong("the year must be from \(Self.yearMin) to \(Self.yearMax)")
     }
     guard (1...12).contains(month) else {
-      throw wrong("there is no month \(month), months go from 01 to 12")
+      throw wrong("month \(month) does not exist; months are from 01 to 12")
     }
     let dayMax = LocalDay.count(month: month, year: year)
     guard (1...dayMax).contains(day) else {
-      throw wrong("there is no day \(day), that month has \(dayMax) days")
+      throw wrong("day \(day) does not exist; that month has \(dayMax) days")
     }
-    guard hour < 24 else { throw wrong("there is no hour \(hour), hours go from 00 to 23") }
+    guard hour < 24 else { throw wrong("hour \(hour) does not exist; hours are from 00 to 23") }
     guard minute < 60 else {
-      throw wrong("there is no minute \(minute), minutes go from 00 to 59")
+      throw wrong("minute \(minute) does not exist; minutes are from 00 to 59")
     }
     guard second < 60 else {
-      throw wrong("there is no second \(second), seconds go from 00 to 59")
+      throw wrong("second \(second) does not exist; seconds are from 00 to 59")
     }
     self.day = LocalDay(year: year, month: month, day: day)
     secondOfDay = (hour * 60 + minute) * 60 + second
@@ -62,7 +63,7 @@ struct LocalTime: Hashable {
   }
 }
 
-/// A day of the Gregorian calendar, which is taken to have been and to be in force for ever.
+/// A day of the proleptic Gregorian calendar.
 struct LocalDay: Hashable {
   var year: Int
   /// From 1.
@@ -78,22 +79,21 @@ struct LocalDay: Hashable {
 
   /// Days since 1970-01-01.
   ///
-  /// Counted in years that begin in March, so that the leap day is a year's last, and in spans of
-  /// 400 years, after which the calendar repeats: such a span has 146,097 days, and 1970-01-01 is
-  /// the 719,468th since the 1st of March of the year 0.
+  /// Years are counted from March, so that the leap day is the last day of a year. The calendar
+  /// repeats every 400 years, which have 146,097 days. 1970-01-01 is 719,468 days after 0000-03-01.
   var number: Int {
     let marchYear = month > 2 ? year : year - 1
     let (span, yearOfSpan) = Self.divided(marchYear, by: 400)
-    // The months from March have 31, 30, 31, 30, 31 days, over and over: 153 in five.
+    // From March, the months repeat 31, 30, 31, 30, 31 days: 153 days in five months.
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
     let dayOfSpan = yearOfSpan * 365 + yearOfSpan / 4 - yearOfSpan / 100 + dayOfYear
     return span * 146_097 + dayOfSpan - 719_468
   }
 
-  /// The day so many days after 1970-01-01.
+  /// Creates the day that is `number` days after 1970-01-01.
   init(number: Int) {
     let (span, dayOfSpan) = Self.divided(number + 719_468, by: 146_097)
-    // Less the leap days before it: one after each 1,461 days but for those after 36,524.
+    // Subtract earlier leap days: one in 1,461 days, none in the last year of 36,524 days.
     let yearOfSpan =
       (dayOfSpan - dayOfSpan / 1_460 + dayOfSpan / 36_524 - dayOfSpan / 146_096) / 365
     let dayOfYear = dayOfSpan - (365 * yearOfSpan + yearOfSpan / 4 - yearOfSpan / 100)
@@ -103,12 +103,12 @@ struct LocalDay: Hashable {
     year = yearOfSpan + span * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// The day of a moment so many seconds after the beginning of 1970-01-01.
+  /// Creates the day that contains the given second after 1970-01-01T00:00:00.
   init(atSecond second: Int64) {
     self.init(number: Self.divided(Int(second), by: Int(LocalTime.secondsPerDay)).quotient)
   }
 
-  /// How many days a month has.
+  /// Returns the number of days in a month.
   static func count(month: Int, year: Int) -> Int {
     switch month {
     case 2: isLeap(year) ? 29 : 28
@@ -121,7 +121,7 @@ struct LocalDay: Hashable {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
   }
 
-  /// The same day of the month so many months later; the last one of a month that is too short.
+  /// Returns the same day of the month `months` later, or the last day of a shorter month.
   func adding(months: Int) -> LocalDay {
     let (years, month) = Self.divided(self.month - 1 + months, by: 12)
     let year = self.year + years
@@ -129,7 +129,7 @@ struct LocalDay: Hashable {
       year: year, month: month + 1, day: min(day, Self.count(month: month + 1, year: year)))
   }
 
-  /// Rounded down, with a remainder that is not negative.
+  /// Returns the quotient rounded down, and the remainder, which is not negative.
   private static func divided(_ number: Int, by divisor: Int) -> (quotient: Int, remainder: Int) {
     let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -1,8 +1,8 @@
 import TaskSchedulerCore
 
-/// What is wrong with a schedule, as a person wants to read it.
+/// An error in a schedule, with a message for users.
 struct ScheduleError: Error, Hashable, CustomStringConvertible {
-  /// The part of the schedule that it is about, as the interface names it.
+  /// The invalid field, named as in the interface.
   enum Field: String {
     case date, timeZone
   }
@@ -17,18 +17,19 @@ struct ScheduleError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// When notifications fire (contract §9).
+/// Computes when notifications fire (contract §9).
 ///
-/// - Where clocks are put forward past the time, it fires at the moment when this is done: 02:30 of
-///   such a night is 03:00, as `Calendar.MatchingPolicy.nextTime` of iOS has it. Where they
-///   are put back and show the time twice, it fires the first time.
-/// - Every minute and every hour are by elapsed time: none is doubled or left out when clocks
-///   change.
-/// - Every day, week, month and year are by the wall's clock, counted from the schedule's date and
-///   not from the last firing: the 31st is the last day of a shorter month, and the 31st again
-///   after it; the 29th of February is the 28th in ordinary years.
+/// - If clocks are put forward past the local time of a notification, it fires at the moment of
+///   that change: a notification for 02:30 fires at 03:00, as with
+///   `Calendar.MatchingPolicy.nextTime` of iOS. If clocks are put back and show the time twice, it
+///   fires the first time.
+/// - Repetitions by minute and hour count elapsed time: a clock change neither doubles nor skips
+///   one.
+/// - Repetitions by day, week, month and year count local time from the schedule's date, not from
+///   the last firing. The 31st becomes the last day of a shorter month, and is the 31st again after
+///   that month. February 29 becomes February 28 in common years.
 ///
-/// Nothing here takes longer the longer ago the schedule began.
+/// The cost of a computation does not depend on how long ago the schedule began.
 struct NotificationCalendar {
   private let zones: TimeZoneFolder
 
@@ -36,26 +37,25 @@ struct NotificationCalendar {
     self.zones = zones
   }
 
-  /// When it fires first; that may have passed.
+  /// Returns the first firing time of a schedule, which may be in the past.
   func first(_ schedule: NotificationSchedule) throws(ScheduleError) -> WallTime {
     try Times(schedule, zones).first
   }
 
-  /// The first time that it fires after a moment; nil where none comes, or only after the year
-  /// 2199.
+  /// Returns the first firing time after a moment; nil if none follows by the end of the year 2199.
   func next(
     _ schedule: NotificationSchedule, after moment: WallTime
   ) throws(ScheduleError) -> WallTime? {
     try Times(schedule, zones).next(after: moment)
   }
 
-  /// When a stored one fires next by the rules of today: governments change them, and the machine's
-  /// tz database follows. nil where it will not fire.
+  /// Returns the next firing time of a stored notification by the current tz database, whose rules
+  /// may have changed; nil if it does not fire again.
   func corrected(_ stored: StoredNotification) throws(ScheduleError) -> WallTime? {
     guard let schedule = stored.schedule, let firesAt = stored.firesAt else { return nil }
     let times = try Times(schedule, zones)
     guard let repeats = schedule.repeats else { return times.first }
-    // The one that is nearest: clocks are not moved by half a day.
+    // The repetition nearest to the stored time: no rule change moves a clock by half a day.
     let half: Int64 =
       switch repeats {
       case .minute: 30
@@ -66,12 +66,12 @@ struct NotificationCalendar {
       after: WallTime(nanoseconds: firesAt.nanoseconds - half * Times.nanosecondsPerSecond))
   }
 
-  /// All the times of one schedule.
+  /// The firing times of one schedule.
   struct Times {
     private let start: LocalTime
     private let rules: TimeZoneRules
     private let interval: RepeatInterval?
-    /// The schedule's own date.
+    /// The first firing time, at the schedule's date.
     let first: WallTime
 
     init(_ schedule: NotificationSchedule, _ zones: TimeZoneFolder) throws(ScheduleError) {
@@ -81,7 +81,7 @@ struct NotificationCalendar {
       first = Self.moment(start, rules)
     }
 
-    /// The first of them after a moment.
+    /// Returns the first firing time after a moment.
     func next(after moment: WallTime) -> WallTime? {
       if moment < first { return first }
       guard let interval else { return nil }
@@ -89,15 +89,15 @@ struct NotificationCalendar {
         switch interval {
         case .minute: elapsed(60, after: moment)
         case .hour: elapsed(3_600, after: moment)
-        case .day: onWall(after: moment) { $0.start.adding(days: $1) }
-        case .week: onWall(after: moment) { $0.start.adding(days: 7 * $1) }
-        case .month: onWall(after: moment) { $0.start.adding(months: $1) }
-        case .year: onWall(after: moment) { $0.start.adding(months: 12 * $1) }
+        case .day: inLocalTime(after: moment) { $0.start.adding(days: $1) }
+        case .week: inLocalTime(after: moment) { $0.start.adding(days: 7 * $1) }
+        case .month: inLocalTime(after: moment) { $0.start.adding(months: $1) }
+        case .year: inLocalTime(after: moment) { $0.start.adding(months: 12 * $1) }
         }
       return next.flatMap { $0 <= Self.end ? $0 : nil }
     }
 
-    /// The last moment of the last year, somewhere on Earth.
+    /// The end of the last year, with a day for the time zones' offsets from UTC.
     private static let end = WallTime(
       nanoseconds: Int64(LocalDay(year: LocalTime.yearMax + 1, month: 1, day: 2).number)
         * LocalTime.secondsPerDay * nanosecondsPerSecond)
@@ -110,14 +110,16 @@ struct NotificationCalendar {
       return WallTime(nanoseconds: first.nanoseconds + count * period)
     }
 
-    /// - Parameter repetition: what the wall's clock shows the n-th time after the first.
-    private func onWall(
+    /// Returns the first firing time after a moment of a schedule that repeats in local time.
+    ///
+    /// - Parameter repetition: Returns the local time of the n-th repetition.
+    private func inLocalTime(
       after moment: WallTime, _ repetition: (Times, Int) -> LocalTime
     ) -> WallTime? {
       guard moment <= Self.end else { return nil }
       func time(_ count: Int) -> WallTime { Self.moment(repetition(self, count), rules) }
-      // Its number is sought by halves: each is later than the one before, or (where clocks are put
-      // forward by more than a day) as late.
+      // A binary search for the repetition's number. The times ascend. Two are equal only if clocks
+      // are put forward by more than a day.
       var (low, high) = (1, 366 * (LocalTime.yearMax - LocalTime.yearMin + 2))
       while low < high {
         let middle = (low + high) / 2
@@ -127,7 +129,7 @@ struct NotificationCalendar {
     }
 
     private static func moment(_ local: LocalTime, _ rules: TimeZoneRules) -> WallTime {
-      // Beyond what nanoseconds can count no time is asked for, only sought.
+      // The binary search also tries times that nanoseconds cannot represent.
       guard local.day.year <= LocalTime.yearMax + 1 else { return WallTime(nanoseconds: .max) }
       return WallTime(
         nanoseconds: rules.firstMoment(showing: local.seconds) * nanosecondsPerSecond)

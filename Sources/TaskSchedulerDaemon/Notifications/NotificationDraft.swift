@@ -1,11 +1,11 @@
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// What is wrong with a notification that is asked for.
+/// An error in a request for a notification.
 struct NotificationMistake: Error {
-  /// The field, from the call's parameters down.
+  /// The path of the field in the call's parameters.
   var parameter: String
-  /// What is wrong and what would be right.
+  /// What is wrong, and which values are valid.
   var reason: String
 }
 
@@ -18,24 +18,24 @@ extension NotificationDraft {
   static let soundBytesMax = 1024
   static let badgeMax = 999_999_999
 
-  /// Checks every field, and finds out when it fires first.
+  /// Checks all fields, and computes the first firing time.
   init(
     _ content: ApplicationInterface.NotificationContent,
     _ schedule: ApplicationInterface.NotificationSchedule?, _ notifications: LocalNotifications
   ) throws(NotificationMistake) {
     try Self.check(content.title, "content.title", bytesMax: Self.titleBytesMax)
     if content.title.isEmpty {
-      throw NotificationMistake(parameter: "content.title", reason: "a notification has a title")
+      throw NotificationMistake(parameter: "content.title", reason: "it must not be empty")
     }
     try Self.check(content.body ?? "", "content.body", bytesMax: Self.textBytesMax)
     if let sound = content.sound { try Self.check(sound: sound) }
     if (content.userData ?? "").utf8.count > Self.textBytesMax {
       throw NotificationMistake(
-        parameter: "content.userData", reason: "at most \(Self.textBytesMax) bytes")
+        parameter: "content.userData", reason: "it must have at most \(Self.textBytesMax) bytes")
     }
     if let badge = content.badge, !(0...Self.badgeMax).contains(badge) {
       throw NotificationMistake(
-        parameter: "content.badge", reason: "a badge is from 0 to \(Self.badgeMax)")
+        parameter: "content.badge", reason: "a badge must be from 0 to \(Self.badgeMax)")
     }
     self.init(
       content: NotificationContent(
@@ -54,7 +54,7 @@ extension NotificationDraft {
     }
   }
 
-  /// A name by the freedesktop sound naming specification, or the absolute path of a file.
+  /// Accepts a name of the freedesktop Sound Naming Specification or an absolute path.
   private static func check(sound: String) throws(NotificationMistake) {
     let parameter = "content.sound"
     try check(sound, parameter, bytesMax: soundBytesMax)
@@ -86,14 +86,15 @@ extension NotificationDraft {
     _ text: String, _ parameter: String, bytesMax: Int
   ) throws(NotificationMistake) {
     guard text.utf8.count <= bytesMax else {
-      throw NotificationMistake(parameter: parameter, reason: "at most \(bytesMax) bytes")
+      throw NotificationMistake(
+        parameter: parameter, reason: "it must have at most \(bytesMax) bytes")
     }
     let isBad = text.unicodeScalars.contains {
       $0.properties.generalCategory == .control && $0 != "\n"
     }
     if isBad {
       throw NotificationMistake(
-        parameter: parameter, reason: "no control characters but line feeds")
+        parameter: parameter, reason: "line feeds are the only allowed control characters")
     }
   }
 }

@@ -4,26 +4,27 @@ import TaskSchedulerCore
 
 /// The notifications on disk. A committed change outlives kill -9, a reboot and a loss of power.
 ///
-/// The database has a write-ahead log, which is synced with each transaction (`synchronous=FULL`).
-/// That takes one fdatasync, where a rollback journal takes three to five. SQLite moves the log
-/// into the database now and then, and when the daemon stops. SQLite syncs the directory when it
-/// creates the log.
+/// The database has a write-ahead log (WAL), which SQLite syncs with each transaction
+/// (`synchronous=FULL`). That takes one fdatasync; a rollback journal takes three to five. SQLite
+/// checkpoints the WAL into the database from time to time, and the daemon does when it stops.
+/// SQLite syncs the directory when it creates the WAL.
 ///
-/// The process locks the file while it is open, so that two daemons cannot both fire a
-/// notification. The kernel releases the lock when the process ends.
+/// The process locks the file while the store is open, so that two daemons cannot both fire a
+/// notification. The kernel releases the lock when the process exits.
 final class NotificationStore {
   let path: String
   let database: Database
-  /// Where a damaged file was found: where it lies now, and how many notifications were read from
-  /// it.
+  /// If a damaged file was found: its new path, and the number of notifications that were
+  /// recovered.
   let setAside: (path: String, salvagedCount: Int)?
-  /// Space for removals on a full disk.
+  /// Disk space that allows removals on a full file system.
   private let reserve: StoreReserve
 
-  /// The maximum number of presented notifications without a further time that are kept for an
-  /// application: the latest. A notification that was not presented is kept until it is.
+  /// The maximum number of notifications that are kept for an application after they fired for the
+  /// last time and were presented. The latest are kept. The limit does not apply to notifications
+  /// that were not presented.
   static let pastMax = 128
-  /// The same for all applications of a user.
+  /// The same limit for all applications of a user together.
   static let pastOfUserMax = 1024
 
   /// Opens the file. Creates the file and its directories if necessary.
@@ -43,11 +44,11 @@ final class NotificationStore {
       database = try Self.open(path)
       setAside = (aside, try Self.salvage(from: aside, into: database, path: path))
     }
-    reserve.take()
+    reserve.allocate()
     try boundLog()
   }
 
-  /// What of the log is not in the database yet fits into a quarter of the reserve, but for one
+  /// Bounds the part of the WAL that is not checkpointed to a quarter of the reserve plus one
   /// transaction.
   private func boundLog() throws(StoreError) {
     let pages = min(256, max(4, reserve.bytes / 4 / 4096))
@@ -59,7 +60,7 @@ final class NotificationStore {
   // MARK: Opening
 
   private static func makeFile(_ path: String) throws(StoreError) {
-    // SQLite would wait for ever for what a pipe in the place of its -journal brings.
+    // If the -journal file is a named pipe, SQLite blocks when it opens it.
     for file in ["", "-wal", "-journal"].map({ path + $0 }) {
       if let facts = FileFacts(path: file), !facts.isRegularFile {
         throw .noFile(path, facts.kindName, at: file)
@@ -68,7 +69,7 @@ final class NotificationStore {
     do {
       let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       try Folder.makeAll(path: folder.joined(separator: "/"))
-      // SQLite would make it for everybody to read; its other files get the same permissions.
+      // SQLite would create a world-readable file, and copies its mode to the other files.
       try Folder.makeFile(path: path)
     } catch {
       throw StoreError(error, path)
@@ -83,7 +84,7 @@ final class NotificationStore {
       try prepare(database)
       refusal = try check(database, path)
     } catch {
-      // Our own statements are right: the tables are not what they were.
+      // The daemon's statements are valid, so the tables were changed.
       if error.kind == .unfit { throw .damaged(path, error.message) }
       throw StoreError(error, path)
     }
@@ -91,9 +92,9 @@ final class NotificationStore {
     return database
   }
 
-  /// Makes the tables where there are none.
+  /// Checks a file and creates the tables in an empty one.
   ///
-  /// - Returns: why the file is no store; nil where whatever is read later can be read.
+  /// - Returns: Why the file is not a valid store; nil if it is.
   private static func check(
     _ database: Database, _ path: String
   ) throws(DatabaseError) -> StoreError? {
@@ -101,7 +102,7 @@ final class NotificationStore {
     if let version, version > NotificationSchema.version { return .newer(path) }
     let problem = try database.text("PRAGMA quick_check(1)")
     guard problem == "ok" else { return .damaged(path, problem ?? "no answer") }
-    guard let version else { return .damaged(path, "its header is none of a store") }
+    guard let version else { return .damaged(path, "its header is invalid") }
     if version == 0 { try NotificationSchema.make(in: database) }
     try NotificationSchema.check(database)
     return nil
@@ -117,7 +118,7 @@ final class NotificationStore {
       """)
   }
 
-  /// With its log, without which it would be older than it is.
+  /// Renames the damaged file together with its WAL, which contains the latest changes.
   private static func setAside(_ path: String) throws(StoreError) -> String {
     let aside = "\(path).damaged"
     do {
@@ -132,7 +133,7 @@ final class NotificationStore {
     }
   }
 
-  /// Takes over what can still be read of a damaged file.
+  /// Copies the readable notifications of a damaged file. Returns their number.
   private static func salvage(
     from aside: String, into database: Database, path: String
   ) throws(StoreError) -> Int {
@@ -147,19 +148,19 @@ final class NotificationStore {
 
   // MARK: Writing
 
-  /// Writes changes, all of them or none. When this returns they are on the disk.
+  /// Writes all changes or none. They are durable when this function returns.
   ///
-  /// - Returns: those that were presented long ago and are kept no longer.
+  /// - Returns: The presented notifications that were removed because of the limits.
   @discardableResult
   func apply(_ changes: [NotificationChange]) throws(StoreError) -> [NotificationID] {
     guard !changes.isEmpty else { return [] }
     do throws(StoreError) {
       return try write(changes)
     } catch {
-      guard error.kind == .full, changes.allSatisfy(\.isRemoval), reserve.giveUp() else {
+      guard error.kind == .full, changes.allSatisfy(\.isRemoval), reserve.release() else {
         throw error
       }
-      defer { reclaimReserve() }
+      defer { restoreReserve() }
       return try write(changes)
     }
   }
@@ -183,21 +184,22 @@ final class NotificationStore {
     }
   }
 
-  /// The log gives back more space than its pages take in the database, so that the reserve fits
-  /// again, unless another program has taken that space.
-  private func reclaimReserve() {
-    try? putLogIntoDatabase()
-    reserve.take()
+  /// Checkpoints and truncates the WAL, which frees more space than its pages take in the database,
+  /// so that the reserve can be allocated again. That fails if another program has taken the space.
+  private func restoreReserve() {
+    try? checkpoint()
+    reserve.allocate()
   }
 
-  /// Leaves nothing in the log: of what is damaged there SQLite says nothing, it reads up to there.
-  func putLogIntoDatabase() throws(StoreError) {
+  /// Checkpoints the whole WAL into the database. If a WAL is damaged, SQLite silently ignores it
+  /// from the damaged frame on.
+  func checkpoint() throws(StoreError) {
     try attempt { () throws(DatabaseError) in try database.checkpoint() }
   }
 
   // MARK: Reading
 
-  /// All that it has.
+  /// Returns the whole contents of the store.
   func contents() throws(StoreError) -> StoredNotifications {
     try attempt { () throws(DatabaseError) in
       StoredNotifications(
@@ -206,14 +208,14 @@ final class NotificationStore {
     }
   }
 
-  /// The highest id that ever was.
+  /// Returns the highest id that was ever assigned.
   func idLast() throws(StoreError) -> NotificationID {
     NotificationID(try attempt { () throws(DatabaseError) in
       try NotificationSchema.idLast(database)
     })
   }
 
-  /// What a closure gives, with the failure as a person wants to read it.
+  /// Runs a closure, and converts its error to one with a message for users.
   private func attempt<Value>(
     _ body: () throws(DatabaseError) -> Value
   ) throws(StoreError) -> Value {
@@ -238,16 +240,16 @@ extension StoreError {
     case .full:
       self.init(
         kind: .full,
-        message: "notifications cannot be written to \(path): no room is left there")
+        message: "notifications cannot be written to \(path): no space is left on the file system")
     case .unwritable:
       self.init(
         kind: .unwritable,
-        message: "notifications cannot be written to \(path): the file and its directory must be "
-          + "the daemon's to write: \(error)")
+        message: "notifications cannot be written to \(path): the daemon needs write access to the "
+          + "file and its directory: \(error)")
     case .inUse:
       self.init(
         kind: .inUse,
-        message: "another process uses \(path): a second taskschedd, or a program that looks into "
+        message: "another process uses \(path): a second taskschedd, or a program that reads "
           + "the file")
     case .damaged: self = .damaged(path, "\(error)")
     case .unfit, .failed:
@@ -257,15 +259,16 @@ extension StoreError {
 
   fileprivate static func damaged(_ path: String, _ detail: String) -> StoreError {
     StoreError(
-      kind: .damaged, message: "\(path) is damaged: \(detail). The next start sets it aside")
+      kind: .damaged, message: "\(path) is damaged: \(detail). The next start renames it")
   }
 
   /// - Parameter what: What exists at the path, such as "a directory".
   fileprivate static func noFile(_ path: String, _ what: String, at place: String) -> StoreError {
     StoreError(
       kind: .unwritable,
-      message: "notifications cannot be kept in \(path): \(place) is \(what), where a regular file "
-        + "must be, or nothing: remove it")
+      message:
+        "notifications cannot be kept in \(path): \(place) is \(what), and must be a regular "
+        + "file or absent; remove it")
   }
 
   fileprivate static func newer(_ path: String) -> StoreError {

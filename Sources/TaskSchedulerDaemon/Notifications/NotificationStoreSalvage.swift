@@ -1,8 +1,8 @@
 import LinuxSystem
 import TaskSchedulerCore
 
-/// What can still be read of a damaged store: notifications from its beginning and from its end up
-/// to the damage, and the applications' badges.
+/// The readable part of a damaged store: the notifications before and after the damage in the order
+/// of their ids, and the applications' badges.
 struct NotificationSalvage {
   private(set) var rows: [NotificationID: StoredNotification] = [:]
   private var badges: [ApplicationKey: Int] = [:]
@@ -12,7 +12,7 @@ struct NotificationSalvage {
     guard let database = try? Database(path: path) else { return }
     for order in ["id", "id DESC"] {
       var found: [StoredNotification] = []
-      // An error is the damage.
+      // Reading stops with an error at the damage.
       try? NotificationSchema.eachNotification(database, "TRUE", order: order) {
         found.append($0)
         return true
@@ -23,7 +23,7 @@ struct NotificationSalvage {
     idLast = (try? NotificationSchema.idLast(database)) ?? 0
   }
 
-  /// Writes them into a new store.
+  /// Writes the recovered notifications and badges into a new store.
   func store(in database: Database) throws(DatabaseError) {
     for id in rows.keys.sorted() {
       if let stored = rows[id] { try NotificationSchema.insert(stored, database) }
@@ -31,8 +31,8 @@ struct NotificationSalvage {
     for (key, count) in badges {
       _ = try NotificationSchema.apply(.badge(key, count), database)
     }
-    // Ids of before must not come again, whatever could not be read: there were fewer of them than
-    // milliseconds since 1970.
+    // No id may be assigned again, even if the last one cannot be read. Fewer ids were assigned
+    // than milliseconds have passed since 1970.
     let idsBefore = UInt64(WallClock.now() / 1_000)
     try NotificationSchema.setIDLast(max(idLast, idsBefore, rows.keys.max()?.number ?? 0), database)
   }

@@ -1,20 +1,21 @@
 import TaskSchedulerCore
 
-/// The tables of the store, and what is written to and read from them.
+/// The tables of the store, and the statements that write and read them.
 enum NotificationSchema {
   /// The version of the tables below. A file with a higher one was written by a newer daemon.
   static let version: Int64 = 1
 
-  /// The highest version that a file can have. More is damage.
+  /// The highest valid version. A file with a higher one is damaged.
   private static let versionMax: Int64 = 0xff
 
-  /// In the file's header, with the version, as `application_id`. The version itself is there a
-  /// second time, as `user_version`: the check of a database does not read them, and damage to one
-  /// must not look like a newer daemon's file.
+  /// The signature in `application_id` of the file's header, combined with the version.
+  ///
+  /// `user_version` repeats the version. `PRAGMA quick_check` reads neither field, and a damaged
+  /// version must not look like that of a newer daemon's file.
   private static let signature: Int64 = 0x5453_4e00
 
-  /// AUTOINCREMENT: SQLite remembers the highest id that ever was, in sqlite_sequence. The index is
-  /// all that pruning reads: no text is.
+  /// With AUTOINCREMENT, SQLite keeps the highest assigned id in sqlite_sequence. Pruning reads
+  /// only the index, not the rows with their texts.
   private static let tables = """
     CREATE TABLE notification (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -47,7 +48,7 @@ enum NotificationSchema {
     PRAGMA user_version = \(version);
     """
 
-  /// The version that a file says it has: 0 for an empty one, nil where its header is damaged.
+  /// Returns the version in the file's header: 0 for an empty file, nil if the header is damaged.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
     let version = try database.integer("PRAGMA user_version") ?? 0
     let id = try database.integer("PRAGMA application_id")
@@ -62,7 +63,7 @@ enum NotificationSchema {
 
   // MARK: Writing
 
-  /// - Returns: the application of which one more was presented and fires no more.
+  /// - Returns: The application, if the change presented a notification that does not fire again.
   static func apply(
     _ change: NotificationChange, _ database: Database
   ) throws(DatabaseError) -> ApplicationKey? {
@@ -76,7 +77,7 @@ enum NotificationSchema {
         WHERE id = ?3 AND firedAt IS NOT ?1
         """, [.time(at), .time(next), .id(id)])
     case .presented(let id, let at):
-      // What was shown anew is presented since it was shown first.
+      // A notification that is shown again keeps the time of its first presentation.
       try database.run(
         """
         UPDATE notification
@@ -153,7 +154,7 @@ enum NotificationSchema {
     ) { NotificationID($0, at: 0) }
   }
 
-  /// Ids go on after this one.
+  /// Sets the id after which new ids are assigned.
   static func setIDLast(_ id: UInt64, _ database: Database) throws(DatabaseError) {
     try database.run("DELETE FROM sqlite_sequence WHERE name = 'notification'")
     try database.run(
@@ -174,8 +175,8 @@ enum NotificationSchema {
     try notifications(database, "id = ?", [.id(id)]).first
   }
 
-  /// Returns the notifications of a condition, by id. Skips invalid rows, which another program
-  /// wrote.
+  /// Returns the notifications that match a condition, by id. Skips invalid rows, which only
+  /// another program can have written.
   static func notifications(
     _ database: Database, _ condition: String, _ values: [SQLValue] = []
   ) throws(DatabaseError) -> [StoredNotification] {
@@ -187,7 +188,10 @@ enum NotificationSchema {
     return found
   }
 
-  /// - Parameter body: is given those that come before an error; false ends it.
+  /// Reads the notifications that match a condition. Throws after it has read those before an
+  /// error.
+  ///
+  /// - Parameter body: Called for each notification. Returns false to stop.
   static func eachNotification(
     _ database: Database, _ condition: String, _ values: [SQLValue] = [], order: String,
     _ body: (StoredNotification) -> Bool
@@ -208,7 +212,7 @@ enum NotificationSchema {
     return Dictionary(badges) { first, _ in first }
   }
 
-  /// Fails where the tables are not those of this version.
+  /// Throws if the tables are not those of this version.
   static func check(_ database: Database) throws(DatabaseError) {
     _ = try notifications(database, "application = '' AND owner = 0")
     _ = try badges(database)
@@ -219,7 +223,7 @@ enum NotificationSchema {
 // MARK: Values of the tables
 
 extension StoredNotification {
-  /// nil for what no daemon has written.
+  /// Returns nil for a row that no daemon can have written.
   fileprivate init?(_ row: borrowing Row) {
     guard let application = ApplicationKey(row, at: 1), let id = NotificationID(row, at: 0),
       let title = row.text(3), let body = row.text(4), let isDue = row.integer(14)

@@ -1,8 +1,8 @@
-/// What holds after a zone's last change on record: standard time, and by a yearly rule a summer
-/// time. Reads the string that ends a file of the tz database (RFC 9636, 3.3.1), such as
-/// `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// The rule of a time zone after its last recorded transition: standard time and, optionally, a
+/// yearly daylight saving time. Parses the TZ string in the footer of a TZif file (RFC 9636, 3.3),
+/// such as `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct PosixTimeZone: Hashable {
-  /// East of Greenwich, in seconds.
+  /// The offset from UTC in seconds, positive to the east.
   let standardOffset: Int
   private let summer: Summer?
 
@@ -12,19 +12,19 @@ struct PosixTimeZone: Hashable {
     let ends: YearlyMoment
   }
 
-  /// A moment of each year, on the wall's clock as it is just before.
+  /// A yearly transition, in the local time that applies just before it.
   private struct YearlyMoment: Hashable {
     enum Day: Hashable {
-      /// 1 is the first of January, 365 the last of December: the 29th of February is not counted.
+      /// From 1 (January 1) to 365 (December 31). February 29 is not counted.
       case withoutLeapDay(Int)
-      /// 0 is the first of January.
+      /// From 0 (January 1) to 365. February 29 is counted.
       case ofYear(Int)
-      /// `week` 5 is the last; `weekday` 0 is a Sunday.
+      /// Month 1 to 12, `week` 1 to 5 (5: the last), `weekday` 0 to 6 (0: Sunday).
       case ofMonth(Int, week: Int, weekday: Int)
     }
 
     let day: Day
-    /// Since midnight, up to 167 hours either way.
+    /// Seconds since midnight, from -167 to 167 hours.
     let seconds: Int
 
     func localSeconds(year: Int) -> Int64 {
@@ -49,13 +49,13 @@ struct PosixTimeZone: Hashable {
     }
   }
 
-  /// The offset that holds from a moment on.
+  /// A transition: the offset from UTC that applies from a moment on.
   struct Change: Hashable {
     let at: Int64
     let offset: Int
   }
 
-  /// The changes of a year by standard time, in order.
+  /// Returns the transitions of a year, in order.
   func changes(inYear year: Int) -> [Change] {
     guard let summer else { return [] }
     let begin = Change(
@@ -96,7 +96,7 @@ struct PosixTimeZone: Hashable {
       return true
     }
 
-    /// An abbreviation: three letters or more, or anything in angle brackets.
+    /// Skips an abbreviation: at least three letters, or any text in angle brackets.
     mutating func skipName() -> Bool {
       if skip("<") {
         guard let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return false }
@@ -120,7 +120,7 @@ struct PosixTimeZone: Hashable {
       return range.contains(number) ? number : nil
     }
 
-    /// `[+-]h[hh][:mm[:ss]]`, in seconds.
+    /// Parses `[+-]h[hh][:mm[:ss]]`. Returns seconds.
     mutating func time(hoursMax: Int) -> Int? {
       let isNegative = skip("-")
       if !isNegative { _ = skip("+") }

@@ -1,23 +1,26 @@
 import DequeModule
 import TaskSchedulerCore
 
-/// What one user's notification service is to show, has been asked to show, and shows. Knows of no
-/// bus: what must be done is returned.
+/// The notifications of one user that wait to be shown, whose Notify call is pending, or that are
+/// shown.
+///
+/// The table does not use the bus: its functions return what the caller must do.
 struct PresentationTable {
   private struct Entry {
-    /// To be shown, or shown anew.
+    /// The notification to be shown; it replaces the shown one, if any.
     var waiting: DesktopNotification?
-    /// The service was asked to show it and has not answered.
-    var asked: DesktopNotification?
-    /// To be closed once the service has answered.
+    /// The notification whose Notify call is pending.
+    var pending: DesktopNotification?
+    /// Whether the notification must be closed once the service has replied.
     var isCancelled = false
-    /// What the service calls it.
+    /// The service's id of the notification, if it is shown.
     var shownAs: UInt32?
     var isChosen = false
     var token: String?
-    /// How often the service has refused it, or ended instead of answering.
+    /// How often the service refused the notification, or exited instead of replying.
     var failures = 0
-    /// What an earlier daemon has had shown, until it is known whether the service is that one.
+    /// The notification that an earlier daemon had shown, until it is known whether the same
+    /// service still runs.
     var remembered: Remembered?
   }
 
@@ -29,38 +32,39 @@ struct PresentationTable {
   private var entries: [NotificationID: Entry] = [:]
   private var queue: Deque<NotificationID> = []
   private var names: [UInt32: NotificationID] = [:]
-  /// How many the service was asked to show and has not answered.
-  private(set) var askedCount = 0
+  /// The number of pending Notify calls.
+  private(set) var pendingCount = 0
 
-  /// A notification that the service fails on so often is given up: it may be what ends it.
+  /// The number of failures after which a notification is dropped: it may be what makes the service
+  /// exit.
   static let failuresMax = 3
 
-  /// Nothing waits, and nothing is shown.
+  /// Whether no notification waits, is pending or is shown.
   var isEmpty: Bool { entries.isEmpty }
-  /// Whether one waits to be shown.
+  /// Whether a notification waits to be shown.
   var hasWaiting: Bool { !queue.isEmpty }
-  /// Whether one was shown by an earlier daemon, and the service is not known yet.
+  /// Whether an earlier daemon had a notification shown and the service is not known yet.
   var hasRemembered: Bool { entries.values.contains { $0.remembered != nil } }
 
-  // MARK: What applications want
+  // MARK: Requests
 
-  /// Has a notification wait for its turn. One with the same id that waits or is shown is replaced.
+  /// Queues a notification. Replaces a notification with the same id that waits or is shown.
   mutating func show(_ notification: DesktopNotification) {
     var entry = entries[notification.id] ?? Entry()
-    if entry.waiting == nil, entry.asked == nil { queue.append(notification.id) }
+    if entry.waiting == nil, entry.pending == nil { queue.append(notification.id) }
     entry.waiting = notification
     entry.isCancelled = false
     entries[notification.id] = entry
   }
 
-  /// Takes a notification back.
+  /// Withdraws a notification.
   ///
-  /// - Returns: what the service is to close, as it calls it.
+  /// - Returns: The service's id of the notification that must be closed, if any.
   mutating func close(_ id: NotificationID) -> UInt32? {
     guard var entry = entries[id] else { return nil }
-    if entry.waiting != nil, entry.asked == nil { queue.removeAll { $0 == id } }
+    if entry.waiting != nil, entry.pending == nil { queue.removeAll { $0 == id } }
     entry.waiting = nil
-    if entry.asked != nil || entry.remembered != nil {
+    if entry.pending != nil || entry.remembered != nil {
       entry.isCancelled = true
       entries[id] = entry
       return nil
@@ -72,20 +76,20 @@ struct PresentationTable {
 
   // MARK: After a restart
 
-  /// An earlier daemon has had a notification shown by this name.
+  /// Records a notification that an earlier daemon had shown under this name.
   mutating func remember(_ notification: DesktopNotification, as name: DesktopName) {
     var entry = entries[notification.id] ?? Entry()
     entry.remembered = Remembered(notification: notification, name: name)
     entries[notification.id] = entry
   }
 
-  /// What an earlier daemon has had shown by this service is to be shown in its own place, without
-  /// a sound; what another has shown is gone with that one.
+  /// Queues the remembered notifications that this service shows, to be shown again in their places
+  /// without a sound. Drops those that another service has shown: they ended with that service.
   ///
-  /// - Parameter service: nil: there is none.
-  /// - Returns: what is shown no longer, and what the service is to close, as it was taken back
-  ///   meanwhile.
-  mutating func takeUpRemembered(
+  /// - Parameter service: The identity of the service; nil if no service runs.
+  /// - Returns: The notifications that are no longer shown, and those that were withdrawn
+  ///   meanwhile, which the service must close.
+  mutating func adoptRemembered(
     from service: String?
   ) -> (gone: [NotificationID], toClose: [(id: NotificationID, name: UInt32)]) {
     var gone: [NotificationID] = []
@@ -116,36 +120,39 @@ struct PresentationTable {
 
   // MARK: Showing
 
-  /// The next to be shown, and what it replaces: 0 for nothing. The service is asked for it now.
+  /// Takes the next notification from the queue and marks it as pending.
+  ///
+  /// - Returns: The notification, and the service's id of the one that it replaces, or 0.
   mutating func next() -> (notification: DesktopNotification, replaces: UInt32)? {
     guard let id = queue.popFirst() else { return nil }
     guard var entry = entries[id], let notification = entry.waiting else {
-      preconditionFailure("what is in the queue waits")
+      preconditionFailure("a queued notification is not waiting")
     }
     entry.waiting = nil
-    entry.asked = notification
-    askedCount += 1
+    entry.pending = notification
+    pendingCount += 1
     entries[id] = entry
     return (notification, entry.shownAs ?? 0)
   }
 
-  /// What follows from an answer.
+  /// The result of a reply to Notify.
   enum Answered: Equatable {
     case shown
-    /// The service has thrown it away at once.
+    /// The service discarded the notification at once.
     case discarded
-    /// It was taken back meanwhile, and this is to be closed.
+    /// The notification was withdrawn meanwhile. The service must close this id, if any.
     case cancelled(UInt32?)
   }
 
-  /// The service shows a notification as `name`; 0: it has thrown it away.
+  /// Handles a reply to Notify.
   ///
-  /// - Returns: what is to be done, and the notification that had the name before, which is
-  ///   followed no longer.
+  /// - Parameter name: The service's id of the notification; 0 if the service discarded it.
+  /// - Returns: The result, and the notification that had the same id before and is no longer
+  ///   tracked.
   mutating func answered(
     _ id: NotificationID, _ name: UInt32
   ) -> (Answered, forgotten: NotificationID?) {
-    guard var entry = takeAsked(id)?.entry else { return (.discarded, nil) }
+    guard var entry = takePending(id)?.entry else { return (.discarded, nil) }
     if let old = entry.shownAs { names[old] = nil }
     entry.shownAs = name == 0 ? nil : name
     entry.isChosen = false
@@ -156,63 +163,63 @@ struct PresentationTable {
     if entry.waiting != nil || name != 0 { entries[id] = entry }
     guard name != 0 else { return (.discarded, nil) }
     let forgotten = names.updateValue(id, forKey: name)
-    if let forgotten { lose(forgotten) }
+    if let forgotten { markNotShown(forgotten) }
     return (.shown, forgotten)
   }
 
-  /// What follows from a failure.
+  /// The result of a failed Notify call.
   enum Failed: Equatable {
-    /// It waits again, before all others.
+    /// The notification waits again, at the head of the queue.
     case waits
     case givenUp
-    /// It was taken back meanwhile, and what it was to replace is to be closed.
+    /// The notification was withdrawn meanwhile. The one that it replaces must be closed.
     case cancelled(UInt32?)
   }
 
-  /// The service has not shown a notification.
+  /// Handles a failed Notify call.
   ///
-  /// - Parameter isFault: it may be for what the notification says.
+  /// - Parameter isFault: Whether the content of the notification may have caused the failure.
   mutating func failed(_ id: NotificationID, isFault: Bool) -> Failed {
-    guard let taken = takeAsked(id) else { return .cancelled(nil) }
+    guard let taken = takePending(id) else { return .cancelled(nil) }
     var entry = taken.entry
     if isFault { entry.failures += 1 }
     if entry.isCancelled {
       if let name = entry.shownAs { names[name] = nil }
       return .cancelled(entry.shownAs)
     }
-    // What is newer has another text, and the same right to be tried.
+    // A newer version with the same id has other content, so it is tried.
     if entry.waiting == nil, entry.failures >= Self.failuresMax {
       entry.failures = 0
       if entry.shownAs != nil { entries[id] = entry }
       return .givenUp
     }
-    entry.waiting = entry.waiting ?? taken.asked
+    entry.waiting = entry.waiting ?? taken.pending
     entries[id] = entry
     queue.prepend(id)
     return .waits
   }
 
-  /// Takes an entry that was asked for out of the table, to be put back changed.
-  private mutating func takeAsked(
+  /// Removes an entry whose call is pending from the table. The caller puts it back with changes.
+  private mutating func takePending(
     _ id: NotificationID
-  ) -> (entry: Entry, asked: DesktopNotification)? {
-    guard var entry = entries[id], let asked = entry.asked else { return nil }
+  ) -> (entry: Entry, pending: DesktopNotification)? {
+    guard var entry = entries[id], let pending = entry.pending else { return nil }
     entries[id] = nil
-    entry.asked = nil
-    askedCount -= 1
-    return (entry, asked)
+    entry.pending = nil
+    pendingCount -= 1
+    return (entry, pending)
   }
 
-  // MARK: What the service says
+  // MARK: Signals
 
-  /// The service does not show `name` any more.
+  /// Handles NotificationClosed. Returns the notification that the service called `name`.
   mutating func closed(_ name: UInt32) -> NotificationID? {
     guard let id = names.removeValue(forKey: name) else { return nil }
-    lose(id)
+    markNotShown(id)
     return id
   }
 
-  /// The user has chosen `name`, for the first time since it was shown.
+  /// Handles ActionInvoked. Returns nil if the user has activated the notification before.
   mutating func chosen(_ name: UInt32) -> (id: NotificationID, token: String?)? {
     guard let id = names[name], var entry = entries[id], !entry.isChosen else { return nil }
     let token = entry.token
@@ -222,45 +229,45 @@ struct PresentationTable {
     return (id, token)
   }
 
-  /// Keeps the token by which what the choice starts may take the focus.
+  /// Keeps the activation token that arrives before ActionInvoked.
   mutating func keep(token: String, of name: UInt32) {
     if let id = names[name] { entries[id]?.token = token }
   }
 
-  /// The service is gone, and with it what it showed.
+  /// Handles the exit of the service: all shown notifications are lost.
   ///
-  /// - Returns: what is followed no longer.
+  /// - Returns: The notifications that are no longer shown.
   mutating func serviceEnded() -> [NotificationID] {
     let shown = names.values.sorted()
     names = [:]
-    for id in shown { lose(id) }
+    for id in shown { markNotShown(id) }
     return shown
   }
 
-  /// What the service calls a notification that it shows.
+  /// Returns the service's id of a notification that it shows.
   func name(of id: NotificationID) -> UInt32? { entries[id]?.shownAs }
 
-  /// What was asked for and not answered, in its order.
-  var asked: [NotificationID] {
-    entries.filter { $0.value.asked != nil }.keys.sorted()
+  /// The notifications whose Notify call is pending, by id.
+  var pending: [NotificationID] {
+    entries.filter { $0.value.pending != nil }.keys.sorted()
   }
 
-  /// What is not shown as it is to be, in its order.
+  /// The notifications that wait or whose Notify call is pending, by id.
   var unshown: [NotificationID] {
     entries.keys.filter { isUnshown($0) }.sorted()
   }
 
-  /// Whether it waits for being shown, or for the service's answer.
+  /// Returns whether a notification waits or its Notify call is pending.
   func isUnshown(_ id: NotificationID) -> Bool {
-    entries[id].map { $0.waiting != nil || $0.asked != nil } ?? false
+    entries[id].map { $0.waiting != nil || $0.pending != nil } ?? false
   }
 
-  /// It is not shown any more; nothing is left of it but what waits.
-  private mutating func lose(_ id: NotificationID) {
+  /// Marks a notification as no longer shown. Keeps the entry only if it waits or is pending.
+  private mutating func markNotShown(_ id: NotificationID) {
     guard var entry = entries[id] else { return }
     entry.shownAs = nil
     entry.isChosen = false
     entry.token = nil
-    entries[id] = entry.waiting == nil && entry.asked == nil ? nil : entry
+    entries[id] = entry.waiting == nil && entry.pending == nil ? nil : entry
   }
 }

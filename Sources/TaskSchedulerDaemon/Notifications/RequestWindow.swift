@@ -1,27 +1,29 @@
 import EventLoop
 import TaskSchedulerCore
 
-/// The calls of Notify that a service has not answered: whether it may be given another, and
-/// whether it hangs.
+/// The pending Notify calls of a service. Decides whether the next call may be sent and whether the
+/// service is unresponsive.
 ///
-/// One at a time: a service that ends may have ended of what it was asked last, and dunst on
-/// GLib 2.74 stops answering for ever when many answers are due at once.
+/// One call is sent at a time, for two reasons: if the service exits, the last notification may be
+/// the cause; and dunst on GLib 2.74 stops replying when many replies are due at once.
 struct RequestWindow {
   private struct Request {
     var call: BusCall
     var sentAt: UInt64
-    /// The service is not waited for any more before another is asked for.
+    /// Whether the reply is late, so that the next call no longer waits for it.
     var isOverdue = false
   }
 
   private var requests: [NotificationID: Request] = [:]
-  private var heardAt: UInt64 = 0
+  private var receivedAt: UInt64 = 0
 
-  /// How many answers may be overdue before it is asked nothing more.
+  /// The number of overdue replies beyond which no further call is sent.
   static let overdueMax = 64
-  /// A service that says nothing for so long, in nanoseconds, hangs. Its answer is awaited all the
-  /// same: asked again, it might show a notification twice. Others are asked for meanwhile, for it
-  /// may just have lost that answer.
+  /// The time in nanoseconds after which a reply is overdue and a silent service counts as
+  /// unresponsive.
+  ///
+  /// The call stays pending: a second call might show the notification twice. Calls for other
+  /// notifications continue, because the service may have lost only this reply.
   let answerTime: UInt64
 
   init(answerTime: UInt64) {
@@ -32,7 +34,7 @@ struct RequestWindow {
     requests.count <= Self.overdueMax && requests.values.allSatisfy(\.isOverdue)
   }
 
-  /// When the next is overdue, in nanoseconds since boot.
+  /// The time at which the next reply becomes overdue, in nanoseconds since boot.
   var nextOverdue: UInt64? {
     requests.values.filter { !$0.isOverdue }.map { $0.sentAt + answerTime }.min()
   }
@@ -45,25 +47,27 @@ struct RequestWindow {
     requests[id] = nil
   }
 
-  /// - Returns: whether the service has said nothing since one that is overdue now was sent.
+  /// Marks calls whose reply is overdue.
+  ///
+  /// - Returns: Whether a call became overdue and the service has sent nothing since that call.
   mutating func findOverdue(at now: UInt64) -> Bool {
-    var hangs = false
+    var isUnresponsive = false
     for (id, request) in requests
     where !request.isOverdue && request.sentAt + answerTime <= now {
       requests[id]?.isOverdue = true
-      if heardAt < request.sentAt { hangs = true }
+      if receivedAt < request.sentAt { isUnresponsive = true }
     }
-    return hangs
+    return isUnresponsive
   }
 
-  /// The service has said something.
-  mutating func heard(at now: UInt64) {
-    heardAt = now
+  /// Records that the service has sent a message.
+  mutating func received(at now: UInt64) {
+    receivedAt = now
   }
 
-  /// Nothing is awaited any more.
+  /// Removes all pending calls.
   ///
-  /// - Returns: the calls that are to be forgotten.
+  /// - Returns: The removed calls, whose replies must be ignored.
   mutating func removeAll() -> [BusCall] {
     defer { self = RequestWindow(answerTime: answerTime) }
     return requests.values.map(\.call)

@@ -1,50 +1,50 @@
 import LinuxSystem
 
-/// A file beside the store that takes up space of the disk, so that a full disk does not keep users
-/// from cancelling: SQLite needs some pages for a removal, too, and gets those of this file.
+/// A file next to the store that reserves disk space, so that users can cancel notifications on a
+/// full disk: SQLite needs some pages for a removal too, and gets those of this file.
 ///
-/// It has more space than the part of the store's log that is not in the database yet. So after a
-/// removal the log goes into the database, is cut, and the reserve is taken again, where no other
-/// program has taken the space meanwhile.
+/// The file is larger than the part of the store's WAL that is not checkpointed. After a removal,
+/// the store checkpoints and truncates the WAL, and allocates the reserve again if no other program
+/// has taken the space.
 final class StoreReserve {
   private let path: String
-  /// How large it is, or is to be.
+  /// The size of the file, or its planned size if it is not allocated.
   private(set) var bytes: Int
-  private var isTaken: Bool
+  private var isAllocated: Bool
 
-  /// Enough for the largest removal with the log.
+  /// The maximum size: enough for the largest removal with its WAL.
   static let bytesMax = 4 << 20
-  /// What a single removal takes.
+  /// The minimum size: enough for a single removal.
   static let bytesMin = 64 << 10
 
-  /// - Parameter path: of the file, which an earlier daemon may have left.
+  /// - Parameter path: The path of the file. An earlier daemon may have left it there.
   init(path: String) {
     self.path = path
     bytes = Folder.allocatedBytes(path: path)
-    isTaken = bytes >= Self.bytesMin
+    isAllocated = bytes >= Self.bytesMin
   }
 
-  /// Takes the space, unless it is taken: the first time, at most a quarter of what is free.
-  func take() {
-    guard !isTaken else { return }
+  /// Allocates the space if necessary: the first time, at most a quarter of the free space.
+  func allocate() {
+    guard !isAllocated else { return }
     if bytes < Self.bytesMin {
       bytes = min(Self.bytesMax, ((try? Folder.freeBytes(path: path)) ?? 0) / 4)
     }
     guard bytes >= Self.bytesMin else { return }
     do throws(SystemError) {
       try Folder.makeFile(path: path, bytesCount: bytes)
-      isTaken = true
+      isAllocated = true
     } catch {
       try? Folder.remove(path: path)
     }
   }
 
-  /// Gives the space up.
+  /// Frees the space.
   ///
-  /// - Returns: false where there was none.
-  func giveUp() -> Bool {
-    guard isTaken else { return false }
-    isTaken = false
+  /// - Returns: Whether there was any.
+  func release() -> Bool {
+    guard isAllocated else { return false }
+    isAllocated = false
     do throws(SystemError) {
       try Folder.remove(path: path)
       return true

@@ -3,23 +3,23 @@ import DequeModule
 import LinuxSystem
 import TaskSchedulerCore
 
-/// Writes to the store of notifications on a thread, so that the loop waits for no disk.
+/// Writes to the notification store on a thread, so that the event loop does not wait for the disk.
 ///
-/// A thread runs while something is to be written, and only that thread uses the store meanwhile.
-/// It writes in the order in which the jobs were added. Jobs that wait are written in one
-/// transaction and share its sync of the disk. If such a group cannot be written, each job is
-/// written alone, so that one that does not fit makes no other fail.
+/// The thread runs while there are jobs, and only it uses the store meanwhile. It writes the jobs
+/// in the order in which they were added. Waiting jobs share one transaction and its sync. If that
+/// transaction fails, each job is written alone, so that one failing job does not make the others
+/// fail.
 final class StoreWriter {
-  /// Changes that are made together or not at all.
+  /// Changes that are written in one transaction.
   struct Job: Sendable {
     let number: UInt64
     let changes: [NotificationChange]
   }
 
-  /// What became of jobs that were written together.
+  /// The result of jobs that were written in one transaction.
   struct Answer: Sendable {
     let numbers: [UInt64]
-    /// The notifications that were presented long ago and are kept no longer.
+    /// The presented notifications that were removed because of the store's limits, or the error.
     let result: Result<[NotificationID], StoreError>
   }
 
@@ -28,7 +28,7 @@ final class StoreWriter {
     var answers: [Answer] = []
     var isRunning = false
 
-    /// The next jobs; none ends the thread.
+    /// Takes the next jobs. If there are none, the thread exits.
     mutating func take() -> [Job] {
       let group = Array(waiting.prefix(StoreWriter.groupMax))
       waiting.removeFirst(group.count)
@@ -37,14 +37,14 @@ final class StoreWriter {
     }
   }
 
-  /// Hands the store over to the thread.
+  /// Passes the store to the thread.
   private final class Handover: Sendable {
-    // The thread uses it while `isRunning`, and the loop does not.
+    // While `isRunning`, only the thread uses the store.
     nonisolated(unsafe) let store: NotificationStore
     init(_ store: NotificationStore) { self.store = store }
   }
 
-  /// How many jobs share a transaction, so that its pages fit into the store's reserve.
+  /// The maximum number of jobs in a transaction, so that its pages fit into the reserve.
   fileprivate static let groupMax = 32
 
   private let handover: Handover
@@ -53,7 +53,7 @@ final class StoreWriter {
   private var source: DescriptorSource?
   private var numberLast: UInt64 = 0
 
-  /// Calls `answered` from the loop when there are answers to take.
+  /// - Parameter answered: Called from the event loop when results are available.
   init(
     _ store: NotificationStore, loop: EventLoop, answered: @escaping () -> Void
   ) throws(SystemError) {
@@ -66,11 +66,11 @@ final class StoreWriter {
   }
 
   deinit {
-    // Before the descriptor that it watches.
+    // The source must be removed before the descriptor that it watches is closed.
     source = nil
   }
 
-  /// Adds a job; returns its number.
+  /// Adds a job. Returns its number.
   func add(_ changes: [NotificationChange]) -> UInt64 {
     numberLast += 1
     let job = Job(number: numberLast, changes: changes)
@@ -83,7 +83,7 @@ final class StoreWriter {
     return job.number
   }
 
-  /// The answers that have come, in the order of the jobs.
+  /// Takes the available results, in the order of the jobs.
   func takeAnswers() -> [Answer] {
     shared.change { state in
       defer { state.answers = [] }
@@ -91,7 +91,7 @@ final class StoreWriter {
     }
   }
 
-  /// Blocks until everything was written. Then the caller may use the store.
+  /// Blocks until all jobs are written. Then the caller may use the store.
   func waitUntilIdle() { shared.wait { $0.isRunning ? nil : () } }
 
   private func startThread() {

@@ -1,25 +1,26 @@
 import TaskSchedulerCore
 
-/// A notification as it is kept, from when it is asked for until it is cancelled, or one of too
-/// many that were presented.
+/// A stored notification. The store keeps it from the request until it is canceled, or until the
+/// limit of presented notifications removes it.
 struct StoredNotification: Hashable {
   var id: NotificationID
   var application: ApplicationKey
   var content: NotificationContent
-  /// nil was to be presented at once.
+  /// The schedule; nil if the notification was to be presented at once.
   var schedule: NotificationSchedule?
-  /// When it fires next; nil where it will not.
+  /// The next firing time; nil if the notification does not fire again.
   var firesAt: WallTime?
-  /// When it fired last.
+  /// The last firing time.
   var firedAt: WallTime?
-  /// When it was last shown to the user or given to its application.
+  /// The time at which it was last shown to the user or delivered to its application.
   var presentedAt: WallTime?
-  /// Whether it has fired and was not shown since.
+  /// Whether it has fired and was not presented since.
   var isDue: Bool
-  /// What the desktop calls it that shows it; nil where none does.
+  /// Its name at the notification service that shows it; nil if none does.
   var shownAs: DesktopName?
 
-  /// What a person is told of it; one that repeats may be due and wait for its next time.
+  /// The state that users see. A repeating notification can be due and wait for its next time; its
+  /// state is then ``fired``.
   enum State: String, Hashable, CaseIterable {
     case scheduled, fired, presented
   }
@@ -31,7 +32,7 @@ struct StoredNotification: Hashable {
 }
 
 extension StoredNotification {
-  /// As it is asked for. Without a schedule it is due at once.
+  /// Creates a requested notification. Without a schedule, it is due at once.
   init(_ id: NotificationID, of key: ApplicationKey, _ draft: NotificationDraft) {
     let isScheduled = draft.schedule != nil
     self.init(
@@ -41,21 +42,21 @@ extension StoredNotification {
 }
 
 extension NotificationContent {
-  /// How long its texts are.
+  /// The total length of its texts, in bytes.
   var bytesCount: Int {
     [title, body, sound ?? "", userData ?? ""].reduce(0) { $0 + $1.utf8.count }
   }
 }
 
-/// By what name a notification service shows a notification.
+/// The name of a shown notification: the service and the service's id.
 struct DesktopName: Hashable {
-  /// The service's number for it.
+  /// The service's id of the notification.
   var number: UInt32
-  /// The bus and the connection of the service, which no other service ever has.
+  /// The bus id and the service's connection name. No other service has the same combination.
   var service: String
 }
 
-/// Whose notifications a list has.
+/// The notifications that a list includes.
 enum NotificationScope: Hashable {
   case all
   case user(UserID)
@@ -65,29 +66,29 @@ enum NotificationScope: Hashable {
 /// A part of a list of notifications.
 struct NotificationPage: Hashable {
   var notifications: [StoredNotification] = []
-  /// After which id the next page begins; nil where this is the last one.
+  /// The id after which the next page begins; nil for the last page.
   var next: NotificationID?
 }
 
-/// What is written about notifications. Each may be written twice, as after a crash it is not known
-/// whether it was: the second time changes nothing.
+/// A change of the stored notifications. All changes are idempotent: after a crash, the daemon
+/// cannot know whether a change was written, and writes it again.
 enum NotificationChange: Hashable {
-  /// One is asked for. Without a schedule it is due at once.
+  /// A notification is requested. Without a schedule, it is due at once.
   case schedule(NotificationID, ApplicationKey, NotificationDraft)
-  /// Its time came. `at` tells two firings apart; `next` is nil where it fires no more.
+  /// It fired. `at` identifies the firing; `next` is nil if it does not fire again.
   case fired(NotificationID, at: WallTime, next: WallTime?)
-  /// The user was shown it, or its application was given it.
+  /// It was shown to the user, or delivered to its application.
   case presented(NotificationID, at: WallTime)
-  /// A desktop shows it by this name, or (nil) no longer does.
+  /// A notification service shows it under this name; nil: no longer shows it.
   case shown(NotificationID, DesktopName?)
-  /// It fires at another time than was said, for the rules of its time zone have changed.
+  /// Its firing time changed because the rules of its time zone changed.
   case moved(NotificationID, to: WallTime)
-  /// Its cancellation, or its removal because it is not needed any more.
+  /// It was canceled, or removed because of the store's limits.
   case removed(NotificationID)
-  /// The number at an application's icon; 0 is none.
+  /// The number on an application's icon; 0 for none.
   case badge(ApplicationKey, Int)
 
-  /// Whether the store is smaller after it.
+  /// Whether the change makes the store smaller.
   var isRemoval: Bool {
     switch self {
     case .removed, .badge(_, 0): true
@@ -96,17 +97,17 @@ enum NotificationChange: Hashable {
   }
 }
 
-/// Why the store of notifications cannot be used, as a person wants to read it.
+/// Why the notification store cannot be used, with a message for users.
 struct StoreError: Error, Hashable, CustomStringConvertible {
-  /// What can be told apart.
+  /// The kinds of errors.
   enum Kind: Hashable {
-    /// No room is left on the file system.
+    /// No space is left on the file system.
     case full
     /// The directory or the file is not writable, or does not exist.
     case unwritable
-    /// Another process has it.
+    /// Another process uses the file.
     case inUse
-    /// It holds what no store holds. The next start sets it aside.
+    /// The file is not a valid store. The next start of the daemon renames it.
     case damaged
     /// A newer version of the daemon wrote it.
     case newer

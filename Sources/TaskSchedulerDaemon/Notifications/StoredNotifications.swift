@@ -1,14 +1,14 @@
 import TaskSchedulerCore
 
-/// What the store has, in memory: lists, notices and the desktop read it without waiting for a
+/// A copy of the store in memory. Lists, notices and the desktop read it without waiting for the
 /// disk.
 ///
-/// A promise is in it when it is durable. A fact, such as that a notification has fired, is in it
-/// at once.
+/// A request, such as a new notification, is applied when it is durable. A fact, such as that a
+/// notification has fired, is applied at once.
 struct StoredNotifications: Hashable {
   private var byID: [NotificationID: StoredNotification] = [:]
   private var idsByUser: [UserID: Set<NotificationID>] = [:]
-  /// The numbers at the applications' icons that are not 0.
+  /// The numbers on applications' icons, without zeros.
   private(set) var badges: [ApplicationKey: Int] = [:]
 
   init() {}
@@ -18,7 +18,7 @@ struct StoredNotifications: Hashable {
     for row in rows { set(row) }
   }
 
-  /// Makes changes as the store makes them.
+  /// Applies changes in the same way as the store does.
   mutating func apply(_ changes: [NotificationChange]) {
     for change in changes { apply(change) }
   }
@@ -33,7 +33,7 @@ struct StoredNotifications: Hashable {
       byID[id]?.isDue = true
       byID[id]?.firesAt = next
     case .presented(let id, let at):
-      // What was shown anew is presented since it was shown first.
+      // A notification that is shown again keeps the time of its first presentation.
       if byID[id]?.isDue == true { byID[id]?.presentedAt = at }
       byID[id]?.isDue = false
     case .shown(let id, let name): byID[id]?.shownAs = name
@@ -58,10 +58,10 @@ struct StoredNotifications: Hashable {
 
   subscript(id: NotificationID) -> StoredNotification? { byID[id] }
 
-  /// The ids of all.
+  /// The ids of all notifications.
   var ids: Set<NotificationID> { Set(byID.keys) }
 
-  /// Those of a condition, by id.
+  /// Returns the notifications that match a condition, by id.
   func rows(where condition: (StoredNotification) -> Bool) -> [StoredNotification] {
     byID.values.filter(condition).sorted { $0.id < $1.id }
   }
@@ -70,18 +70,22 @@ struct StoredNotifications: Hashable {
     (idsByUser[user] ?? []).compactMap { byID[$0] }
   }
 
-  /// How many of a user's have fired, fire no more and were not presented.
+  /// Returns the number of a user's notifications that have fired for the last time and were not
+  /// presented.
   func unshownCount(of user: UserID) -> Int {
     rows(of: user).count { $0.firesAt == nil && $0.isDue && $0.firedAt != nil }
   }
 
-  /// The ids of an application's, or the one that is named if it is the application's.
+  /// Returns the ids of an application's notifications.
+  ///
+  /// - Parameter id: If not nil, only this notification is returned, and only if it belongs to the
+  ///   application.
   func ids(of key: ApplicationKey, _ id: NotificationID?) -> [NotificationID] {
     if let id { return byID[id]?.application == key ? [id] : [] }
     return rows(of: key.owner).filter { $0.application == key }.map(\.id).sorted()
   }
 
-  /// The users whose applications of an id have notifications.
+  /// Returns the users that own notifications of applications with an id.
   func owners(of id: ApplicationID) -> [UserID] {
     idsByUser.keys.filter { user in rows(of: user).contains { $0.application.id == id } }
       .sorted { $0.uid < $1.uid }
@@ -94,13 +98,14 @@ struct StoredNotifications: Hashable {
     }
   }
 
-  /// How many notifications a page has at most, and how many bytes of text; one is always there.
+  /// The limits of a page: the number of notifications, and the bytes of their texts. A page has at
+  /// least one notification, whatever its size.
   static let pageCountMax = 256
   static let pageBytesMax = 256 << 10
 
-  /// A page of a list, by id.
+  /// Returns a page of a list in the order of the ids.
   ///
-  /// - Parameter id: the page begins after it; nil begins with the first.
+  /// - Parameter id: The id after which the page begins; nil for the first page.
   func page(of scope: NotificationScope, after id: NotificationID? = nil) -> NotificationPage {
     let after = id ?? NotificationID(0)
     let rows =

@@ -2,12 +2,11 @@ import LinuxSystem
 import TaskSchedulerCore
 import TaskSchedulerWire
 
-/// The machine's tz database.
+/// The tz database of the system.
 ///
-/// Its files are read anew each time, a few KB each: so a rule that a government changes is in
-/// force as soon as the machine's packages bring it, without a restart. (The zones of Foundation
-/// are part of the program and as old as the compiler that built it; libc knows one zone at a time,
-/// for the whole process.)
+/// A file, usually less than 4 KB, is read on each use. A changed rule is therefore in force as
+/// soon as the distribution's packages deliver it, without a restart. (Foundation's zones are
+/// compiled into the program, and libc knows one zone at a time for the whole process.)
 struct TimeZoneFolder {
   let path: String
 
@@ -15,11 +14,11 @@ struct TimeZoneFolder {
     self.path = path
   }
 
-  /// The largest file has 4 KB.
+  /// The maximum size of a file. The largest zone file has 4 KB.
   private static let bytesMax = 256 << 10
   private static let nameBytesMax = 255
 
-  /// The rules of a zone, such as `Europe/Berlin`.
+  /// Returns the rules of a zone, such as `Europe/Berlin`.
   func rules(_ name: String) throws(ScheduleError) -> TimeZoneRules {
     guard Self.isName(name) else { throw unknown(name) }
     let file: BoundedFile
@@ -63,11 +62,11 @@ struct TimeZoneFolder {
         "\(PrintableText.quoted(name)) is not known: this machine has no tz database at \(path)")
     }
     let hint = nearest(to: name).map { ". Did you mean \($0)?" } ?? ": \(zones)"
-    return ScheduleError(field: .timeZone, "\(PrintableText.quoted(name)) is no time zone\(hint)")
+    return ScheduleError(
+      field: .timeZone, "\(PrintableText.quoted(name)) is not a time zone\(hint)")
   }
 
-  /// Of the zones that the database's own table names: one spelled much the same, or the only one
-  /// of that city.
+  /// Returns a zone of `zone.tab` with a similar name, or the only zone of the named city.
   private func nearest(to name: String) -> String? {
     guard name.utf8.count <= Self.nameBytesMax,
       let table = try? BoundedFile(path: "\(path)/zone.tab", bytesMax: Self.bytesMax)
@@ -82,8 +81,8 @@ struct TimeZoneFolder {
       zone.split(separator: "/").last?.lowercased() == wanted.lowercased()
     }
     if ofCity.count == 1 { return ofCity[0] }
-    // The comparison takes long for all of them; the first letter is seldom the wrong one.
-    let alike = (listed + ["UTC"]).filter { $0.first == wanted.first?.uppercased().first }
-    return nearestName(to: wanted, among: alike)
+    // Only zones with the same first letter are compared, because the comparison is slow.
+    let candidates = (listed + ["UTC"]).filter { $0.first == wanted.first?.uppercased().first }
+    return nearestName(to: wanted, among: candidates)
   }
 }

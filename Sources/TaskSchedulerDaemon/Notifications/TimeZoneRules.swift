@@ -1,20 +1,19 @@
-/// What one zone's clocks showed and will show, as a file of the tz database says it (TZif, RFC
-/// 9636): changes on record, and a rule for the years after them.
+/// The offsets of one time zone, parsed from a TZif file (RFC 9636): recorded transitions, and a
+/// rule for the time after them.
 struct TimeZoneRules: Hashable {
   private typealias Change = PosixTimeZone.Change
 
   private let offsetFirst: Int
   private let changes: [PosixTimeZone.Change]
-  /// nil where the last offset on record stays.
+  /// The rule after the last recorded transition; nil if the last offset remains in force.
   private let rule: PosixTimeZone?
 
-  /// No zone is further from Greenwich than this (RFC 9636, 3.2), in seconds.
+  /// The valid range of offsets from UTC, in seconds (RFC 9636, 3.2).
   private static let offsets = -89_999...93_599
 
-  /// When the wall's clock shows `local` for the first time, in seconds since 1970 UTC. Where the
-  /// clock is put forward past it, that is the moment when this is done.
+  /// Returns the first moment at which local time is `local` or later, in seconds since 1970 UTC.
   ///
-  /// That is: the first moment at which the clock shows `local` or later.
+  /// If clocks are put forward past `local`, that is the moment of the transition.
   func firstMoment(showing local: Int64) -> Int64 {
     var at = local - Int64(Self.offsets.upperBound)
     let end = local - Int64(Self.offsets.lowerBound)
@@ -27,7 +26,7 @@ struct TimeZoneRules: Hashable {
     return max(at, local - Int64(offset))
   }
 
-  /// What the wall's clock shows at a moment, in seconds.
+  /// Returns the local time of a moment, in seconds since 1970-01-01T00:00:00 local time.
   func local(at moment: Int64) -> Int64 {
     moment + Int64(offset(at: moment))
   }
@@ -39,15 +38,15 @@ struct TimeZoneRules: Hashable {
     return index == 0 ? offsetFirst : changes[index - 1].offset
   }
 
-  /// By the rule; nil where there is none.
+  /// Returns the offset by the rule; nil if there is no rule.
   private func ruled(at moment: Int64) -> Int? {
     guard let rule else { return nil }
     return yearly(rule, around: moment).last { $0.at <= moment }?.offset ?? rule.standardOffset
   }
 
-  /// The rule's changes of a year, of the one before and of the one after.
+  /// Returns the rule's transitions in the year of a moment, the year before and the year after.
   private func yearly(_ rule: PosixTimeZone, around moment: Int64) -> [Change] {
-    // The rule has no change near a moment that is too far away.
+    // No schedule reaches a moment so far away, and the arithmetic below could overflow.
     guard abs(moment) < 1 << 40 else { return [] }
     let year = LocalDay(atSecond: moment).year
     return (year - 1...year + 1).flatMap { rule.changes(inYear: $0) }
@@ -76,10 +75,12 @@ struct TimeZoneRules: Hashable {
 
   // MARK: Reading
 
-  /// - Returns: nil for what is no such file, or one of a clock that counts leap seconds.
+  /// Parses a TZif file.
+  ///
+  /// - Returns: nil if the file is malformed, has version 1, or counts leap seconds.
   init?(_ bytes: [UInt8]) {
     var reader = Reader(bytes: bytes)
-    // The first part is for programs of 32 bits.
+    // The first data block has 32-bit times; only the second one is used.
     guard let short = reader.header(), short.version >= UInt8(ascii: "2"),
       reader.skip(short.bodyCount(timeSize: 4)), let header = reader.header(),
       header.types > 0, header.leapSeconds == 0,
@@ -128,7 +129,7 @@ struct TimeZoneRules: Hashable {
       return true
     }
 
-    /// Big-endian, with a sign. The caller has seen that it is there.
+    /// Reads a signed big-endian integer. The caller checks that enough bytes are left.
     mutating func integer(size: Int) -> Int64 {
       var number: Int64 = bytes[index] < 0x80 ? 0 : -1
       for byte in bytes[index..<index + size] { number = number << 8 | Int64(byte) }
@@ -147,7 +148,7 @@ struct TimeZoneRules: Hashable {
         types: counts[4], names: counts[5])
     }
 
-    /// What stands between two ends of lines after everything else.
+    /// Reads the footer: the text between two newlines after the data blocks.
     mutating func footer() -> ArraySlice<UInt8>? {
       let newline = UInt8(ascii: "\n")
       guard left > 0, bytes[index] == newline else { return nil }

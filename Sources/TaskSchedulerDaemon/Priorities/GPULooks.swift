@@ -72,7 +72,7 @@ final class GPULooks {
   }
 
   deinit {
-    // Before the descriptor that it watches.
+    // The source must be removed before its descriptor is closed.
     openings = nil
   }
 

@@ -40,7 +40,7 @@ struct LoweringWalk {
 
   /// Lowers some threads. Returns false when all are lowered.
   mutating func step() throws(SystemError) -> Bool {
-    // The instance is being restored meanwhile.
+    // The daemon began to restore the instance after the walk had started.
     guard instance.priority.isLowered else { return false }
     guard let step = try walk?.next() else { return seekEnded() }
     switch step {

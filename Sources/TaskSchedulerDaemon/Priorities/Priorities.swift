@@ -66,8 +66,9 @@ final class Priorities {
     toSweep.append(instance.id)
   }
 
-  /// Lowers the members that the trees do not show, of all instances that were lowered meanwhile.
-  /// One walk over all processes of the machine serves any number of instances.
+  /// Lowers the members that the process trees do not contain, for all instances that were lowered
+  /// since the last sweep. One walk over all processes of the machine serves any number of
+  /// instances.
   private func lowerRest() {
     let ids = toSweep
     toSweep = []
@@ -191,7 +192,7 @@ final class Priorities {
     ]
   }
 
-  /// Returns the priorities of a thread that are to be lowered. A priority that is already low is
+  /// Returns the priorities of a thread that must be lowered. A priority that is already low is
   /// noted only if the thread did not inherit it from a lowered parent.
   private func levers(
     of thread: ProcessIdentity, _ process: Int32, _ instance: InstanceResources

@@ -59,7 +59,7 @@ struct UseMeter {
   }
 }
 
-/// Turns the counters of one engine, for one client, into time.
+/// Converts one client's counters of one engine into time.
 private struct EngineMeter {
   /// The highest value of each counter.
   private var nanoseconds: UInt64?

@@ -40,7 +40,7 @@ final class ProcessController {
   }
   /// The state of an instance in the scheduler.
   let state: (InstanceID) -> ApplicationState
-  /// The exit status of programs in units; nil where the kernel reports it.
+  /// The exit statuses of programs in units; nil if the kernel reports them.
   let unitEnds: UnitEnds?
 
   /// - Parameter report: called with each event, after the call that caused it has returned.
@@ -229,7 +229,7 @@ final class ProcessController {
     }
   }
 
-  /// Reports the instances that are stopped, and were not resumed meanwhile.
+  /// Reports the instances that were stopped and have not been resumed since.
   private func reportSuspended(_ ids: [InstanceID]) {
     func takesReport(_ id: InstanceID) -> Bool {
       guard let instance = instances[id], instance.standsStill else { return false }

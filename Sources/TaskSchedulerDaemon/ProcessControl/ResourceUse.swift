@@ -12,7 +12,7 @@ extension ProcessController {
     }
   }
 
-  /// The resources of an instance, until nothing of it is lowered any more.
+  /// Returns the resources of an instance, which are kept until no priority of it is lowered.
   func resources(of instance: InstanceProcesses) -> InstanceResources {
     if let known = resources[instance.id] { return known }
     let fresh = InstanceResources(instance)
@@ -27,8 +27,8 @@ extension ProcessController {
 
   private func prioritize(_ id: InstanceID, _ priority: ProcessPriority) {
     guard let instance = instances[id] else { return }
-    // A takeover may bring hundreds, most of which already have the priority. The foreground does
-    // not wait for them.
+    // After a takeover there may be hundreds of instances, most of which already have the priority.
+    // The foreground application does not wait for them.
     if catchUp?.isUnderWay == true, priority.isLowered {
       resources(of: instance).priority = priority
       priorityCatchUp?.add(id)
@@ -90,7 +90,7 @@ extension ProcessController {
   /// Examines what the instance uses while all its processes are stopped. So no process takes or
   /// releases a lock between the look and the suspension.
   ///
-  /// An instance that stayed suspended during an absence of the daemon has done nothing meanwhile.
+  /// An instance that was suspended for the whole absence of the daemon used nothing in that time.
   func lookAtSuspended(_ instance: InstanceProcesses) {
     if isSuspended(instance.id) {
       suspensionScans?.add(instance.id)
@@ -165,7 +165,7 @@ extension ProcessController {
     resources.throttle = nil
   }
 
-  /// Stops the processes once. Processes that they create meanwhile are stopped the next time.
+  /// Stops the processes once. The next pause stops the processes that they create in the meantime.
   private func pause(_ resources: InstanceResources, done: @escaping () -> Void) {
     let instance = resources.processes
     let mechanism = instance.origin.mechanism ?? options.suspendMechanism

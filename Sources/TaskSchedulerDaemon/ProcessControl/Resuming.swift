@@ -118,8 +118,8 @@ extension ProcessController {
     }
   }
 
-  /// Returns the operation on the processes of an application that fails or does not last, and that
-  /// the daemon repeats; nil if there is none.
+  /// Returns the operation on an application's processes that fails or does not last, and that the
+  /// daemon therefore repeats; nil if there is none.
   func problem(of key: ApplicationKey) -> String? {
     let own = refusals.values.filter {
       $0.application == key.id.name && $0.uid == key.owner.uid
@@ -130,7 +130,7 @@ extension ProcessController {
   /// Releases the remaining processes of an instance that has ended.
   func forget(_ instance: InstanceProcesses) {
     membership.remove(instance)
-    // The next daemon must know the instance until no process is stopped or lowered any more.
+    // The next daemon must know the instance until all processes are resumed and restored.
     departing[instance.id] = instance
     resumeProcesses(of: instance) { [weak self] in
       guard let self else { return }

@@ -33,7 +33,7 @@ final class DescriptorScans {
   }
 
   deinit {
-    // Before the descriptor that it watches.
+    // The source must be removed before its descriptor is closed.
     source = nil
   }
 

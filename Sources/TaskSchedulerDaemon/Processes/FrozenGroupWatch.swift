@@ -23,7 +23,7 @@ final class FrozenGroupWatch {
   }
 
   deinit {
-    // Before the descriptor that it watches.
+    // The source must be removed before its descriptor is closed.
     source = nil
   }
 }

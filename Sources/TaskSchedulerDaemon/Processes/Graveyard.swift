@@ -16,7 +16,7 @@ final class Graveyard {
     }
 
     deinit {
-      // Before the descriptor that it watches.
+      // The source must be removed before its descriptor is closed.
       source = nil
     }
   }

@@ -149,7 +149,8 @@ final class InstanceProcesses {
     return takenStopped
   }
 
-  /// Opens the processes that a previous daemon stopped. Those that cannot be opened stay held.
+  /// Opens the processes that a previous daemon stopped. Processes that cannot be opened remain in
+  /// the list.
   private func takeHeldStopped() {
     let held = heldStopped
     heldStopped = []

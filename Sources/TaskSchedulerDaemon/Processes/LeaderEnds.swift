@@ -19,7 +19,7 @@ final class LeaderEnds {
   private var waiting: Deque<InstanceID> = []
   /// The number of ends reported since the timer was set.
   private var reportedCount = 0
-  /// Set to the current instant, so that its turn comes after all events that are ready by then.
+  /// Expires at the current instant, so that it runs after all events that are ready by then.
   private var timer: TimerSource?
 
   init(loop: EventLoop, report: @escaping (InstanceID) -> Void) throws(SystemError) {

@@ -55,7 +55,7 @@ final class FreezerSuspension: Suspension {
   }
 
   deinit {
-    // Before the descriptor that it watches.
+    // The source must be removed before its descriptor is closed.
     source = nil
   }
 

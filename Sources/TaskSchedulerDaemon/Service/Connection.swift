@@ -304,9 +304,9 @@ final class Connection: TurnTaker, CurrentCall {
 
   /// Takes a part of a message off the socket.
   ///
-  /// The event log has the part first. The mark in the socket tells how much of it was taken, and
-  /// the next daemon takes the rest. A connection with received descriptors does not outlive the
-  /// daemon, because those descriptors do not.
+  /// The event log stores the part first. The mark in the socket shows how much of the part was
+  /// taken, and the next daemon takes the rest. A connection with received descriptors does not
+  /// survive the daemon, because those descriptors do not.
   private func collect(_ part: UnsafeRawBufferPointer) {
     eventLog.beginCall(
       self, bytes: input.takenCount + part.count,
@@ -446,7 +446,7 @@ final class Connection: TurnTaker, CurrentCall {
     if output.capacity == 0 { swap(&output, &owner.readBuffer.answer) }
   }
 
-  /// Returns the buffer when all of it is sent.
+  /// Returns the buffer to the server after its last byte is sent.
   private func returnOutput() {
     guard output.capacity > 0 else { return }
     output.removeAll(keepingCapacity: output.capacity <= ReadBuffer.answerBytesMax)
@@ -454,8 +454,8 @@ final class Connection: TurnTaker, CurrentCall {
     output = []
   }
 
-  /// Removes sent bytes, so that a client that always leaves some unread does not make the buffer
-  /// grow for ever. Moves the rest less often than it sends.
+  /// Removes sent bytes, so that the buffer does not grow without limit for a client that always
+  /// leaves some bytes unread. Moves the remaining bytes less often than it sends.
   private func dropSent() {
     guard sent >= 1 << 16, sent >= output.count / 2 else { return }
     output.removeSubrange(..<sent)

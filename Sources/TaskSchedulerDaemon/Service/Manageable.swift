@@ -5,7 +5,7 @@ extension CurrentSettings {
   /// Returns why this daemon cannot manage a process; nil if it can.
   ///
   /// The daemon could neither stop nor kill a process that the kernel protects from its signals. It
-  /// would report that process as suspended or terminated for ever. A user's own daemon manages
+  /// would permanently report that process as suspended or terminated. A user's daemon manages
   /// only that user's processes.
   func refusal(of process: ProcessHandle, uid: UInt32) throws(SystemError) -> String? {
     let own = Users.effectiveUID

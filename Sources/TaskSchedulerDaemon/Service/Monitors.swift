@@ -26,8 +26,8 @@ final class Monitors {
     self.eventLog = eventLog
   }
 
-  /// Returns the number of a user's monitors of one application, or of all applications (nil). One
-  /// change may have to be sent to so many.
+  /// Returns the number of a user's monitors of one application, or of all applications (nil). The
+  /// daemon may have to send one change to all of them.
   func count(of user: UInt32, watching application: String?) -> Int {
     counts[Watcher(user: user, application: application)] ?? 0
   }

@@ -87,8 +87,9 @@ final class Server: ConnectionOwner {
     connections.values.contains { $0.cookie == cookie }
   }
 
-  /// Begins to accept connections. Clients that connected while no daemon ran have waited longest.
-  /// They come before the calls of inherited connections, of which there may be thousands.
+  /// Begins to accept connections. Clients that connected while no daemon ran have waited longest,
+  /// so the server accepts them before it serves inherited connections, of which there may be
+  /// thousands.
   func start() throws(SystemError) {
     Self.returnMemory()
     source = try loop.watch(listener.rawValue, for: .input) { [unowned self] _ in accept() }

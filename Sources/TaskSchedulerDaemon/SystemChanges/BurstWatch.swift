@@ -31,10 +31,10 @@ final class BurstWatch {
     self.take = take
     self.settled = settled
     timer = try loop.timer { [weak self] in self?.look() }
-    source = try loop.watch(descriptor, for: .input) { [weak self] _ in self?.heard() }
+    source = try loop.watch(descriptor, for: .input) { [weak self] _ in self?.received() }
   }
 
-  private func heard() {
+  private func received() {
     let matters = take()
     // During a burst only errors are relevant, such as a netlink socket with a full buffer.
     guard limit == nil, matters else { return }

@@ -49,13 +49,13 @@ final class PowerProvider: SystemChangeProvider {
   func start() throws(SystemError) {
     timer = try loop.timer { [weak self] in self?.timeIsUp() }
     let bus = MessageBus(loop: loop, address: address)
-    bus.listen { [weak self] in self?.heard($0) }
+    bus.listen { [weak self] in self?.received($0) }
     self.bus = bus
     // Without a bus, inotify reports when one appears.
     try bus.connect(waiting: true)
   }
 
-  private func heard(_ occurrence: MessageBus.Occurrence) {
+  private func received(_ occurrence: MessageBus.Occurrence) {
     switch occurrence {
     case .message(let message):
       if Self.isSign(message) { ask() }

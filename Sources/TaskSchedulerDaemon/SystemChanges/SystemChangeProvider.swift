@@ -9,7 +9,7 @@ protocol SystemChangeProvider: AnyObject {
   /// What the provider watches, as the log names it: `the time zone`.
   var subject: String { get }
 
-  /// The descriptor that the kernel takes long to close; nil if there is none.
+  /// A descriptor that the kernel takes a long time to close; nil if there is none.
   var slowToClose: Int32? { get }
 
   /// Starts watching.

@@ -26,8 +26,8 @@ extension SystemdManager {
 }
 
 extension Log {
-  /// Warns if applications of mode voip are to be launched at boot, and systemd does not start this
-  /// daemon at boot.
+  /// Warns if the daemon must launch applications of mode voip at boot and systemd does not start
+  /// this daemon at boot.
   func warnIfNotEnabled(
     _ configuration: Configuration, _ loop: EventLoop, _ scope: ConfigurationPaths.Scope
   ) {

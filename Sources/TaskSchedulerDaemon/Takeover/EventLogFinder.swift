@@ -80,7 +80,7 @@ struct EventLogFinder {
     return nil
   }
 
-  /// Notes the stopped processes that an event log names that is not used, or not to its end.
+  /// Notes the stopped processes in an event log that the daemon cannot use completely.
   private func note(_ bytes: UnsafeRawBufferPointer, _ unclear: inout LeftBehind?) {
     unclear = unclear ?? LeftBehind()
     if let left = try? LeftBehind(bytes, boot: boot) { unclear?.add(left) }
@@ -97,8 +97,8 @@ struct EventLogFinder {
         + "to \(place)", id: .eventLogRefused)
   }
 
-  /// Resumes the processes that event logs name, and those that have this daemon in their
-  /// environment. No daemon manages them any more.
+  /// Resumes the processes that event logs name, and the processes whose environment names this
+  /// daemon. No daemon manages these processes now.
   private func resume(_ unclear: LeftBehind?) {
     var outcome = (unclear ?? LeftBehind()).resume(in: proc)
     outcome.add(ProcessRelease.resume(ProcessMarks(socket: socketPath), in: proc))

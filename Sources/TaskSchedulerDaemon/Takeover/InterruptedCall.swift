@@ -64,8 +64,8 @@ struct InterruptedCall {
     return !isKnown
   }
 
-  /// Takes the rest of a part that the event log has from the socket. If the event log does not
-  /// have the part, nothing of it was taken.
+  /// Takes the rest of a message part from the socket if the event log has the part. If it does
+  /// not, the previous daemon took nothing of the part.
   private func finishPart(_ number: Int32) throws(SystemError) -> Bool {
     if inputCount >= progress.callBytes, let left = try UnixSocket.peekMark(number), left > 0,
       !receive(left, from: number) {

@@ -38,10 +38,10 @@ struct Takeover {
 
   private var processes: ProcessController { parts.processes }
 
-  /// Takes over, or releases what cannot be taken over.
+  /// Takes over the previous daemon's applications, or releases those that cannot be taken over.
   ///
-  /// - Returns: whether the scheduler begins anew: there was no daemon, or it had released all
-  ///   applications.
+  /// - Returns: Whether the scheduler starts with an empty state, because there was no previous
+  ///   daemon or it had released all applications.
   func run() throws(SystemError) -> Bool {
     var isNew = true
     if let replay = remains.replay {

@@ -1,11 +1,11 @@
-/// The calling end of one connection: calls in, bytes to send out; messages in, answers out.
-/// No I/O.
+/// The client side of a connection. It turns calls into bytes to send, and received messages into
+/// replies. It does no I/O.
 ///
-/// Calls may be sent before earlier ones are answered; answers come in the order of the calls.
+/// Calls may be sent before earlier ones are answered. Replies come in the order of the calls.
 public struct ClientConnection: Hashable, Sendable {
-  /// One answer to the oldest call that is not answered to its end.
+  /// A reply to the oldest call that waits for its last reply.
   public enum Answer: Hashable, Sendable {
-    /// `continues` says that another answer to the same call follows.
+    /// `continues`: another reply to the same call follows.
     case reply(JSONValue, continues: Bool)
     case failure(name: String, parameters: JSONValue)
   }
@@ -16,10 +16,10 @@ public struct ClientConnection: Hashable, Sendable {
 
   public init() {}
 
-  /// Calls that are not answered to their end.
+  /// The number of calls that wait for their last reply.
   public var waitingCount: Int { waiting.count }
 
-  // MARK: - Out
+  // MARK: - Sending
 
   /// Appends a call of the method. `more` and `oneway` exclude each other.
   public mutating func call<Method: InterfaceMethod>(
@@ -29,7 +29,7 @@ public struct ClientConnection: Hashable, Sendable {
     call(method: Method.name, input, more: more, oneway: oneway, output: &output)
   }
 
-  /// Appends a call of the method of that full name. `more` and `oneway` exclude each other.
+  /// Appends a call of the method with this full name. `more` and `oneway` exclude each other.
   public mutating func call(
     method: String, _ parameters: some WireValue = JSONValue.object([]), more: Bool = false,
     oneway: Bool = false, output: inout [UInt8]
@@ -39,10 +39,10 @@ public struct ClientConnection: Hashable, Sendable {
     Call.append(method: method, parameters: parameters, more: more, oneway: oneway, to: &output)
   }
 
-  // MARK: - In
+  // MARK: - Receiving
 
-  /// Takes one whole message, without its NUL. After it has thrown, the connection is of no more
-  /// use, and it throws the same again.
+  /// Handles one whole message, without its NUL. After an error, the connection is unusable, and
+  /// each further call throws the same error.
   public mutating func receive(
     _ message: UnsafeRawBufferPointer
   ) throws(ProtocolViolation) -> Answer {
@@ -55,7 +55,7 @@ public struct ClientConnection: Hashable, Sendable {
     }
   }
 
-  /// Takes one whole message, without its NUL.
+  /// Handles one whole message, without its NUL.
   public mutating func receive(_ message: [UInt8]) throws(ProtocolViolation) -> Answer {
     try message.withUnsafeBytesTyped { (bytes) throws(ProtocolViolation) in
       try receive(bytes)

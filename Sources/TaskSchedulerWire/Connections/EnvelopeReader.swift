@@ -29,18 +29,18 @@ enum EnvelopeField: UInt8, CaseIterable {
   }
 }
 
-/// Walks over the fields of a message without building an object of them.
+/// Reads the fields of a message one by one, without building a JSON object.
 struct EnvelopeReader {
   private var parser: JSONParser
   private var isOpen = false
-  /// One bit for each field that has been seen.
+  /// A set of the fields that were read, one bit each.
   private var seen: UInt8 = 0
 
   init(_ message: UnsafeRawBufferPointer) {
     parser = JSONParser(message)
   }
 
-  /// The next field, with the parser at its value; nil at the end of the message.
+  /// Moves the parser to the value of the next field. Returns nil at the end of the message.
   mutating func nextField() throws(ProtocolViolation) -> EnvelopeField? {
     do throws(JSONError) {
       if try !advance() { return nil }
@@ -69,7 +69,7 @@ struct EnvelopeReader {
     case unknown(String)
   }
 
-  /// To the next name; false at the end of the message.
+  /// Moves the parser to the next name. Returns false at the end of the message.
   private mutating func advance() throws(JSONError) -> Bool {
     if !isOpen {
       isOpen = true
@@ -85,7 +85,7 @@ struct EnvelopeReader {
     return false
   }
 
-  /// A message that is some other JSON value is told apart from one that is no JSON at all.
+  /// Returns the violation: malformed JSON, or a valid JSON value that is not an object.
   private func violation(_ error: JSONError) -> ProtocolViolation {
     guard seen == 0, (try? JSONParser.parse(UnsafeRawBufferPointer(parser.bytes))) != nil else {
       return .malformed(error)

@@ -1,26 +1,26 @@
-/// Finds the end of the message at the head of a byte stream that grows, looking at each byte once.
+/// Finds the end of the first message in a growing byte stream. Examines each byte once.
 ///
-/// Messages end in a NUL, which no JSON text holds. The daemon peeks at its socket and takes a
-/// message out only when it is whole; a client collects bytes in a `MessageBuffer`.
+/// Messages end with a NUL, which JSON text never contains. The daemon peeks at its socket and
+/// reads a message only when it is complete; a client collects bytes in a `MessageBuffer`.
 public struct MessageScanner: Hashable, Sendable {
-  /// The longest message, NUL included, unless told otherwise: 1 MiB, a thousand times what the
+  /// The default maximum length of a message with its NUL: 1 MiB, a thousand times what the
   /// interfaces need.
   public static let messageBytesMaxDefault = 1 << 20
 
-  /// The longest message that is let through, its NUL included.
+  /// The maximum length of a message with its NUL, in bytes.
   public let messageBytesMax: Int
-  /// Bytes from the start of the message that are known to hold no NUL.
+  /// The number of bytes from the start of the message that contain no NUL.
   public private(set) var scannedCount = 0
 
   public init(messageBytesMax: Int = MessageScanner.messageBytesMaxDefault) {
     self.messageBytesMax = messageBytesMax
   }
 
-  /// The length of the first message, its NUL included; nil if it is not whole yet.
+  /// Returns the length of the first message with its NUL; nil if it is incomplete.
   ///
-  /// `stream` starts where the message starts, at every call; the scanner skips what it has seen.
-  /// After it has returned a length it is at the start of the next message: those bytes must be
-  /// taken from the stream before the next call.
+  /// `stream` must start with the same message until this function returns a length; the scanner
+  /// skips the bytes that it has examined. Then the caller must remove the message from the stream
+  /// before the next call.
   public mutating func scan(
     _ stream: UnsafeRawBufferPointer
   ) throws(ProtocolViolation) -> Int? {
@@ -38,10 +38,10 @@ public struct MessageScanner: Hashable, Sendable {
   }
 }
 
-/// The bytes that have been read from a stream and not yet been taken as messages.
+/// The bytes that were read from a stream and not yet returned as messages.
 public struct MessageBuffer: Hashable, Sendable {
   private var bytes: [UInt8] = []
-  /// Where the first message that has not been taken starts.
+  /// The offset of the first message that was not returned.
   private var start = 0
   private var scanner: MessageScanner
 
@@ -49,20 +49,20 @@ public struct MessageBuffer: Hashable, Sendable {
     scanner = MessageScanner(messageBytesMax: messageBytesMax)
   }
 
-  /// Bytes that are held.
+  /// The number of bytes in the buffer.
   public var count: Int { bytes.count - start }
 
-  /// Adds what has been read.
+  /// Appends bytes that were read.
   public mutating func append(_ read: UnsafeRawBufferPointer) {
     bytes.append(contentsOf: read)
   }
 
-  /// Adds what has been read.
+  /// Appends bytes that were read.
   public mutating func append(_ read: [UInt8]) {
     bytes.append(contentsOf: read)
   }
 
-  /// Takes the first message, without its NUL; nil if it is not whole yet.
+  /// Removes and returns the first message, without its NUL; nil if it is incomplete.
   public mutating func next() throws(ProtocolViolation) -> [UInt8]? {
     let start = start
     var scanner = scanner
@@ -78,7 +78,7 @@ public struct MessageBuffer: Hashable, Sendable {
     return Array(bytes[start..<start + length - 1])
   }
 
-  /// Forgets what has been taken, once per exhausted read rather than once per message.
+  /// Removes the returned messages, once per exhausted read rather than once per message.
   private mutating func compact() {
     if start == 0 { return }
     bytes.removeSubrange(..<start)

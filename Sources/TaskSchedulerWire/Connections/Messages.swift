@@ -1,14 +1,14 @@
-/// The call of a method, as it travels.
+/// The message that calls a method.
 public struct Call: Hashable, Sendable {
-  /// The full name, as `org.taskschedd.Application.Register`.
+  /// The full name, such as `org.taskschedd.Application.Register`.
   public var method: String
-  /// An object; empty where the message left it out.
+  /// A JSON object; empty if the message omits it.
   public var parameters: JSONValue
-  /// The caller takes any number of replies.
+  /// Whether the caller accepts several replies.
   public var more: Bool
-  /// The caller takes no reply.
+  /// Whether the caller expects no reply.
   public var oneway: Bool
-  /// The caller wants another protocol on this connection from now on. We offer none.
+  /// Whether the caller asks to switch to another protocol. The services offer none.
   public var upgrade: Bool
 
   public init(
@@ -22,7 +22,7 @@ public struct Call: Hashable, Sendable {
     self.upgrade = upgrade
   }
 
-  /// The call that a message holds; its NUL is not among the bytes.
+  /// Parses the call from a message without its NUL.
   public init(message: UnsafeRawBufferPointer) throws(ProtocolViolation) {
     var method: String?
     var parameters = JSONValue.object([])
@@ -44,14 +44,14 @@ public struct Call: Hashable, Sendable {
       method: method, parameters: parameters, more: more, oneway: oneway, upgrade: upgrade)
   }
 
-  /// Appends the call as a message, its NUL included.
+  /// Appends the call as a message with its NUL.
   public func append(to output: inout [UInt8]) {
     Self.append(
       method: method, parameters: parameters, more: more, oneway: oneway, upgrade: upgrade,
       to: &output)
   }
 
-  /// Appends a call with the parameters of a type as a message, its NUL included.
+  /// Appends a call with typed parameters as a message with its NUL.
   static func append(
     method: String, parameters: some WireValue, more: Bool, oneway: Bool, upgrade: Bool = false,
     to output: inout [UInt8]
@@ -67,13 +67,13 @@ public struct Call: Hashable, Sendable {
   }
 }
 
-/// The answer to a call, or one of several, as it travels.
+/// A message that replies to a call.
 public struct Reply: Hashable, Sendable {
-  /// An object; empty where the message left it out.
+  /// A JSON object; empty if the message omits it.
   public var parameters: JSONValue
-  /// Another reply to the same call follows.
+  /// Whether another reply to the same call follows.
   public var continues: Bool
-  /// The full name of the error, where the call failed.
+  /// The full name of the error; nil if the call succeeded.
   public var error: String?
 
   public init(parameters: JSONValue = .object([]), continues: Bool = false, error: String? = nil) {
@@ -82,7 +82,7 @@ public struct Reply: Hashable, Sendable {
     self.error = error
   }
 
-  /// The reply that a message holds; its NUL is not among the bytes.
+  /// Parses the reply from a message without its NUL.
   public init(message: UnsafeRawBufferPointer) throws(ProtocolViolation) {
     self.init()
     var reader = EnvelopeReader(message)
@@ -97,7 +97,7 @@ public struct Reply: Hashable, Sendable {
     if error != nil && continues { throw .errorContinues }
   }
 
-  /// Appends the reply as a message, its NUL included.
+  /// Appends the reply as a message with its NUL.
   public func append(to output: inout [UInt8]) {
     if let error {
       Self.open(error: error, in: &output)
@@ -108,7 +108,7 @@ public struct Reply: Hashable, Sendable {
     }
   }
 
-  /// Appends an answer with the parameters of a type as a message, its NUL included.
+  /// Appends a reply with typed parameters as a message with its NUL.
   public static func append(parameters: some WireValue, continues: Bool, to output: inout [UInt8]) {
     output.append(literal: "{\"parameters\":")
     parameters.write(to: &output)
@@ -116,7 +116,7 @@ public struct Reply: Hashable, Sendable {
     output.append(literal: "}\0")
   }
 
-  /// Appends an error as a message, its NUL included.
+  /// Appends an error as a message with its NUL.
   public static func append(_ failure: some MethodFailure, to output: inout [UInt8]) {
     open(error: failure.name, in: &output)
     failure.writeParameters(to: &output)

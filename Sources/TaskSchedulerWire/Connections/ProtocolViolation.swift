@@ -1,27 +1,26 @@
-/// What a peer did that Varlink does not allow and that no reply can mend: the connection is
-/// closed.
+/// A violation of the Varlink protocol to which no reply is possible. The connection is closed.
 public enum ProtocolViolation: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The message is not JSON as `JSONParser` wants it.
+  /// The message is not JSON that `JSONParser` accepts.
   case malformed(JSONError)
   /// The message is a JSON value, but not an object.
   case notAnObject
   case duplicateField(String)
   case unknownField(String)
   case missingField(String)
-  /// A field of the envelope has another type than `wanted`: "a bool", "a string", "an object".
+  /// A field of the message does not have the type `wanted`, such as "a bool" or "a string".
   case wrongType(field: String, wanted: String)
-  /// A call wants several replies and none.
+  /// A call sets both `more` and `oneway`.
   case moreAndOneway
-  /// A message longer than `bytesMax` bytes, its NUL included.
+  /// A message with its NUL is longer than `bytesMax` bytes.
   case oversized(bytesMax: Int)
-  /// A reply came that answers no call.
+  /// A reply arrived while no call was outstanding.
   case unexpectedReply
-  /// A reply says that another follows, to a call that did not ask for `more`.
+  /// A reply sets `continues`, but the call did not set `more`.
   case unexpectedContinues
-  /// An error says that another reply follows.
+  /// An error sets `continues`.
   case errorContinues
 
-  /// What was wrong, in one sentence without a full stop.
+  /// The description of the violation, as one sentence without a period.
   public var description: String {
     switch self {
     case .malformed(let error): "the message is not valid JSON at \(error)"

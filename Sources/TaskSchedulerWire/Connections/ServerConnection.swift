@@ -1,24 +1,25 @@
-/// The serving end of one connection: whole messages in, bytes to send out, no I/O.
+/// The server side of a connection. It turns received messages into calls, and replies into bytes
+/// to send. It does no I/O.
 ///
-/// At most one call is being answered at a time. While `isBusy`, the owner leaves further messages
-/// where they are (in the kernel), so that answers leave in the order of the calls.
+/// It handles one call at a time. While `isBusy`, the owner leaves further messages in the socket,
+/// so that the replies leave in the order of the calls.
 public struct ServerConnection {
-  /// What the owner is to do about a message.
+  /// What the owner must do after a message.
   public enum Action: Sendable {
-    /// To carry out the call, and then `reply` or `fail`, also where it is oneway.
+    /// Carry out the call, then call `reply` or `fail`, even if the call is oneway.
     case call(ReceivedCall)
-    /// Nothing more: it has been answered, if it wanted an answer. Descriptors that came with the
-    /// message are to be closed.
+    /// Nothing: the connection has replied, if the call expects a reply. Close the descriptors that
+    /// came with the message.
     case answered
-    /// To close the connection, once what has been appended before is sent.
+    /// Close the connection after the appended bytes are sent.
     case close(ProtocolViolation)
   }
 
   private enum State: Hashable, Sendable {
     case idle
-    /// A call waits for its (next) answer.
+    /// A call waits for its next reply.
     case busy(more: Bool, oneway: Bool)
-    /// The peer has broken the protocol.
+    /// The peer has violated the protocol.
     case closed
   }
 
@@ -29,7 +30,7 @@ public struct ServerConnection {
     self.service = service
   }
 
-  /// True from the moment a call has been handed out until its last answer.
+  /// Whether the owner has received a call and not yet given its last reply.
   public var isBusy: Bool {
     switch state {
     case .busy: true
@@ -37,7 +38,7 @@ public struct ServerConnection {
     }
   }
 
-  /// True where the call that is being answered takes any number of replies.
+  /// Whether the current call accepts several replies.
   public var takesMore: Bool {
     switch state {
     case .busy(let more, _): more
@@ -45,7 +46,7 @@ public struct ServerConnection {
     }
   }
 
-  /// True where the call that is being answered takes no reply.
+  /// Whether the current call expects no reply.
   public var isOneway: Bool {
     switch state {
     case .busy(_, let oneway): oneway
@@ -59,9 +60,9 @@ public struct ServerConnection {
     state = .busy(more: more, oneway: oneway)
   }
 
-  // MARK: - In
+  // MARK: - Receiving
 
-  /// Takes one whole message, without its NUL, and the number of descriptors that came with it.
+  /// Handles one whole message, without its NUL, and the number of descriptors that came with it.
   ///
   /// Must not be called while `isBusy`, nor after a `close`.
   public mutating func receive(
@@ -91,14 +92,14 @@ public struct ServerConnection {
     return .answered
   }
 
-  /// Returns the call of a whole message without its NUL, if it is a oneway call. Does not change
+  /// Returns the call in a whole message without its NUL if it is a oneway call. Does not change
   /// the connection.
   public func onewayCall(_ message: UnsafeRawBufferPointer) -> ReceivedCall? {
     guard let call = try? Call(message: message), call.oneway else { return nil }
     return ReceivedCall(call, fileDescriptorCount: 0)
   }
 
-  /// Takes one whole message, without its NUL.
+  /// Handles one whole message, without its NUL.
   public mutating func receive(
     _ message: [UInt8], fileDescriptorCount: Int = 0, output: inout [UInt8]
   ) -> Action {
@@ -126,10 +127,10 @@ public struct ServerConnection {
     }
   }
 
-  // MARK: - Out
+  // MARK: - Sending
 
-  /// Answers the call; nothing is appended where it is oneway. With `continues` it stays open for
-  /// more answers, which only a call with `more` does.
+  /// Replies to the call. Appends nothing if the call is oneway. With `continues`, which only a
+  /// call with `more` allows, the call stays open for more replies.
   public mutating func reply(
     _ parameters: some WireValue, continues: Bool = false, output: inout [UInt8]
   ) {
@@ -137,13 +138,13 @@ public struct ServerConnection {
     if !oneway { Reply.append(parameters: parameters, continues: continues, to: &output) }
   }
 
-  /// Answers the call with an error; nothing is appended where it is oneway.
+  /// Replies to the call with an error. Appends nothing if the call is oneway.
   public mutating func fail(_ failure: some MethodFailure, output: inout [UInt8]) {
     let oneway = answering(continues: false)
     if !oneway { Reply.append(failure, to: &output) }
   }
 
-  /// True if the call is oneway.
+  /// Records a reply to the current call. Returns whether the call is oneway.
   private mutating func answering(continues: Bool) -> Bool {
     guard case .busy(let more, let oneway) = state else {
       preconditionFailure("an answer without a call")
@@ -154,15 +155,15 @@ public struct ServerConnection {
   }
 }
 
-/// A call that the owner of the connection is to carry out.
+/// A call that the owner of the connection must carry out.
 public struct ReceivedCall: Hashable, Sendable {
   /// The full name of the method, which one of the service's interfaces declares.
   public let method: String
-  /// An object.
+  /// The parameters, a JSON object.
   public let parameters: JSONValue
-  /// The caller takes any number of replies.
+  /// Whether the caller accepts several replies.
   public let more: Bool
-  /// The caller takes no reply.
+  /// Whether the caller expects no reply.
   public let oneway: Bool
   /// Descriptors that came with the message.
   public let fileDescriptorCount: Int
@@ -175,11 +176,11 @@ public struct ReceivedCall: Hashable, Sendable {
     self.fileDescriptorCount = fileDescriptorCount
   }
 
-  /// The parameters as the method's input.
+  /// Decodes the parameters as the method's input.
   ///
-  /// Throws `ParameterError`, which `ServerConnection.fail` answers as `InvalidParameter`, for a
-  /// field that is missing, unknown or of the wrong type, and for descriptors that no field claims.
-  /// The owner must call this for every call, also if the input has no fields.
+  /// Throws `ParameterError`, which `ServerConnection.fail` sends as `InvalidParameter`, if a field
+  /// is missing, unknown or of the wrong type, or if no field claims a descriptor. The owner must
+  /// call this function for every call, even if the input has no fields.
   public func decode<Value: WireValue>(_ type: Value.Type) throws(ParameterError) -> Value {
     try Value(
       parameters: parameters, fileDescriptorCount: fileDescriptorCount, unknownFields: .refused)

@@ -1,18 +1,18 @@
-/// What a service says about itself and the methods that it takes calls of.
+/// The description of a service, and its methods.
 ///
-/// It is a class for its one copy is shared by all connections.
+/// This is a class so that all connections share one copy.
 public final class Service: Sendable {
   public let vendor: String
   public let product: String
   public let version: String
   public let url: String
-  /// `org.varlink.service` first, then those of the service itself.
+  /// `org.varlink.service`, followed by the service's own interfaces.
   public let interfaces: [InterfaceDescription]
-  /// The full names of all methods, by their length. To compare a few names is faster than to hash
-  /// one, which each call would do.
+  /// The full names of all methods, by their length. Comparing a few names is faster than hashing
+  /// one name per call.
   private let methods: [Int: [String]]
 
-  /// `interfaces` are those of the service itself; `org.varlink.service` comes by itself.
+  /// - Parameter interfaces: The service's own interfaces; `org.varlink.service` is added.
   public init(
     vendor: String, product: String, version: String, url: String,
     interfaces: [InterfaceDescription]
@@ -28,7 +28,7 @@ public final class Service: Sendable {
     methods = Dictionary(grouping: names, by: \.utf8.count)
   }
 
-  /// Why a call of that method cannot be answered; nil if it can.
+  /// Returns the error for a call of a method that the service does not have; nil if it has it.
   func refusal(of method: String) -> StandardFailure? {
     if methods[method.utf8.count]?.contains(method) == true { return nil }
     guard let dot = method.lastIndex(of: ".") else { return .methodNotFound(method: method) }
@@ -57,11 +57,11 @@ public final class Service: Sendable {
   }
 }
 
-/// The errors of `org.varlink.service`, which every service may answer any call with.
+/// The errors of `org.varlink.service`, with which a service may reply to any call.
 public typealias StandardFailure = ServiceInterface.Failure
 
 extension ParameterError: MethodFailure {
-  /// What the peer is told.
+  /// The error reply that the peer receives.
   public var failure: StandardFailure { .invalidParameter(parameter: parameter) }
   public var name: String { failure.name }
   public var parameters: JSONValue { failure.parameters }

@@ -124,10 +124,10 @@ struct PresentationTableTests {
     #expect(table.answered(1, 11).0 == .shown)
     table.show(try notification(5))
     #expect(table.serviceEnded() == [NotificationID(1)])
-    for id in table.asked.reversed() { #expect(table.failed(id.number, isFault: true) == .waits) }
+    for id in table.pending.reversed() { #expect(table.failed(id.number, isFault: true) == .waits) }
     let turns = (0..<4).compactMap { _ in table.next()?.notification.id.number }
     #expect(turns == [2, 3, 4, 5])
-    #expect(table.askedCount == 4)
+    #expect(table.pendingCount == 4)
   }
 
   @Test("A notification that fails three times is given up; a newer text has attempts of its own")
@@ -175,7 +175,7 @@ struct BackoffTests {
       now = backoff.next
     }
     backoff.tried(at: now)
-    backoff.wanted()
+    backoff.expedite()
     #expect(backoff.next == now + 10 * second)
     backoff.succeeded()
     #expect(backoff.next == now + second)

@@ -50,7 +50,7 @@ struct SimulatedServiceTests {
     let driver = try DesktopDriver(bare.bus)
     for number in [1, 2] as [UInt64] {
       let name = try #require(earlier.notifications?.name(of: NotificationID(number)))
-      driver.notifications?.remember(try driver.notification(number, "number \(number)"), as: name)
+      driver.notifications?.adopt(try driver.notification(number, "number \(number)"), as: name)
     }
     driver.close(2)
     try driver.wait(for: .shown(1))
@@ -75,10 +75,10 @@ struct SimulatedServiceTests {
     withExtendedLifetime(first) {}
     try earlier.wait(for: .closed(1, .serviceEnded))
     let driver = try DesktopDriver(bare.bus)
-    driver.notifications?.remember(try driver.notification(1, "one"), as: name)
+    driver.notifications?.adopt(try driver.notification(1, "one"), as: name)
     try driver.wait(for: .closed(1, .serviceEnded))
     let second = try SimulatedService(on: bare.bus, .answers)
-    driver.notifications?.remember(try driver.notification(2, "two"), as: name)
+    driver.notifications?.adopt(try driver.notification(2, "two"), as: name)
     try driver.wait(for: .closed(2, .serviceEnded))
     try driver.show(3, "three")
     try driver.wait(for: .shown(3))
@@ -218,17 +218,17 @@ struct SimulatedServiceTests {
   }
 
   @Test("The system's daemon uses a user's own bus, and none that a link leads to")
-  func eachUsers() throws {
+  func perUser() throws {
     let folder = TemporaryDirectory()
     let own = geteuid()
     for user in [own, 4242] { mkdir(folder.file("\(user)"), 0o755) }
     let bus = try SessionBus(path: folder.file("\(own)/bus"))
     symlink(bus.path, folder.file("4242/bus"))
     let service = try SimulatedService(on: bus, .answers)
-    let driver = try DesktopDriver(.eachUsers(folder: folder.path))
+    let driver = try DesktopDriver(.perUser(folder: folder.path))
     try driver.show(1, "a")
     try driver.wait(for: .shown(1))
-    let other = try DesktopDriver(.eachUsers(folder: folder.path), user: 4242)
+    let other = try DesktopDriver(.perUser(folder: folder.path), user: 4242)
     try other.show(2, "b")
     try other.wait { _ in !other.failures(2).isEmpty }
     #expect(other.failures(2).allSatisfy { $0.isSameKind(as: .noBus("")) })
@@ -246,7 +246,7 @@ struct SimulatedServiceTests {
     let nobody: UInt32 = 65_534
     mkdir(folder.file("\(nobody)"), 0o700)
     chown(folder.file("\(nobody)"), nobody, nobody)
-    let driver = try DesktopDriver(.eachUsers(folder: folder.path), user: nobody)
+    let driver = try DesktopDriver(.perUser(folder: folder.path), user: nobody)
     // Once where it is there, once where it comes later.
     for number in [1, 2] as [UInt64] {
       if number == 2 {
@@ -268,7 +268,7 @@ struct SimulatedServiceTests {
   func folderLater() throws {
     let folder = TemporaryDirectory()
     let own = geteuid()
-    let driver = try DesktopDriver(.eachUsers(folder: folder.path))
+    let driver = try DesktopDriver(.perUser(folder: folder.path))
     try driver.show(1, "a")
     try driver.wait { _ in !driver.failures(1).isEmpty }
     mkdir(folder.file("\(own)"), 0o755)
