@@ -32,7 +32,7 @@ def send(number, data):
     try:
         connections[number].sendall(data)
     except ConnectionError:
-        # What the daemon had to say before it closed the connection is there to be read.
+        # The test can still read the daemon's last message before it closed the connection.
         pass
 
 
@@ -41,7 +41,8 @@ for line in sys.stdin:
     answer = None
     if words[0] == "open":
         connections.append(socket.socket(socket.AF_UNIX))
-        # The kernel doubles it. More than a quarter of that is no room until it is taken.
+        # The kernel doubles the size. While more than a quarter is occupied, poll(2) reports no
+        # room.
         connections[-1].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 40_000)
         connections[-1].connect(sys.argv[1])
         buffers.append(b"")

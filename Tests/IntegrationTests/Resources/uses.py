@@ -70,7 +70,7 @@ def listen(path):
     unix = socket.socket(socket.AF_UNIX)
     unix.bind(path)
     unix.listen()
-    # Neither listens: they are not told of.
+    # These sockets do not listen, so the daemon does not report them.
     kept.extend([tcp, unix, socket.socket(), socket.socketpair()])
     return "127.0.0.1:%d" % tcp.getsockname()[1]
 
