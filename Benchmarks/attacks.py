@@ -11,12 +11,12 @@ from harness import Failure
 
 DIRECTORY = os.path.dirname(os.path.abspath(__file__))
 ATTACKER, VICTIM = 65534, 65533
-# As systemd's unit has it.
+# The value in systemd's unit.
 NICE = -10
 LIMITS = 60
 LEAD_SECONDS = 1
 LIMIT_SECONDS = 5
-# The attack goes on for so long, and the victim waits for as long again.
+# The duration of the attack. The victim continues for the same time afterwards.
 ATTACK_SECONDS = 2.5
 SETTLE_SECONDS = 0.1
 SHRINK_SECONDS = 60
@@ -42,7 +42,7 @@ def start(workshop, watching, name, *arguments, stdout=subprocess.PIPE, first=Fa
     """A Python program beside this one, on the CPUs that the daemon does not have."""
     def prepare():
         os.sched_setaffinity(0, watching)
-        # What the clients wait for each other is not what is measured.
+        # The time that the clients wait for each other is not part of the measurement.
         if first:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 
@@ -84,7 +84,7 @@ def measure(workshop, watching, shrink_seconds=SHRINK_SECONDS):
     attacker."""
     if os.geteuid() != 0:
         return "only root is two users"
-    # The socket is below the workshop's directory.
+    # The other user must reach the socket below the workshop's directory.
     os.chmod(workshop.directory, 0o755)
     results = {}
     for name, (kind, count) in ATTACKS.items():

@@ -21,7 +21,7 @@ from harness import Failure, Workshop
 from table import Table
 
 IDLE_APPLICATIONS = 100
-# The targets; where they come from is in README.md.
+# The targets. README.md gives their sources.
 ECHO_ALONE_TARGET = 1.8
 ECHO_TURNS_TARGET = 2.2
 DBUS_TARGET = 0.5
@@ -33,7 +33,7 @@ WAKE_UPS_TARGET = 0
 SOCKET_WAKE_TARGET = 1.5
 FLOOD_TARGET = 2
 CHOICE_TARGET = 100
-# While another user attacks: ms.
+# Targets while another user attacks, in ms.
 ATTACKED_CALL_TARGET = 20
 ATTACKED_LIMIT_TARGET = 20
 ATTACKED_CONNECTION_TARGET = 50
@@ -254,12 +254,12 @@ def parse():
 
 def main():
     arguments = parse()
-    # An end by signal cleans up as any other.
+    # A signal cleans up as any other end does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     signal.signal(signal.SIGHUP, lambda *_: sys.exit(1))
     own, watching = cpus()
     os.sched_setaffinity(0, {own})
-    # A program just built is written back first: else its pages would count as the daemon's.
+    # Write back programs that were just built. Otherwise their pages would count as the daemon's.
     os.sync()
 
     def progress(what):

@@ -19,7 +19,7 @@ from harness import Failure, median
 from small_machine import SmallMachine, is_virtualized, missing
 
 MACHINE = 768
-# If each instruction is a nanosecond, two CPUs would wait for each other without end.
+# If each instruction takes a nanosecond, two CPUs would wait for each other endlessly.
 CPUS = 2 if is_virtualized() else 1
 THRESHOLD_PERCENT = 10
 # Initial sizes in MiB.
@@ -66,7 +66,7 @@ def summary(results):
         "range": (min(signals), max(signals)) if signals else None,
         "back": median(backs) if backs else None,
         "lowest": min(one["lowest"] for one in results),
-        # A process that the kernel kills is no choice of the daemon.
+        # A process that the kernel kills does not count as the daemon's choice.
         "right": sum(one["victim"] == "large" and one["signal"] is not None for one in results),
         "alive": sum(one["foreground"] for one in results), "runs": len(results)}
 

@@ -8,7 +8,7 @@ from harness import Failure, median, wait_until
 SIZES = (100, 1000, 5000)
 SMALL = 10
 END_SECONDS = 20
-# No limit of the policy is what is measured here.
+# No limit of the policy may affect the measurement.
 SETTINGS = (
     '[policy]\nCallbackTimeout = "1min"\nBackgroundTime = "1d"\nMaxConnectionsPerUser = 16384\n')
 
@@ -63,10 +63,11 @@ def memory_and_cost(workshop, rounds, calls):
     """(resident kB of a daemon without applications, at first and once it has had some,
     number of applications -> the daemon's private kB, and the written ones of them,
     number of applications -> p50 in µs): the daemons with few and with many take turns."""
-    # Alone at first: with a second daemon the programs' pages would no more be private.
+    # Measured alone first: a second daemon would share the program's pages, so that they would not
+    # be private.
     large = workshop.daemon("large", SETTINGS)
     resident = [large.resident_memory()]
-    # What it runs for the first time is read in then, and is no application's.
+    # The first herd makes the daemon load code that no later application needs to load.
     first = Herd(workshop, large)
     first.grow(SMALL)
     first.end()
@@ -109,7 +110,8 @@ def idle_wake_ups(workshop, applications, seconds):
         return states == ["suspended"] * applications
 
     wait_until(are_suspended, "the applications are suspended")
-    # What it does after the last change, a look at all of them among it, is not idleness.
+    # The daemon's work after the last change, including a scan of all applications, is not
+    # idleness.
     wait_until(lambda: wake_ups_within(daemon, 1) == 0, "a second without a wake-up", 30)
     count = wake_ups_within(daemon, seconds)
     herd.end()

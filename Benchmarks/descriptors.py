@@ -18,11 +18,11 @@ from harness import Failure, Workshop, wait_until
 
 ATTACKER = 65534
 VICTIM = 65533
-# As its unit has it.
+# The value in the daemon's unit.
 DAEMON_NICE = -10
 SOCKETS = 19_000
 CHILDREN = 120
-# The other load: not many descriptors, but many processes.
+# The other load has few descriptors, but many processes.
 FEWER_SOCKETS = 10_000
 MANY_CHILDREN = 1_000
 BACKGROUND_SECONDS = 4
@@ -193,7 +193,7 @@ def measure(workshop, sockets=SOCKETS, children=CHILDREN, name="descriptors", se
         return "only root is two users"
     daemon = workshop.daemon(name, SETTINGS + settings)
     os.setpriority(os.PRIO_PROCESS, daemon.pid, DAEMON_NICE)
-    # The socket is below the workshop's directory.
+    # The other user must reach the socket below the workshop's directory.
     os.chmod(workshop.directory, 0o755)
     limits, limits_pipe = watch_limits(daemon.socket)
     os.read(limits_pipe, 1)

@@ -14,7 +14,7 @@ import harness
 BUSY = 8
 NICE = 15
 WAYS = ("alone", "neither", "nice", "taskschedd")
-# Of each millisecond, in µs: like a player of music, and like a game.
+# The work in each millisecond, in µs: like a music player, and like a game.
 WORKS = (50, 500)
 SETTINGS = """launch-mechanism = "child"
 [policy]

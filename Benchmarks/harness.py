@@ -58,10 +58,10 @@ class Workshop:
         self.daemon_program = daemon
 
     def __enter__(self):
-        # What a process of ours leaves behind becomes our child, for us to end.
+        # Orphans of our processes become our children, so that we can end them.
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.directory = tempfile.mkdtemp(prefix="taskschedd-bench-")
-        # The runtime directory is in memory; /tmp may be on a disk.
+        # The runtime directory is in memory, whereas /tmp may be on a disk.
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.runtime = tempfile.mkdtemp(prefix="taskschedd-bench-", dir=memory)
         self.processes = []
@@ -267,7 +267,7 @@ def end_children():
         if not children:
             return
         for pid in children:
-            # A child that we have not reaped keeps its pid.
+            # The pid of a child stays reserved until we reap the child.
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
 

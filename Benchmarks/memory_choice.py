@@ -9,7 +9,7 @@ import time
 from harness import Failure, START_SECONDS, median, wait_until
 
 APPLICATIONS = 500
-# What each holds for itself, apart from what it shares with the others.
+# The private memory of each application, in addition to the memory that it shares with others.
 MEGABYTES = 4
 
 
@@ -19,7 +19,7 @@ def member(number):
     if pid:
         return pid
     try:
-        # Each a little more than the one before, so that there is an order.
+        # Each application has a little more than the one before, so that their order is defined.
         held = bytearray(os.urandom(4096)) * (MEGABYTES * 256 + number)
         while held:
             time.sleep(3600)

@@ -20,9 +20,9 @@ RB_AUTOBOOT = 0x01234567
 MCL_CURRENT, MCL_FUTURE = 1, 2
 STEP, PAUSE = 1 * MIB, 0.004
 SECONDS_MAX = 30
-# The maximum time before it is clear that no program is going to act.
+# The growth after which no program is expected to act any longer.
 GROWTH_MAX = 4096 * MIB
-# With so little free, the kernel begins to give up what is in the page cache.
+# With so little free memory, the kernel begins to evict the page cache.
 FREE_MAX = 24 * MIB
 DIRECTORY = "/run/taskschedd"
 SETTINGS = """operator-group = ""
@@ -50,7 +50,8 @@ class Program:
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                # The observer is never ended for memory; this one is like any.
+                # The observer is exempt from the OOM killer. This process must not inherit the
+                # exemption.
                 write("/proc/self/oom_score_adj", "0")
                 held = [b"\1" * STEP for _ in range(size // STEP)]
                 os.write(told, b"!")
@@ -128,7 +129,8 @@ class Contender:
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             text=True, bufsize=1)
-        # Both as a service is: not exempt from the kernel's choice by the observer's doing.
+        # Services are not exempt from the OOM killer. The program must not inherit the observer's
+        # exemption.
         write(f"/proc/{self.process.pid}/oom_score_adj", "0")
         self.listener = threading.Thread(target=self.listen, daemon=True)
         self.listener.start()
@@ -214,10 +216,10 @@ def observe(memory, contender, programs, grower):
     return {
         "victim": victim, "lowest": memory.lowest // MIB, "total": memory.total // MIB,
         "foreground": programs["foreground"].is_alive,
-        # In as much as it says itself that it acted; else it was the kernel's killer.
+        # Counts only if the program reports that it acted. Otherwise the kernel's OOM killer acted.
         "signal": signalled and memory.threshold_at
         and (signalled - memory.threshold_at) * 1000,
-        # When there was anything for a trigger to tell.
+        # The time at which the kernel first had a stall to report.
         "stalled": memory.stalled_at and (memory.stalled_at - memory.threshold_at) * 1000,
         "back": back and signalled and (back - signalled) * 1000}
 

@@ -15,7 +15,7 @@ import subprocess
 
 from harness import PR_SET_PDEATHSIG, Failure
 
-# What brings the disk, in the order in which they are loaded.
+# The modules for the disk, in the order in which they are loaded.
 MODULES = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev",
            "virtio_pci", "virtio_blk"]
 PYTHON = "/usr/bin/python3"
@@ -116,7 +116,7 @@ class SmallMachine:
         subprocess.run(["cp", "-L", "--parents", *sorted(files), root], check=True)
         self.make_disk(root)
         self.make_start(os.path.basename(script))
-        # A disk of nothing, to fill the page cache from.
+        # An empty disk, which fills the page cache when it is read.
         with open(self.path("nothing"), "wb") as file:
             file.truncate(self.megabytes << 20)
 
@@ -149,8 +149,8 @@ class SmallMachine:
         drives = []
         for name, options in (("disk", "readonly=on"), ("nothing", "readonly=on")):
             drives += ["-drive", f"file={self.path(name)},format=raw,if=virtio,{options}"]
-        # Without KVM an instruction is a nanosecond, whatever else this machine does meanwhile;
-        # where nothing runs, and for disks, time is this machine's.
+        # Without KVM, an instruction takes a nanosecond of virtual time, whatever load this machine
+        # has. While the machine is idle, and for its disks, time is that of this machine.
         means = ["-enable-kvm", "-cpu", "host"] if is_fast else [
             "-accel", "tcg", "-icount", "shift=0,sleep=on"]
         return subprocess.Popen(

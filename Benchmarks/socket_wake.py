@@ -38,7 +38,7 @@ def once_plain(workshop, samples, peer_cpus):
 
 
 def once_managed(workshop, daemon, samples, peer_cpus):
-    # A byte is sent when the process stands still and the daemon has made sure of it.
+    # The peer sends a byte when the process is stopped and the daemon has verified the stop.
     peer, port = start_peer(workshop, samples, peer_cpus, "T", daemon.socket)
     application = workshop.start(
         [workshop.program("socket-wake"), "managed", port, daemon.socket, APPLICATION])
@@ -62,7 +62,8 @@ def measure(workshop, rounds, samples, peer_cpus):
     plain, managed = [], []
     for _ in range(rounds + 1):
         plain.append(once_plain(workshop, samples, peer_cpus))
-        # Each is suspended again, which takes a look at every process of the machine.
+        # Each sample suspends the application again, which needs a scan of all processes of the
+        # machine.
         managed.append(once_managed(workshop, daemon, samples // 5, peer_cpus))
     workshop.end(daemon.process)
     return {

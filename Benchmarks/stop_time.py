@@ -14,7 +14,7 @@ def once(workshop, daemon, count, mount, observer_cpus):
     observer = workshop.start(
         [workshop.program("stop-time"), "observe", rendezvous, mount or ""],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    # Reading must not slow the processes.
+    # The reader must not slow the processes down.
     os.sched_setaffinity(observer.pid, observer_cpus)
     expect_ready(observer)
     observer.stdin.write(daemon.socket + "\n")
@@ -47,7 +47,7 @@ def measure(workshop, mechanism, rounds, observer_cpus):
     """Number of processes -> medians of (all stopped, reported) in µs, or why there are none."""
     group = mount = None
     if mechanism == "freezer":
-        # Alone in its cgroup, the daemon launches each application into one of its own.
+        # A daemon that is alone in its cgroup launches each application into a separate cgroup.
         group, reason = workshop.make_group("daemon")
         if group is None:
             return reason

@@ -217,7 +217,7 @@ struct EndTests {
 
   @Test(
     """
-    A process never stays suspended when no daemon manages it any more: SIGTERM to the daemon \
+    A process never stays suspended when no daemon manages it: SIGTERM to the daemon \
     resumes all, says schedulerStopped and removes its socket
     """,
     arguments: [SIGTERM, SIGINT])

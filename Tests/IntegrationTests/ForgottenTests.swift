@@ -6,7 +6,7 @@ import Testing
 
 /// Contract §15.1: clients and processes that end without notice leave nothing suspended, held or
 /// growing.
-@Suite("§15: A process never stays suspended when no daemon manages it any more")
+@Suite("§15: A process never stays suspended when no daemon manages it")
 struct ForgottenTests {
   private let id = "org.test.program"
 

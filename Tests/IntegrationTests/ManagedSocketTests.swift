@@ -140,7 +140,7 @@ struct ManagedSocketTests {
     #expect(try it.application.read(1) == .init(text: "last", isAtEnd: true))
   }
 
-  @Test("When an error (a reset) arrives, the application is resumed and told")
+  @Test("A reset resumes the application, which receives a socket event")
   func reset() throws {
     let it = try Scene(.tcp)
     let (peer, socket) = try it.application.connect(to: it.server)
@@ -153,7 +153,7 @@ struct ManagedSocketTests {
     try it.acknowledge(event)
   }
 
-  @Test("When urgent data arrives, the application is resumed and told")
+  @Test("Urgent data resumes the application, which receives a socket event")
   func urgent() throws {
     let it = try Scene(.tcp)
     let (peer, socket) = try it.application.connect(to: it.server)

@@ -28,7 +28,7 @@ struct QuotaTests {
     for other in others {
       #expect(try other.call(#"{"method":"\#(Self.list)"}"#)?["parameters"] != nil)
     }
-    #expect(try isServed(user, 0), "those there are go on")
+    #expect(try isServed(user, 0), "existing connections continue to work")
     try user.close(1)
     try waitUntil("its share is given back") { try isServed(user, user.open()) }
   }

@@ -56,7 +56,7 @@ whole = Line.message("Application.EndBackgroundTask", {"task": task})
 for line in sys.stdin:
     words = line.split()
     if words[0] == "half":
-        # A daemon that is killed is about to receive some of them.
+        # A daemon that is about to be killed receives some of the bytes.
         for byte in whole[: len(whole) // 2]:
             calls.socket.sendall(bytes([byte]))
         say("half")
@@ -64,7 +64,7 @@ for line in sys.stdin:
         calls.socket.sendall(whole[len(whole) // 2:])
         say(calls.receive())
     elif words[0] == "large":
-        # Much longer than what a socket holds: it is collected in the daemon's memory.
+        # The message is much larger than a socket buffer, so the daemon collects it in memory.
         large = Line.message("Application.BeginBackgroundTask", {"name": "x" * 400_000})
         calls.socket.sendall(large[:300_000])
         rest = large[300_000:]
