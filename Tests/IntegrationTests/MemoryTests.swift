@@ -168,7 +168,7 @@ struct MemoryTests {
     #expect(try application.process.pidfd.hasEnded() == false)
   }
 
-  @Test("taskctl warn-memory simulates a warning, and names the applications that cannot receive it")
+  @Test("taskctl warn-memory simulates a warning, and names applications that cannot receive it")
   func simulated() throws {
     let daemon = try fixture(available: 500)
     let monitor = try Monitor(daemon)

@@ -130,7 +130,7 @@ extension SystemdTests {
       #expect(try terminate.waitForExit()?.shellCode == 0)
     }
 
-    @Test("A suspended application runs no instruction during a restart, and its end has its reason")
+    @Test("A suspended application runs no instruction in a restart, and its end has its reason")
     func suspended() throws {
       for application in [InstalledMachine.frozen, InstalledMachine.signalled] {
         try installed.suspend(application)

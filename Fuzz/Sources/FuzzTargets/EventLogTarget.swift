@@ -4,8 +4,8 @@ import TaskSchedulerEventLog
 /// A damaged event log, read and replayed as after the daemon's death.
 ///
 /// The first byte of the input is a set of flags: bit 0 corrects the checksum of every record after
-/// the edits, bit 1 accepts an event log of any boot. Then follow edits of an intact event log, five
-/// bytes each: the operation (set, exchange bits, add, copy eight bytes from another position,
+/// the edits, bit 1 accepts an event log of any boot. Then follow edits of an intact event log of
+/// five bytes each: the operation (set, exchange bits, add, copy eight bytes from another position,
 /// truncate), the position (two bytes) and an operand (two bytes).
 ///
 /// If the checksums are not corrected, the result must not contain anything that was not recorded.
