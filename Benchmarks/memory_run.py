@@ -1,6 +1,6 @@
 """The first process of the small machine (bench_memory.py): ends applications for memory.
 
-Tells each run as a line of JSON on the second serial line, and turns the machine off.
+Prints each run as a line of JSON on the second serial line, and turns the machine off.
 """
 
 import ctypes
@@ -43,7 +43,7 @@ def write(path, text):
 
 
 class Program:
-    """A process that holds memory of its own; where `grows`, ever more of it once it is told to."""
+    """A process that holds private memory. With `grows`, the memory grows on request."""
 
     def __init__(self, size, grows=False):
         started, told = os.pipe()
@@ -79,7 +79,7 @@ class Program:
 
 
 class Memory:
-    """What /proc/meminfo tells, and when that was first below the threshold."""
+    """The available memory, and the time when it was first below the threshold."""
 
     def __init__(self, percent):
         self.file = os.open("/proc/meminfo", os.O_RDONLY)
@@ -103,7 +103,7 @@ class Memory:
             self.stalled_at = time.monotonic()
 
     def stalls(self):
-        """The total time for which a process has waited for memory, in µs, from the kernel."""
+        """Returns the total time for which processes have waited for memory, in µs."""
         return int(os.pread(self.pressure, 4096, 0).split(b"total=")[1].split(None, 1)[0])
 
     def close(self):
@@ -112,7 +112,7 @@ class Memory:
 
 
 class Contender:
-    """The program that acts under pressure, and its output with the time of each line."""
+    """The program that ends applications, and its output with the time of each line."""
 
     def __init__(self, who, parameters):
         self.who, self.said = who, []
@@ -160,7 +160,7 @@ class Contender:
             return probe.connect_ex(DIRECTORY + "/socket") == 0
 
     def manage(self, programs):
-        """Has all in hand before anything grows."""
+        """Registers all applications before any of them grows."""
         if self.who == "earlyoom":
             return self.wait(lambda: any("mem total" in line for _, line in self.said))
         self.wait(self.serves)
@@ -193,7 +193,7 @@ class Contender:
 
 
 def fill_cache(disk):
-    """As machines are: all that is free is full of what can be had again."""
+    """Fills free memory with page cache, which the kernel can reclaim, as on a used machine."""
     memory = Memory(0)
     while memory.read(b"MemFree:") > FREE_MAX:
         if not disk.read(MIB):

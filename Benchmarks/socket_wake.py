@@ -1,4 +1,4 @@
-"""From a byte's departure to the application at the other end of the connection."""
+"""The time from sending a byte until the application at the other end receives it."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ APPLICATION = "org.example.socket-wake"
 
 
 def start_peer(workshop, samples, peer_cpus, *resting):
-    """The one that sends, on CPUs of its own, and the port at which it waits."""
+    """Starts the sender on separate CPUs. Returns it, and the port at which it listens."""
     peer = workshop.start(
         [workshop.program("socket-wake"), "peer", str(samples), *resting],
         stdout=subprocess.PIPE, text=True,
@@ -21,7 +21,7 @@ def start_peer(workshop, samples, peer_cpus, *resting):
 
 
 def times(workshop, peer):
-    """(p50, p99) in µs, once all samples are taken."""
+    """Waits for all samples. Returns (p50, p99) in µs."""
     words = peer.stdout.readline().split()
     workshop.end(peer)
     if len(words) != 2:
@@ -54,8 +54,8 @@ def once_managed(workshop, daemon, samples, peer_cpus):
 
 
 def measure(workshop, rounds, samples, peer_cpus):
-    """Medians of (p50, p99) in µs: of a running process in epoll_wait, the best possible, and
-    of a suspended application that is resumed for it."""
+    """Returns medians of (p50, p99) in µs: of a running process in epoll_wait, which is the lower
+    bound, and of a suspended application that the daemon resumes."""
     daemon = workshop.daemon(
         "socket-wake", settings='suspend-mechanism = "signal"\n',
         manifests=[(APPLICATION, 'background-modes = ["voip"]\n')])

@@ -3,11 +3,11 @@
 usage: other_user.py SOCKET
 
     open                    opens a connection; answered by `opened N`, N counting from 0
-    call N METHOD JSON      calls, and says `answer JSON`
-    more N METHOD JSON      calls with `more`; says `answer JSON` for the first reply
-    next N                  says `answer JSON` for the next reply, or for what was left unsaid
-    write N COUNT           writes COUNT bytes of a message that does not end, and waits until the
-                            daemon has taken them; says `answer`
+    call N METHOD JSON      calls, and prints `answer JSON`
+    more N METHOD JSON      calls with `more`; prints `answer JSON` for the first reply
+    next N                  prints `answer JSON` for the next reply
+    write N COUNT           writes COUNT bytes of an unfinished message, and waits until the daemon
+                            has read them; prints `answer`
     close N
 """
 import json, os, select, socket, sys

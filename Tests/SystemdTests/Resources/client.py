@@ -1,10 +1,10 @@
-"""An application that speaks the protocol by hand, on connections that it never makes anew.
+"""An application that speaks the protocol by hand, on connections that it never reopens.
 
-It registers, begins a task, and obeys lines on its standard input: `half` sends half of the message
-that ends the task, `rest` the other half; `large` and `finish` the same with a message that no
-socket holds; `begin N` begins and ends as many tasks; `event` waits for the next event;
-`call METHOD JSON` calls; `keepalive SECONDS` sets its handler; `connect PATH` hands a connection
-over, and `read` reads of it. What comes is printed, a connection that was closed as `closed`.
+It registers, begins a task, and reads commands from its standard input: `half` sends half of the
+message that ends the task, `rest` the other half; `large` and `finish` the same with a message that
+no socket holds; `begin N` begins and ends as many tasks; `event` waits for the next event; `call
+METHOD JSON` calls; `keepalive SECONDS` sets its handler; `connect PATH` passes a connection to the
+daemon, and `read` reads from it. It prints each message, and `closed` for a closed connection.
 """
 import json
 import socket

@@ -129,7 +129,7 @@ final class SimulatedService {
             check(sd.sd_bus_emit_signal(
                 bus, PATH, NAME, words[0].encode(), b"us", name, words[2].encode()))
 
-    # The bus starts the service without arguments.
+    # A service that the bus has started receives no commands on its standard input.
     inputs = [] if "DBUS_STARTER_ADDRESS" in os.environ else [0]
     while True:
         message = ctypes.c_void_p()
